@@ -1,6 +1,8 @@
 #ifndef LEASEHOLD_ERROR_HPP
 #define LEASEHOLD_ERROR_HPP
 
+#include <leasehold/detail/export.hpp>
+
 #include <boost/system/error_category.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/error_condition.hpp>
@@ -46,10 +48,10 @@ enum class condition
 };
 
 /// The category of `errc`. Thread-safe; never throws.
-[[nodiscard]] const boost::system::error_category& lock_category() noexcept;
+[[nodiscard]] LEASEHOLD_EXPORT const boost::system::error_category& lock_category() noexcept;
 
 /// The category of `condition`. Thread-safe; never throws.
-[[nodiscard]] const boost::system::error_category& condition_category() noexcept;
+[[nodiscard]] LEASEHOLD_EXPORT const boost::system::error_category& condition_category() noexcept;
 
 [[nodiscard]] inline error_code make_error_code(errc e) noexcept
 {

@@ -1,0 +1,12 @@
+# leasehold_embed(OUTPUT HEADER FILES...): one header with each file's text as a constant named after the file.
+function(leasehold_embed header)
+    set(content "#pragma once\n// Made by CMake from the .lua files.\nnamespace leasehold::scripts {\n")
+    foreach(file IN LISTS ARGN)
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+        file(READ "${file}" text)
+        get_filename_component(name "${file}" NAME_WE)
+        string(APPEND content "inline constexpr char ${name}[] = R\"lua(${text})lua\";\n")
+    endforeach()
+    string(APPEND content "} // namespace leasehold::scripts\n")
+    file(CONFIGURE OUTPUT "${header}" CONTENT "${content}" @ONLY)
+endfunction()
