@@ -1,0 +1,18 @@
+#ifndef LEASEHOLD_HPP
+#define LEASEHOLD_HPP
+
+// Everything a user needs, except <leasehold/redis_store.hpp>, for those who bring their own connection.
+#include <leasehold/client.hpp>
+#include <leasehold/clock.hpp>
+#include <leasehold/config.hpp>
+#include <leasehold/error.hpp>
+#include <leasehold/lease.hpp>
+#include <leasehold/memory_store.hpp>
+#include <leasehold/mutex.hpp>
+#include <leasehold/observer.hpp>
+#include <leasehold/options.hpp>
+#include <leasehold/owner.hpp>
+#include <leasehold/store.hpp>
+#include <leasehold/with_lock.hpp>
+
+#endif

@@ -1,0 +1,125 @@
+#ifndef LEASEHOLD_CLIENT_HPP
+#define LEASEHOLD_CLIENT_HPP
+
+#include <leasehold/config.hpp>
+#include <leasehold/detail/fwd.hpp>
+#include <leasehold/detail/initiation.hpp>
+#include <leasehold/error.hpp>
+#include <leasehold/observer.hpp>
+#include <leasehold/store.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+
+namespace leasehold {
+
+namespace detail {
+
+LEASEHOLD_EXPORT void start_run(asio::any_completion_handler<void(error_code)>, core_ptr);
+LEASEHOLD_EXPORT void start_shutdown(asio::any_completion_handler<void(error_code)>, core_ptr);
+
+} // namespace detail
+
+/// What a client did since it was made, and what it has now. Counts, unless said otherwise.
+struct client_stats
+{
+    std::uint64_t held = 0;             ///< Leases held now.
+    std::uint64_t waiting = 0;          ///< Operations that wait for a lock now.
+    std::uint64_t acquired = 0;         ///< Leases given out, handed over ones included.
+    std::uint64_t handed_over = 0;      ///< Of these, without the store.
+    std::uint64_t released = 0;         ///< Leases released.
+    std::uint64_t lost = 0;             ///< Leases lost.
+    std::uint64_t renewed = 0;          ///< Renewals confirmed.
+    std::uint64_t renewals_failed = 0;  ///< Renewals not confirmed and tried again.
+    std::uint64_t acquires_sent = 0;    ///< Acquire requests to the store.
+    std::uint64_t releases_sent = 0;    ///< Release requests to the store, repetitions included.
+    std::uint64_t orphans = 0;          ///< Locks that may be held in the store for nobody, and are being given back, now.
+    std::uint64_t watched = 0;          ///< Names subscribed to now.
+    std::uint64_t connects = 0;         ///< Connections made.
+    std::uint64_t disconnects = 0;      ///< Connections lost.
+};
+
+/// The locks of one deployment, for one process: the connection, the watchdog, the local queues. It owns no thread.
+///
+/// @par Lifetime
+/// Operations share what they need with the client: it may be destroyed while they are outstanding. Its destructor does what `cancel` does.
+/// The context of its executor may be destroyed first. After a `fork` the child's copy is dead: no lease of it is valid and it sends nothing.
+/// @par Threads
+/// All functions may be called from any thread.
+class client
+{
+public:
+    /// @param executor Where the client's strand runs.
+    /// @param where    The store: a URL, or a `config`.
+    /// @param observer Told what happens; may be null.
+    /// @throws boost::system::system_error for a URL or a field that is not valid.
+    LEASEHOLD_EXPORT client(asio::any_io_executor executor, const config& where, std::shared_ptr<observer> observer = {});
+
+    /// A client of a store of one's own. A store serves one client.
+    /// @throws boost::system::system_error `errc::invalid_option` when `store` is null.
+    LEASEHOLD_EXPORT client(asio::any_io_executor executor, std::shared_ptr<store> store, std::shared_ptr<observer> observer = {});
+
+    /// For the executors of contexts: `client(io_context, …)`.
+    template <class Context, class Where>
+        requires std::convertible_to<Context&, asio::execution_context&>
+    client(Context& context, Where&& where, std::shared_ptr<observer> watching = {})
+        : client(asio::any_io_executor(context.get_executor()), std::forward<Where>(where), std::move(watching))
+    {}
+
+    client(const client&) = delete;
+    client& operator=(const client&) = delete;
+    LEASEHOLD_EXPORT ~client();
+
+    /// Connects, and keeps connected, until the client is shut down or cancelled. Must be outstanding while locks are used.
+    ///
+    /// @par Signature
+    /// `void(error_code)`
+    /// @par Errors
+    ///  - success: `async_shutdown` has completed its work.
+    ///  - `asio::error::operation_aborted`: cancelled.
+    ///  - `errc::invalid_option`: it was called before; a client runs once.
+    /// @par Cancellation
+    /// All types: what `cancel` does.
+    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    auto async_run(Token&& token = Token())
+    {
+        return detail::initiate<void(error_code), &detail::start_run>(get_executor(), std::forward<Token>(token), core_);
+    }
+
+    /// Stops in order: waiters complete with `errc::shut_down`, holders are told `errc::shut_down`, every lease is released in the store,
+    /// then `async_run` completes. Takes at most about 5 s when the store does not answer; then the time to live does the rest.
+    ///
+    /// @par Signature
+    /// `void(error_code)`
+    /// @par Errors
+    ///  - success: everything was released.
+    ///  - `errc::store_unavailable`: not everything could be released in time.
+    ///  - `asio::error::operation_aborted`: cancelled.
+    /// @par Cancellation
+    /// All types end the wait only: the shutdown goes on.
+    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    auto async_shutdown(Token&& token = Token())
+    {
+        return detail::initiate<void(error_code), &detail::start_shutdown>(get_executor(), std::forward<Token>(token), core_);
+    }
+
+    /// Stops at once: as `async_shutdown`, but waits no longer than a second for the store, and `async_run` completes with `operation_aborted`.
+    LEASEHOLD_EXPORT void cancel() noexcept;
+
+    /// A snapshot; each member is exact, together they need not be.
+    [[nodiscard]] LEASEHOLD_EXPORT client_stats stats() const noexcept;
+
+    /// The client's strand.
+    [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
+
+    /// For the library.
+    [[nodiscard]] const detail::core_ptr& core() const noexcept { return core_; }
+
+private:
+    detail::core_ptr core_;
+};
+
+} // namespace leasehold
+
+#endif

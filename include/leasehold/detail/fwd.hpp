@@ -1,0 +1,36 @@
+#ifndef LEASEHOLD_DETAIL_FWD_HPP
+#define LEASEHOLD_DETAIL_FWD_HPP
+
+#include <leasehold/detail/export.hpp>
+
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+
+#include <memory>
+
+namespace boost::asio {}
+
+namespace leasehold {
+
+namespace asio = boost::asio;
+
+class client;
+class lease;
+class mutex;
+
+namespace detail {
+
+class core;  // the state of a client, on its strand
+class grant; // one acquisition, as its holder sees it
+struct lock_spec; // a name and its options, as a mutex carries them
+
+LEASEHOLD_EXPORT void intrusive_ptr_add_ref(const grant*) noexcept;
+LEASEHOLD_EXPORT void intrusive_ptr_release(const grant*) noexcept;
+
+using core_ptr = std::shared_ptr<core>;
+using grant_ptr = boost::intrusive_ptr<grant>;
+using spec_ptr = std::shared_ptr<const lock_spec>;
+
+} // namespace detail
+} // namespace leasehold
+
+#endif

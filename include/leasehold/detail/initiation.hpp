@@ -1,0 +1,47 @@
+#ifndef LEASEHOLD_DETAIL_INITIATION_HPP
+#define LEASEHOLD_DETAIL_INITIATION_HPP
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <utility>
+
+namespace leasehold::detail {
+
+namespace asio = boost::asio;
+
+/// The bridge from a completion token to a compiled function: erases the handler and calls `Start(handler, arguments...)`.
+/// A named class with an executor, because adapters such as `cancel_after` ask the initiation where to run their timer.
+template <class Signature, auto Start>
+class initiation
+{
+public:
+    using executor_type = asio::any_io_executor;
+
+    explicit initiation(executor_type executor) noexcept : executor_(std::move(executor)) {}
+
+    [[nodiscard]] executor_type get_executor() const noexcept { return executor_; }
+
+    template <class Handler, class... Arguments>
+    void operator()(Handler&& handler, Arguments&&... arguments) const
+    {
+        Start(asio::any_completion_handler<Signature>(std::forward<Handler>(handler)),
+              std::forward<Arguments>(arguments)...);
+    }
+
+private:
+    executor_type executor_;
+};
+
+template <class Signature, auto Start, class Token, class... Arguments>
+auto initiate(const asio::any_io_executor& executor, Token&& token, Arguments&&... arguments)
+{
+    return asio::async_initiate<Token, Signature>(initiation<Signature, Start>(executor), token,
+                                                  std::forward<Arguments>(arguments)...);
+}
+
+} // namespace leasehold::detail
+
+#endif

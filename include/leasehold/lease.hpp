@@ -1,0 +1,125 @@
+#ifndef LEASEHOLD_LEASE_HPP
+#define LEASEHOLD_LEASE_HPP
+
+#include <leasehold/clock.hpp>
+#include <leasehold/detail/fwd.hpp>
+#include <leasehold/detail/initiation.hpp>
+#include <leasehold/error.hpp>
+#include <leasehold/owner.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace leasehold {
+
+namespace detail {
+
+using void_handler = asio::any_completion_handler<void(error_code)>;
+LEASEHOLD_EXPORT void start_release(void_handler, grant_ptr);
+LEASEHOLD_EXPORT void start_wait_lost(void_handler, grant_ptr);
+
+} // namespace detail
+
+/// One acquisition of a lock: while it is `valid()`, nobody else is in.
+///
+/// Destroying a lease releases the lock in the background: it never blocks and never throws, and gives up when the time to live has passed.
+/// `async_release` does the same and tells how it went.
+///
+/// @par Threads
+/// `valid`, `deadline`, `fence` and `owner` may be called from any thread, also while operations of the lease are outstanding.
+/// Moving and destroying need the usual care: one thread at a time.
+/// @par What a lease can promise
+/// A process that was paused may wake up after the lease ended and act before it looks. What must not be written by such a process
+/// must be written with `fence()` to a place that refuses an older fence than the newest it saw.
+class [[nodiscard]] lease
+{
+public:
+    /// No lease: not valid, fence 0.
+    LEASEHOLD_EXPORT lease() noexcept;
+    LEASEHOLD_EXPORT lease(lease&&) noexcept;
+    /// Releases, in the background, what was held before.
+    LEASEHOLD_EXPORT lease& operator=(lease&&) noexcept;
+    LEASEHOLD_EXPORT ~lease();
+
+    /// Whether the lock is certainly still held. A read of two atomics and the clock; no lock, no system call that blocks.
+    [[nodiscard]] LEASEHOLD_EXPORT bool valid() const noexcept;
+
+    /// Until when it is certainly held, unless renewed; moves with every renewal. The epoch when there is no lease.
+    [[nodiscard]] LEASEHOLD_EXPORT clock::time_point deadline() const noexcept;
+
+    /// Greater than the fence of every lease that was granted before for this name. The same for all entries of one owner. 0 when there is no lease.
+    [[nodiscard]] LEASEHOLD_EXPORT std::uint64_t fence() const noexcept;
+
+    /// The token to enter again with. A lease whose owner was asked for is never handed to another waiter without the store.
+    /// Nobody when there is no lease.
+    [[nodiscard]] LEASEHOLD_EXPORT class owner owner() const;
+
+    /// The name of the lock. Empty when there is no lease.
+    [[nodiscard]] LEASEHOLD_EXPORT std::string name() const;
+
+    /// Whether this is a lease at all, valid or lost; false when default-constructed, moved from, or released.
+    [[nodiscard]] explicit operator bool() const noexcept { return grant_ != nullptr; }
+
+    /// The client's strand.
+    [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
+
+    /// Waits until the lease ends otherwise than by being released.
+    ///
+    /// @par Signature
+    /// `void(error_code)`. Any number of waits may be outstanding.
+    /// @par Errors
+    ///  - `errc::lost`: the store says that the key is gone or has another owner.
+    ///  - `errc::expired`: no renewal was confirmed before the deadline, or renewal is off and the time has passed.
+    ///  - `errc::hold_limit`: it was held for the longest time that the options allow.
+    ///  - `errc::shut_down`: the client was shut down.
+    ///  - `asio::error::operation_aborted`: cancelled, or the lease was released or destroyed.
+    /// @par Cancellation
+    /// All types, at any time; the lease is not affected.
+    /// @par Completion
+    /// Never inside this call, on the handler's associated executor (default: the client's strand). The wait does not need this object to
+    /// stay: moving it is fine, destroying it ends the wait.
+    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    auto async_wait_lost(Token&& token = Token())
+    {
+        return detail::initiate<void(error_code), &detail::start_wait_lost>(get_executor(), std::forward<Token>(token), grant_);
+    }
+
+    /// Releases the lock: stops the renewal, then leaves the lock to the next waiter.
+    ///
+    /// After this call the object holds no lease any more, whatever the outcome.
+    /// @par Signature
+    /// `void(error_code)`
+    /// @par Errors
+    ///  - success: this lease was held until now. The store freed the lock, or another entry of the same owner is still in, or it went to a waiter of this client.
+    ///  - `errc::lost`, `errc::expired`, `errc::hold_limit`, `errc::shut_down`: the lease had ended before, for this reason.
+    ///  - `errc::not_owner`: the store has another owner, or there was no lease; nothing was touched.
+    ///  - `errc::store_unavailable`, `errc::outcome_unknown`: the store could not be reached before the time to live passed; by now it is free.
+    ///  - `asio::error::operation_aborted`: cancelled.
+    /// @par Cancellation
+    /// All types end the wait only: the release goes on in the background.
+    /// @par Completion
+    /// Never inside this call, on the handler's associated executor (default: the client's strand).
+    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    auto async_release(Token&& token = Token())
+    {
+        // Taken before the call: a deferred operation that is never started releases as well.
+        auto executor = get_executor();
+        lease leaving(std::move(*this));
+        return detail::initiate<void(error_code), &lease::start_release>(executor, std::forward<Token>(token), std::move(leaving));
+    }
+
+    /// For the library: adopts an acquisition.
+    explicit lease(detail::grant_ptr grant) noexcept : grant_(std::move(grant)) {}
+
+private:
+    static void start_release(detail::void_handler handler, lease leaving)
+    {
+        detail::start_release(std::move(handler), std::move(leaving.grant_));
+    }
+
+    detail::grant_ptr grant_;
+};
+
+} // namespace leasehold
+
+#endif

@@ -1,0 +1,47 @@
+#ifndef LEASEHOLD_OWNER_HPP
+#define LEASEHOLD_OWNER_HPP
+
+#include <leasehold/detail/export.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace leasehold {
+
+/// Who holds a lock: a token that a lease gives out and that lets its bearer enter the same lock again, also in another process.
+/// A value; thread-safe as an `int` is. Whoever has the text has the right to enter: treat it as a secret of the parties.
+class owner
+{
+public:
+    /// Nobody. Entering as nobody fails with `errc::invalid_option`.
+    owner() = default;
+
+    /// Reads the text that `to_string` made.
+    /// @throws boost::system::system_error `errc::invalid_option`; `what()` says what is expected.
+    LEASEHOLD_EXPORT static owner from_string(std::string_view text);
+
+    /// `<uuid>:<number>#<fence>`: printable ASCII without spaces, at most 80 characters. Empty for nobody.
+    [[nodiscard]] LEASEHOLD_EXPORT std::string to_string() const;
+
+    /// The identity as it is kept in the store, `<uuid>:<number>`.
+    [[nodiscard]] const std::string& id() const noexcept { return id_; }
+
+    /// The fence of the lease that gave this owner out.
+    [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
+
+    [[nodiscard]] bool empty() const noexcept { return id_.empty(); }
+
+    /// An owner with this identity and fence; for stores and tests. No check is made.
+    owner(std::string id, std::uint64_t fence) : id_(static_cast<std::string&&>(id)), fence_(fence) {}
+
+    friend bool operator==(const owner&, const owner&) = default;
+
+private:
+    std::string id_;
+    std::uint64_t fence_ = 0;
+};
+
+} // namespace leasehold
+
+#endif
