@@ -1,0 +1,42 @@
+#ifndef LEASEHOLD_SRC_STORE_MEMORY_CONTEXT_WATCH_HPP
+#define LEASEHOLD_SRC_STORE_MEMORY_CONTEXT_WATCH_HPP
+
+#include <boost/asio/execution_context.hpp>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace leasehold::memory {
+
+/// Wants to know that its execution context ends: posting to one that is gone is a use-after-free.
+class context_user
+{
+public:
+    virtual void on_context_end() noexcept = 0;
+
+protected:
+    ~context_user() = default;
+};
+
+/// The part of an execution context that tells them.
+class context_watch final : public boost::asio::execution_context::service
+{
+public:
+    static boost::asio::execution_context::id id;
+
+    explicit context_watch(boost::asio::execution_context& owner) : service(owner) {}
+
+    void add(const std::shared_ptr<context_user>& user);
+
+private:
+    void shutdown() override;
+
+    std::mutex mutex_;
+    std::vector<std::weak_ptr<context_user>> users_;
+    std::size_t tidy_at_ = 16;
+};
+
+} // namespace leasehold::memory
+
+#endif

@@ -1,0 +1,158 @@
+#include "store/memory/space_state.hpp"
+
+#include <leasehold/clock.hpp>
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace leasehold {
+namespace {
+
+/// The spaces of this process that somebody uses.
+struct registry
+{
+    std::mutex mutex;
+    memory::name_map<std::weak_ptr<memory_space>> spaces;
+};
+
+registry& the_registry()
+{
+    static registry instance;
+    return instance;
+}
+
+} // namespace
+
+// Leases are measured by the clock that clients measure theirs by, so a step of the machine's clock ends none of them.
+memory::instant memory_space::state::now()
+{
+    using std::chrono::duration_cast;
+    using std::chrono::microseconds;
+    return {duration_cast<microseconds>(clock::now().time_since_epoch()),
+            duration_cast<microseconds>(std::chrono::system_clock::now().time_since_epoch())};
+}
+
+acquire_reply memory_space::state::acquire(const acquire_request& request)
+{
+    // The budget began with the call: taken before the mutex, so that waiting for it counts.
+    constexpr std::chrono::milliseconds longest = std::chrono::years(100);
+    const std::chrono::microseconds end = now().ticks + std::clamp(request.budget, -longest, longest);
+    const std::chrono::microseconds latest = std::max(end, std::chrono::microseconds(1));
+    const std::scoped_lock lock(mutex_);
+    return table_.acquire(request, latest, now());
+}
+
+std::vector<renewal_result> memory_space::state::renew(std::span<const renewal> renewals)
+{
+    std::vector<renewal_result> results;
+    results.reserve(renewals.size());
+    const std::scoped_lock lock(mutex_);
+    const memory::instant at = now();
+    for (const renewal& one : renewals)
+        results.push_back(table_.renew(one, at));
+    return results;
+}
+
+// Posted under the mutex: whoever unwatches knows afterwards that nothing more is posted to its executor, which may end
+// then. A post only takes the executor's own locks and never runs anything of ours.
+release_reply memory_space::state::release(const release_request& request)
+{
+    const std::scoped_lock lock(mutex_);
+    release_reply reply{.result = table_.release(request, now())};
+    if (reply.result != release_reply::outcome::freed)
+        return reply;
+    if (const auto found = watched_.find(request.name); found != watched_.end()) {
+        for (const subscription& each : found->second) {
+            post_hint(each, request.name);
+            ++reply.receivers;
+        }
+    }
+    return reply;
+}
+
+bool memory_space::state::erase(std::string_view name)
+{
+    const std::scoped_lock lock(mutex_);
+    return table_.erase(name, now());
+}
+
+void memory_space::state::clear()
+{
+    const std::scoped_lock lock(mutex_);
+    table_.clear();
+}
+
+std::size_t memory_space::state::size() const
+{
+    const std::scoped_lock lock(mutex_);
+    return table_.size(now());
+}
+
+bool memory_space::state::watch(std::string_view name, const std::shared_ptr<memory::watcher>& who,
+                                const asio::any_io_executor& strand)
+{
+    const std::scoped_lock lock(mutex_);
+    std::vector<subscription>& all = watched_[std::string(name)];
+    for (const subscription& each : all)
+        if (each.id == who.get())
+            return false;
+    all.push_back({who.get(), who, strand});
+    post_hint(all.back(), name);
+    return true;
+}
+
+void memory_space::state::unwatch(std::string_view name, const memory::watcher* who)
+{
+    const std::scoped_lock lock(mutex_);
+    const auto found = watched_.find(name);
+    if (found == watched_.end())
+        return;
+    std::erase_if(found->second, [who](const subscription& each) { return each.id == who; });
+    if (found->second.empty())
+        watched_.erase(found);
+}
+
+void memory_space::state::post_hint(const subscription& to, std::string_view name)
+{
+    asio::post(to.strand, [target = to.target, text = std::string(name)] {
+        if (const auto alive = target.lock())
+            alive->on_hint(text);
+    });
+}
+
+memory_space::memory_space() : state_(std::make_unique<state>()) {}
+
+memory_space::~memory_space() = default;
+
+std::shared_ptr<memory_space> memory_space::shared(std::string_view name)
+{
+    registry& all = the_registry();
+    const std::scoped_lock lock(all.mutex);
+    if (const auto found = all.spaces.find(name); found != all.spaces.end())
+        if (std::shared_ptr<memory_space> space = found->second.lock())
+            return space;
+    boost::unordered::erase_if(all.spaces, [](const auto& each) { return each.second.expired(); });
+    auto space = std::make_shared<memory_space>();
+    all.spaces.insert_or_assign(std::string(name), space);
+    return space;
+}
+
+bool memory_space::erase(std::string_view name)
+{
+    return state_->erase(name);
+}
+
+void memory_space::clear()
+{
+    state_->clear();
+}
+
+std::size_t memory_space::size() const
+{
+    return state_->size();
+}
+
+} // namespace leasehold
