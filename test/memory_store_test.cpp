@@ -1,0 +1,145 @@
+#define BOOST_TEST_MODULE memory_store
+#include <boost/test/included/unit_test.hpp>
+
+#include "support/store_contract.hpp"
+
+#include <leasehold/memory_store.hpp>
+
+#include <atomic>
+#include <thread>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+
+class memory_lab final : public store_lab
+{
+public:
+    std::shared_ptr<store> make_store() override { return make_memory_store(space_); }
+    void erase(std::string_view name) override { space_->erase(name); }
+    void clear() override { space_->clear(); }
+
+private:
+    std::shared_ptr<memory_space> space_ = std::make_shared<memory_space>();
+};
+
+const bool added = add_store_contract([] { return std::make_unique<memory_lab>(); });
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_space_is_shared_by_name_as_long_as_it_is_used)
+{
+    const auto one = memory_space::shared("one");
+    BOOST_TEST(memory_space::shared("one") == one);
+    BOOST_TEST(memory_space::shared("two") != one);
+    BOOST_TEST(memory_space::shared() == memory_space::shared(""));
+
+    std::weak_ptr<memory_space> gone = memory_space::shared("three");
+    BOOST_TEST(gone.expired());
+    const auto user = make_memory_store(memory_space::shared("three"));
+    BOOST_TEST(memory_space::shared("three") != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(an_operator_sees_and_deletes_locks)
+{
+    const auto space = std::make_shared<memory_space>();
+    asio::io_context context;
+    store_session session(context, make_memory_store(space));
+    session.acquire(contract::take("short", "a:1", 20ms));
+    session.acquire(contract::take("long", "a:2"));
+    BOOST_TEST(space->size() == 2u);
+    contract::wait(context, 22ms);
+    BOOST_TEST(space->size() == 1u);
+    BOOST_TEST(!space->erase("short"));
+    BOOST_TEST(space->erase("long"));
+    BOOST_TEST(!space->erase("long"));
+    BOOST_TEST(space->size() == 0u);
+}
+
+// The context may end with answers and hints on their way, and before the store does.
+BOOST_AUTO_TEST_CASE(nothing_is_kept_or_used_when_the_context_ends_first)
+{
+    struct listener final : store_listener
+    {
+        void on_hint(std::string_view) override {}
+        void on_connected() override {}
+        void on_disconnected(error_code) override {}
+    } ears;
+    const auto space = std::make_shared<memory_space>();
+    const auto store = make_memory_store(space);
+    const auto token = std::make_shared<int>();
+    {
+        asio::io_context context;
+        store->open(asio::make_strand(context), ears);
+        store->watch("lock");
+        store->async_acquire(contract::take("lock", "a:1"), [token](error_code, acquire_reply) {});
+        store->async_release({.name = "lock", .owner = "a:1", .entry = {}}, [token](error_code, release_reply) {});
+        BOOST_TEST(token.use_count() == 3);
+    }
+    BOOST_TEST(token.use_count() == 1);
+
+    // A release by another must not be posted to the context that is gone.
+    asio::io_context context;
+    store_session other(context, make_memory_store(space));
+    other.acquire(contract::take("lock", "b:1"));
+    BOOST_TEST(other.release({.name = "lock", .owner = "b:1", .entry = {}}).reply.receivers == 0u);
+    store->async_acquire(contract::take("lock", "a:2"), [token](error_code, acquire_reply) {});
+    store->unwatch("lock");
+    store->close();
+    BOOST_TEST(token.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_store_may_be_destroyed_with_answers_and_hints_on_their_way)
+{
+    struct listener final : store_listener
+    {
+        void on_hint(std::string_view) override { ++calls; }
+        void on_connected() override { ++calls; }
+        void on_disconnected(error_code) override { ++calls; }
+        int calls = 0;
+    } ears;
+    asio::io_context context;
+    auto store = make_memory_store(std::make_shared<memory_space>());
+    store->open(asio::make_strand(context), ears);
+    store->watch("lock");
+    int answers = 0;
+    store->async_acquire(contract::take("lock", "a:1"), [&](error_code, acquire_reply) { ++answers; });
+    store.reset();
+    context.run();
+    BOOST_TEST(answers == 1);
+    BOOST_TEST(ears.calls == 0);
+}
+
+// Exclusion among threads, each with a context of its own: the counter is not atomic on purpose.
+BOOST_AUTO_TEST_CASE(threads_exclude_each_other)
+{
+    const auto space = std::make_shared<memory_space>();
+    std::atomic<int> inside = 0, grants = 0, clashes = 0;
+    const auto work = [&](int id) {
+        asio::io_context context;
+        store_session session(context, make_memory_store(space));
+        session.watch("lock");
+        for (int i = 0; i < 200; ++i) {
+            const std::string owner = std::to_string(id) + ':' + std::to_string(i);
+            for (;;) {
+                const std::size_t before = session.hints.size();
+                if (session.acquire(contract::take("lock", owner)).reply.result == acquire_reply::outcome::granted)
+                    break;
+                // No wake-up may be lost between a refusal and the wait, as the watch is in effect.
+                session.wait_for_hints(before + 1);
+            }
+            clashes += inside.fetch_add(1) != 0;
+            inside.fetch_sub(1);
+            ++grants;
+            session.release({.name = "lock", .owner = owner, .entry = {}});
+        }
+    };
+    {
+        std::jthread other([&] { work(2); });
+        work(1);
+    }
+    BOOST_TEST(clashes == 0);
+    BOOST_TEST(grants == 400);
+}

@@ -1,0 +1,126 @@
+#define BOOST_TEST_MODULE memory_table
+#include <boost/test/included/unit_test.hpp>
+
+#include "store/memory/table.hpp"
+
+#include <string>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::memory;
+using namespace std::chrono_literals;
+using outcome = acquire_reply::outcome;
+
+constexpr microseconds start = 1'000'000s;
+
+acquire_reply take(table& t, std::string_view name, std::string_view owner, instant now, milliseconds lease = 100ms,
+                   std::uint32_t fences = 1)
+{
+    return t.acquire({.name = name, .owner = owner, .entry = {}, .lease = lease, .fences = fences, .budget = 1s},
+                     table::no_limit, now);
+}
+
+constexpr instant at(microseconds offset)
+{
+    return instant::one_clock(start + offset);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_lock_ends_after_the_millisecond_in_which_it_expires)
+{
+    table t;
+    take(t, "n", "a", at(0us));
+    BOOST_TEST((take(t, "n", "b", at(100ms)).remaining == 0ms));
+    BOOST_TEST((take(t, "n", "b", at(100ms)).result == outcome::held));
+    BOOST_TEST((take(t, "n", "b", at(101ms - 1us)).result == outcome::held));
+    BOOST_TEST((take(t, "n", "b", at(101ms)).result == outcome::granted));
+}
+
+BOOST_AUTO_TEST_CASE(the_last_moment_of_the_budget_is_not_late)
+{
+    table t;
+    const acquire_request request{.name = "n", .owner = "a", .entry = {}, .lease = 1s, .fences = 1, .budget = 1s};
+    BOOST_TEST((t.acquire(request, start, at(1us)).result == outcome::late));
+    BOOST_TEST(t.names() == 0u);
+    BOOST_TEST((t.acquire(request, start, at(0us)).result == outcome::granted));
+}
+
+BOOST_AUTO_TEST_CASE(fences_follow_the_clock_or_the_counter_and_stay_near_the_clock)
+{
+    table t;
+    const auto us = [](microseconds m) { return static_cast<std::uint64_t>(m.count()); };
+    BOOST_TEST(take(t, "n", "a", at(0us), 1ms, 10).first_fence == us(start));
+    // Repeated: the end of the block.
+    BOOST_TEST(take(t, "n", "a", at(5us), 1ms, 10).first_fence == us(start) + 9);
+    t.erase("n", at(5us));
+    // The clock is behind the counter: it counts on, at most to a millisecond ahead.
+    auto got = take(t, "n", "b", at(5us), 1ms, 5000);
+    BOOST_TEST(got.first_fence == us(start) + 10);
+    BOOST_TEST(got.first_fence + got.fences - 1 == us(start) + 1005);
+    t.erase("n", at(5us));
+    got = take(t, "n", "c", at(5us), 1ms, 5000);
+    BOOST_TEST(got.first_fence == us(start) + 1006);
+    BOOST_TEST(got.fences == 1u);
+    t.erase("n", at(5us));
+    // The wall clock steps back by an hour, or the counter is all that is left: it rises by one.
+    got = take(t, "n", "d", {start, start - 1h}, 1ms, 5000);
+    BOOST_TEST(got.first_fence == us(start) + 1007);
+    // The data is lost: the clock takes over.
+    t.clear();
+    BOOST_TEST(take(t, "n", "e", at(2ms)).first_fence == us(start + 2ms));
+}
+
+BOOST_AUTO_TEST_CASE(leases_follow_the_ticks_and_not_the_wall)
+{
+    table t;
+    take(t, "n", "a", {start, start});
+    BOOST_TEST((take(t, "n", "b", {start, start + 87600h}).result == outcome::held));
+    BOOST_TEST((take(t, "n", "b", {start + 1s, start - 87600h}).result == outcome::granted));
+}
+
+BOOST_AUTO_TEST_CASE(a_clock_that_steps_back_prolongs_as_it_does_in_redis)
+{
+    table t;
+    take(t, "n", "a", at(0us));
+    BOOST_TEST((take(t, "n", "b", at(-1h)).remaining == 1h + 100ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_fence_is_kept_for_its_retention)
+{
+    table t(10s);
+    const auto ahead = take(t, "n", "a", {start, start + 1h}).first_fence; // the wall was an hour ahead
+    BOOST_TEST(take(t, "n", "b", at(9s)).first_fence == ahead + 1);
+    BOOST_TEST(take(t, "n", "c", at(19s)).first_fence == ahead + 2);
+    BOOST_TEST(take(t, "n", "d", at(29s + 2ms)).first_fence < ahead);
+
+    table for_ever(0ms);
+    const auto first = take(for_ever, "n", "a", {start, start + 1h}).first_fence;
+    BOOST_TEST((take(for_ever, "n", "b", at(-1h)).result == outcome::held));
+    BOOST_TEST(take(for_ever, "n", "b", {start + 87600h, start}).first_fence == first + 1);
+}
+
+BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_names_that_are_over)
+{
+    table t(1s);
+    std::size_t most = 0;
+    for (int i = 0; i < 100'000; ++i) {
+        // One name a millisecond; every second one is never released.
+        const std::string name = "order-" + std::to_string(i);
+        const instant now = at(i * 1ms);
+        take(t, name, "owner", now, 50ms);
+        if (i % 2 == 0)
+            t.release({.name = name, .owner = "owner", .entry = {}}, now);
+        most = std::max(most, t.names());
+    }
+    BOOST_TEST(most <= 2'100u); // those of the last second, and as many that wait for the sweep
+    BOOST_TEST(t.size(at(100s)) <= 51u);
+    // What is held or remembered is never swept.
+    table keep;
+    take(keep, "kept", "a", at(0us), 1h);
+    for (int i = 0; i < 1000; ++i)
+        take(keep, std::to_string(i), "b", at(i * 1s), 1ms);
+    BOOST_TEST((take(keep, "kept", "b", at(1000s)).result == outcome::held));
+    BOOST_TEST(keep.names() == 1001u);
+}

@@ -1,0 +1,162 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_STORE_SESSION_HPP
+#define LEASEHOLD_TEST_SUPPORT_STORE_SESSION_HPP
+
+#include "support/run.hpp"
+
+#include <leasehold/store.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace leasehold::test {
+
+/// A store, opened, with a strand and a listener that remembers; its asynchronous functions as synchronous ones.
+/// Ends with `close`. Several sessions may share a context.
+class store_session final : public store_listener
+{
+public:
+    template <class Reply>
+    struct answer
+    {
+        error_code code;
+        Reply reply;
+        bool on_strand = false;
+        bool inside_the_call = false;
+    };
+
+    store_session(asio::io_context& context, std::shared_ptr<store> what)
+        : context_(context), strand_(asio::make_strand(context)), store_(std::move(what))
+    {
+        on_the_strand([this] { store_->open(strand_, *this); });
+    }
+
+    ~store_session() { close(); }
+    store_session(const store_session&) = delete;
+    store_session& operator=(const store_session&) = delete;
+
+    void wait_until_connected()
+    {
+        run_until(context_, [this] { return connected > 0; });
+    }
+
+    void close()
+    {
+        if (!std::exchange(closed_, true))
+            on_the_strand([this] { store_->close(); });
+    }
+
+    answer<acquire_reply> acquire(const acquire_request& request)
+    {
+        return call<acquire_reply>([&](auto done) { store_->async_acquire(request, std::move(done)); });
+    }
+
+    answer<std::vector<renewal_result>> renew(std::span<const renewal> renewals)
+    {
+        return call<std::vector<renewal_result>>([&](auto done) { store_->async_renew(renewals, std::move(done)); });
+    }
+
+    answer<release_reply> release(const release_request& request)
+    {
+        return call<release_reply>([&](auto done) { store_->async_release(request, std::move(done)); });
+    }
+
+    void watch(std::string_view name)
+    {
+        on_the_strand([&] { store_->watch(name); });
+    }
+
+    void unwatch(std::string_view name)
+    {
+        on_the_strand([&] { store_->unwatch(name); });
+    }
+
+    /// Runs the context until so many hints have come in all.
+    void wait_for_hints(std::size_t count)
+    {
+        run_until(context_, [&] { return hints.size() >= count; });
+    }
+
+    /// Calls `function` on the strand and returns when it ended.
+    template <class Function>
+    void on_the_strand(Function function)
+    {
+        bool done = false;
+        asio::post(strand_, [&] {
+            in_call_ = true;
+            function();
+            in_call_ = false;
+            done = true;
+        });
+        run_until(context_, [&] { return done; });
+    }
+
+    store& get() noexcept { return *store_; }
+    asio::io_context& context() noexcept { return context_; }
+
+    int connected = 0;
+    int disconnected = 0;
+    error_code why;
+    std::vector<std::string> hints;
+    bool listener_misused = false; ///< Called off the strand, inside a call, or after `close`.
+
+private:
+    template <class Reply, class Start>
+    answer<Reply> call(Start start)
+    {
+        std::optional<answer<Reply>> result;
+        int times = 0;
+        on_the_strand([&] {
+            start([&](error_code code, Reply reply) {
+                ++times;
+                result = answer<Reply>{code, std::move(reply), strand_.running_in_this_thread(), in_call_};
+            });
+        });
+        run_until(context_, [&] { return result.has_value(); });
+        context_.poll(); // a second completion would come now
+        if (times != 1)
+            throw std::runtime_error("a handler was invoked more than once");
+        return std::move(*result);
+    }
+
+    void check() { listener_misused |= in_call_ || closed_ || !strand_.running_in_this_thread(); }
+
+    void on_hint(std::string_view name) override
+    {
+        check();
+        hints.emplace_back(name);
+    }
+
+    void on_connected() override
+    {
+        check();
+        ++connected;
+    }
+
+    void on_disconnected(error_code code) override
+    {
+        check();
+        ++disconnected;
+        why = code;
+    }
+
+    asio::io_context& context_;
+    asio::strand<asio::io_context::executor_type> strand_;
+    std::shared_ptr<store> store_;
+    bool in_call_ = false;
+    bool closed_ = false;
+};
+
+} // namespace leasehold::test
+
+#endif
