@@ -1,4 +1,4 @@
-#include "store/memory/context_watch.hpp"
+#include "context_watch.hpp"
 #include "store/memory/space_state.hpp"
 
 #include <leasehold/memory_store.hpp>
@@ -18,7 +18,7 @@ namespace {
 /// the answer travels through the strand.
 class memory_store final : public store,
                            public memory::watcher,
-                           public memory::context_user,
+                           public detail::context_user,
                            public std::enable_shared_from_this<memory_store>
 {
 public:
@@ -28,7 +28,7 @@ public:
 
     void open(const asio::any_io_executor& strand, store_listener& listener) override
     {
-        asio::use_service<memory::context_watch>(asio::query(strand, asio::execution::context))
+        asio::use_service<detail::context_watch>(asio::query(strand, asio::execution::context))
             .add(shared_from_this());
         strand_ = strand;
         listener_ = &listener;

@@ -1,9 +1,9 @@
-#include "store/memory/context_watch.hpp"
+#include "context_watch.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace leasehold::memory {
+namespace leasehold::detail {
 
 boost::asio::execution_context::id context_watch::id;
 
@@ -29,4 +29,4 @@ void context_watch::shutdown()
             alive->on_context_end();
 }
 
-} // namespace leasehold::memory
+} // namespace leasehold::detail

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_STORE_MEMORY_CONTEXT_WATCH_HPP
-#define LEASEHOLD_SRC_STORE_MEMORY_CONTEXT_WATCH_HPP
+#ifndef LEASEHOLD_SRC_CONTEXT_WATCH_HPP
+#define LEASEHOLD_SRC_CONTEXT_WATCH_HPP
 
 #include <boost/asio/execution_context.hpp>
 
@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-namespace leasehold::memory {
+namespace leasehold::detail {
 
 /// Wants to know that its execution context ends: posting to one that is gone is a use-after-free.
 class context_user
@@ -37,6 +37,6 @@ private:
     std::size_t tidy_at_ = 16;
 };
 
-} // namespace leasehold::memory
+} // namespace leasehold::detail
 
 #endif

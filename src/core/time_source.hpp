@@ -1,0 +1,38 @@
+#ifndef LEASEHOLD_CORE_TIME_SOURCE_HPP
+#define LEASEHOLD_CORE_TIME_SOURCE_HPP
+
+#include <leasehold/clock.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <functional>
+#include <memory>
+
+namespace leasehold::detail {
+
+namespace asio = boost::asio;
+
+/// Where a client gets the time from, and who wakes it: the operating system, or a simulation.
+class time_source
+{
+public:
+    virtual ~time_source() = default;
+
+    /// From any thread.
+    [[nodiscard]] virtual clock::time_point now() const noexcept = 0;
+
+    /// Called once, on the strand; `wake` is called on it from then on.
+    virtual void open(const asio::any_io_executor& strand, std::function<void()> wake) = 0;
+
+    /// Calls `wake` once, at `when` or a little later. Replaces an earlier request.
+    virtual void wake_at(clock::time_point when) = 0;
+
+    /// `wake` is not called any more.
+    virtual void close() noexcept = 0;
+};
+
+[[nodiscard]] std::unique_ptr<time_source> make_system_time();
+
+} // namespace leasehold::detail
+
+#endif

@@ -1,0 +1,174 @@
+#ifndef LEASEHOLD_FSM_CONTENTION_HPP
+#define LEASEHOLD_FSM_CONTENTION_HPP
+
+#include "fsm/backoff.hpp"
+
+namespace leasehold::fsm {
+
+/// How one client contends for one name, on behalf of all who wait for it here. Decides; does nothing itself.
+///
+///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing
+///                     ▲   │                                        │
+///             due/hint│   │held, failed                            │left
+///                     │   ▼                                        ▼
+///                    sleeping ◀───────────────────────── idle, or again from the top
+///
+/// Contention belongs to the name and not to a waiter: waiters come and go, a wake-up or a grant is never lost with one of them.
+class contention
+{
+public:
+    enum class state : unsigned char
+    {
+        idle,      ///< Nobody wants it.
+        sending,   ///< One acquire is under way.
+        sleeping,  ///< Another has it, or the store cannot serve; looks again later.
+        holding,   ///< This client has it.
+        releasing, ///< It is being left.
+    };
+
+    struct action
+    {
+        enum class kind : unsigned char
+        {
+            none,
+            send,  ///< Send an acquire now.
+            sleep, ///< Call `due` after `pause`, unless something else happens first.
+        };
+        kind what = kind::none;
+        clock::duration pause{};
+    };
+
+    [[nodiscard]] state current() const noexcept { return state_; }
+
+    void use(const backoff& policy) noexcept { backoff_ = policy; }
+
+    /// There is a waiter now. `online`: whether the store can be reached.
+    action wanted(bool online) noexcept
+    {
+        if (state_ != state::idle)
+            return {};
+        if (online)
+            return send();
+        state_ = state::sleeping; // until it can be reached; a waiter's own limit goes on counting
+        return {};
+    }
+
+    /// There is no waiter any more. A request under way stays under way.
+    void unwanted() noexcept
+    {
+        if (state_ == state::sleeping)
+            rest();
+    }
+
+    /// Something suggests that the name is free.
+    action hint() noexcept
+    {
+        if (state_ == state::sleeping && !yielding_)
+            return send();
+        if (state_ == state::sending)
+            again_ = true; // the answer under way may be older than the hint
+        return {};
+    }
+
+    action connected() noexcept { return state_ == state::sleeping ? send() : action{}; }
+
+    /// The pause is over.
+    action due(bool online) noexcept
+    {
+        if (state_ != state::sleeping || !online)
+            return {};
+        return send();
+    }
+
+    void granted() noexcept
+    {
+        state_ = state::holding;
+        backoff_.reset();
+        again_ = false;
+        late_ = 0;
+    }
+
+    /// Another owner has it for `remaining` more; negative: nobody knows how long.
+    action held(clock::duration remaining, bool wanted, random_source& random)
+    {
+        late_ = 0;
+        if (!wanted)
+            return rest();
+        if (again_)
+            return send(); // once: `send` forgets the hint
+        clock::duration pause = backoff_.next(random);
+        if (remaining >= clock::duration::zero())
+            pause = std::min(pause, remaining + pick(random, std::chrono::milliseconds(1), std::chrono::milliseconds(3)));
+        return sleep(pause);
+    }
+
+    /// The store did not execute it, or nobody knows.
+    action failed(bool wanted, random_source& random)
+    {
+        if (!wanted)
+            return rest();
+        return sleep(backoff_.next(random));
+    }
+
+    /// It reached the server after its time; the reply has brought the server's time, so the next one should fit.
+    action late(bool wanted, random_source& random)
+    {
+        if (!wanted)
+            return rest();
+        if (++late_ <= 2)
+            return send();
+        return sleep(backoff_.next(random));
+    }
+
+    void leaving() noexcept { state_ = state::releasing; }
+
+    /// The hold has ended. `others`: other processes wait, and were told; they get a head start, or this one would win every time.
+    action left(bool wanted, bool others, bool online, random_source& random)
+    {
+        state_ = state::idle;
+        if (!wanted)
+            return rest();
+        if (others) {
+            yielding_ = true;
+            state_ = state::sleeping;
+            return {action::kind::sleep, pick(random, std::chrono::milliseconds(1), backoff_.floor())};
+        }
+        return this->wanted(online);
+    }
+
+private:
+    action send() noexcept
+    {
+        state_ = state::sending;
+        again_ = false;
+        yielding_ = false;
+        return {action::kind::send, {}};
+    }
+
+    action sleep(clock::duration pause) noexcept
+    {
+        state_ = state::sleeping;
+        again_ = false;
+        return {action::kind::sleep, pause};
+    }
+
+    action rest() noexcept
+    {
+        state_ = state::idle;
+        again_ = false;
+        yielding_ = false;
+        late_ = 0;
+        backoff_.reset();
+        return {};
+    }
+
+    backoff backoff_;
+    state state_ = state::idle;
+    bool again_ = false;
+    bool yielding_ = false;
+    unsigned char late_ = 0;
+};
+
+} // namespace leasehold::fsm
+
+#endif

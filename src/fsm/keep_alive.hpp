@@ -1,0 +1,124 @@
+#ifndef LEASEHOLD_FSM_KEEP_ALIVE_HPP
+#define LEASEHOLD_FSM_KEEP_ALIVE_HPP
+
+#include <leasehold/clock.hpp>
+#include <leasehold/error.hpp>
+
+#include <algorithm>
+
+namespace leasehold::fsm {
+
+/// The part of a lease that is not counted on: clocks may drift apart by this much.
+constexpr clock::duration drift_margin(clock::duration lease) noexcept
+{
+    return lease / 100 + std::chrono::milliseconds(2);
+}
+
+/// When a lease is renewed, and when it is over. Decides; does nothing itself.
+///
+/// Waits until the renewal is due, sends it, waits for the answer; a failure is tried again until the deadline. Once it has ended it stays ended.
+class keep_alive
+{
+public:
+    enum class action : unsigned char
+    {
+        wait,  ///< Call `due` at `next()`.
+        renew, ///< Send a renewal, then call `sent`.
+        end,   ///< The lease is over, for `reason()`.
+    };
+
+    /// @param sent     When the acquire was sent that was granted.
+    /// @param interval From one confirmed renewal to the next; zero: never renewed.
+    /// @param ends     The end of the longest hold.
+    keep_alive(clock::time_point sent, clock::duration lease, clock::duration interval, clock::time_point ends) noexcept
+        : lease_(lease), interval_(interval), ends_(ends)
+    {
+        confirm(sent);
+    }
+
+    /// Valid until here, at most.
+    [[nodiscard]] clock::time_point deadline() const noexcept { return deadline_; }
+
+    /// When to call `due` next.
+    [[nodiscard]] clock::time_point next() const noexcept
+    {
+        return in_flight_ || interval_ == clock::duration::zero() ? deadline_ : std::min(renew_at_, deadline_);
+    }
+
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+    [[nodiscard]] bool in_flight() const noexcept { return in_flight_; }
+    [[nodiscard]] error_code reason() const noexcept { return reason_; }
+
+    action due(clock::time_point now) noexcept
+    {
+        if (ended_)
+            return action::wait;
+        if (now >= deadline_)
+            return end(deadline_ >= ends_ ? errc::hold_limit : errc::expired);
+        if (interval_ != clock::duration::zero() && !in_flight_ && now >= renew_at_)
+            return action::renew;
+        return action::wait;
+    }
+
+    void sent() noexcept { in_flight_ = true; }
+
+    /// A renewal that was sent at `sent` was confirmed. Also for an answer that was no longer waited for: it is proof all the same.
+    action confirmed(clock::time_point sent, clock::time_point now) noexcept
+    {
+        if (ended_)
+            return action::wait; // nothing brings a lost lease back
+        if (now >= deadline_)
+            return due(now);
+        in_flight_ = false;
+        confirm(sent);
+        return action::wait;
+    }
+
+    /// No answer, or one that says "not executed".
+    void failed(clock::time_point now) noexcept
+    {
+        in_flight_ = false;
+        renew_at_ = now + interval_ / 4;
+    }
+
+    /// The store says that the owner is not in.
+    action gone() noexcept { return ended_ ? action::wait : end(errc::lost); }
+
+    /// The store can be reached again: ask at once what it still knows.
+    void connected(clock::time_point now) noexcept
+    {
+        in_flight_ = false;
+        renew_at_ = now;
+    }
+
+    action end(error_code why) noexcept
+    {
+        ended_ = true;
+        in_flight_ = false;
+        reason_ = why;
+        return action::end;
+    }
+
+private:
+    void confirm(clock::time_point sent) noexcept
+    {
+        deadline_ = std::max(deadline_, std::min(sent + lease_ - drift_margin(lease_), ends_));
+        // Due times share a grid, so that leases taken one after another are renewed in one batch; early by a 64th at most.
+        const clock::duration grid = std::max<clock::duration>(lease_ / 64, std::chrono::milliseconds(1));
+        const auto due = (sent + interval_).time_since_epoch();
+        renew_at_ = std::max(clock::time_point(due - due % grid), sent + interval_ / 2);
+    }
+
+    clock::duration lease_;
+    clock::duration interval_;
+    clock::time_point ends_;
+    clock::time_point deadline_ = clock::time_point::min();
+    clock::time_point renew_at_{};
+    error_code reason_;
+    bool in_flight_ = false;
+    bool ended_ = false;
+};
+
+} // namespace leasehold::fsm
+
+#endif

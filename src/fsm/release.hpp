@@ -1,0 +1,100 @@
+#ifndef LEASEHOLD_FSM_RELEASE_HPP
+#define LEASEHOLD_FSM_RELEASE_HPP
+
+#include <leasehold/clock.hpp>
+#include <leasehold/error.hpp>
+#include <leasehold/store.hpp>
+
+#include <algorithm>
+
+namespace leasehold::fsm {
+
+/// Leaves a lock for certain: repeats the release until the store has answered it, or until the time to live has passed anyway.
+/// Serves a release that a holder waits for, and an acquire whose answer never came (an orphan). Decides; does nothing itself.
+class release
+{
+public:
+    enum class action : unsigned char
+    {
+        wait, ///< Call `due` at `next()`, or when the store can be reached again.
+        send, ///< Send a release now.
+        done, ///< `outcome()` says how it ended.
+    };
+
+    /// @param runs_until An acquire of this owner may still run until then; the past for a lock that is held. "Not owner" is the last word
+    ///                   only to a release sent later.
+    /// @param over       By then the time to live has passed, whatever happened.
+    release(clock::time_point runs_until, clock::time_point over) noexcept : runs_until_(runs_until), over_(over) {}
+
+    [[nodiscard]] clock::time_point next() const noexcept { return std::min(again_at_, over_); }
+    [[nodiscard]] error_code outcome() const noexcept { return outcome_; }
+
+    action due(clock::time_point now, bool online) noexcept
+    {
+        if (now >= over_) {
+            outcome_ = last_error_;
+            return action::done;
+        }
+        if (in_flight_ || now < again_at_)
+            return action::wait;
+        if (!online) {
+            last_error_ = errc::store_unavailable;
+            again_at_ = over_;
+            return action::wait;
+        }
+        in_flight_ = true;
+        sent_ = now;
+        return action::send;
+    }
+
+    action connected(clock::time_point now) noexcept
+    {
+        if (!in_flight_)
+            again_at_ = now;
+        return due(now, true);
+    }
+
+    action replied(release_reply::outcome result, clock::time_point now) noexcept
+    {
+        in_flight_ = false;
+        if (result != release_reply::outcome::not_owner) {
+            outcome_ = {};
+            return action::done;
+        }
+        if (sent_ < runs_until_) {
+            again_at_ = runs_until_ + std::chrono::milliseconds(1);
+            return due(now, true);
+        }
+        // Repeated after an answer that was lost: the first one did it.
+        outcome_ = unknown_ ? error_code() : error_code(errc::not_owner);
+        return action::done;
+    }
+
+    action failed(error_code why, clock::duration pause, clock::time_point now) noexcept
+    {
+        in_flight_ = false;
+        last_error_ = why;
+        if (why == condition::bad_request) {
+            outcome_ = why;
+            return action::done;
+        }
+        if (why != errc::store_unavailable && why != errc::store_refused)
+            unknown_ = true;
+        again_at_ = now + pause;
+        return now >= over_ ? due(now, true) : action::wait;
+    }
+
+private:
+    clock::time_point runs_until_;
+    clock::time_point over_;
+    clock::time_point again_at_ = clock::time_point::min();
+    clock::time_point sent_{};
+    error_code last_error_ = errc::store_unavailable;
+    error_code outcome_;
+    bool in_flight_ = false;
+    bool unknown_ = false;
+};
+
+} // namespace leasehold::fsm
+
+#endif
