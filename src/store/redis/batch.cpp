@@ -2,8 +2,6 @@
 
 #include "store/redis/layout.hpp"
 
-#include <boost/asio/post.hpp>
-
 #include <charconv>
 #include <utility>
 
@@ -132,13 +130,16 @@ void batch::clear()
     commands.clear();
     handled = 0;
     owner.reset();
+    home_.reset();
+    abandoned = false;
     answered_ = 0;
     announced_ = false;
 }
 
-void batch::start(std::shared_ptr<batch_owner> told)
+void batch::start(std::shared_ptr<batch_owner> told, std::shared_ptr<gate> home)
 {
     owner = std::move(told);
+    home_ = std::move(home);
 }
 
 boost::redis::any_adapter batch::adapter()
@@ -162,7 +163,7 @@ void batch::on_reply()
     answered_.store(count, std::memory_order_release);
     if (count == commands.size() || announced_.exchange(true))
         return;
-    asio::post(owner->strand(), [self = shared_from_this()] {
+    home_->post([self = shared_from_this()] {
         self->announced_ = false;
         if (const auto told = self->owner)
             told->on_answers(self);

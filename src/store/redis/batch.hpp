@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_STORE_REDIS_BATCH_HPP
 #define LEASEHOLD_STORE_REDIS_BATCH_HPP
 
+#include "store/redis/gate.hpp"
 #include "store/redis/reply.hpp"
 #include "store/redis/script.hpp"
 
@@ -11,6 +12,7 @@
 #include <boost/redis/request.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -58,7 +60,6 @@ public:
     virtual void on_answers(const std::shared_ptr<batch>& which) = 0;
     /// Nothing more will come; `unanswered` says why for those that were not answered.
     virtual void on_end(const std::shared_ptr<batch>& which, error_code unanswered) = 0;
-    virtual const asio::any_io_executor& strand() const noexcept = 0;
 
 protected:
     ~batch_owner() = default;
@@ -83,7 +84,7 @@ public:
     bool empty() const noexcept { return commands.empty(); }
 
     /// To be called before it is handed to a connection.
-    void start(std::shared_ptr<batch_owner> owner);
+    void start(std::shared_ptr<batch_owner> owner, std::shared_ptr<gate> home);
     boost::redis::any_adapter adapter();
     std::size_t answered() const noexcept { return answered_.load(std::memory_order_acquire); }
 
@@ -91,8 +92,9 @@ public:
     std::vector<command> commands;
     std::size_t handled = 0;               ///< How many answers the owner has passed on.
     std::shared_ptr<batch_owner> owner;    ///< Set while it is under way.
+    std::chrono::steady_clock::time_point deadline; ///< For the owner.
+    bool abandoned = false;                ///< For the owner.
     std::uint64_t sent_before = 0;         ///< For the link that sends it.
-    std::uint64_t generation = 0;          ///< For the link that sends it.
     asio::cancellation_signal abandon;     ///< For the link that sends it.
 
 private:
@@ -100,6 +102,7 @@ private:
     command& add(Waiting waiting, const script& called, std::size_t begin);
     void on_reply();
 
+    std::shared_ptr<gate> home_;
     std::atomic<std::size_t> answered_ = 0;
     std::atomic<bool> announced_ = false;
     std::string key_;

@@ -97,6 +97,24 @@ bool is_script_missing(std::string_view text)
     return text.starts_with("NOSCRIPT");
 }
 
+std::optional<errc> find_reason(std::string_view text)
+{
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        if (const known* code = find_code(next_word(rest)))
+            return code->meaning;
+    }
+    // Without a code of its own: "ERR invalid password".
+    if (const std::size_t at = text.find("ERR "); at != std::string_view::npos)
+        return classify(text.substr(at));
+    return std::nullopt;
+}
+
+bool is_not_serving(std::string_view text)
+{
+    return text.starts_with("LOADING") || text.starts_with("BUSY ") || text.starts_with("MASTERDOWN");
+}
+
 bool is_read_only(std::string_view text)
 {
     const known* code = code_of(text);

@@ -7,6 +7,7 @@
 #include <boost/redis/resp3/node.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,12 @@ errc classify(std::string_view text);
 
 /// True for the answer to the hash of a script that the server does not have.
 bool is_script_missing(std::string_view text);
+
+/// The first code in a text of other words that is known here, such as a log message.
+std::optional<errc> find_reason(std::string_view text);
+
+/// True for the answer of a server that serves nothing for now: it loads its data, runs a long script, or has lost its master.
+bool is_not_serving(std::string_view text);
 
 /// True for the answer of a server that was a master and is none any more.
 bool is_read_only(std::string_view text);
