@@ -2,6 +2,7 @@
 #define BOOST_TEST_MODULE support
 #include <boost/test/included/unit_test.hpp>
 
+#include "support/fault_proxy.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 
@@ -184,5 +185,256 @@ BOOST_AUTO_TEST_CASE(a_server_dies_with_the_process_that_started_it)
     ::close(ready[1]);
 }
 #endif
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(proxy)
+
+struct proxied
+{
+    redis_server server;
+    fault_proxy proxy{server};
+    resp_client direct = server.connect();
+
+    resp_client connect(std::chrono::milliseconds limit = 10s) const { return resp_client(proxy.endpoint(), limit); }
+    bool has(const std::string& key) { return direct.integer({"EXISTS", key}) == 1; }
+};
+
+BOOST_FIXTURE_TEST_CASE(forwards_what_it_is_given, proxied)
+{
+    resp_client client = connect();
+    const std::string big(300'000, 'x');
+    client.done({"SET", "k", big});
+    BOOST_TEST((client.string({"GET", "k"}) == big));
+    resp_client other = connect();
+    other.send_bytes(make_request({"SET", "a", "1"}) + make_request({"INCR", "a"}) + make_request({"GET", "a"}));
+    BOOST_TEST(other.receive().text == "OK");
+    BOOST_TEST(other.receive().number == 2);
+    BOOST_TEST(other.receive().text == "2");
+    proxy.wait_for_reply_to("INCR");
+    const auto count = proxy.count();
+    BOOST_TEST(count.accepted == 2u);
+    BOOST_TEST(count.open == 2u);
+    BOOST_TEST(count.requests == 5u);
+    BOOST_TEST(count.replies == 5u);
+    BOOST_TEST(count.resets == 0u);
+    BOOST_TEST(count.request_bytes > big.size());
+    BOOST_TEST(count.reply_bytes > big.size());
+}
+
+BOOST_FIXTURE_TEST_CASE(ends_of_connections_pass_through, proxied)
+{
+    {
+        resp_client client = connect();
+        client.done({"PING"});
+    }
+    proxy.wait_until([](const auto& count) { return count.accepted == 1 && count.open == 0; });
+    resp_client client = connect();
+    client.send({"QUIT"});
+    BOOST_TEST(client.receive().text == "OK");
+    BOOST_TEST(client.wait_until_closed());
+    server.kill();
+    resp_client late = connect();
+    BOOST_TEST(late.wait_until_closed());
+}
+
+BOOST_FIXTURE_TEST_CASE(replies_vanish, proxied)
+{
+    resp_client client = connect();
+    client.done({"PING"});
+    proxy.drop_replies();
+    client.send({"SET", "k", "v"});
+    proxy.wait_for_reply_to("SET");
+    BOOST_TEST(has("k"));
+    proxy.forward();
+    BOOST_TEST(client.wait_until_closed());
+    BOOST_TEST(connect().string({"GET", "k"}) == "v");
+}
+
+BOOST_FIXTURE_TEST_CASE(requests_vanish, proxied)
+{
+    resp_client client = connect();
+    client.done({"PING"});
+    proxy.drop_requests();
+    client.send({"SET", "k", "v"});
+    proxy.wait_for_request("SET");
+    proxy.forward();
+    BOOST_TEST(client.wait_until_closed());
+    BOOST_TEST(!has("k"));
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_stalled_arrives_late, proxied)
+{
+    resp_client client = connect();
+    client.done({"PING"});
+    proxy.stall();
+    client.send({"SET", "k", "v"});
+    proxy.wait_for_request("SET");
+    BOOST_TEST(!has("k"));
+    proxy.stall_replies();
+    proxy.wait_for_reply_to("SET");
+    BOOST_TEST(has("k"));
+    BOOST_CHECK_THROW(connect(50ms).command({"PING"}), resp_disconnected);
+    proxy.forward();
+    BOOST_TEST(client.receive().text == "OK");
+    proxy.stall_requests();
+    client.send({"SET", "late", "v"});
+    proxy.wait_for_request("late");
+    BOOST_TEST(!has("late"));
+    proxy.forward();
+    BOOST_TEST(client.receive().text == "OK");
+    BOOST_TEST(has("late"));
+}
+
+BOOST_FIXTURE_TEST_CASE(connections_are_reset_and_refused, proxied)
+{
+    resp_client one = connect();
+    resp_client two = connect();
+    one.done({"PING"});
+    two.done({"PING"});
+    proxy.refuse();
+    BOOST_TEST(!accepts(proxy.endpoint()));
+    one.done({"PING"});
+    proxy.reset_all();
+    BOOST_TEST(proxy.count().open == 0u);
+    BOOST_TEST(proxy.count().resets == 2u);
+    BOOST_TEST(one.wait_until_closed());
+    BOOST_TEST(two.wait_until_closed());
+    BOOST_TEST(!accepts(proxy.endpoint()));
+    proxy.accept();
+    connect().done({"PING"});
+}
+
+BOOST_FIXTURE_TEST_CASE(a_request_is_cut_at_every_byte, proxied)
+{
+    const std::string request = make_request({"SET", "cut", "v"});
+    for (std::size_t size = 0; size <= request.size(); ++size) {
+        direct.done({"DEL", "cut"});
+        resp_client client = connect();
+        client.done({"PING"});
+        proxy.cut_after_request_bytes(size, "cut");
+        client.done({"PING"}); // not this one
+        client.send_bytes(request);
+        BOOST_TEST(client.wait_until_closed());
+        // The server reads what came before the end, and then sees the end.
+        const auto limit = std::chrono::steady_clock::now() + 10s;
+        while (direct.info("clients").at("connected_clients") != "1" && std::chrono::steady_clock::now() < limit)
+            std::this_thread::yield();
+        BOOST_TEST(has("cut") == (size == request.size()));
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_reply_is_cut_at_every_byte, proxied)
+{
+    direct.done({"SET", "k", "value"});
+    const std::string reply = "$5\r\nvalue\r\n";
+    for (std::size_t size = 0; size <= reply.size(); ++size) {
+        resp_client client = connect();
+        client.done({"PING"});
+        proxy.cut_after_reply_bytes(size, "GET");
+        client.done({"PING"}); // not this one
+        client.send({"GET", "k"});
+        if (size == reply.size())
+            BOOST_TEST(client.receive().text == "value");
+        BOOST_TEST(client.wait_until_closed());
+    }
+    BOOST_TEST(proxy.count().resets == reply.size() + 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(without_a_text_the_next_byte_counts, proxied)
+{
+    resp_client client = connect();
+    client.done({"PING"});
+    proxy.cut_after_request_bytes(3);
+    client.send({"SET", "k", "v"});
+    BOOST_TEST(client.wait_until_closed());
+    BOOST_TEST(!has("k"));
+    resp_client other = connect();
+    proxy.cut_after_reply_bytes(2);
+    other.send({"SET", "k", "v"});
+    BOOST_TEST(other.wait_until_closed());
+    BOOST_TEST(has("k"));
+}
+
+BOOST_FIXTURE_TEST_CASE(the_answer_to_one_request_is_replaced_by_a_reset, proxied)
+{
+    resp_client client = connect();
+    proxy.forward_then_reset("doomed");
+    client.send_bytes(make_request({"SET", "a", "1"}) + make_request({"SET", "doomed", "1"}) + make_request({"SET", "b", "1"}));
+    BOOST_TEST(client.receive().text == "OK");
+    BOOST_TEST(client.wait_until_closed());
+    BOOST_TEST(has("a"));
+    BOOST_TEST(has("doomed"));
+    connect().done({"SET", "doomed", "2"}); // once
+
+    proxy.reset_before("stopped");
+    resp_client other = connect();
+    other.send_bytes(make_request({"SET", "c", "1"}) + make_request({"SET", "stopped", "1"}));
+    BOOST_TEST(other.wait_until_closed());
+    proxy.wait_for_request("stopped");
+    BOOST_TEST(!has("stopped"));
+}
+
+// In version 3 messages may stand between a request and its reply, and SUBSCRIBE has no reply at all.
+BOOST_FIXTURE_TEST_CASE(pushes_are_not_taken_for_replies, proxied)
+{
+    resp_client client = connect();
+    client.done({"HELLO", "3"});
+    client.send({"SUBSCRIBE", "c"});
+    BOOST_TEST((client.receive().type == resp_value::kind::push));
+    proxy.forward_then_reset("doomed");
+    direct.done({"PUBLISH", "c", "one"});
+    client.send_bytes(make_request({"GET", "a"}) + make_request({"PUBLISH", "c", "two"}) + make_request({"SET", "doomed", "1"}));
+    BOOST_TEST(client.receive().items.at(2).text == "one");
+    BOOST_TEST(client.receive().is_nil());
+    const resp_value first = client.receive();
+    const resp_value second = client.receive();
+    BOOST_TEST((describe(first) + describe(second)).find("two") != std::string::npos);
+    BOOST_TEST(client.wait_until_closed());
+    BOOST_TEST(has("doomed"));
+}
+
+BOOST_FIXTURE_TEST_CASE(everything_is_delayed, proxied)
+{
+    resp_client client = connect();
+    client.done({"PING"});
+    proxy.delay(30ms);
+    const auto before = std::chrono::steady_clock::now();
+    client.done({"SET", "k", "v"});
+    BOOST_TEST((std::chrono::steady_clock::now() - before >= 60ms));
+    proxy.delay(0ms);
+    client.done({"PING"});
+}
+
+BOOST_FIXTURE_TEST_CASE(other_protocols_pass_as_bytes, proxied)
+{
+    resp_client client = connect();
+    client.send_bytes("SET inline v\r\n");
+    BOOST_TEST(client.receive().text == "OK");
+    BOOST_TEST(has("inline"));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wait_has_a_limit_and_an_end_with_open_connections_is_clean, proxied)
+{
+    resp_client client = connect();
+    proxy.stall();
+    client.send({"SET", "k", "v"});
+    BOOST_CHECK_THROW(proxy.wait_for_request("never", 1, 20ms), std::runtime_error);
+    proxy.wait_for_request("SET");
+    proxy.forget();
+    BOOST_CHECK_THROW(proxy.wait_for_request("SET", 1, 1ms), std::runtime_error);
+}
+
+// A server that is started while the proxy has connections must not hold them open.
+BOOST_FIXTURE_TEST_CASE(children_do_not_inherit_connections, proxied)
+{
+    resp_client client = connect();
+    client.done({"PING"});
+    redis_server other;
+    proxy.reset_all();
+    BOOST_TEST(client.wait_until_closed());
+    proxy.refuse();
+    BOOST_TEST(!accepts(proxy.endpoint()));
+}
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,11 +4,13 @@
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #endif
 
 #include <cerrno>
 #include <csignal>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -47,6 +49,18 @@ ending how(int status)
     return WIFSIGNALED(status) ? ending{-1, WTERMSIG(status)} : ending{WEXITSTATUS(status), 0};
 }
 
+// Asio opens its sockets without O_CLOEXEC: a child that inherits one keeps the connection open when the test closes it.
+void close_inherited() noexcept
+{
+#if defined(SYS_close_range)
+    if (::syscall(SYS_close_range, 3U, ~0U, 0U) == 0)
+        return;
+#endif
+    const long count = ::sysconf(_SC_OPEN_MAX);
+    for (int descriptor = 3; descriptor < (count > 0 && count < 65536 ? count : 65536); ++descriptor)
+        ::close(descriptor);
+}
+
 // Between fork and exec: nothing that allocates or locks.
 [[noreturn]] void become(char** arguments, char** variables, int input, int output, pid_t parent)
 {
@@ -59,6 +73,7 @@ ending how(int status)
         ::dup2(input, STDIN_FILENO);
     if (output >= 0)
         ::dup2(output, STDOUT_FILENO);
+    close_inherited();
     environ = variables;
     ::execvp(arguments[0], arguments);
     ::_exit(127);
