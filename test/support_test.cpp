@@ -3,8 +3,10 @@
 #include <boost/test/included/unit_test.hpp>
 
 #include "support/fault_proxy.hpp"
+#include "support/process.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
+#include "support/shifted_clock.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -234,8 +236,7 @@ BOOST_FIXTURE_TEST_CASE(ends_of_connections_pass_through, proxied)
     BOOST_TEST(client.receive().text == "OK");
     BOOST_TEST(client.wait_until_closed());
     server.kill();
-    resp_client late = connect();
-    BOOST_TEST(late.wait_until_closed());
+    BOOST_CHECK_THROW(connect().command({"PING"}), resp_disconnected);
 }
 
 BOOST_FIXTURE_TEST_CASE(replies_vanish, proxied)
@@ -435,6 +436,101 @@ BOOST_FIXTURE_TEST_CASE(children_do_not_inherit_connections, proxied)
     BOOST_TEST(client.wait_until_closed());
     proxy.refuse();
     BOOST_TEST(!accepts(proxy.endpoint()));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(clock_of_a_server)
+
+BOOST_AUTO_TEST_CASE(moves_and_stands_still)
+{
+    if (!shifted_clock::available()) {
+        BOOST_TEST_MESSAGE("no clock shim on this system");
+        BOOST_CHECK_THROW(shifted_clock(), std::logic_error);
+        return;
+    }
+    shifted_clock clock;
+    redis_server server({}, {.environment = clock.environment()});
+    redis_server other;
+    resp_client client = server.connect();
+    const auto micros = [](resp_client& from) {
+        const auto parts = from.strings({"TIME"});
+        return std::chrono::seconds(std::stoll(parts.at(0))) + std::chrono::microseconds(std::stoll(parts.at(1)));
+    };
+    resp_client reference = other.connect();
+    const auto is_ahead_by = [&](std::chrono::microseconds offset) {
+        const auto before = micros(reference);
+        const auto now = micros(client);
+        return before + offset <= now && now <= micros(reference) + offset;
+    };
+    BOOST_TEST(is_ahead_by(0s));
+    clock.set(24h);
+    BOOST_TEST(is_ahead_by(24h));
+    clock.advance(-48h);
+    BOOST_TEST(is_ahead_by(-24h));
+
+    client.done({"SET", "k", "v", "PX", "3600000"});
+    clock.advance(30min);
+    const auto left = client.integer({"PTTL", "k"});
+    BOOST_TEST((left <= 1'800'000 && left > 1'700'000));
+    clock.freeze();
+    const auto stood = client.integer({"PTTL", "k"});
+    const auto time = micros(client);
+    resp_client(server.endpoint()).done({"PING"});
+    BOOST_TEST(client.integer({"PTTL", "k"}) == stood);
+    BOOST_TEST((micros(client) == time));
+    clock.advance(29min);
+    BOOST_TEST(client.integer({"EXISTS", "k"}) == 1);
+    clock.thaw();
+    BOOST_TEST((micros(client) >= time + 29min));
+    clock.advance(61s);
+    BOOST_TEST(client.integer({"EXISTS", "k"}) == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(helper_process)
+
+BOOST_AUTO_TEST_CASE(talks_in_lines)
+{
+    process echo({"sh", "-c", "while read line; do echo \"$PREFIX$line\"; done; printf end; exit 7"}, {{"PREFIX", "> "}});
+    echo.write_line("one");
+    echo.write_line("two");
+    BOOST_TEST(echo.read_line().value() == "> one");
+    echo.expect("> two");
+    BOOST_TEST(!echo.has_line());
+    BOOST_CHECK_THROW(echo.read_line(20ms), std::runtime_error);
+    BOOST_TEST(echo.running());
+    echo.close_input();
+    BOOST_TEST(echo.read_line().value() == "end");
+    BOOST_TEST(!echo.read_line().has_value());
+    BOOST_TEST(echo.wait().code == 7);
+    BOOST_TEST(!echo.running());
+}
+
+BOOST_AUTO_TEST_CASE(stands_still_and_dies_when_told)
+{
+    process echo({"cat"});
+    echo.write_line("a");
+    echo.expect("a");
+    echo.pause();
+    echo.write_line("b");
+    BOOST_TEST(!echo.has_line());
+    BOOST_TEST(echo.running());
+    echo.resume();
+    echo.expect("b");
+    echo.kill();
+    BOOST_TEST(echo.wait().signal == SIGKILL);
+    BOOST_CHECK_THROW(echo.write_line("c"), std::runtime_error);
+    BOOST_CHECK_THROW(echo.expect("c"), std::runtime_error);
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_is_not_there)
+{
+    process none({"/nonexistent/program"});
+    BOOST_TEST(none.wait().code == 127);
+    process lasting({"sleep", "1000"});
+    BOOST_CHECK_THROW(lasting.wait(1ms), std::runtime_error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
