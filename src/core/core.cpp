@@ -169,10 +169,8 @@ void core::on_disconnected(error_code why)
     turn([this, why] {
         if (std::exchange(online_, false))
             counts.disconnects.fetch_add(1, std::memory_order_relaxed);
-        // The observer learns what happened to the connection; those who wait are told in the terms of the contract.
-        const error_code unavailable = errc::store_unavailable;
-        trouble_ = why.category() == lock_category() && why ? why : unavailable;
-        tell([&](observer& o) { o.disconnected(why ? why : unavailable); });
+        trouble_ = why ? why : error_code(errc::store_unavailable);
+        tell([this](observer& o) { o.disconnected(trouble_); });
         for (auto& each : names_)
             each.second.disconnected(trouble_);
         for (auto i = entering_.begin(); i != entering_.end();) {
