@@ -48,7 +48,7 @@ void core::run(completion<error_code>::handler_type handler)
         const auto why = expected == phase::running ? errc::invalid_option : errc::shut_down;
         return completion<error_code>::immediate(std::move(handler), executor(), why);
     }
-    boost::intrusive_ptr<stop_op> op(new stop_op(std::move(handler), path()));
+    boost::intrusive_ptr<stop_op> op(new stop_op(std::move(handler)));
     if (auto& slot = op->done.slot(); slot.is_connected()) {
         slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
             if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
@@ -68,7 +68,7 @@ void core::run(completion<error_code>::handler_type handler)
 void core::shutdown(completion<error_code>::handler_type handler)
 {
     no_more_locks();
-    boost::intrusive_ptr<stop_op> op(new stop_op(std::move(handler), path()));
+    boost::intrusive_ptr<stop_op> op(new stop_op(std::move(handler)));
     if (auto& slot = op->done.slot(); slot.is_connected()) {
         slot.assign([weak = weak_from_this(), op](asio::cancellation_type type) {
             if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)

@@ -23,7 +23,7 @@ namespace leasehold::detail {
 class stop_op : public boost::intrusive_ref_counter<stop_op>
 {
 public:
-    stop_op(completion<error_code>::handler_type handler, const completion_path& path) : done(std::move(handler), path) {}
+    explicit stop_op(completion<error_code>::handler_type handler) : done(std::move(handler)) {}
 
     void complete(error_code outcome)
     {
