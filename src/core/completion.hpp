@@ -47,8 +47,13 @@ public:
     /// Completes an operation that never began.
     static void immediate(handler_type bound, const asio::any_io_executor& io, Results... results)
     {
-        const auto executor = asio::get_associated_immediate_executor(bound.handler, io);
-        executor.execute(invocation{std::move(bound.handler), {}, {std::move(results)...}});
+        // The immediate executor only says how to get out of the call; the handler belongs to its own executor.
+        const asio::any_completion_executor way_out = asio::get_associated_immediate_executor(bound.handler, io);
+        asio::any_completion_executor executor =
+            asio::prefer(asio::get_associated_executor(bound.handler, way_out), asio::execution::outstanding_work.tracked);
+        way_out.execute([executor = std::move(executor), call = invocation{std::move(bound.handler), {}, {std::move(results)...}}]() mutable {
+            executor.execute(std::move(call));
+        });
     }
 
 private:

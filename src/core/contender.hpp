@@ -108,6 +108,7 @@ private:
     error_code last_error_;
     std::chrono::milliseconds last_remaining_{-1};
     clock::time_point last_look_{};
+    bool taken_ = false; ///< The last that is known: somebody has it.
     bool watching_ = false;
     bool lingering_ = false;
 };

@@ -93,6 +93,7 @@ void enter_op::expired()
 
 void enter_op::connected()
 {
+    last_error_ = {};
     if (!under_way_)
         send();
 }
