@@ -46,7 +46,8 @@ private:
     {
         const auto fence = lease.fence();
         std::cout << "handler:  in, with fence " << fence << '\n';
-        lease.async_release([self = shared_from_this(), fence](leasehold::error_code ended) { self->done_(ended, fence); });
+        lease.async_release(
+            [self = shared_from_this(), fence](leasehold::error_code ended) { self->done_(ended, fence); });
     }
 
     leasehold::mutex lock_;

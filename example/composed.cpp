@@ -1,5 +1,5 @@
-// An asynchronous operation of one's own that takes a lock inside: it works with every completion token, and whoever cancels it cancels the
-// wait for the lock.
+// An asynchronous operation of one's own that takes a lock inside: it works with every completion token, and
+// whoever cancels it cancels the wait for the lock.
 #include "support/arguments.hpp"
 
 #include <leasehold.hpp>
@@ -40,7 +40,8 @@ class append
 {
 public:
     append(shared_log& log, std::string text)
-        : log_(log), text_(std::move(text)), writing_(std::make_unique<asio::steady_timer>(log.lock.get_executor()))
+        : log_(log), text_(std::move(text)),
+          writing_(std::make_unique<asio::steady_timer>(log.lock.get_executor()))
     {}
 
     /// Starts.
@@ -100,7 +101,8 @@ private:
 template <asio::completion_token_for<void(leasehold::error_code)> Token = asio::deferred_t>
 auto async_append(shared_log& log, std::string text, Token&& token = Token())
 {
-    return asio::async_compose<Token, void(leasehold::error_code)>(append(log, std::move(text)), token, log.lock.get_executor());
+    return asio::async_compose<Token, void(leasehold::error_code)>(append(log, std::move(text)), token,
+                                                                   log.lock.get_executor());
 }
 
 asio::awaitable<void> work(leasehold::client& locks, bool& passed)
@@ -111,7 +113,8 @@ asio::awaitable<void> work(leasehold::client& locks, bool& passed)
     // While another holds the lock the operation waits; here it is given 100 ms.
     leasehold::lease other = co_await log.lock.async_lock();
     leasehold::error_code cancelled;
-    co_await async_append(log, "second", asio::cancel_after(100ms, asio::redirect_error(asio::deferred, cancelled)));
+    co_await async_append(log, "second",
+                          asio::cancel_after(100ms, asio::redirect_error(asio::deferred, cancelled)));
     std::cout << "second: " << cancelled.message() << '\n';
     co_await other.async_release();
 

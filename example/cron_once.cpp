@@ -1,5 +1,6 @@
-// A job that must run once per tick although several processes are there to run it. Whoever holds the lock runs the job; the others wait
-// for the lock. Here the runner is killed midway, and another takes over where it stopped.
+// A job that must run once per tick although several processes are there to run it. Whoever holds the lock
+// runs the job; the others wait for the lock. Here the runner is killed midway, and another takes over where
+// it stopped.
 #include "support/arguments.hpp"
 #include "support/lines.hpp"
 #include "support/redis.hpp"
@@ -126,7 +127,8 @@ private:
     {
         for (;;) {
             try {
-                co_await leasehold::with_lock(lock_, [this](leasehold::lease& held) { return run_job(held); });
+                co_await leasehold::with_lock(lock_,
+                                              [this](leasehold::lease& held) { return run_job(held); });
             }
             catch (const boost::system::system_error& ended) {
                 if (ended.code() == leasehold::errc::shut_down)
@@ -223,7 +225,8 @@ private:
         std::cout << "process " << index + 1 << " runs the job, with fence " << fence;
         if (killed_) {
             const std::chrono::duration<double> took = steady::now() - *killed_;
-            std::cout << ", " << took.count() << " s after the kill; the lease time is " << wanted_.lease_ms / 1000.0 << " s";
+            std::cout << ", " << took.count() << " s after the kill; the lease time is "
+                      << wanted_.lease_ms / 1000.0 << " s";
         }
         std::cout << '\n';
     }
@@ -261,7 +264,8 @@ private:
             newest = fence;
         }
         good = good && runners.find(',') != std::string::npos;
-        std::cout << entries.size() << " ticks, " << (good ? "each ran once" : "NOT each once") << "; run by process " << runners << '\n';
+        std::cout << entries.size() << " ticks, " << (good ? "each ran once" : "NOT each once")
+                  << "; run by process " << runners << '\n';
         co_await written.remove();
         written.close();
         passed_ = good;
@@ -279,7 +283,8 @@ private:
 int main(int argc, char** argv)
 try {
     options wanted;
-    example::arguments line("Runs a job once per tick in one of several processes, kills that process, and lets another take over.");
+    example::arguments line("Runs a job once per tick in one of several processes, kills that process, and "
+                            "lets another take over.");
     line.url(wanted.url, example::stores::servers_only);
     line.number("--processes", wanted.processes, 2, 64, "processes that could run the job");
     line.number("--ticks", wanted.ticks, 2, 100'000, "how often the job runs");

@@ -1,7 +1,9 @@
-// Locks inside a server that has its own Redis connection: the locks go over the same one. Each session books on an account; a booking
-// reads the balance and writes it back, so two of one account must not run at once, here or in another instance of this server.
+// Locks inside a server that has its own Redis connection: the locks go over the same one. Each session books
+// on an account; a booking reads the balance and writes it back, so two of one account must not run at once,
+// here or in another instance of this server.
 //
-// By itself it connects some clients, checks the balances, and ends; with --serve it goes on until SIGINT or SIGTERM.
+// By itself it connects some clients, checks the balances, and ends; with --serve it goes on until SIGINT or
+// SIGTERM.
 #include "support/arguments.hpp"
 #include "support/redis.hpp"
 
@@ -60,15 +62,17 @@ std::string new_prefix()
     return text.str();
 }
 
-/// Listens on a port of this machine. A line from a client is the name of an account; the answer is its new balance, or "error: …".
+/// Listens on a port of this machine. A line from a client is the name of an account; the answer is its new
+/// balance, or "error: …".
 class server
 {
 public:
     server(asio::io_context& context, const leasehold::config& where, std::uint16_t port)
-        : context_(context),
-          connection_(std::make_shared<redis::connection>(context, redis::logger(redis::logger::level::crit))),
+        : context_(context), connection_(std::make_shared<redis::connection>(
+                                 context, redis::logger(redis::logger::level::crit))),
           locks_(context, leasehold::make_redis_store(connection_, where)),
-          acceptor_(context, tcp::endpoint(asio::ip::address_v4::loopback(), port)), signals_(context, SIGINT, SIGTERM)
+          acceptor_(context, tcp::endpoint(asio::ip::address_v4::loopback(), port)),
+          signals_(context, SIGINT, SIGTERM)
     {
         connection_->async_run(example::redis_config(where), asio::consign(asio::detached, connection_));
         locks_.async_run(asio::detached);
@@ -121,7 +125,8 @@ private:
         for (;;) {
             leasehold::error_code failed;
             auto into = asio::dynamic_buffer(read);
-            const std::size_t size = co_await asio::async_read_until(client, into, '\n', asio::redirect_error(failed));
+            const std::size_t size =
+                co_await asio::async_read_until(client, into, '\n', asio::redirect_error(failed));
             if (failed)
                 break;
             const std::string account = read.substr(0, size - 1);
@@ -138,7 +143,8 @@ private:
     {
         std::string answer;
         try {
-            const leasehold::mutex lock(locks_, key(account) + ":lock", {.lease_time = 10s, .wait_limit = 5s});
+            const leasehold::mutex lock(locks_, key(account) + ":lock",
+                                        {.lease_time = 10s, .wait_limit = 5s});
             leasehold::lease lease = co_await lock.async_lock();
             const int booked = co_await balance(account) + 1;
             redis::request request;
@@ -158,7 +164,8 @@ private:
         acceptor_.close();
         signals_.cancel();
         leasehold::error_code unreleased;
-        co_await locks_.async_shutdown(asio::redirect_error(unreleased)); // those who wait are told, those who hold as well
+        // Those who wait are told, and those who hold.
+        co_await locks_.async_shutdown(asio::redirect_error(unreleased));
         for (tcp::socket* client : sessions_)
             client->close();
         connection_->cancel();
@@ -211,7 +218,8 @@ asio::awaitable<void> try_it_out(server& tried, int clients, int bookings, bool&
 
     const int rent = co_await tried.balance("rent");
     const int food = co_await tried.balance("food");
-    std::cout << clients << " clients booked " << bookings << " times each; balances: " << rent << " rent, " << food << " food\n";
+    std::cout << clients << " clients booked " << bookings << " times each; balances: " << rent << " rent, "
+              << food << " food\n";
     passed = rent + food == clients * bookings;
     tried.stop();
 }
@@ -225,7 +233,8 @@ try {
     int bookings = 50;
     int port = 0;
     bool serve = false;
-    example::arguments line("A small TCP server that uses locks over its own Redis connection, and clients that try it out.");
+    example::arguments line(
+        "A small TCP server that uses locks over its own Redis connection, and clients that try it out.");
     line.url(url, example::stores::servers_only);
     line.number("--clients", clients, 1, 1'000, "clients that try it out");
     line.number("--bookings", bookings, 1, 1'000'000, "bookings of each client");

@@ -1,5 +1,5 @@
-// Work that stops when its lock is gone. An operator deletes the key while the work runs; the work is cancelled, and the reason is
-// reported rather than the abort that it caused.
+// Work that stops when its lock is gone. An operator deletes the key while the work runs; the work is
+// cancelled, and the reason is reported rather than the abort that it caused.
 #include "support/arguments.hpp"
 #include "support/redis.hpp"
 
@@ -58,13 +58,14 @@ asio::awaitable<int> write_report(const leasehold::config& where, leasehold::lea
     co_return 1'000;
 }
 
-asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& where, leasehold::error_code& reason)
+asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& where,
+                           leasehold::error_code& reason)
 {
     // The loss is noticed by the next renewal, at the latest at the end of the lease time.
     const leasehold::mutex report(locks, name, {.lease_time = 1s, .renew_interval = 200ms, .wait_limit = 5s});
     try {
-        const int pages =
-            co_await leasehold::with_lock(report, [&](leasehold::lease& lease) { return write_report(where, lease); });
+        const int pages = co_await leasehold::with_lock(
+            report, [&](leasehold::lease& lease) { return write_report(where, lease); });
         std::cout << pages << " pages: the loss went unnoticed\n";
     }
     catch (const boost::system::system_error& failure) {
@@ -78,7 +79,8 @@ asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& wh
 int main(int argc, char** argv)
 try {
     std::string url = "memory:";
-    example::arguments line("Runs work under a lock, deletes the lock by hand, and shows that the work is cancelled.");
+    example::arguments line(
+        "Runs work under a lock, deletes the lock by hand, and shows that the work is cancelled.");
     line.url(url);
     line.parse(argc, argv);
     const leasehold::config where(url);

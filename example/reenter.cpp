@@ -1,5 +1,5 @@
-// One lock, two processes inside: the holder gives its owner's text to a helper, which enters the same lock with it. Others get in when both
-// have left.
+// One lock, two processes inside: the holder gives its owner's text to a helper, which enters the same lock
+// with it. Others get in when both have left.
 #include "support/arguments.hpp"
 #include "support/lines.hpp"
 #include "support/worker.hpp"
@@ -93,10 +93,11 @@ void run(const std::string& url, example::worker* helper)
     asio::io_context context(1);
     leasehold::client locks(context, url);
     locks.async_run(asio::detached);
-    asio::co_spawn(context, helper != nullptr ? work(locks, *helper) : help(locks), [](std::exception_ptr failure) {
-        if (failure)
-            std::rethrow_exception(failure);
-    });
+    asio::co_spawn(context, helper != nullptr ? work(locks, *helper) : help(locks),
+                   [](std::exception_ptr failure) {
+                       if (failure)
+                           std::rethrow_exception(failure);
+                   });
     context.run();
 }
 

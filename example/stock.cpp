@@ -1,6 +1,6 @@
-// A stock in Redis, sold by many coroutines of many processes: each reads what is left, checks, thinks, and writes back one less.
-// Under the lock exactly the stock is sold, also when a process is killed in the middle. `--unsafe` shows what happens without.
-// How a sale is made is in stock/seller.cpp.
+// A stock in Redis, sold by many coroutines of many processes: each reads what is left, checks, thinks, and
+// writes back one less. Under the lock exactly the stock is sold, also when a process is killed in the
+// middle. `--unsafe` shows what happens without. How a sale is made is in stock/seller.cpp.
 #include "stock/options.hpp"
 #include "support/arguments.hpp"
 
@@ -15,7 +15,8 @@ try {
     std::string key;
     std::string hang_at = "-1";
 
-    example::arguments line("Sells a stock kept in Redis from many processes, under a lock, and counts what was sold.");
+    example::arguments line(
+        "Sells a stock kept in Redis from many processes, under a lock, and counts what was sold.");
     line.url(wanted.url, example::stores::servers_only);
     line.number("--stock", wanted.stock, 1, 1'000'000, "units to sell");
     line.number("--processes", wanted.processes, 1, 64, "processes that sell");

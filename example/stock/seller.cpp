@@ -25,19 +25,13 @@ using steady = std::chrono::steady_clock;
 namespace example {
 namespace {
 
-leasehold::lock_options hold_for(int milliseconds)
-{
-    leasehold::lock_options result;
-    result.lease_time = std::chrono::milliseconds(milliseconds);
-    return result;
-}
-
 class seller
 {
 public:
     seller(const stock_options& wanted, const std::string& key, int number, int hang_at)
         : wanted_(wanted), number_(number), hang_at_(hang_at), data_(context_, wanted.url, key),
-          locks_(context_, wanted.url), lock_(locks_, key + ":lock", hold_for(wanted.lease_ms)),
+          locks_(context_, wanted.url),
+          lock_(locks_, key + ":lock", {.lease_time = std::chrono::milliseconds(wanted.lease_ms)}),
           orders_(context_.get_executor(), ::dup(STDIN_FILENO))
     {}
 

@@ -34,7 +34,9 @@ namespace {
 /// A seller, seen from here.
 struct seller_process
 {
-    seller_process(const char* program, std::vector<std::string> arguments) : process(program, std::move(arguments)) {}
+    seller_process(const char* program, std::vector<std::string> arguments)
+        : process(program, std::move(arguments))
+    {}
 
     worker process;
     int sold = 0; // as far as it told
@@ -171,8 +173,9 @@ private:
     asio::awaitable<void> show_progress()
     {
         while (ended_ < wanted_.processes) {
-            const int sold = std::accumulate(sellers_.begin(), sellers_.end(), 0,
-                                             [](int sum, const seller_process& seller) { return sum + seller.sold; });
+            const int sold =
+                std::accumulate(sellers_.begin(), sellers_.end(), 0,
+                                [](int sum, const seller_process& seller) { return sum + seller.sold; });
             const char* const event = killed_ && !went_on_ ? "   one was killed while it held the lock" : "";
             if (on_terminal())
                 std::cout << "\r\033[Kselling: " << sold << event << std::flush;
@@ -218,7 +221,8 @@ private:
         for (int i = 0; i < wanted_.processes; ++i) {
             const seller_process& seller = sellers_[static_cast<std::size_t>(i)];
             std::ostringstream text;
-            text << sold[static_cast<std::size_t>(i)] << (seller.killed ? "   killed while it held the lock" : "");
+            text << sold[static_cast<std::size_t>(i)]
+                 << (seller.killed ? "   killed while it held the lock" : "");
             row(("process " + std::to_string(i + 1)).c_str(), text.str());
         }
         const int all = std::accumulate(sold.begin(), sold.end(), 0);
@@ -230,9 +234,11 @@ private:
         if (wanted_.unsafe)
             return;
         std::ostringstream waited;
-        waited << std::fixed << std::setprecision(1) << "p50 " << wait_ms(0.5) << " ms, p99 " << wait_ms(0.99) << " ms";
+        waited << std::fixed << std::setprecision(1) << "p50 " << wait_ms(0.5) << " ms, p99 " << wait_ms(0.99)
+               << " ms";
         row("wait", waited.str());
-        const double per_second = static_cast<double>(waits_.size()) / std::chrono::duration<double>(took).count();
+        const double per_second =
+            static_cast<double>(waits_.size()) / std::chrono::duration<double>(took).count();
         row("locks", std::to_string(static_cast<long>(per_second)) + " per second");
         row("leases lost", lost_);
         row("writes refused", refused_);
@@ -257,7 +263,8 @@ private:
         }
         else {
             expect(sold == wanted_.stock && left == 0, "what was sold is not what was there");
-            expect(!wanted_.kill_one || killed_, "all was sold before one could be killed; try a larger --stock");
+            expect(!wanted_.kill_one || killed_,
+                   "all was sold before one could be killed; try a larger --stock");
         }
         return passed;
     }

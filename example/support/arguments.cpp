@@ -22,8 +22,9 @@ void check_url(std::string_view text, stores allowed)
         where.validate();
         const bool own_connection = where.store == leasehold::config::kind::redis && !where.tls;
         if (allowed == stores::servers_only && !own_connection)
-            throw std::invalid_argument("this example needs a server that it can reach by itself as well; allowed: "
-                                        "redis://[user:password@]host[:port][/db], unix:///path/to/socket[?db=n]");
+            throw std::invalid_argument(
+                "this example needs a server that it can reach by itself as well; allowed: "
+                "redis://[user:password@]host[:port][/db], unix:///path/to/socket[?db=n]");
     }
     catch (const boost::system::system_error& wrong) {
         throw std::invalid_argument(wrong.what());
@@ -36,8 +37,8 @@ void set_number(std::string_view text, int& value, int least, int most)
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, read);
     if (error != std::errc() || stop != end || read < least || read > most)
-        throw std::invalid_argument("\"" + std::string(text) + "\" given; allowed: " + std::to_string(least) + " to " +
-                                    std::to_string(most));
+        throw std::invalid_argument("\"" + std::string(text) + "\" given; allowed: " + std::to_string(least) +
+                                    " to " + std::to_string(most));
     value = read;
 }
 
@@ -62,20 +63,23 @@ void arguments::url(std::string& value, stores allowed)
             refuse(std::string("LEASEHOLD_URL: ") + wrong.what());
         }
     }
-    options_.push_back({"--url", "URL",
-                        allowed == stores::any ? "where the locks are kept; default: $LEASEHOLD_URL, else memory:"
-                                               : "where the locks are kept; default: $LEASEHOLD_URL, else redis://127.0.0.1:6379",
-                        [&value, allowed](std::string_view text) {
-                            check_url(text, allowed);
-                            value = text;
-                        }});
+    options_.push_back(
+        {"--url", "URL",
+         allowed == stores::any
+             ? "where the locks are kept; default: $LEASEHOLD_URL, else memory:"
+             : "where the locks are kept; default: $LEASEHOLD_URL, else redis://127.0.0.1:6379",
+         [&value, allowed](std::string_view text) {
+             check_url(text, allowed);
+             value = text;
+         }});
 }
 
 void arguments::number(std::string name, int& value, int least, int most, std::string help)
 {
     help += "; default: " + std::to_string(value);
-    options_.push_back({std::move(name), "N", std::move(help),
-                        [&value, least, most](std::string_view text) { set_number(text, value, least, most); }});
+    options_.push_back({std::move(name), "N", std::move(help), [&value, least, most](std::string_view text) {
+                            set_number(text, value, least, most);
+                        }});
 }
 
 void arguments::flag(std::string name, bool& value, std::string help)
@@ -97,7 +101,8 @@ void arguments::parse(int argc, char** argv) const
             std::exit(0);
         }
         const std::string_view name = word.substr(0, word.find('='));
-        const auto found = std::find_if(options_.begin(), options_.end(), [&](const option& o) { return o.name == name; });
+        const auto found =
+            std::find_if(options_.begin(), options_.end(), [&](const option& o) { return o.name == name; });
         if (found == options_.end())
             refuse("unknown argument \"" + std::string(word) + "\"; allowed: " + names());
         std::string_view value;
@@ -122,12 +127,14 @@ void arguments::parse(int argc, char** argv) const
 
 void arguments::print_help(std::string_view program) const
 {
-    std::cout << "usage: " << program.substr(program.rfind('/') + 1) << " [OPTION...]\n\n" << about_ << "\n\n";
+    std::cout << "usage: " << program.substr(program.rfind('/') + 1) << " [OPTION...]\n\n"
+              << about_ << "\n\n";
     for (const option& o : options_) {
         if (!o.help.empty())
             std::cout << "  " << std::left << std::setw(18) << o.name + ' ' + o.placeholder << o.help << '\n';
     }
-    std::cout << "  " << std::left << std::setw(18) << "--help" << "this text\n";
+    std::cout << "  " << std::left << std::setw(18) << "--help"
+              << "this text\n";
 }
 
 std::string arguments::names() const

@@ -30,9 +30,11 @@ redis::config redis_config(const leasehold::config& where)
     return result;
 }
 
-std::shared_ptr<redis::connection> connect(const asio::any_io_executor& executor, const leasehold::config& where)
+std::shared_ptr<redis::connection> connect(const asio::any_io_executor& executor,
+                                           const leasehold::config& where)
 {
-    auto connection = std::make_shared<redis::connection>(executor, redis::logger(redis::logger::level::crit));
+    auto connection =
+        std::make_shared<redis::connection>(executor, redis::logger(redis::logger::level::crit));
     // Its operations point into it: they keep it alive.
     connection->async_run(redis_config(where), asio::consign(asio::detached, connection));
     return connection;
@@ -43,11 +45,13 @@ asio::awaitable<void> expect_server(redis::connection& connection)
     redis::request request;
     request.push("PING");
     boost::system::error_code failed;
-    co_await connection.async_exec(request, redis::ignore,
-                                   asio::cancel_after(std::chrono::seconds(5), asio::redirect_error(asio::deferred, failed)));
+    co_await connection.async_exec(
+        request, redis::ignore,
+        asio::cancel_after(std::chrono::seconds(5), asio::redirect_error(asio::deferred, failed)));
     if (failed)
-        throw std::runtime_error("no Redis server answers there; name one with --url, or start one for this run: "
-                                 "example/with_redis COMMAND");
+        throw std::runtime_error(
+            "no Redis server answers there; name one with --url, or start one for this run: "
+            "example/with_redis COMMAND");
 }
 
 } // namespace example

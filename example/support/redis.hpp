@@ -15,7 +15,8 @@ namespace example {
 boost::redis::config redis_config(const leasehold::config& where);
 
 /// Such a connection, running until it is cancelled.
-std::shared_ptr<boost::redis::connection> connect(const boost::asio::any_io_executor& executor, const leasehold::config& where);
+std::shared_ptr<boost::redis::connection> connect(const boost::asio::any_io_executor& executor,
+                                                  const leasehold::config& where);
 
 /// Throws `std::runtime_error` that says what to do when the server does not answer within 5 s.
 boost::asio::awaitable<void> expect_server(boost::redis::connection& connection);
