@@ -156,8 +156,9 @@ private:
 
     asio::awaitable<void> stop_with_parent()
     {
-        while (co_await orders_.next()) {
-        }
+        // A temporary in the condition, instead of a variable, is miscompiled by g++ 12.
+        while (const auto order = co_await orders_.next())
+            std::cerr << "unknown order: " << *order << '\n';
         co_await locks_.async_shutdown();
         journal_.close();
     }

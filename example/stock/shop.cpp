@@ -204,7 +204,7 @@ private:
     template <class Value>
     static void row(const char* label, const Value& value)
     {
-        std::cout << "  " << std::left << std::setw(14) << label << value << '\n';
+        std::cout << "  " << std::left << std::setw(16) << label << value << '\n';
     }
 
     double wait_ms(double part)
