@@ -17,6 +17,7 @@
 #include <chrono>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
 namespace asio = boost::asio;
@@ -66,9 +67,11 @@ asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& wh
     try {
         const int pages = co_await leasehold::with_lock(
             report, [&](leasehold::lease& lease) { return write_report(where, lease); });
-        std::cout << pages << " pages: the loss went unnoticed\n";
+        throw std::runtime_error("all " + std::to_string(pages) + " pages were written: the loss went unnoticed");
     }
     catch (const boost::system::system_error& failure) {
+        if (failure.code() != leasehold::condition::lease_ended)
+            throw;
         reason = failure.code();
     }
     co_await locks.async_shutdown();
