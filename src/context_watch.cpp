@@ -29,4 +29,10 @@ void context_watch::shutdown()
             alive->on_context_end();
 }
 
+void context_watch::notify_fork(boost::asio::execution_context::fork_event event)
+{
+    if (event == boost::asio::execution_context::fork_child)
+        shutdown();
+}
+
 } // namespace leasehold::detail

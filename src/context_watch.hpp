@@ -9,7 +9,7 @@
 
 namespace leasehold::detail {
 
-/// Wants to know that its execution context ends: posting to one that is gone is a use-after-free.
+/// Wants to know that its execution context ends: posting to one that is gone is a use-after-free. The copy in a forked process counts as ended.
 class context_user
 {
 public:
@@ -31,6 +31,7 @@ public:
 
 private:
     void shutdown() override;
+    void notify_fork(boost::asio::execution_context::fork_event event) override;
 
     std::mutex mutex_;
     std::vector<std::weak_ptr<context_user>> users_;

@@ -45,7 +45,11 @@ public:
         queue_.insert(t);
     }
 
-    static void cancel(timer& t) noexcept { t.unlink_if_linked(); }
+    static void cancel(timer& t) noexcept
+    {
+        if (t.is_linked())
+            t.unlink();
+    }
 
     /// When the first one is due; the end of time when there is none.
     [[nodiscard]] clock::time_point next() const noexcept

@@ -91,6 +91,9 @@ public:
         renew_at_ = now;
     }
 
+    /// It serves another holder now, whose longest hold ends at `ends`.
+    void extend(clock::time_point ends) noexcept { ends_ = ends; }
+
     action end(error_code why) noexcept
     {
         ended_ = true;

@@ -77,7 +77,7 @@ public:
     }
 
 private:
-    using names = boost::unordered_flat_set<std::string, memory::name_hash, std::equal_to<>>;
+    using names = boost::unordered_flat_set<std::string, detail::name_hash, std::equal_to<>>;
 
     [[nodiscard]] memory_space::state& state() const noexcept { return space_->get(); }
 

@@ -1,19 +1,17 @@
 #ifndef LEASEHOLD_SRC_STORE_MEMORY_TABLE_HPP
 #define LEASEHOLD_SRC_STORE_MEMORY_TABLE_HPP
 
+#include "name_map.hpp"
+
 #include <leasehold/store.hpp>
 
-#include <boost/container_hash/hash.hpp>
 #include <boost/intrusive/list.hpp>
-#include <boost/unordered/unordered_node_map.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace leasehold::memory {
@@ -32,19 +30,7 @@ struct instant
     static constexpr instant one_clock(microseconds t) noexcept { return {t, t}; }
 };
 
-/// The hash of names, so that a lookup by view makes no string.
-struct name_hash
-{
-    using is_transparent = void;
-    using is_avalanching = std::true_type;
-    std::size_t operator()(std::string_view name) const noexcept
-    {
-        return boost::hash<std::string_view>()(name);
-    }
-};
-
-template <class T>
-using name_map = boost::unordered_node_map<std::string, T, name_hash, std::equal_to<>>;
+using detail::name_map;
 
 /// What a server holds, and what the Lua scripts do with it, as plain data: no thread, no clock, nothing to wait for.
 /// The same calls with the same times give the same answers. Time may also step back, as a server's may.

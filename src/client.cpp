@@ -1,0 +1,68 @@
+#include <leasehold/client.hpp>
+
+#include "argument_error.hpp"
+#include "core/core.hpp"
+
+#include <leasehold/memory_store.hpp>
+#include <leasehold/redis_store.hpp>
+
+#include <utility>
+
+namespace leasehold {
+namespace detail {
+
+void start_run(asio::any_completion_handler<void(error_code)> handler, core_ptr client)
+{
+    client->run(std::move(handler));
+}
+
+void start_shutdown(asio::any_completion_handler<void(error_code)> handler, core_ptr client)
+{
+    client->shutdown(std::move(handler));
+}
+
+namespace {
+
+std::shared_ptr<store> make_store(const config& where)
+{
+    where.validate();
+    if (where.store == config::kind::memory)
+        return make_memory_store(memory_space::shared(where.memory_name));
+    return make_redis_store(where);
+}
+
+} // namespace
+} // namespace detail
+
+client::client(asio::any_io_executor executor, const config& where, std::shared_ptr<observer> observer)
+    : client(std::move(executor), detail::make_store(where), std::move(observer))
+{}
+
+client::client(asio::any_io_executor executor, std::shared_ptr<store> store, std::shared_ptr<observer> observer)
+{
+    if (!store)
+        detail::throw_argument_error(errc::invalid_option, "store", "null", "a store");
+    core_ = detail::core::make(executor, std::move(store), std::move(observer), detail::make_system_time());
+}
+
+client::~client()
+{
+    core_->cancel();
+}
+
+void client::cancel() noexcept
+{
+    core_->cancel();
+}
+
+client_stats client::stats() const noexcept
+{
+    return core_->stats();
+}
+
+asio::any_io_executor client::get_executor() const noexcept
+{
+    return core_->executor();
+}
+
+} // namespace leasehold

@@ -1,0 +1,278 @@
+#include "core/core.hpp"
+
+#include <utility>
+
+namespace leasehold::detail {
+namespace {
+
+constexpr clock::duration shutdown_limit = std::chrono::seconds(5);
+constexpr clock::duration cancel_limit = std::chrono::seconds(1);
+
+} // namespace
+
+std::shared_ptr<core> core::make(const asio::any_io_executor& executor, std::shared_ptr<store> where,
+                                 std::shared_ptr<observer> watching, std::unique_ptr<time_source> time)
+{
+    auto made = std::make_shared<core>(executor, std::move(where), std::move(watching), std::move(time));
+    // After the strand was made: services are shut down in the reverse order of their making, and this one's news must come first.
+    asio::use_service<context_watch>(asio::query(executor, asio::execution::context))
+        .add(std::shared_ptr<context_user>(made, static_cast<context_user*>(made.get())));
+    return made;
+}
+
+core::core(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
+           std::unique_ptr<time_source> time)
+    : runtime(executor, std::move(where), std::move(watching), std::move(time)), returns_(*this, *this), lessor_(*this, returns_),
+      stop_limit_(*this)
+{}
+
+core::~core()
+{
+    timers.clear();
+}
+
+error_code core::ready() const noexcept
+{
+    switch (phase_.load(std::memory_order_acquire)) {
+    case phase::fresh: return errc::not_running;
+    case phase::running: return {};
+    case phase::stopping: break;
+    }
+    return errc::shut_down;
+}
+
+void core::run(completion<error_code>::handler_type handler)
+{
+    auto expected = phase::fresh;
+    if (!phase_.compare_exchange_strong(expected, phase::running)) {
+        const auto why = expected == phase::running ? errc::invalid_option : errc::shut_down;
+        return completion<error_code>::immediate(std::move(handler), executor(), why);
+    }
+    boost::intrusive_ptr<stop_op> op(new stop_op(std::move(handler), path()));
+    if (auto& slot = op->done.slot(); slot.is_connected()) {
+        slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
+            if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
+                static_cast<core&>(*self).cancel();
+        });
+    }
+    on_strand([this, op] {
+        run_ = op;
+        opened_ = true;
+        start_time();
+        store_->open(executor(), *this);
+        if (stopped_)
+            stopped({}); // between the call and now
+    });
+}
+
+void core::shutdown(completion<error_code>::handler_type handler)
+{
+    no_more_locks();
+    boost::intrusive_ptr<stop_op> op(new stop_op(std::move(handler), path()));
+    if (auto& slot = op->done.slot(); slot.is_connected()) {
+        slot.assign([weak = weak_from_this(), op](asio::cancellation_type type) {
+            if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
+                self->on_strand([op] { op->complete(asio::error::operation_aborted); });
+        });
+    }
+    on_strand([this, op] {
+        shutdowns_.push_back(op);
+        stop(shutdown_limit);
+    });
+}
+
+void core::cancel() noexcept
+{
+    no_more_locks();
+    try {
+        on_strand([this] {
+            if (run_)
+                run_outcome_ = asio::error::operation_aborted;
+            stop(cancel_limit);
+        });
+    }
+    catch (const std::bad_alloc&) {
+        // Nothing can be posted; what is held ends with its time to live.
+    }
+}
+
+client_stats core::stats() const noexcept
+{
+    const auto read = [](const counter& c) { return c.load(std::memory_order_relaxed); };
+    return {.held = read(counts.held),
+            .waiting = read(counts.waiting),
+            .acquired = read(counts.acquired),
+            .handed_over = read(counts.handed_over),
+            .released = read(counts.released),
+            .lost = read(counts.lost),
+            .renewed = read(counts.renewed),
+            .renewals_failed = read(counts.renewals_failed),
+            .acquires_sent = read(counts.acquires_sent),
+            .releases_sent = read(counts.releases_sent),
+            .orphans = read(counts.orphans),
+            .watched = read(counts.watched),
+            .connects = read(counts.connects),
+            .disconnects = read(counts.disconnects)};
+}
+
+void core::lock(lock_op& op)
+{
+    if (stopping_)
+        return op.done(errc::shut_down, lease());
+    at(op.spec->name).enqueue(op);
+}
+
+void core::enter(enter_op& op)
+{
+    if (stopping_)
+        return op.done(errc::shut_down, lease());
+    op.start(lessor_, entering_);
+}
+
+contender& core::at(std::string_view name)
+{
+    const auto found = names_.find(name);
+    if (found != names_.end())
+        return found->second;
+    return names_.try_emplace(std::string(name), lessor_, name).first->second;
+}
+
+void core::on_hint(std::string_view name)
+{
+    turn([&] {
+        if (const auto found = names_.find(name); found != names_.end())
+            found->second.hint();
+    });
+}
+
+void core::on_connected()
+{
+    turn([this] {
+        online_ = true;
+        trouble_ = {};
+        counts.connects.fetch_add(1, std::memory_order_relaxed);
+        tell([](observer& o) { o.connected(); });
+        // What is to be given back first: somebody may wait for it.
+        returns_.connected();
+        lessor_.keeper.connected();
+        for (auto& each : names_)
+            each.second.connected();
+        for (auto i = entering_.begin(); i != entering_.end();) {
+            enter_op& each = *i++;
+            each.connected();
+        }
+    });
+}
+
+void core::on_disconnected(error_code why)
+{
+    turn([this, why] {
+        if (std::exchange(online_, false))
+            counts.disconnects.fetch_add(1, std::memory_order_relaxed);
+        trouble_ = why ? why : error_code(errc::store_unavailable);
+        tell([this](observer& o) { o.disconnected(trouble_); });
+        for (auto& each : names_)
+            each.second.disconnected(trouble_);
+        for (auto i = entering_.begin(); i != entering_.end();) {
+            enter_op& each = *i++;
+            each.disconnected(trouble_);
+        }
+    });
+}
+
+void core::on_all_returned()
+{
+    if (stopping_ && !stopped_)
+        stopped({});
+}
+
+void core::no_more_locks() noexcept
+{
+    phase_.store(phase::stopping, std::memory_order_release);
+}
+
+void core::stop(clock::duration grace)
+{
+    if (stopped_)
+        return stopped({});
+    const auto limit = now() + grace;
+    if (stopping_) {
+        if (limit < stop_limit_.due())
+            timers.schedule(stop_limit_, limit);
+        return;
+    }
+    refuse_waiting();
+    lessor_.shut_down();
+    stopping_ = true;
+    if (!opened_ || returns_.empty())
+        return stopped({});
+    timers.schedule(stop_limit_, limit);
+}
+
+void core::refuse_waiting()
+{
+    for (auto& each : names_) {
+        each.second.fail_all(errc::shut_down);
+        each.second.stop();
+    }
+    while (!entering_.empty())
+        entering_.front().fail(errc::shut_down);
+}
+
+void core::stopped(error_code outcome)
+{
+    if (!std::exchange(stopped_, true)) {
+        returns_.give_up(errc::shut_down);
+        lessor_.to_check().clear();
+        names_.clear();
+        timers.clear();
+    }
+    if (std::exchange(opened_, false)) {
+        stop_time();
+        store_->close();
+    }
+    if (run_)
+        std::exchange(run_, nullptr)->complete(run_outcome_);
+    for (auto& each : std::exchange(shutdowns_, {}))
+        each->complete(outcome);
+}
+
+void core::on_turn_end()
+{
+    lessor_.keeper.flush();
+    auto& looked_at = lessor_.to_check();
+    for (contender* each : looked_at) {
+        each->in_check = false;
+        if (each->unused() && each->rest())
+            names_.erase(names_.find(each->name()));
+    }
+    looked_at.clear();
+}
+
+void core::on_context_end() noexcept
+{
+    // Nothing may be posted any more, so nobody can be told: handlers are destroyed, as the context does with its own.
+    const auto stays = shared_from_this();
+    dead_.store(true, std::memory_order_release);
+    for (auto& each : names_)
+        each.second.drop();
+    while (!entering_.empty())
+        entering_.front().drop();
+    lessor_.drop();
+    returns_.clear();
+    timers.clear();
+    names_.clear();
+    if (run_)
+        std::exchange(run_, nullptr)->done.drop();
+    for (auto& each : std::exchange(shutdowns_, {}))
+        each->done.drop();
+    stop_time();
+    if (store_) {
+        if (std::exchange(opened_, false))
+            store_->close();
+        store_.reset();
+    }
+    forget_strand();
+}
+
+} // namespace leasehold::detail

@@ -1,0 +1,112 @@
+#ifndef LEASEHOLD_SRC_CORE_CORE_HPP
+#define LEASEHOLD_SRC_CORE_CORE_HPP
+
+#include "context_watch.hpp"
+#include "core/completion.hpp"
+#include "core/contender.hpp"
+#include "core/entering.hpp"
+#include "core/lessor.hpp"
+#include "core/returns.hpp"
+#include "core/runtime.hpp"
+#include "name_map.hpp"
+
+#include <leasehold/client.hpp>
+
+#include <atomic>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::detail {
+
+/// Waits for the end of a shutdown; or, for `async_run`, of everything.
+class stop_op : public boost::intrusive_ref_counter<stop_op>
+{
+public:
+    stop_op(completion<error_code>::handler_type handler, const completion_path& path) : done(std::move(handler), path) {}
+
+    void complete(error_code outcome)
+    {
+        if (done.pending())
+            done(outcome);
+    }
+
+    completion<error_code> done;
+};
+
+/// A client: its life from the first call to the last release, and the way from the store's events to those they concern.
+class core final : public runtime,
+                   private store_listener,
+                   private context_user,
+                   private returns::listener
+{
+public:
+    /// Made by this only: it tells the context that it is there.
+    static std::shared_ptr<core> make(const asio::any_io_executor& executor, std::shared_ptr<store> where,
+                                      std::shared_ptr<observer> watching, std::unique_ptr<time_source> time);
+
+    core(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
+         std::unique_ptr<time_source> time);
+    ~core();
+
+    // From any thread.
+    /// Success while locks can be asked for.
+    [[nodiscard]] error_code ready() const noexcept;
+    void run(completion<error_code>::handler_type handler);
+    void shutdown(completion<error_code>::handler_type handler);
+    void cancel() noexcept;
+    [[nodiscard]] client_stats stats() const noexcept;
+
+    // On the strand, in a turn.
+    void lock(lock_op& op);
+    void enter(enter_op& op);
+    [[nodiscard]] lessor& leases() noexcept { return lessor_; }
+
+private:
+    enum class phase : unsigned char
+    {
+        fresh,
+        running,
+        stopping,
+    };
+
+    class stop_limit final : public timer
+    {
+    public:
+        explicit stop_limit(core& whose) noexcept : core_(whose) {}
+
+    private:
+        void expired() override { core_.stopped(errc::store_unavailable); }
+        core& core_;
+    };
+
+    void on_hint(std::string_view name) override;
+    void on_connected() override;
+    void on_disconnected(error_code why) override;
+    void on_all_returned() override;
+    void on_context_end() noexcept override;
+    void on_turn_end() override;
+
+    contender& at(std::string_view name);
+    void no_more_locks() noexcept;
+    void stop(clock::duration grace);
+    void stopped(error_code outcome);
+    void refuse_waiting();
+
+    std::atomic<phase> phase_ = phase::fresh;
+    returns returns_;
+    lessor lessor_;
+    name_map<contender> names_;
+    enter_op::list entering_;
+    stop_limit stop_limit_;
+    boost::intrusive_ptr<stop_op> run_;
+    std::vector<boost::intrusive_ptr<stop_op>> shutdowns_;
+    error_code run_outcome_;
+    bool opened_ = false;
+    bool stopping_ = false; ///< Only what is to be given back is waited for.
+    bool stopped_ = false;
+};
+
+} // namespace leasehold::detail
+
+#endif

@@ -1,0 +1,146 @@
+#include "core/entering.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace leasehold::detail {
+namespace {
+
+clock::time_point limit_of(clock::time_point since, clock::duration patience)
+{
+    if (patience <= clock::duration::zero())
+        patience = runtime::request_limit;
+    return patience < clock::time_point::max() - since ? since + patience : clock::time_point::max();
+}
+
+} // namespace
+
+enter_op::enter_op(handler_type handler, const completion_path& path, spec_ptr what, owner under,
+                   clock::duration patience, clock::time_point now)
+    : done(std::move(handler), path), spec_(std::move(what)), who_(std::move(under)), once_(patience <= clock::duration::zero()),
+      since_(now), limit_(limit_of(now, patience)),
+      backoff_(spec_->options.backoff_floor, spec_->options.backoff_ceiling)
+{}
+
+void enter_op::start(lessor& of, list& all)
+{
+    lessor_ = &of;
+    list_ = &all;
+    all.push_back(*this);
+    intrusive_ptr_add_ref(this);
+    of.base.counts.waiting.fetch_add(1, std::memory_order_relaxed);
+    if (of.is_lost(who_.id()))
+        return fail(errc::lost);
+    if (of.base.online())
+        return send();
+    if (once_ && of.base.trouble())
+        return fail(of.base.trouble());
+    schedule(clock::time_point::max());
+}
+
+void enter_op::send()
+{
+    runtime& r = lessor_->base;
+    schedule(clock::time_point::max());
+    // An id for this try: one whose answer is lost is given back under its own id, and cannot take this one along.
+    under_way_ = new attempt(r, lessor_->back, *this, spec_, who_.id(), r.make_owner());
+    under_way_->send(1);
+}
+
+void enter_op::on_answer(attempt& which, error_code failed, const acquire_reply& reply)
+{
+    const attempt_ptr stays = std::exchange(under_way_, nullptr);
+    if (failed == condition::bad_request)
+        return fail(failed);
+    if (failed)
+        return pause(failed);
+    if (reply.result == acquire_reply::outcome::late)
+        return pause(errc::store_refused);
+    if (reply.result != acquire_reply::outcome::granted || lessor_->is_lost(who_.id())) {
+        if (reply.result == acquire_reply::outcome::granted)
+            lessor_->back.orphan(which);
+        return fail(errc::lost);
+    }
+    const hold_ptr taken = lessor_->take(which, reply);
+    if (!taken)
+        return pause(errc::store_unavailable);
+    lessor& from = *lessor_;
+    leave();
+    from.keeper.start(*taken);
+    from.give(done, spec_, *taken, who_.fence(), since_, false);
+    intrusive_ptr_release(this); // the list's
+}
+
+void enter_op::pause(error_code why)
+{
+    last_error_ = why;
+    if (once_)
+        return fail(why);
+    runtime& r = lessor_->base;
+    schedule(r.now() + backoff_.next(r.random));
+}
+
+void enter_op::expired()
+{
+    runtime& r = lessor_->base;
+    if (r.now() >= limit_)
+        return fail(last_error_ ? last_error_ : error_code(r.online() ? errc::outcome_unknown : errc::store_unavailable));
+    if (r.online())
+        send();
+    else
+        schedule(clock::time_point::max());
+}
+
+void enter_op::connected()
+{
+    if (!under_way_)
+        send();
+}
+
+void enter_op::disconnected(error_code why)
+{
+    last_error_ = why;
+    if (why == errc::permission_denied || (once_ && !under_way_))
+        fail(why);
+}
+
+void enter_op::fail(error_code why)
+{
+    if (lessor_ == nullptr)
+        return; // it has ended
+    lessor& from = *lessor_;
+    if (under_way_)
+        std::exchange(under_way_, nullptr)->abandon();
+    leave();
+    done(why, lease());
+    from.base.tell([&](observer& o) { o.not_acquired(spec_->name, why, from.base.now() - since_); });
+    intrusive_ptr_release(this); // the list's
+}
+
+void enter_op::leave()
+{
+    timer_queue::cancel(*this);
+    lessor_->base.counts.waiting.fetch_sub(1, std::memory_order_relaxed);
+    list_->erase(list_->iterator_to(*this));
+    lessor_ = nullptr;
+}
+
+void enter_op::drop() noexcept
+{
+    under_way_.reset();
+    list_->erase(list_->iterator_to(*this));
+    lessor_ = nullptr;
+    done.drop();
+    intrusive_ptr_release(this);
+}
+
+void enter_op::schedule(clock::time_point next)
+{
+    const auto when = std::min(next, limit_);
+    if (when == clock::time_point::max())
+        timer_queue::cancel(*this);
+    else
+        lessor_->base.timers.schedule(*this, when);
+}
+
+} // namespace leasehold::detail

@@ -1,0 +1,56 @@
+#ifndef LEASEHOLD_SRC_CORE_GRANT_HPP
+#define LEASEHOLD_SRC_CORE_GRANT_HPP
+
+#include "core/completion.hpp"
+#include "core/hold.hpp"
+
+#include <leasehold/detail/fwd.hpp>
+
+#include <boost/intrusive/list.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace leasehold::detail {
+
+/// Waits until a grant ends. Belongs to the strand.
+class wait_op : public boost::intrusive_ref_counter<wait_op>, public boost::intrusive::list_base_hook<>
+{
+public:
+    wait_op(completion<error_code>::handler_type handler, const completion_path& path) : done(std::move(handler), path) {}
+
+    completion<error_code> done;
+};
+
+/// One acquisition as its holder sees it: from a lease given out until it is released or lost. What the store knows of it is its `hold`, which
+/// may serve several grants one after another.
+class grant : public boost::intrusive_ref_counter<grant>
+{
+public:
+    /// How it ended; an `errc` when it was lost.
+    static constexpr int active = 0;
+    static constexpr int released = -1;
+
+    grant(spec_ptr what, hold_ptr from, std::uint64_t number, clock::time_point begun) noexcept
+        : spec(std::move(what)), held(std::move(from)), fence(number), since(begun)
+    {}
+
+    const spec_ptr spec;
+    const hold_ptr held;
+    const std::uint64_t fence;
+    const clock::time_point since;
+
+    /// Written on the strand, read everywhere: a loss is known without the strand having to run.
+    std::atomic<int> ended = active;
+
+    /// The holder has gone and could not say so: there was no memory. Seen at the next renewal.
+    std::atomic<bool> forsaken = false;
+
+    /// On the strand.
+    boost::intrusive::list<wait_op, boost::intrusive::constant_time_size<false>> waits;
+};
+
+} // namespace leasehold::detail
+
+#endif

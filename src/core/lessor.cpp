@@ -1,0 +1,184 @@
+#include "core/lessor.hpp"
+
+#include "core/attempt.hpp"
+#include "core/contender.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace leasehold::detail {
+
+hold_ptr lessor::take(attempt& from, const acquire_reply& reply)
+{
+    hold_ptr taken(new hold(from.spec, from.owner, from.entry, from.sent()));
+    taken->first_fence = reply.first_fence;
+    taken->fences = reply.fences;
+    taken->owner_taken.store(!from.entry.empty(), std::memory_order_relaxed);
+    if (base.now() < taken->valid_until())
+        return taken;
+    back.leave(*taken, nullptr, {}, nullptr);
+    return nullptr;
+}
+
+void lessor::give(completion<error_code, lease>& to, const spec_ptr& spec, hold& from, std::uint64_t fence,
+                  clock::time_point since, bool handed_over)
+{
+    const auto now = base.now();
+    grant_ptr given(new grant(spec, hold_ptr(&from), fence, now));
+    from.current = given.get();
+    auto& counts = base.counts;
+    counts.held.fetch_add(1, std::memory_order_relaxed);
+    counts.acquired.fetch_add(1, std::memory_order_relaxed);
+    if (handed_over)
+        counts.handed_over.fetch_add(1, std::memory_order_relaxed);
+    to(error_code(), lease(std::move(given)));
+    base.tell([&](observer& o) { o.acquired(spec->name, fence, now - since, handed_over); });
+}
+
+void lessor::release(grant& which, release_op_ptr waiting)
+{
+    hold& from = *which.held;
+    if (which.ended.load(std::memory_order_relaxed) == grant::active) {
+        // Nothing is handed on that might be over.
+        if (from.life.due(base.now()) == fsm::keep_alive::action::end)
+            keeper.end(from, from.life.reason());
+    }
+    const int ended = which.ended.load(std::memory_order_relaxed);
+    if (ended != grant::active)
+        return release_lost(which, std::move(waiting), ended == grant::released ? errc::not_owner : static_cast<errc>(ended));
+
+    finish(which, grant::released);
+    from.current = nullptr;
+    base.counts.released.fetch_add(1, std::memory_order_relaxed);
+    base.tell([&](observer& o) { o.released(which.spec->name, which.fence, base.now() - which.since); });
+    if (from.place != nullptr && from.place->hand_over(from)) {
+        if (waiting)
+            waiting->complete({});
+        return;
+    }
+    from.stop.emit(asio::cancellation_type::terminal);
+    if (from.place != nullptr)
+        from.place->leaving();
+    back.leave(from, std::move(waiting), {}, from.place);
+}
+
+void lessor::release_lost(grant& which, release_op_ptr waiting, error_code reason)
+{
+    // When the key may still be there the store is asked, so that it goes and the caller learns whether another has it.
+    const bool may_be_there = reason == errc::hold_limit || (reason == errc::expired && waiting);
+    if (may_be_there && base.online())
+        return back.leave(*which.held, std::move(waiting), reason, nullptr);
+    if (waiting)
+        waiting->complete(reason);
+}
+
+void lessor::wait_lost(grant& which, boost::intrusive_ptr<wait_op> op)
+{
+    const int ended = which.ended.load(std::memory_order_relaxed);
+    if (ended == grant::active) {
+        which.waits.push_back(*op);
+        intrusive_ptr_add_ref(op.get());
+    }
+    else {
+        op->done(ended == grant::released ? error_code(asio::error::operation_aborted) : error_code(static_cast<errc>(ended)));
+    }
+}
+
+void lessor::stop_waiting(grant& which, wait_op& op)
+{
+    if (!op.is_linked())
+        return;
+    const boost::intrusive_ptr<wait_op> last(&op, false); // the list's
+    which.waits.erase(which.waits.iterator_to(op));
+    op.done(asio::error::operation_aborted);
+}
+
+void lessor::shut_down()
+{
+    for (auto& all = keeper.watched(); !all.empty();) {
+        hold& which = all.front();
+        const hold_ptr stays(&which);
+        if (which.current != nullptr) {
+            grant& ending = *std::exchange(which.current, nullptr);
+            const grant_ptr last(&ending);
+            finish(ending, static_cast<int>(errc::shut_down));
+        }
+        which.stop.emit(asio::cancellation_type::terminal);
+        back.leave(which, nullptr, {}, nullptr);
+    }
+}
+
+bool lessor::is_lost(const std::string& owner)
+{
+    const auto found = lost_owners_.find(owner);
+    return found != lost_owners_.end() && base.now() < found->second;
+}
+
+void lessor::check(contender& which)
+{
+    if (!std::exchange(which.in_check, true))
+        to_check_.push_back(&which);
+}
+
+void lessor::drop() noexcept
+{
+    for (hold& each : keeper.watched()) {
+        if (each.current == nullptr)
+            continue;
+        auto& waits = each.current->waits;
+        while (!waits.empty()) {
+            const boost::intrusive_ptr<wait_op> op(&waits.front(), false);
+            waits.pop_front();
+            op->done.drop();
+        }
+        each.current = nullptr;
+    }
+    keeper.clear();
+    to_check_.clear();
+}
+
+void lessor::on_lost(hold& which, error_code reason)
+{
+    remember_lost(which);
+    if (which.current != nullptr) {
+        grant& ending = *std::exchange(which.current, nullptr);
+        const grant_ptr last(&ending);
+        finish(ending, reason.value());
+        base.counts.lost.fetch_add(1, std::memory_order_relaxed);
+        base.tell([&](observer& o) { o.lost(ending.spec->name, ending.fence, reason); });
+    }
+    if (contender* const place = std::exchange(which.place, nullptr)) {
+        place->leaving();
+        place->left(false);
+    }
+}
+
+void lessor::on_forsaken(hold& which)
+{
+    release(*which.current, nullptr);
+}
+
+void lessor::finish(grant& which, int how)
+{
+    const error_code told = how == grant::released ? error_code(asio::error::operation_aborted) : error_code(static_cast<errc>(how));
+    which.ended.store(how, std::memory_order_release);
+    base.counts.held.fetch_sub(1, std::memory_order_relaxed);
+    while (!which.waits.empty()) {
+        const boost::intrusive_ptr<wait_op> op(&which.waits.front(), false);
+        which.waits.pop_front();
+        op->done(told);
+    }
+}
+
+void lessor::remember_lost(const hold& which)
+{
+    if (!which.owner_taken.load(std::memory_order_relaxed))
+        return; // nobody knows the owner
+    const auto now = base.now();
+    if (lost_owners_.size() >= 64)
+        boost::unordered::erase_if(lost_owners_, [now](const auto& each) { return each.second <= now; });
+    // By then the store does not know it either.
+    lost_owners_.insert_or_assign(which.owner, now + 2 * clock::duration(which.spec->options.lease_time));
+}
+
+} // namespace leasehold::detail

@@ -1,0 +1,73 @@
+#ifndef LEASEHOLD_SRC_CORE_LESSOR_HPP
+#define LEASEHOLD_SRC_CORE_LESSOR_HPP
+
+#include "core/completion.hpp"
+#include "core/grant.hpp"
+#include "core/returns.hpp"
+#include "core/runtime.hpp"
+#include "core/watchdog.hpp"
+
+#include <leasehold/lease.hpp>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <string>
+#include <vector>
+
+namespace leasehold::detail {
+
+class attempt;
+class contender;
+
+/// Gives leases out, and sees to it that each ends once: released, or lost. Belongs to the strand.
+class lessor final : private watchdog::listener
+{
+public:
+    lessor(runtime& r, returns& giving_back) noexcept : base(r), back(giving_back), keeper(r, *this) {}
+
+    runtime& base;
+    returns& back;
+    watchdog keeper;
+
+    /// What an attempt was granted, or nothing when its lease time is over already; then it is being given back.
+    hold_ptr take(attempt& from, const acquire_reply& reply);
+
+    /// Makes a lease of a hold and completes an operation with it.
+    /// @param since When the operation was begun.
+    void give(completion<error_code, lease>& to, const spec_ptr& spec, hold& from, std::uint64_t fence, clock::time_point since,
+              bool handed_over);
+
+    /// Ends a lease because its holder says so.
+    /// @param waiting Is told how it went; may be null.
+    void release(grant& which, release_op_ptr waiting);
+
+    void wait_lost(grant& which, boost::intrusive_ptr<wait_op> op);
+    void stop_waiting(grant& which, wait_op& op);
+
+    /// Ends all leases with `errc::shut_down` and gives back what they held.
+    void shut_down();
+
+    /// Whether a lease of this owner was lost here: nobody enters under it any more.
+    [[nodiscard]] bool is_lost(const std::string& owner);
+
+    /// To be looked at when the turn ends: it may be unused.
+    void check(contender& which);
+    [[nodiscard]] std::vector<contender*>& to_check() noexcept { return to_check_; }
+
+    void drop() noexcept;
+
+private:
+    void on_lost(hold& which, error_code reason) override;
+    void on_forsaken(hold& which) override;
+
+    void finish(grant& which, int how);
+    void release_lost(grant& which, release_op_ptr waiting, error_code reason);
+    void remember_lost(const hold& which);
+
+    std::vector<contender*> to_check_;
+    boost::unordered_flat_map<std::string, clock::time_point> lost_owners_;
+};
+
+} // namespace leasehold::detail
+
+#endif

@@ -1,0 +1,159 @@
+#include "core/returns.hpp"
+
+#include "core/attempt.hpp"
+#include "core/contender.hpp"
+#include "core/hold.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace leasehold::detail {
+namespace {
+
+// Between two tries while the store can be reached but does not do it.
+constexpr clock::duration pause_floor = std::chrono::milliseconds(20);
+constexpr clock::duration pause_ceiling = std::chrono::milliseconds(500);
+
+} // namespace
+
+void returns::leave(const hold& which, release_op_ptr waiting, error_code reason, contender* place)
+{
+    const auto now = runtime_.now();
+    // Whatever was renewed, and whenever: this long from now its time to live has passed.
+    const auto over = now + which.spec->options.lease_time;
+    boost::intrusive_ptr<item> added(
+        new item(*this, which.spec, which.owner, which.entry, fsm::release(clock::time_point::min(), over)));
+    added->waiting = std::move(waiting);
+    added->reason = reason;
+    added->place = place;
+    add(std::move(added));
+}
+
+void returns::orphan(const attempt& which)
+{
+    const auto over = which.runs_until() + which.spec->options.lease_time;
+    boost::intrusive_ptr<item> added(
+        new item(*this, which.spec, which.owner, which.entry, fsm::release(which.runs_until(), over)));
+    added->orphan = true;
+    runtime_.counts.orphans.fetch_add(1, std::memory_order_relaxed);
+    add(std::move(added));
+}
+
+void returns::add(boost::intrusive_ptr<item> added)
+{
+    list_.push_back(*added);
+    intrusive_ptr_add_ref(added.get());
+    added->start();
+}
+
+void returns::connected()
+{
+    for (auto i = list_.begin(); i != list_.end();) {
+        item& each = *i++; // it may finish
+        each.connected();
+    }
+}
+
+void returns::give_up(error_code why)
+{
+    while (!list_.empty())
+        list_.front().give_up(why);
+}
+
+void returns::clear() noexcept
+{
+    while (!list_.empty())
+        list_.front().drop();
+}
+
+void returns::item::act(fsm::release::action what)
+{
+    switch (what) {
+    case fsm::release::action::send: send(); break;
+    case fsm::release::action::done: return finish();
+    case fsm::release::action::wait:
+        if (!list_.runtime_.online())
+            tell_place(false);
+        break;
+    }
+    list_.runtime_.timers.schedule(*this, std::min(steps_.next(), give_up_at_));
+}
+
+void returns::item::send()
+{
+    runtime& r = list_.runtime_;
+    give_up_at_ = r.now() + runtime::request_limit;
+    r.counts.releases_sent.fetch_add(1, std::memory_order_relaxed);
+    r.locks().async_release({spec->name, owner, entry},
+                            [client = r.shared_from_this(), self = boost::intrusive_ptr<item>(this),
+                             request = ++request_](error_code failed, release_reply reply) {
+                                client->turn([&] { self->answered(request, failed, reply); });
+                            });
+}
+
+void returns::item::answered(unsigned request, error_code failed, const release_reply& reply)
+{
+    if (!listed_)
+        return;
+    // A late answer counts when it says that the lock was left; any other belongs to a request that is no longer waited for.
+    if (request != request_ && (failed || reply.result == release_reply::outcome::not_owner))
+        return;
+    runtime& r = list_.runtime_;
+    give_up_at_ = clock::time_point::max();
+    const bool freed = !failed && reply.result == release_reply::outcome::freed;
+    // Of those who were told, one is this client itself, if it watches the name.
+    const bool watching = place != nullptr && place->watching();
+    tell_place(freed && reply.receivers > (watching ? 1u : 0u));
+    act(failed ? steps_.failed(failed, fsm::pick(r.random, pause_floor, pause_ceiling), r.now())
+               : steps_.replied(reply.result, r.now()));
+}
+
+void returns::item::expired()
+{
+    runtime& r = list_.runtime_;
+    const auto now = r.now();
+    if (now >= give_up_at_) {
+        give_up_at_ = clock::time_point::max();
+        tell_place(false);
+        return act(steps_.failed(errc::outcome_unknown, pause_floor, now));
+    }
+    act(steps_.due(now, r.online()));
+}
+
+void returns::item::tell_place(bool others)
+{
+    if (place != nullptr)
+        std::exchange(place, nullptr)->left(others);
+}
+
+void returns::item::finish()
+{
+    const auto outcome = steps_.outcome();
+    give_up(outcome && outcome != errc::not_owner && reason ? reason : outcome);
+}
+
+void returns::item::give_up(error_code why)
+{
+    const boost::intrusive_ptr<item> self(this, false); // the list's
+    listed_ = false;
+    timer_queue::cancel(*this);
+    list_.list_.erase(list_.list_.iterator_to(*this));
+    if (orphan)
+        list_.runtime_.counts.orphans.fetch_sub(1, std::memory_order_relaxed);
+    tell_place(false);
+    if (waiting)
+        std::exchange(waiting, nullptr)->complete(why ? why : reason);
+    if (list_.list_.empty())
+        list_.listener_.on_all_returned();
+}
+
+void returns::item::drop() noexcept
+{
+    const boost::intrusive_ptr<item> self(this, false);
+    listed_ = false;
+    list_.list_.erase(list_.list_.iterator_to(*this));
+    if (waiting)
+        waiting->done.drop();
+}
+
+} // namespace leasehold::detail

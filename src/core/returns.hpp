@@ -1,0 +1,123 @@
+#ifndef LEASEHOLD_SRC_CORE_RETURNS_HPP
+#define LEASEHOLD_SRC_CORE_RETURNS_HPP
+
+#include "core/completion.hpp"
+#include "core/lock_spec.hpp"
+#include "core/runtime.hpp"
+#include "fsm/release.hpp"
+
+#include <boost/intrusive/list.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+
+#include <string>
+
+namespace leasehold::detail {
+
+class attempt;
+class contender;
+class hold;
+
+/// A release that somebody waits for.
+class release_op : public boost::intrusive_ref_counter<release_op>
+{
+public:
+    release_op(completion<error_code>::handler_type handler, const completion_path& path) : done(std::move(handler), path) {}
+
+    void complete(error_code outcome)
+    {
+        if (done.pending())
+            done(outcome);
+    }
+
+    /// The release itself goes on.
+    void cancel() { complete(asio::error::operation_aborted); }
+
+    completion<error_code> done;
+};
+
+using release_op_ptr = boost::intrusive_ptr<release_op>;
+
+/// What is to be given back to the store and is not known to be back: leases that were released, and orphans, which may or may not have been taken.
+/// Each is repeated until the store has answered or its time to live has passed.
+class returns
+{
+public:
+    /// Who is told that nothing is left to be given back.
+    class listener
+    {
+    public:
+        virtual void on_all_returned() = 0;
+
+    protected:
+        ~listener() = default;
+    };
+
+    returns(runtime& r, listener& told) noexcept : runtime_(r), listener_(told) {}
+
+    /// Leaves what a hold holds.
+    /// @param reason What `waiting` is told when the release succeeds.
+    /// @param place  Is told once, when the store has answered or cannot; may be null.
+    void leave(const hold& which, release_op_ptr waiting, error_code reason, contender* place);
+
+    /// Gives back what an attempt may have taken, or may still take.
+    void orphan(const attempt& which);
+
+    /// The store can be reached again.
+    void connected();
+
+    [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
+
+    /// Gives up: completes what waits with `why`.
+    void give_up(error_code why);
+
+    /// Forgets everything without a word.
+    void clear() noexcept;
+
+private:
+    /// One owner, or one entry, on its way back.
+    class item final : public timer, public boost::intrusive::list_base_hook<>, public boost::intrusive_ref_counter<item>
+    {
+    public:
+        item(returns& list, spec_ptr what, std::string who, std::string entered, fsm::release steps)
+            : spec(std::move(what)), owner(std::move(who)), entry(std::move(entered)), list_(list), steps_(steps)
+        {}
+
+        void start() { act(steps_.due(list_.runtime_.now(), list_.runtime_.online())); }
+        void connected() { act(steps_.connected(list_.runtime_.now())); }
+        void give_up(error_code why);
+        void drop() noexcept;
+
+        const spec_ptr spec;
+        const std::string owner;
+        const std::string entry;
+        release_op_ptr waiting;
+        error_code reason;          ///< Of a loss that came before the release.
+        contender* place = nullptr; ///< To be told of the first answer.
+        bool orphan = false;
+
+    private:
+        void act(fsm::release::action what);
+        void send();
+        void answered(unsigned request, error_code failed, const release_reply& reply);
+        void expired() override;
+        void tell_place(bool others);
+        void finish();
+
+        returns& list_;
+        fsm::release steps_;
+        clock::time_point give_up_at_ = clock::time_point::max(); ///< The request under way.
+        unsigned request_ = 0;
+        bool listed_ = true;
+    };
+
+    void add(boost::intrusive_ptr<item> added);
+
+    runtime& runtime_;
+    listener& listener_;
+    boost::intrusive::list<item, boost::intrusive::constant_time_size<false>> list_;
+};
+
+} // namespace leasehold::detail
+
+#endif

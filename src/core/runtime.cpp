@@ -1,0 +1,78 @@
+#include "core/runtime.hpp"
+
+#include "core/process.hpp"
+
+#include <boost/uuid/random_generator.hpp>
+#include <boost/uuid/uuid_io.hpp>
+
+#include <random>
+
+namespace leasehold::detail {
+namespace {
+
+// So that one turn stays short, however many timers are due; it is also how many renewals go out together.
+constexpr std::size_t most_timers_in_a_turn = 256;
+
+std::uint64_t seed()
+{
+    std::random_device device;
+    return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+} // namespace
+
+runtime::runtime(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
+                 std::unique_ptr<time_source> time)
+    : random(seed()), store_(std::move(where)), strand_(asio::make_strand(executor)), path_(*strand_, executor),
+      observer_(std::move(watching)), time_(std::move(time)), uuid_(to_string(boost::uuids::random_generator()())),
+      generation_(process_generation())
+{}
+
+bool runtime::gone() const noexcept
+{
+    return dead_.load(std::memory_order_acquire) || generation_ != process_generation();
+}
+
+std::string runtime::make_owner()
+{
+    return uuid_ + ':' + std::to_string(++owners_);
+}
+
+void runtime::start_time()
+{
+    timed_ = true;
+    time_->open(path_.io, [this] { turn([this] { wake(); }); });
+}
+
+void runtime::stop_time() noexcept
+{
+    timed_ = false;
+    time_->close();
+}
+
+void runtime::forget_strand() noexcept
+{
+    path_.io = {};
+    path_.away = {};
+    strand_.reset();
+}
+
+void runtime::wake()
+{
+    wake_at_ = clock::time_point::max();
+    timers.run(now(), most_timers_in_a_turn);
+}
+
+void runtime::end_turn()
+{
+    if (!gone())
+        on_turn_end();
+    in_turn_ = false;
+    // An earlier wake-up than needed costs less than setting the timer anew each time.
+    if (!timed_ || timers.next() >= wake_at_)
+        return;
+    wake_at_ = timers.next();
+    time_->wake_at(wake_at_);
+}
+
+} // namespace leasehold::detail

@@ -1,0 +1,160 @@
+#ifndef LEASEHOLD_SRC_CORE_RUNTIME_HPP
+#define LEASEHOLD_SRC_CORE_RUNTIME_HPP
+
+#include "core/completion.hpp"
+#include "core/time_source.hpp"
+#include "core/timer_queue.hpp"
+#include "fsm/backoff.hpp"
+
+#include <leasehold/observer.hpp>
+#include <leasehold/store.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace leasehold::detail {
+
+/// What the parts of a client share: the strand, the time, the store, the counters. Knows nothing of locks.
+///
+/// Everything but `on_strand`, `now`, `gone` and the counters belongs to the strand, and happens within a *turn*: when it ends, what it has
+/// brought about is sent and the one timer is set.
+class runtime : public std::enable_shared_from_this<runtime>
+{
+public:
+    using counter = std::atomic<std::uint64_t>;
+
+    struct counters
+    {
+        counter held{}, waiting{}, acquired{}, handed_over{}, released{}, lost{}, renewed{}, renewals_failed{}, acquires_sent{},
+            releases_sent{}, orphans{}, watched{}, connects{}, disconnects{};
+    };
+
+    /// No single request is waited for longer than this.
+    static constexpr clock::duration request_limit = std::chrono::seconds(5);
+
+    runtime(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
+            std::unique_ptr<time_source> time);
+    runtime(const runtime&) = delete;
+    runtime& operator=(const runtime&) = delete;
+
+    [[nodiscard]] clock::time_point now() const noexcept { return time_->now(); }
+
+    /// True when the context has ended, or this is the copy of a client in a forked process: nothing may be sent or posted any more.
+    [[nodiscard]] bool gone() const noexcept;
+
+    /// Runs `f` in a turn on the strand: now, when this is the strand and no turn is under way, else soon.
+    template <class F>
+    void on_strand(F f)
+    {
+        if (!gone())
+            strand_->execute(entry<F>{shared_from_this(), std::move(f)});
+    }
+
+    /// As `on_strand`, never now.
+    template <class F>
+    void post(F f)
+    {
+        if (!gone())
+            asio::post(*strand_, entry<F>{shared_from_this(), std::move(f)});
+    }
+
+    /// Runs `f` in a turn; the caller is on the strand, and in no turn.
+    template <class F>
+    void turn(F&& f)
+    {
+        if (gone())
+            return;
+        in_turn_ = true;
+        const turn_end end{*this};
+        std::forward<F>(f)();
+    }
+
+    /// The strand; no executor when the context has ended.
+    [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return path_.io; }
+    [[nodiscard]] const completion_path& path() const noexcept { return path_; }
+
+    [[nodiscard]] store& locks() const noexcept { return *store_; }
+    [[nodiscard]] bool online() const noexcept { return online_; }
+
+    /// Why the store cannot be reached; no error while nothing is known.
+    [[nodiscard]] error_code trouble() const noexcept { return trouble_; }
+
+    template <class F>
+    void tell(F&& f) const
+    {
+        if (observer_)
+            std::forward<F>(f)(*observer_);
+    }
+
+    /// An owner that was never there before, `<uuid of the client>:<number>`.
+    [[nodiscard]] std::string make_owner();
+
+    timer_queue timers;
+    fsm::random_source random;
+    counters counts;
+
+protected:
+    ~runtime() = default;
+
+    /// The turn is over; the timer is set after this.
+    virtual void on_turn_end() = 0;
+
+    void start_time();
+    void stop_time() noexcept;
+    void forget_strand() noexcept;
+
+    std::shared_ptr<store> store_;
+    std::atomic<bool> dead_ = false;
+    bool online_ = false;
+    error_code trouble_;
+
+private:
+    template <class F>
+    struct entry
+    {
+        std::shared_ptr<runtime> self;
+        F f;
+
+        void operator()()
+        {
+            // An observer may use handles: what it starts waits for the end of the turn that called it.
+            runtime& r = *self;
+            if (r.in_turn_)
+                asio::post(*r.strand_, std::move(*this));
+            else
+                r.turn(f);
+        }
+    };
+
+    struct turn_end
+    {
+        runtime& r;
+        ~turn_end() { r.end_turn(); }
+    };
+
+    void end_turn();
+    void wake();
+
+    std::optional<asio::strand<asio::any_io_executor>> strand_; // empty when the context has ended
+    completion_path path_;
+    std::shared_ptr<observer> observer_;
+    std::unique_ptr<time_source> time_;
+    std::string uuid_;
+    std::uint64_t owners_ = 0;
+    std::uint64_t generation_;
+    clock::time_point wake_at_ = clock::time_point::max();
+    bool in_turn_ = false;
+    bool timed_ = false;
+};
+
+} // namespace leasehold::detail
+
+#endif

@@ -1,0 +1,133 @@
+#include <leasehold/lease.hpp>
+
+#include "core/core.hpp"
+
+#include <boost/asio/system_executor.hpp>
+
+#include <new>
+#include <utility>
+
+namespace leasehold {
+namespace detail {
+
+void intrusive_ptr_add_ref(const grant* p) noexcept
+{
+    boost::sp_adl_block::intrusive_ptr_add_ref(static_cast<const boost::intrusive_ref_counter<grant>*>(p));
+}
+
+void intrusive_ptr_release(const grant* p) noexcept
+{
+    boost::sp_adl_block::intrusive_ptr_release(static_cast<const boost::intrusive_ref_counter<grant>*>(p));
+}
+
+namespace {
+
+core& client_of(const grant& held) noexcept
+{
+    return *held.spec->owner;
+}
+
+// An operation on no lease has no client either: it completes where its handler belongs.
+void complete_empty(void_handler handler)
+{
+    completion<error_code>::immediate(std::move(handler), asio::system_executor(), errc::not_owner);
+}
+
+void release_in_background(grant_ptr given) noexcept
+{
+    core& client = client_of(*given);
+    if (given->ended.load(std::memory_order_acquire) == grant::released || client.gone())
+        return;
+    grant& which = *given;
+    try {
+        client.on_strand([given = std::move(given), &client] { client.leases().release(*given, nullptr); });
+    }
+    catch (const std::bad_alloc&) {
+        which.forsaken.store(true, std::memory_order_relaxed); // the watchdog sees it at the next renewal
+    }
+}
+
+} // namespace
+
+void start_release(void_handler handler, grant_ptr given)
+{
+    if (!given)
+        return complete_empty(std::move(handler));
+    core& client = client_of(*given);
+    release_op_ptr op(new release_op(std::move(handler), client.path()));
+    if (auto& slot = op->done.slot(); slot.is_connected()) {
+        slot.assign([weak = client.weak_from_this(), op](asio::cancellation_type type) {
+            if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
+                self->on_strand([op] { op->cancel(); });
+        });
+    }
+    client.on_strand([given = std::move(given), op, &client] { client.leases().release(*given, op); });
+}
+
+void start_wait_lost(void_handler handler, grant_ptr given)
+{
+    if (!given)
+        return complete_empty(std::move(handler));
+    core& client = client_of(*given);
+    boost::intrusive_ptr<wait_op> op(new wait_op(std::move(handler), client.path()));
+    if (auto& slot = op->done.slot(); slot.is_connected()) {
+        slot.assign([weak = client.weak_from_this(), op, given](asio::cancellation_type type) {
+            if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
+                self->on_strand([op, given, &owner = client_of(*given)] { owner.leases().stop_waiting(*given, *op); });
+        });
+    }
+    client.on_strand([given = std::move(given), op, &client] { client.leases().wait_lost(*given, op); });
+}
+
+} // namespace detail
+
+lease::lease() noexcept = default;
+lease::lease(lease&&) noexcept = default;
+
+lease& lease::operator=(lease&& other) noexcept
+{
+    lease(std::move(other)).grant_.swap(grant_);
+    return *this;
+}
+
+lease::~lease()
+{
+    if (grant_)
+        detail::release_in_background(std::move(grant_));
+}
+
+bool lease::valid() const noexcept
+{
+    return grant_ && grant_->ended.load(std::memory_order_acquire) == detail::grant::active &&
+           !detail::client_of(*grant_).gone() && detail::client_of(*grant_).now() < grant_->held->valid_until();
+}
+
+clock::time_point lease::deadline() const noexcept
+{
+    return grant_ ? grant_->held->valid_until() : clock::time_point();
+}
+
+std::uint64_t lease::fence() const noexcept
+{
+    return grant_ ? grant_->fence : 0;
+}
+
+owner lease::owner() const
+{
+    if (!grant_)
+        return {};
+    grant_->held->owner_taken.store(true, std::memory_order_relaxed);
+    return {grant_->held->owner, grant_->fence};
+}
+
+std::string lease::name() const
+{
+    return grant_ ? grant_->spec->name : std::string();
+}
+
+asio::any_io_executor lease::get_executor() const noexcept
+{
+    return grant_ ? detail::client_of(*grant_).executor() : asio::any_io_executor(asio::system_executor());
+}
+
+} // namespace leasehold

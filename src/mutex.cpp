@@ -1,0 +1,102 @@
+#include <leasehold/mutex.hpp>
+
+#include "argument_error.hpp"
+#include "core/core.hpp"
+
+#include <leasehold/client.hpp>
+
+#include <utility>
+
+namespace leasehold {
+namespace detail {
+namespace {
+
+// Runs `cancel` of the operation in a turn when the caller's slot is emitted. The caller's thread may be any.
+template <class Op>
+class canceller
+{
+public:
+    canceller(std::weak_ptr<runtime> client, boost::intrusive_ptr<Op> op) noexcept : client_(std::move(client)), op_(std::move(op)) {}
+
+    void operator()(asio::cancellation_type type) const
+    {
+        const auto client = client_.lock();
+        if (client && type != asio::cancellation_type::none)
+            client->on_strand([op = op_] { op->cancel(); });
+    }
+
+private:
+    std::weak_ptr<runtime> client_;
+    boost::intrusive_ptr<Op> op_;
+};
+
+} // namespace
+
+void start_lock(lock_handler handler, spec_ptr spec, owner who, clock::duration limit)
+{
+    core& client = *spec->owner;
+    if (const auto why = client.ready())
+        return completion<error_code, lease>::immediate(std::move(handler), client.executor(), why, lease());
+    const auto start = [&](auto op, auto begin) {
+        if (auto& slot = op->done.slot(); slot.is_connected())
+            slot.template emplace<canceller<typename decltype(op)::element_type>>(client.weak_from_this(), op);
+        client.on_strand([op = std::move(op), begin, spec] { begin(*spec->owner, *op); });
+    };
+    const auto now = client.now();
+    if (who.empty())
+        start(boost::intrusive_ptr<lock_op>(new lock_op(std::move(handler), client.path(), spec, limit, now)),
+              [](core& c, lock_op& op) { c.lock(op); });
+    else
+        start(boost::intrusive_ptr<enter_op>(
+                  new enter_op(std::move(handler), client.path(), spec, std::move(who), limit, now)),
+              [](core& c, enter_op& op) { c.enter(op); });
+}
+
+clock::duration wait_limit(const lock_spec& spec) noexcept
+{
+    constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(clock::duration::max());
+    return spec.options.wait_limit >= longest ? clock::duration::max() : clock::duration(spec.options.wait_limit);
+}
+
+clock::duration until(clock::time_point when) noexcept
+{
+    if (when == clock::time_point::max())
+        return clock::duration::max();
+    const auto now = clock::now();
+    return when <= now ? clock::duration::zero() : when - now;
+}
+
+} // namespace detail
+
+mutex::mutex(const client& locks, std::string_view name, const lock_options& options)
+{
+    if (name.empty() || name.size() > 4096)
+        detail::throw_argument_error(errc::invalid_name, "name",
+                                     name.empty() ? "it is empty" : std::to_string(name.size()) + " bytes", "1 to 4096 bytes");
+    options.validate();
+    spec_ = std::make_shared<const detail::lock_spec>(detail::lock_spec{locks.core(), std::string(name), options});
+}
+
+const std::string& mutex::name() const noexcept
+{
+    return spec_->name;
+}
+
+const lock_options& mutex::options() const noexcept
+{
+    return spec_->options;
+}
+
+asio::any_io_executor mutex::get_executor() const noexcept
+{
+    return spec_->owner->executor();
+}
+
+owner mutex::entering(owner who)
+{
+    if (who.empty())
+        detail::throw_argument_error(errc::invalid_option, "owner", "it is nobody", "the owner of a lease");
+    return who;
+}
+
+} // namespace leasehold
