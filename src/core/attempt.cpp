@@ -19,7 +19,7 @@ bool not_executed(error_code failed) noexcept
 void attempt::send(std::uint32_t fences)
 {
     const auto lease = spec->options.lease_time;
-    sent_ = runtime_.now();
+    sent_ = runtime_.turn_time();
     // A grant that comes when the lease time has passed is worth nothing.
     const auto budget = std::min(std::chrono::duration_cast<std::chrono::milliseconds>(runtime::request_limit), lease);
     budget_ = budget;

@@ -26,10 +26,11 @@ namespace asio = boost::asio;
 struct completion_path
 {
     completion_path(const asio::any_io_executor& strand, const asio::any_io_executor& base)
-        : io(strand), away(asio::require(base, asio::execution::blocking.never))
+        : io(strand), fallback(strand), away(asio::require(base, asio::execution::blocking.never))
     {}
 
-    asio::any_io_executor io; ///< The handler's executor unless it brings its own.
+    asio::any_io_executor io;
+    asio::any_completion_executor fallback; ///< `io`, as the handler's executor unless it brings its own.
     /// Out of the strand: handlers must not run in it, or the user's code would hold up the renewals.
     asio::any_io_executor away;
 };
@@ -46,7 +47,7 @@ public:
     /// @param path Stays as long as the operation.
     completion(handler_type handler, const completion_path& path)
         : handler_(std::move(handler)), slot_(asio::get_associated_cancellation_slot(handler_)), path_(&path),
-          executor_(asio::prefer(asio::get_associated_executor(handler_, path.io), asio::execution::outstanding_work.tracked))
+          executor_(asio::prefer(asio::get_associated_executor(handler_, path.fallback), asio::execution::outstanding_work.tracked))
     {}
 
     [[nodiscard]] bool pending() const noexcept { return static_cast<bool>(handler_); }

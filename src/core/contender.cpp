@@ -75,7 +75,7 @@ void contender::fail(lock_op& op, error_code why)
     const boost::intrusive_ptr<lock_op> last(&op, false); // the queue's
     remove(op);
     op.done(why, lease());
-    lessor_.base.tell([&](observer& o) { o.not_acquired(name_, why, lessor_.base.now() - op.since); });
+    lessor_.base.tell([&](observer& o) { o.not_acquired(name_, why, lessor_.base.turn_time() - op.since); });
     queue_left();
 }
 
@@ -116,7 +116,7 @@ bool contender::hand_over(hold& which)
     if (queue_.empty())
         return false;
     const lock_options& o = which.spec->options;
-    const auto now = lessor_.base.now();
+    const auto now = lessor_.base.turn_time();
     lock_op& next = queue_.front();
     const bool allowed = o.renew && which.handoffs < o.handoff_count && which.handoffs + 1 < which.fences &&
                          now - which.since < clock::duration(o.handoff_time) &&
@@ -191,7 +191,7 @@ bool contender::rest()
     runtime& r = lessor_.base;
     if (watching_ && !lingering_) {
         lingering_ = true;
-        r.timers.schedule(*this, r.now() + linger);
+        r.timers.schedule(*this, r.turn_time() + linger);
     }
     return !lingering_;
 }
@@ -214,7 +214,7 @@ void contender::perform(fsm::contention::action what)
     case fsm::contention::action::kind::none: break;
     case fsm::contention::action::kind::send: send(); break;
     case fsm::contention::action::kind::sleep:
-        lessor_.base.timers.schedule(*this, lessor_.base.now() + what.pause);
+        lessor_.base.timers.schedule(*this, lessor_.base.turn_time() + what.pause);
         break;
     }
 }
@@ -274,7 +274,7 @@ void contender::granted(attempt& which, const acquire_reply& reply)
 void contender::held_by_other(const acquire_reply& reply)
 {
     runtime& r = lessor_.base;
-    const auto now = r.now();
+    const auto now = r.turn_time();
     last_error_ = {};
     r.tell([&](observer& o) { o.waiting(name_, reply.remaining); });
     fail_once(errc::held);

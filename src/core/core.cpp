@@ -195,7 +195,7 @@ void core::stop(clock::duration grace)
 {
     if (stopped_)
         return stopped({});
-    const auto limit = now() + grace;
+    const auto limit = turn_time() + grace;
     if (stopping_) {
         if (limit < stop_limit_.due())
             timers.schedule(stop_limit_, limit);

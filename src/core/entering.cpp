@@ -77,13 +77,13 @@ void enter_op::pause(error_code why)
     if (once_)
         return fail(why);
     runtime& r = lessor_->base;
-    schedule(r.now() + backoff_.next(r.random));
+    schedule(r.turn_time() + backoff_.next(r.random));
 }
 
 void enter_op::expired()
 {
     runtime& r = lessor_->base;
-    if (r.now() >= limit_)
+    if (r.turn_time() >= limit_)
         return fail(last_error_ ? last_error_ : error_code(r.online() ? errc::outcome_unknown : errc::store_unavailable));
     if (r.online())
         send();
@@ -113,7 +113,7 @@ void enter_op::fail(error_code why)
         std::exchange(under_way_, nullptr)->abandon();
     leave();
     done(why, lease());
-    from.base.tell([&](observer& o) { o.not_acquired(spec_->name, why, from.base.now() - since_); });
+    from.base.tell([&](observer& o) { o.not_acquired(spec_->name, why, from.base.turn_time() - since_); });
     intrusive_ptr_release(this); // the list's
 }
 

@@ -14,7 +14,7 @@ hold_ptr lessor::take(attempt& from, const acquire_reply& reply)
     taken->first_fence = reply.first_fence;
     taken->fences = reply.fences;
     taken->owner_taken.store(!from.entry.empty(), std::memory_order_relaxed);
-    if (base.now() < taken->valid_until())
+    if (base.turn_time() < taken->valid_until())
         return taken;
     back.leave(*taken, nullptr, {}, nullptr);
     return nullptr;
@@ -23,7 +23,7 @@ hold_ptr lessor::take(attempt& from, const acquire_reply& reply)
 void lessor::give(completion<error_code, lease>& to, const spec_ptr& spec, hold& from, std::uint64_t fence,
                   clock::time_point since, bool handed_over)
 {
-    const auto now = base.now();
+    const auto now = base.turn_time();
     grant_ptr given(new grant(spec, hold_ptr(&from), fence, now));
     from.current = given.get();
     auto& counts = base.counts;
@@ -40,7 +40,7 @@ void lessor::release(grant& which, release_op_ptr waiting)
     hold& from = *which.held;
     if (which.ended.load(std::memory_order_relaxed) == grant::active) {
         // Nothing is handed on that might be over.
-        if (from.life.due(base.now()) == fsm::keep_alive::action::end)
+        if (from.life.due(base.turn_time()) == fsm::keep_alive::action::end)
             keeper.end(from, from.life.reason());
     }
     const int ended = which.ended.load(std::memory_order_relaxed);
@@ -50,7 +50,7 @@ void lessor::release(grant& which, release_op_ptr waiting)
     finish(which, grant::released);
     from.current = nullptr;
     base.counts.released.fetch_add(1, std::memory_order_relaxed);
-    base.tell([&](observer& o) { o.released(which.spec->name, which.fence, base.now() - which.since); });
+    base.tell([&](observer& o) { o.released(which.spec->name, which.fence, base.turn_time() - which.since); });
     if (from.place != nullptr && from.place->hand_over(from)) {
         if (waiting)
             waiting->complete({});
@@ -111,7 +111,7 @@ void lessor::shut_down()
 bool lessor::is_lost(const std::string& owner)
 {
     const auto found = lost_owners_.find(owner);
-    return found != lost_owners_.end() && base.now() < found->second;
+    return found != lost_owners_.end() && base.turn_time() < found->second;
 }
 
 void lessor::check(contender& which)
@@ -174,7 +174,7 @@ void lessor::remember_lost(const hold& which)
 {
     if (!which.owner_taken.load(std::memory_order_relaxed))
         return; // nobody knows the owner
-    const auto now = base.now();
+    const auto now = base.turn_time();
     if (lost_owners_.size() >= 64)
         boost::unordered::erase_if(lost_owners_, [now](const auto& each) { return each.second <= now; });
     // By then the store does not know it either.

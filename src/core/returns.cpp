@@ -18,7 +18,7 @@ constexpr clock::duration pause_ceiling = std::chrono::milliseconds(500);
 
 void returns::leave(const hold& which, release_op_ptr waiting, error_code reason, contender* place)
 {
-    const auto now = runtime_.now();
+    const auto now = runtime_.turn_time();
     // Whatever was renewed, and whenever: this long from now its time to live has passed.
     const auto over = now + which.spec->options.lease_time;
     boost::intrusive_ptr<item> added(
@@ -82,7 +82,7 @@ void returns::item::act(fsm::release::action what)
 void returns::item::send()
 {
     runtime& r = list_.runtime_;
-    give_up_at_ = r.now() + runtime::request_limit;
+    give_up_at_ = r.turn_time() + runtime::request_limit;
     r.counts.releases_sent.fetch_add(1, std::memory_order_relaxed);
     r.locks().async_release({spec->name, owner, entry},
                             [client = r.shared_from_this(), self = boost::intrusive_ptr<item>(this),
@@ -104,14 +104,14 @@ void returns::item::answered(unsigned request, error_code failed, const release_
     // Of those who were told, one is this client itself, if it watches the name.
     const bool watching = place != nullptr && place->watching();
     tell_place(freed && reply.receivers > (watching ? 1u : 0u));
-    act(failed ? steps_.failed(failed, fsm::pick(r.random, pause_floor, pause_ceiling), r.now())
-               : steps_.replied(reply.result, r.now()));
+    act(failed ? steps_.failed(failed, fsm::pick(r.random, pause_floor, pause_ceiling), r.turn_time())
+               : steps_.replied(reply.result, r.turn_time()));
 }
 
 void returns::item::expired()
 {
     runtime& r = list_.runtime_;
-    const auto now = r.now();
+    const auto now = r.turn_time();
     if (now >= give_up_at_) {
         give_up_at_ = clock::time_point::max();
         tell_place(false);

@@ -53,6 +53,7 @@ void runtime::stop_time() noexcept
 void runtime::forget_strand() noexcept
 {
     path_.io = {};
+    path_.fallback = {};
     path_.away = {};
     strand_.reset();
 }
@@ -60,7 +61,7 @@ void runtime::forget_strand() noexcept
 void runtime::wake()
 {
     wake_at_ = clock::time_point::max();
-    timers.run(now(), most_timers_in_a_turn);
+    timers.run(turn_time(), most_timers_in_a_turn);
 }
 
 void runtime::end_turn()

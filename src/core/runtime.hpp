@@ -47,6 +47,14 @@ public:
 
     [[nodiscard]] clock::time_point now() const noexcept { return time_->now(); }
 
+    /// When this turn began, or a little later: read once, what happens in one turn happens at one time. On the strand.
+    [[nodiscard]] clock::time_point turn_time() noexcept
+    {
+        if (turn_time_ == clock::time_point())
+            turn_time_ = time_->now();
+        return turn_time_;
+    }
+
     /// True when the context has ended, or this is the copy of a client in a forked process: nothing may be sent or posted any more.
     [[nodiscard]] bool gone() const noexcept;
 
@@ -73,6 +81,7 @@ public:
         if (gone())
             return;
         in_turn_ = true;
+        turn_time_ = {};
         const turn_end end{*this};
         std::forward<F>(f)();
     }
@@ -150,6 +159,7 @@ private:
     std::string uuid_;
     std::uint64_t owners_ = 0;
     std::uint64_t generation_;
+    clock::time_point turn_time_{};
     clock::time_point wake_at_ = clock::time_point::max();
     bool in_turn_ = false;
     bool timed_ = false;

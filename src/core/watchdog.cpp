@@ -59,7 +59,7 @@ private:
     void answered(error_code failed, const std::vector<renewal_result>& results)
     {
         timer_queue::cancel(*this);
-        const auto now = keeper_.runtime_.now();
+        const auto now = keeper_.runtime_.turn_time();
         for (std::size_t i = 0; i < members_.size(); ++i) {
             hold& each = *members_[i];
             if (each.life.ended())
@@ -78,7 +78,7 @@ private:
     {
         // A late answer still counts: it is proof.
         given_up_ = true;
-        const auto now = keeper_.runtime_.now();
+        const auto now = keeper_.runtime_.turn_time();
         for (const hold_ptr& each : members_)
             if (!each->life.ended())
                 keeper_.failed(*each, errc::outcome_unknown, now);
@@ -101,7 +101,7 @@ void watchdog::start(hold& which)
 void watchdog::due(hold& which)
 {
     const hold_ptr stays(&which);
-    const auto now = runtime_.now();
+    const auto now = runtime_.turn_time();
     if (which.current && which.current->forsaken.load(std::memory_order_relaxed))
         return listener_.on_forsaken(which);
     switch (which.life.due(now)) {
@@ -121,7 +121,7 @@ void watchdog::due(hold& which)
 
 void watchdog::connected()
 {
-    const auto now = runtime_.now();
+    const auto now = runtime_.turn_time();
     for (hold& each : holds_) {
         each.life.connected(now);
         schedule(each);
@@ -135,7 +135,7 @@ void watchdog::flush()
     std::erase_if(gathered_, [](const hold_ptr& each) { return each->life.ended(); });
     if (gathered_.empty())
         return;
-    const boost::intrusive_ptr<batch> all(new batch(*this, std::exchange(gathered_, {}), runtime_.now()));
+    const boost::intrusive_ptr<batch> all(new batch(*this, std::exchange(gathered_, {}), runtime_.turn_time()));
     all->send();
 }
 

@@ -7,27 +7,29 @@
 --    0, PTTL                  held by another owner
 --   -1                        too late: the caller has given up, nothing was touched
 --   -2                        cannot enter again: the owner is not in
-local time = redis.call('TIME')
+-- Everything is read and checked before the first write: a script that fails halfway is not taken back.
+local call, lock, owner = redis.call, KEYS[1], ARGV[1]
+local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 local latest = tonumber(ARGV[4])
 if latest > 0 and now > latest then
     return {-1, 0, 0, now}
 end
 
-local owner, lease = ARGV[1], tonumber(ARGV[2])
-local left = redis.call('PTTL', KEYS[1])
-local ours = left ~= -2 and redis.call('HEXISTS', KEYS[1], owner) == 1
+local left = call('PTTL', lock)
+local lease = tonumber(ARGV[2])
+local ours = left ~= -2 and call('HEXISTS', lock, owner) == 1
 
 if ARGV[6] ~= '' then
     if not ours then
         return {-2, 0, 0, now}
     end
     -- The marker makes the entry idempotent: a request that runs twice counts once.
-    if redis.call('HSETNX', KEYS[1], owner .. '/' .. ARGV[6], 1) == 1 then
-        redis.call('HINCRBY', KEYS[1], owner, 1)
+    if call('HSETNX', lock, owner .. '/' .. ARGV[6], 1) == 1 then
+        call('HINCRBY', lock, owner, 1)
     end
-    if left < lease then
-        redis.call('PEXPIRE', KEYS[1], lease)
+    if left >= 0 and left < lease then
+        call('PEXPIRE', lock, lease)
     end
     return {1, 0, 0, now}
 end
@@ -36,26 +38,22 @@ if left ~= -2 and not ours then
     return {0, left, 0, now}
 end
 
-local stored = redis.call('GET', KEYS[2])
 local last = 0
+local stored = call('GET', KEYS[2])
 if stored then
     last = tonumber(stored)
-    if not last then
-        return redis.error_reply('WRONGTYPE the fence counter does not hold a number')
+    -- Not a whole number, or one that a double cannot add 1 to.
+    if not last or last % 1 ~= 0 or last >= 9007199254740991 then
+        return redis.error_reply('WRONGTYPE the fence counter does not hold a fence')
     end
 end
 
-if ours then
-    if left < lease then
-        redis.call('PEXPIRE', KEYS[1], lease)
+if ours and stored then
+    if left >= 0 and left < lease then
+        call('PEXPIRE', lock, lease)
     end
     -- The block was reserved for this owner by the first run; its end is a fence that nobody else can have.
-    if stored then
-        return {1, last, 1, now}
-    end
-else
-    redis.call('HSET', KEYS[1], owner, 1)
-    redis.call('PEXPIRE', KEYS[1], lease)
+    return {1, last, 1, now}
 end
 
 -- The server's clock is the floor, so that the fence rises also when the counter was lost. A block ends at most
@@ -64,18 +62,29 @@ local first = last + 1
 if first < now then
     first = now
 end
-local count = tonumber(ARGV[3])
-local ahead = now + 1000 - first + 1
-if count > ahead then
-    count = ahead
+local count = 1
+if ARGV[3] ~= '1' then
+    count = math.max(1, math.min(tonumber(ARGV[3]), now + 1001 - first))
 end
-if count < 1 then
-    count = 1
-end
-local retention = tonumber(ARGV[5])
-if retention > 0 then
-    redis.call('SET', KEYS[2], first + count - 1, 'PX', retention)
+
+-- The counter first: a fence that nobody was given does no harm, a lock that nobody knows of would.
+local top = string.format('%.0f', first + count - 1)
+if ARGV[5] ~= '0' then
+    call('SET', KEYS[2], top, 'PX', ARGV[5])
 else
-    redis.call('SET', KEYS[2], first + count - 1)
+    call('SET', KEYS[2], top)
+end
+if ours then
+    if left >= 0 and left < lease then
+        call('PEXPIRE', lock, lease)
+    end
+else
+    call('HSET', lock, owner, 1)
+    local expires = redis.pcall('PEXPIRE', lock, ARGV[2])
+    if expires ~= 1 then
+        -- Not allowed to this user: a lock that never expires must not stay behind.
+        call('DEL', lock)
+        return expires
+    end
 end
 return {1, first, count, now}

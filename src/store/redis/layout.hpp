@@ -1,0 +1,20 @@
+#ifndef LEASEHOLD_STORE_REDIS_LAYOUT_HPP
+#define LEASEHOLD_STORE_REDIS_LAYOUT_HPP
+
+#include <string>
+#include <string_view>
+
+namespace leasehold::redis_store {
+
+// The names that belong to a lock; Redisson's, so that its locks and these exclude and wake each other.
+// Each is written into a string that is kept for the purpose, so that its memory is used again.
+
+/// The counter that fences are drawn from.
+void fence_key(std::string_view name, std::string& out);
+
+/// The channel that releases are published on.
+void release_channel(std::string_view name, std::string& out);
+
+} // namespace leasehold::redis_store
+
+#endif

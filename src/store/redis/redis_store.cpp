@@ -1,0 +1,105 @@
+#include <leasehold/redis_store.hpp>
+
+#include "store/redis/borrowed_link.hpp"
+#include "store/redis/engine.hpp"
+#include "store/redis/own_link.hpp"
+#include "store/redis/settings.hpp"
+#include "store/redis/watches.hpp"
+
+#include <boost/system/system_error.hpp>
+
+#include <string>
+#include <utility>
+
+namespace leasehold {
+namespace {
+
+using namespace redis_store;
+
+class redis_store_type final : public store
+{
+public:
+    redis_store_type(std::shared_ptr<link> way, const config& limits, const std::optional<config>& wakeups)
+        : engine_(std::make_shared<engine>(std::move(way), limits.timeout, limits.fence_retention))
+    {
+        if (wakeups)
+            watches_ = std::make_shared<watches>(*wakeups);
+    }
+
+    ~redis_store_type() override { close(); }
+
+    void open(const asio::any_io_executor& strand, store_listener& listener) override
+    {
+        const auto home = gate::make(strand);
+        if (watches_)
+            watches_->open(strand, home, listener);
+        engine_->open(strand, home, listener);
+    }
+
+    void close() final
+    {
+        engine_->close();
+        if (watches_)
+            watches_->close();
+    }
+
+    void async_acquire(const acquire_request& request, acquire_handler handler) override
+    {
+        engine_->acquire(request, std::move(handler));
+    }
+
+    void async_renew(std::span<const renewal> renewals, renew_handler handler) override
+    {
+        engine_->renew(renewals, std::move(handler));
+    }
+
+    void async_release(const release_request& request, release_handler handler) override
+    {
+        engine_->release(request, std::move(handler));
+    }
+
+    void watch(std::string_view name) override
+    {
+        if (watches_)
+            watches_->watch(name);
+    }
+
+    void unwatch(std::string_view name) override
+    {
+        if (watches_)
+            watches_->unwatch(name);
+    }
+
+private:
+    std::shared_ptr<engine> engine_;
+    std::shared_ptr<watches> watches_;
+};
+
+// What is wrong with a config is told where it is given, not when the connection is made.
+void check(const config& where)
+{
+    where.validate();
+    if (where.store == config::kind::memory)
+        throw boost::system::system_error(errc::invalid_option, "store is memory, must be redis or sentinel");
+    static_cast<void>(tls_settings(where));
+}
+
+} // namespace
+
+std::shared_ptr<store> make_redis_store(const config& where)
+{
+    check(where);
+    return std::make_shared<redis_store_type>(make_own_link(where), where, where);
+}
+
+std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection> connection, std::optional<config> wakeups)
+{
+    if (!connection)
+        throw boost::system::system_error(errc::invalid_option, "connection is null, must be a connection");
+    if (wakeups)
+        check(*wakeups);
+    const config limits = wakeups.value_or(config());
+    return std::make_shared<redis_store_type>(make_borrowed_link(std::move(connection), limits.reconnect), limits, wakeups);
+}
+
+} // namespace leasehold

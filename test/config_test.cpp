@@ -1,0 +1,219 @@
+#define BOOST_TEST_MODULE config
+#include <boost/test/included/unit_test.hpp>
+
+#include <leasehold/config.hpp>
+#include <leasehold/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <string>
+
+namespace {
+
+using namespace leasehold;
+using namespace std::chrono_literals;
+
+template <class Function>
+boost::system::system_error failure_of(Function function)
+{
+    try {
+        function();
+    } catch (const boost::system::system_error& error) {
+        return error;
+    }
+    BOOST_TEST_ERROR("nothing was thrown");
+    return boost::system::system_error(error_code());
+}
+
+/// The URL is refused, and the text says these things, and no secret.
+void refused(const std::string& url, errc code, std::initializer_list<const char*> says)
+{
+    BOOST_TEST_CONTEXT(url)
+    {
+        const auto error = failure_of([&] { config c(url); });
+        const std::string text = error.what();
+        BOOST_TEST((error.code() == code));
+        for (const char* each : says)
+            BOOST_TEST_CONTEXT(text) { BOOST_TEST((text.find(each) != std::string::npos)); }
+        BOOST_TEST((text.find("secret") == std::string::npos));
+    }
+}
+
+void invalid(config c, std::initializer_list<const char*> says)
+{
+    const auto error = failure_of([&] { c.validate(); });
+    BOOST_TEST((error.code() == errc::invalid_option));
+    const std::string text = error.what();
+    for (const char* each : says)
+        BOOST_TEST_CONTEXT(text) { BOOST_TEST((text.find(each) != std::string::npos)); }
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_server)
+{
+    const config c("redis://al%40ice:se%2Fcr%20et@Example.com:7000/3?timeout=100&health_check=200&reconnect=10&fence_retention=60");
+    BOOST_TEST((c.store == config::kind::redis));
+    BOOST_TEST((c.addresses == std::vector<config::address>{{"Example.com", 7000}}));
+    BOOST_TEST(c.user == "al@ice");
+    BOOST_TEST(c.password == "se/cr et");
+    BOOST_TEST(c.database == 3u);
+    BOOST_TEST((c.timeout == 100ms && c.health_check == 200ms && c.reconnect == 10ms && c.fence_retention == 60s));
+    BOOST_TEST(!c.tls);
+    c.validate();
+}
+
+BOOST_AUTO_TEST_CASE(what_is_left_out_has_a_default)
+{
+    const config c("REDIS://host");
+    BOOST_TEST((c.addresses == std::vector<config::address>{{"host", 6379}}));
+    BOOST_TEST((c.user.empty() && c.password.empty()));
+    BOOST_TEST(c.database == 0u);
+    BOOST_TEST(config("redis://host/").database == 0u);
+    BOOST_TEST(config("redis://:pw@host").password == "pw");
+    BOOST_TEST((config("redis://host?fence_retention=forever").fence_retention == config::forever));
+    config().validate();
+}
+
+BOOST_AUTO_TEST_CASE(addresses_of_any_kind)
+{
+    BOOST_TEST((config("redis://[::1]:7000").addresses.front() == config::address{"::1", 7000}));
+    BOOST_TEST((config("redis://[fe80::1]").addresses.front() == config::address{"fe80::1", 6379}));
+    BOOST_TEST((config("redis://10.0.0.1:65535").addresses.front() == config::address{"10.0.0.1", 65535}));
+}
+
+BOOST_AUTO_TEST_CASE(over_tls)
+{
+    const config c("rediss://host?ca=%2Fetc%2Fca.pem&verify=none");
+    BOOST_TEST(c.tls);
+    BOOST_TEST(!c.tls_verify);
+    BOOST_TEST(c.tls_ca_file == "/etc/ca.pem");
+    BOOST_TEST(config("rediss://host").tls_verify);
+}
+
+BOOST_AUTO_TEST_CASE(over_a_local_socket)
+{
+    const config c("unix:///run/my%20redis.sock?db=2");
+    BOOST_TEST(c.unix_socket == "/run/my redis.sock");
+    BOOST_TEST(c.database == 2u);
+    BOOST_TEST(config("unix://u:p@/run/s").password == "p");
+    c.validate();
+}
+
+BOOST_AUTO_TEST_CASE(through_sentinels)
+{
+    const config c("redis+sentinel://u:p@h1,h2:7000,[::1]:7001/my%20master/4?sentinel_user=su&sentinel_password=s%40p");
+    BOOST_TEST((c.store == config::kind::sentinel));
+    BOOST_TEST((c.addresses == std::vector<config::address>{{"h1", 26379}, {"h2", 7000}, {"::1", 7001}}));
+    BOOST_TEST(c.master == "my master");
+    BOOST_TEST(c.database == 4u);
+    BOOST_TEST((c.user == "u" && c.password == "p" && c.sentinel_user == "su" && c.sentinel_password == "s@p"));
+    c.validate();
+}
+
+BOOST_AUTO_TEST_CASE(in_this_process)
+{
+    BOOST_TEST((config("memory:").store == config::kind::memory));
+    BOOST_TEST(config("memory:").memory_name.empty());
+    BOOST_TEST(config("memory:a%2Fb").memory_name == "a/b");
+    config("memory:").validate();
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_there_yet_is_told_apart)
+{
+    refused("redis+cluster://h1,h2", errc::not_supported, {"redis+cluster", "redis+sentinel"});
+    refused("redlock://a:secret@h1,h2,h3", errc::not_supported, {"redlock"});
+}
+
+BOOST_AUTO_TEST_CASE(an_error_names_the_part_its_value_and_what_is_allowed)
+{
+    refused("", errc::invalid_url, {"scheme"});
+    refused("host", errc::invalid_url, {"scheme"});
+    refused("http://host", errc::invalid_url, {"scheme", "'http'", "rediss"});
+    refused("redis:host", errc::invalid_url, {"redis://"});
+    refused("redis://", errc::invalid_url, {"host"});
+    refused("redis://h1,h2:x", errc::invalid_url, {"port", "'x'", "65535"});
+    refused("redis://host:0", errc::invalid_url, {"port", "'0'"});
+    refused("redis://host:65536", errc::invalid_url, {"port", "65536"});
+    refused("redis://host:", errc::invalid_url, {"port"});
+    refused("redis://[::1", errc::invalid_url, {"host", "[::1"});
+    refused("redis://[nonsense]", errc::invalid_url, {"host", "nonsense"});
+    refused("redis://host/x", errc::invalid_url, {"database", "'x'"});
+    refused("redis://host/-1", errc::invalid_url, {"database", "'-1'"});
+    refused("redis://host/4294967295", errc::invalid_url, {"database", "4294967295", "2147483647"});
+    refused("redis://host?nonsense=1", errc::invalid_url, {"nonsense", "reconnect"});
+    refused("redis://host?verify=none", errc::invalid_url, {"verify"});
+    refused("rediss://host?verify=maybe", errc::invalid_url, {"verify", "maybe", "full"});
+    refused("redis://host?timeout=5s", errc::invalid_url, {"timeout", "5s", "milliseconds"});
+    refused("redis://host?timeout=1", errc::invalid_url, {"timeout", "1 ms", "10 to 600000"});
+    refused("redis://host?timeout=100&timeout=100", errc::invalid_url, {"timeout", "once"});
+    refused("redis://host?fence_retention=0", errc::invalid_url, {"fence_retention", "forever"});
+    refused("redis://host#part", errc::invalid_url, {"fragment"});
+    refused("redis://host%2", errc::invalid_url, {"host", "%25"});
+    refused("redis://ho st", errc::invalid_url, {"host", "%20"});
+    refused("unix://host/path", errc::invalid_url, {"host"});
+    refused("unix://", errc::invalid_url, {"path"});
+    refused("redis+sentinel://h1", errc::invalid_url, {"master"});
+    refused("redis+sentinel://h1,/master", errc::invalid_url, {"host"});
+    refused("redis+sentinel://h1/master/x", errc::invalid_url, {"database", "'x'"});
+    refused("memory://name", errc::invalid_url, {"memory:"});
+    refused("memory:name?timeout=100", errc::invalid_url, {"parameters"});
+}
+
+BOOST_AUTO_TEST_CASE(an_error_shows_no_password)
+{
+    refused("redis://u:secret@host:x", errc::invalid_url, {"port"});
+    refused("redis://u:1/secret@host", errc::invalid_url, {"%2F"});
+    refused("redis://u:1?secret@host", errc::invalid_url, {"%3F"});
+    refused("redis://u:1#secret@host", errc::invalid_url, {"%23"});
+    refused("redis://u:secret%@host", errc::invalid_url, {"password", "%25"});
+    refused("redis://u:secret@", errc::invalid_url, {"host"});
+    refused("redis+sentinel://h/m?sentinel_password=secret&sentinel_password=secret", errc::invalid_url, {"once"});
+    refused("redis+sentinel://h/m?sentinel_password=secret%", errc::invalid_url, {"sentinel_password"});
+    refused("rediss:u:secret@host", errc::invalid_url, {"rediss://"});
+}
+
+BOOST_AUTO_TEST_CASE(fields_are_checked)
+{
+    config c;
+    c.addresses.clear();
+    invalid(c, {"addresses", "empty"});
+    c.addresses = {{"a", 1}, {"b", 2}};
+    invalid(c, {"addresses", "2 hosts"});
+    c.addresses = {{"", 1}};
+    invalid(c, {"host"});
+    c.addresses = {{"a", 0}};
+    invalid(c, {"port", "0"});
+
+    c = config();
+    c.timeout = 9ms;
+    invalid(c, {"timeout", "9 ms", "10 to 600000 ms"});
+    c = config();
+    c.health_check = 10min + 1ms;
+    invalid(c, {"health_check", "600001 ms"});
+    c = config();
+    c.reconnect = 0ms;
+    invalid(c, {"reconnect", "0 ms"});
+    c = config();
+    c.fence_retention = 999ms;
+    invalid(c, {"fence_retention", "999 ms", "forever"});
+    c.fence_retention = -1s;
+    invalid(c, {"fence_retention"});
+
+    c = config();
+    c.unix_socket = "/s";
+    c.tls = true;
+    invalid(c, {"tls"});
+    c.tls = false;
+    c.unix_socket = std::string(200, 's');
+    invalid(c, {"unix_socket", "103"});
+    c = config();
+    c.store = config::kind::sentinel;
+    invalid(c, {"master"});
+    c.master = "m";
+    c.validate();
+    c.tls = true;
+    invalid(c, {"tls_verify"});
+    c.tls_verify = false;
+    c.validate();
+}
