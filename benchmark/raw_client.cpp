@@ -54,7 +54,7 @@ asio::awaitable<void> raw_client::cycle(std::string name, std::chrono::steady_cl
         // As long as the library's, and as fresh for each acquisition.
         const std::string owner = "9d9bf2a6-3ad6-4d1c-8f6b-5e7c1f2a3b4c:" + std::to_string(++owners_);
         request.clear();
-        request.push("EVALSHA", acquire_, 2, name, fence, owner, 30'000, 1'000, 0, 86'400'000, "");
+        request.push("EVALSHA", acquire_, 2, name, fence, owner, 30'000, 1'001, 0, 86'400'000, "");
         co_await connection_->async_exec(request, acquired);
         if (std::get<0>(acquired).value()[0] != 1)
             throw std::runtime_error("the baseline did not get its lock");

@@ -13,12 +13,14 @@
 namespace leasehold::benchmark {
 namespace {
 
-// Three significant digits, thousands separated: 1,234,567 and 0.0123.
+// Three significant digits, two from 0.1 to 1, thousands separated: 1,234,567, 12.3, 0.98 and 0.0123.
 std::string number(double value)
 {
     const double size = std::abs(value);
     int decimals = 0;
-    if (size > 0 && size < 99.95)
+    if (size >= 0.1 && size < 1)
+        decimals = 2;
+    else if (size > 0 && size < 99.95)
         decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(size))), 0, 6);
     std::ostringstream out;
     out.setf(std::ios::fixed);
@@ -29,7 +31,7 @@ std::string number(double value)
     const std::size_t first = value < 0 ? 1 : 0;
     for (std::size_t at = point; at > first + 3;) {
         at -= 3;
-        text.insert(at, ",");
+        text.insert(at, 1, ',');
     }
     return text;
 }

@@ -52,7 +52,7 @@ std::string grouped(std::size_t value)
     std::string text = std::to_string(value);
     for (std::size_t at = text.size(); at > 3;) {
         at -= 3;
-        text.insert(at, ",");
+        text.insert(at, 1, ',');
     }
     return text;
 }
