@@ -58,6 +58,7 @@ void core::run(completion<error_code>::handler_type handler)
     on_strand([this, op] {
         run_ = op;
         opened_ = true;
+        running_ = shared_from_this();
         start_time();
         store_->open(executor(), *this);
         if (stopped_)
@@ -235,6 +236,7 @@ void core::stopped(error_code outcome)
         std::exchange(run_, nullptr)->complete(run_outcome_);
     for (auto& each : std::exchange(shutdowns_, {}))
         each->complete(outcome);
+    running_.reset();
 }
 
 void core::on_turn_end()
@@ -253,6 +255,7 @@ void core::on_context_end() noexcept
 {
     // Nothing may be posted any more, so nobody can be told: handlers are destroyed, as the context does with its own.
     const auto stays = shared_from_this();
+    running_.reset();
     dead_.store(true, std::memory_order_release);
     for (auto& each : names_)
         each.second.drop();

@@ -73,12 +73,13 @@ public:
             asio::post(*strand_, entry<F>{shared_from_this(), std::move(f)});
     }
 
-    /// Runs `f` in a turn; the caller is on the strand, and in no turn.
+    /// Runs `f` in a turn; the caller is on the strand, and in no turn. The client may have ended when it returns.
     template <class F>
     void turn(F&& f)
     {
         if (gone())
             return;
+        const auto stays = shared_from_this();
         in_turn_ = true;
         turn_time_ = {};
         const turn_end end{*this};
