@@ -1,13 +1,12 @@
 #define BOOST_TEST_MODULE redis_store
 #include <boost/test/included/unit_test.hpp>
 
+#include "support/redis_application.hpp"
 #include "support/redis_command.hpp"
 #include "support/redis_server.hpp"
 #include "support/store_contract.hpp"
 
 #include <leasehold/redis_store.hpp>
-
-#include <boost/redis/connection.hpp>
 
 #include <memory>
 #include <string>
@@ -27,37 +26,6 @@ config at(const redis_server& server)
     where.reconnect = 5ms;
     return where;
 }
-
-/// A connection of an application, running on a thread of its own.
-class application
-{
-public:
-    explicit application(const redis_server& server)
-        : connection(std::make_shared<boost::redis::connection>(
-              asio::make_strand(context_), boost::redis::logger(boost::redis::logger::level::disabled)))
-    {
-        boost::redis::config where;
-        where.unix_socket = server.socket();
-        where.reconnect_wait_interval = 5ms;
-        connection->async_run(where, [held = connection](error_code) {});
-        thread_ = std::jthread([this] { context_.run(); });
-    }
-
-    ~application()
-    {
-        asio::post(connection->get_executor(), [held = connection] { held->cancel(); });
-        thread_.join();
-    }
-
-private:
-    asio::io_context context_;
-
-public:
-    std::shared_ptr<boost::redis::connection> connection;
-
-private:
-    std::jthread thread_;
-};
 
 class own_lab : public store_lab
 {
@@ -82,10 +50,10 @@ class borrowed_lab final : public own_lab
 {
 public:
     using own_lab::own_lab;
-    std::shared_ptr<store> make_store() override { return make_redis_store(app_.connection, at(server)); }
+    std::shared_ptr<store> make_store() override { return make_redis_store(app_.connection(), at(server)); }
 
 private:
-    application app_{server};
+    redis_application app_{server.socket()};
 };
 
 } // namespace
@@ -439,9 +407,9 @@ BOOST_AUTO_TEST_CASE(a_server_that_stands_still)
         const auto lab = make_lab(borrowed);
         config where = at(lab->server);
         where.timeout = 30ms;
-        const auto app = borrowed ? std::make_unique<application>(lab->server) : nullptr;
+        const auto app = borrowed ? std::make_unique<redis_application>(lab->server.socket()) : nullptr;
         asio::io_context context;
-        store_session session(context, borrowed ? make_redis_store(app->connection, where) : make_redis_store(where));
+        store_session session(context, borrowed ? make_redis_store(app->connection(), where) : make_redis_store(where));
         session.wait_until_connected();
         lab->command({"CLIENT", "PAUSE", "200", "ALL"});
         acquire_request request = take("lock", "a:1");
@@ -530,9 +498,9 @@ BOOST_AUTO_TEST_CASE(a_context_ends_with_everything_outstanding)
 BOOST_AUTO_TEST_CASE(a_borrowed_connection_ends_first)
 {
     own_lab lab;
-    auto app = std::make_unique<application>(lab.server);
+    auto app = std::make_unique<redis_application>(lab.server.socket());
     asio::io_context context;
-    store_session session(context, make_redis_store(app->connection));
+    store_session session(context, make_redis_store(app->connection()));
     session.wait_until_connected();
     lab.command({"CLIENT", "PAUSE", "100", "ALL"});
     int answers = 0;
