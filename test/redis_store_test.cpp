@@ -389,6 +389,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there)
     store_session session(context, make_redis_store(where));
     BOOST_TEST((session.acquire(take("lock", "a:1")).code == errc::store_unavailable));
     run_until(context, [&] { return session.disconnected > 0; });
+    BOOST_TEST((session.why == errc::store_unavailable));
     BOOST_TEST((session.acquire(take("lock", "a:1")).code == errc::store_unavailable));
     wait(context, 20ms);
     BOOST_TEST(session.disconnected == 1); // the same reason is told once
