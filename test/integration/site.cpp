@@ -5,7 +5,7 @@
 namespace leasehold::test {
 
 site::site(std::vector<std::string> options, redis_setup setup)
-    : server(std::move(options), std::move(setup)), raw(server.connect())
+    : server(std::move(options), std::move(setup)), connection(std::in_place, server.endpoint()), raw(*connection)
 {}
 
 config site::direct() const

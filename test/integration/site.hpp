@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,11 @@ struct site
     explicit site(std::vector<std::string> options = {}, redis_setup setup = {});
 
     redis_server server;
-    resp_client raw;
+    std::optional<resp_client> connection;
+    resp_client& raw; ///< The connection, also the one after `reconnect`.
     asio::io_context context;
+
+    void reconnect() { connection.emplace(server.endpoint()); } ///< After the server was started again.
 
     [[nodiscard]] config direct() const;                      ///< A client's way to the server.
     [[nodiscard]] static config through(const fault_proxy&);  ///< The same by a proxy.

@@ -337,11 +337,14 @@ BOOST_AUTO_TEST_CASE(F8_a_client_is_destroyed_during_an_outage)
 {
     site s;
     fault_proxy proxy(s.server);
+    config where = site::through(proxy);
+    where.timeout = 10min; // nothing but the client's own end
+    where.health_check = 10min;
     lease held;
     started lost;
     started run;
     {
-        party a(s.context, site::through(proxy));
+        party a(s.context, where);
         held = a.take("lock", leased(long_time));
         lost = a.wait_lost(held);
         run = a.run;

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(S1_a_restart_that_keeps_the_data_keeps_the_lease)
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
     s.server.restart();
-    s.raw = s.server.connect();
+    s.reconnect();
     await_count(a, kind::renewed);
     BOOST_TEST(held.valid());
     BOOST_TEST(!lost.done());
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(S1_a_restart_without_data_is_a_loss_and_found_out_at_once)
     lease held = a.take("lock", leased(60s)); // the next renewal would be due in twenty seconds
     const started lost = a.wait_lost(held);
     s.server.restart_empty();
-    s.raw = s.server.connect();
+    s.reconnect();
     run_until(s.context, [&] { return lost.done(); }, 15s);
     BOOST_TEST(lost.code() == error_code(errc::lost));
     BOOST_TEST(!held.valid());
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(S2_the_permission_is_taken_away_while_it_is_held)
     run_until(s.context, lost);
     BOOST_TEST(lost.code() == error_code(errc::expired));
     lease next = b.take("lock", leased(long_time));
-    BOOST_TEST((a.released(held) == condition::lease_ended || true));
+    BOOST_TEST(a.released(held) != success);
     BOOST_TEST(s.fields("lock").count(next.owner().id()) == 1u);
 }
 
@@ -473,10 +473,13 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_while_the_server_does_not_answer)
 {
     site s;
     fault_proxy proxy(s.server);
-    party a(s.context, site::through(proxy));
-    lease held = a.take("lock", leased(2s));
+    config where = site::through(proxy);
+    where.timeout = 10min; // nothing but the client's own end
+    where.health_check = 10min;
+    party a(s.context, where);
+    lease held = a.take("lock", leased(long_time));
     proxy.stall();
-    const started waiter = a.lock("other", leased(2s));
+    const started waiter = a.lock("other", leased(long_time));
     run_some(s.context, 20);
     a.locks.cancel(); // a second at most
     run_until(s.context, waiter);

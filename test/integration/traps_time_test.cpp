@@ -374,7 +374,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_an_old_snapshot)
     const started lost = a.wait_lost(last);
     s.server.kill();
     s.server.start();
-    s.raw = s.server.connect();
+    s.reconnect();
     BOOST_TEST(std::stoull(s.raw.string({"GET", fence_key_of("lock")})) < newest); // the past
     BOOST_TEST(s.exists("lock"));
     run_until(s.context, lost);
