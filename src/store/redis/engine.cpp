@@ -64,6 +64,13 @@ void engine::on_context_end() noexcept
     const auto spare = std::exchange(spare_, {});
 }
 
+void engine::on_fork() noexcept
+{
+    if (const auto last = std::exchange(link_, nullptr))
+        last->close();
+    on_context_end();
+}
+
 template <class Handler, class Reply>
 void engine::refuse(Handler handler, Reply reply)
 {
