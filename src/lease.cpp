@@ -54,6 +54,8 @@ void start_release(void_handler handler, grant_ptr given)
     if (!given)
         return complete_empty(std::move(handler));
     core& client = client_of(*given);
+    if (client.gone())
+        return;
     release_op_ptr op(new release_op(std::move(handler)));
     if (auto& slot = op->done.slot(); slot.is_connected()) {
         slot.assign([weak = client.weak_from_this(), op](asio::cancellation_type type) {
@@ -69,6 +71,8 @@ void start_wait_lost(void_handler handler, grant_ptr given)
     if (!given)
         return complete_empty(std::move(handler));
     core& client = client_of(*given);
+    if (client.gone())
+        return;
     boost::intrusive_ptr<wait_op> op(new wait_op(std::move(handler)));
     if (auto& slot = op->done.slot(); slot.is_connected()) {
         slot.assign([weak = client.weak_from_this(), op, given](asio::cancellation_type type) {

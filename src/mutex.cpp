@@ -35,6 +35,8 @@ private:
 void start_lock(lock_handler handler, spec_ptr spec, owner who, clock::duration limit)
 {
     core& client = *spec->owner;
+    if (client.gone())
+        return;
     if (const auto why = client.ready())
         return completion<error_code, lease>::immediate(std::move(handler), client.executor(), why, lease());
     const auto start = [&](auto op, auto begin) {
