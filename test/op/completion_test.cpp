@@ -29,6 +29,7 @@ const error_code aborted = asio::error::operation_aborted;
 template <class Predicate>
 void turn_until(engine& e, Predicate done)
 {
+    const auto work = asio::make_work_guard(e.context);
     for (int i = 0; i < 10'000 && !done(); ++i) {
         e.context.restart();
         e.context.run_for(1ms);
@@ -196,6 +197,7 @@ BOOST_AUTO_TEST_CASE(a_handler_of_another_context_keeps_that_context_busy)
                 each.other(e, *other);
             turn_until(e, done);
             const auto check = [](const auto& op) {
+                BOOST_TEST(op.proper());
                 BOOST_TEST(op.calls() == 1);
                 BOOST_TEST(!op.inside_initiation());
                 BOOST_TEST(!op.off_executor());

@@ -142,8 +142,9 @@ BOOST_AUTO_TEST_CASE(futures_of_tuples)
 BOOST_AUTO_TEST_CASE(detached)
 {
     each_lock(*this, [&](auto start) {
+        const auto before = locks->stats().released;
         start(asio::detached); // the lease is destroyed at once
-        until([&] { return locks->stats().waiting == 0 && locks->stats().acquired > 0; });
+        until([&] { return locks->stats().released > before; });
     });
     lease held = take(m);
     held.async_wait_lost(asio::detached);
@@ -243,7 +244,6 @@ asio::awaitable<void> by_default(client& locks, mutex& m, memory_space& space)
     BOOST_TEST(why == errc::expired);
     auto [code] = co_await held.async_release(asio::as_tuple);
     BOOST_TEST(code == errc::not_owner);
-    co_await with_lock(m, [] { return asio::co_spawn(asio::system_executor(), []() -> asio::awaitable<void> { co_return; }, asio::deferred); });
     co_await locks.async_shutdown();
 }
 

@@ -51,6 +51,16 @@ std::string text_of(const std::exception_ptr& failed)
     return {};
 }
 
+// An operation of its own kind, not started yet.
+auto answer_later(asio::io_context& context, error_code code)
+{
+    return asio::async_initiate<const asio::deferred_t&, void(error_code, int)>(
+        [&context, code](auto handler) {
+            asio::post(context, [to = std::move(handler), code]() mutable { std::move(to)(code, 42); });
+        },
+        asio::deferred);
+}
+
 // A lock in memory, and a client that works under it.
 struct fixture : memory_lab
 {
@@ -155,11 +165,7 @@ BOOST_AUTO_TEST_CASE(a_deferred_operation_of_an_error_code)
             with_lock(
                 m,
                 [&] {
-                    return asio::async_initiate<asio::deferred_t, void(error_code, int)>(
-                        [this, each](auto to) {
-                            asio::post(context, [to = std::move(to), each]() mutable { std::move(to)(each, 42); });
-                        },
-                        asio::deferred);
+                    return answer_later(context, each);
                 },
                 std::move(handler));
         });
