@@ -6,6 +6,7 @@
 #include "support/process.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
+#include "support/sentinel_deployment.hpp"
 #include "support/shifted_clock.hpp"
 
 #include <sys/wait.h>
@@ -531,6 +532,57 @@ BOOST_AUTO_TEST_CASE(a_program_that_is_not_there)
     BOOST_TEST(none.wait().code == 127);
     process lasting({"sleep", "1000"});
     BOOST_CHECK_THROW(lasting.wait(1ms), std::runtime_error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(sentinels)
+
+BOOST_AUTO_TEST_CASE(promote_a_replica_when_the_master_dies)
+{
+    sentinel_deployment deployment;
+    BOOST_TEST(deployment.url().starts_with("redis+sentinel://127.0.0.1:"));
+    BOOST_TEST(deployment.url().ends_with("/leasehold"));
+    resp_client client = deployment.master().connect();
+    client.done({"SET", "k", "v"});
+    BOOST_TEST(client.integer({"WAIT", "2", "10000"}) == 2);
+    const auto old = deployment.master_index();
+    deployment.kill_sentinel(2);
+    deployment.kill_master();
+    deployment.wait_for_new_master();
+    BOOST_TEST(deployment.master_index() != old);
+    BOOST_TEST(deployment.master().connect().string({"GET", "k"}) == "v");
+    deployment.master().connect().done({"SET", "k", "w"});
+}
+
+BOOST_AUTO_TEST_CASE(an_isolated_master_loses_what_is_written_to_it)
+{
+    sentinel_deployment deployment;
+    redis_server& old = deployment.master();
+    resp_client client = old.connect();
+    client.done({"SET", "k", "before"});
+    BOOST_TEST(client.integer({"WAIT", "2", "10000"}) == 2);
+    deployment.isolate_master();
+    client.done({"SET", "k", "after"});
+    deployment.wait_for_new_master();
+    BOOST_TEST(client.string({"GET", "k"}) == "after");
+    BOOST_TEST(deployment.master().connect().string({"GET", "k"}) == "before");
+    BOOST_TEST((&deployment.master() != &old));
+}
+
+BOOST_AUTO_TEST_CASE(a_planned_switch_leaves_a_replica_that_refuses_writes)
+{
+    sentinel_deployment deployment;
+    redis_server& old = deployment.master();
+    resp_client client = old.connect();
+    client.done({"PING"});
+    deployment.switch_master();
+    deployment.wait_for_new_master();
+    BOOST_TEST((&deployment.master() != &old));
+    // The old master is demoted a little after the new one was named, and its clients are sent away then.
+    BOOST_TEST(client.wait_until_closed());
+    BOOST_TEST(old.connect().command({"SET", "k", "v"}).text.starts_with("READONLY"));
+    deployment.master().connect().done({"SET", "k", "v"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()
