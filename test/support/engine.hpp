@@ -39,9 +39,14 @@ public:
 
     ~engine()
     {
+        if (abandoned_)
+            return;
         core->cancel();
         poll();
     }
+
+    /// From now on nothing runs any more; the context ends with all that is outstanding.
+    void abandon() { abandoned_ = true; }
 
     void run()
     {
@@ -215,6 +220,7 @@ public:
     }
 
 private:
+    bool abandoned_ = false;
     // Slots refer to their signals until the context has gone.
     std::vector<std::shared_ptr<void>> operations_;
 
