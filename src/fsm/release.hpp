@@ -26,13 +26,13 @@ public:
     /// @param over       By then the time to live has passed, whatever happened.
     release(clock::time_point runs_until, clock::time_point over) noexcept : runs_until_(runs_until), over_(over) {}
 
-    [[nodiscard]] clock::time_point next() const noexcept { return std::min(again_at_, over_); }
+    [[nodiscard]] clock::time_point next() const noexcept { return in_flight_ ? over_ : std::min(again_at_, over_); }
     [[nodiscard]] error_code outcome() const noexcept { return outcome_; }
 
     action due(clock::time_point now, bool online) noexcept
     {
         if (now >= over_) {
-            outcome_ = last_error_;
+            outcome_ = in_flight_ ? error_code(errc::outcome_unknown) : last_error_;
             return action::done;
         }
         if (in_flight_ || now < again_at_)

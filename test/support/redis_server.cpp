@@ -1,80 +1,127 @@
 #include "support/redis_server.hpp"
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
-
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <thread>
 
 namespace leasehold::test {
 namespace {
 
-pid_t start(std::vector<std::string> command)
-{
-    std::vector<char*> arguments;
-    for (std::string& word : command)
-        arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    const pid_t process = ::fork();
-    if (process == 0) {
-        ::execvp(arguments.front(), arguments.data());
-        ::_exit(127);
-    }
-    return process;
-}
+constexpr auto start_limit = std::chrono::seconds(30);
 
-bool accepts(const std::string& socket)
+// A server that wants a password is ready as well.
+bool ready(const redis_server& server)
 {
-    boost::asio::io_context context;
-    boost::asio::local::stream_protocol::socket probe(context);
-    boost::system::error_code error;
-    return !probe.connect(boost::asio::local::stream_protocol::endpoint(socket), error);
+    try {
+        const resp_value reply = server.connect(std::chrono::seconds(2)).command({"PING"});
+        return !reply.is_error() || !reply.text.starts_with("LOADING");
+    }
+    catch (const resp_disconnected&) {
+        return false;
+    }
 }
 
 } // namespace
 
-redis_server::redis_server(std::vector<std::string> options)
+redis_server::redis_server(std::vector<std::string> options, redis_setup setup)
+    : options_(std::move(options)), setup_(std::move(setup)), socket_(directory_.file("socket"))
 {
-    std::string pattern = (std::filesystem::temp_directory_path() / "leasehold-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-        throw std::runtime_error("no temporary directory for redis-server");
-    directory_ = pattern;
-    socket_ = directory_ + "/socket";
+    if (setup_.tcp)
+        port_.emplace();
+    start();
+}
 
-    std::vector<std::string> command{"redis-server", "--port",    "0",  "--unixsocket", socket_, "--dir",
-                                     directory_,     "--save",    "",   "--loglevel",   "warning",
-                                     "--logfile",    directory_ + "/log"};
-    command.insert(command.end(), options.begin(), options.end());
-    process_ = start(std::move(command));
+std::uint16_t redis_server::port() const
+{
+    if (!port_)
+        throw std::logic_error("this server was started without a TCP port");
+    return port_->number();
+}
+
+std::string redis_server::url() const
+{
+    return port_ ? tcp_url() : unix_url();
+}
+
+resp_client redis_server::connect(std::chrono::milliseconds limit) const
+{
+    return resp_client(endpoint(), limit);
+}
+
+std::string redis_server::log() const
+{
+    std::ifstream file(directory_.file("log"));
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void redis_server::start()
+{
+    // The port is reserved, but another program may ignore that: then it is a new one, except after a restart.
+    const bool first = !std::filesystem::exists(directory_.file("log"));
+    for (int attempt = 1;; ++attempt) {
+        try {
+            return try_to_start();
+        }
+        catch (const std::runtime_error&) {
+            if (!port_ || attempt == 5)
+                throw;
+            if (first)
+                port_.emplace();
+        }
+    }
+}
+
+void redis_server::try_to_start()
+{
+    std::vector<std::string> command{"redis-server", "--unixsocket", socket_,    "--dir",   directory_.path().string(),
+                                     "--save",       "",             "--loglevel", "notice", "--logfile",
+                                     directory_.file("log")};
+    const std::string port = port_ ? std::to_string(port_->number()) : "0";
+    command.insert(command.end(), {"--bind", "127.0.0.1", "--port", port});
+    command.insert(command.end(), options_.begin(), options_.end());
+    process_ = child({.command = std::move(command), .environment = setup_.environment});
 
     // A process of another program offers no event to wait for; it is asked until it answers or ends.
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (!accepts(socket_)) {
-        if (::waitpid(process_, nullptr, WNOHANG) == process_) {
-            process_ = -1;
-            throw std::runtime_error("redis-server ended at start");
-        }
+    const auto limit = std::chrono::steady_clock::now() + start_limit;
+    while (!ready(*this)) {
+        if (!process_.running())
+            throw std::runtime_error("redis-server ended at start:\n" + log());
         if (std::chrono::steady_clock::now() > limit)
-            throw std::runtime_error("redis-server does not accept connections");
+            throw std::runtime_error("redis-server does not answer:\n" + log());
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
 }
 
-redis_server::~redis_server()
+void redis_server::terminate()
 {
-    if (process_ > 0) {
-        ::kill(process_, SIGKILL);
-        ::waitpid(process_, nullptr, 0);
+    process_.signal(SIGTERM);
+    if (!process_.wait(start_limit))
+        throw std::runtime_error("redis-server does not end:\n" + log());
+}
+
+void redis_server::restart()
+{
+    kill();
+    start();
+}
+
+void redis_server::restart_empty()
+{
+    kill();
+    delete_data();
+    start();
+}
+
+void redis_server::delete_data()
+{
+    for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
+        const auto name = entry.path().filename();
+        if (name != "log" && name != "socket")
+            std::filesystem::remove_all(entry.path());
     }
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
 }
 
 } // namespace leasehold::test

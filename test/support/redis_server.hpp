@@ -1,29 +1,73 @@
 #ifndef LEASEHOLD_TEST_SUPPORT_REDIS_SERVER_HPP
 #define LEASEHOLD_TEST_SUPPORT_REDIS_SERVER_HPP
 
-#include <sys/types.h>
+#include "support/child.hpp"
+#include "support/directory.hpp"
+#include "support/port.hpp"
+#include "support/resp_client.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace leasehold::test {
 
-/// A redis-server process of the test's own, on a socket in a directory of its own. Ended by the destructor.
+/// What a `redis_server` is started with besides its options.
+struct redis_setup
+{
+    bool tcp = false; ///< Listen on a port of 127.0.0.1 as well.
+    environment_t environment{};
+};
+
+/// A redis-server process of the test's own, on a socket in a directory of its own. Ended by the destructor, and with the thread
+/// that started it. It keeps nothing on disk unless the options say so.
 class redis_server
 {
 public:
-    /// Starts the server and returns when it accepts connections. Throws `std::runtime_error` if it does not.
-    explicit redis_server(std::vector<std::string> options = {});
-    ~redis_server();
+    /// Starts the server and returns when it answers and has loaded its data. Throws `std::runtime_error` if it does not.
+    /// `options` are words of the command line, for example `--appendonly`, `yes`.
+    explicit redis_server(std::vector<std::string> options = {}, redis_setup setup = {});
     redis_server(const redis_server&) = delete;
     redis_server& operator=(const redis_server&) = delete;
 
     const std::string& socket() const noexcept { return socket_; }
+    std::uint16_t port() const; ///< Throws when it was not asked for.
+    std::string url() const;    ///< The TCP one when there is one, else the local one.
+    std::string unix_url() const { return "unix://" + socket_; }
+    std::string tcp_url() const { return "redis://127.0.0.1:" + std::to_string(port()); }
+    stream_endpoint endpoint() const { return local_endpoint(socket_); }
+    const std::filesystem::path& directory() const noexcept { return directory_.path(); }
+    std::string log() const;
+
+    /// A new connection.
+    resp_client connect(std::chrono::milliseconds limit = std::chrono::seconds(10)) const;
+
+    pid_t pid() const noexcept { return process_.pid(); }
+    bool running() { return process_.running(); }
+
+    void kill() { process_.kill(); } ///< SIGKILL; gone when it returns.
+    void pause() { process_.pause(); }
+    void resume() { process_.resume(); }
+    void terminate(); ///< SIGTERM: it saves what it has to, and is gone when this returns.
+
+    /// Starts it again after `kill` or `terminate`: the same directory, socket, port and options.
+    void start();
+    /// Kills it and starts it again.
+    void restart();
+    /// As `restart`, and in between its data is deleted from the disk.
+    void restart_empty();
 
 private:
-    std::string directory_;
+    void try_to_start();
+    void delete_data();
+
+    std::vector<std::string> options_;
+    redis_setup setup_;
+    temporary_directory directory_;
     std::string socket_;
-    pid_t process_ = -1;
+    std::optional<reserved_port> port_;
+    child process_;
 };
 
 } // namespace leasehold::test

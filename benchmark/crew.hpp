@@ -1,0 +1,40 @@
+#ifndef LEASEHOLD_BENCHMARK_CREW_HPP
+#define LEASEHOLD_BENCHMARK_CREW_HPP
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+
+namespace leasehold::benchmark {
+
+namespace asio = boost::asio;
+
+/// Coroutines that are started together and waited for together.
+class crew
+{
+public:
+    explicit crew(asio::io_context& context) noexcept : context_(context) {}
+    crew(const crew&) = delete;
+    crew& operator=(const crew&) = delete;
+
+    void add(asio::awaitable<void> task);
+
+    /// Runs the context on this thread until all have ended; throws what the first of them threw. Ends the program when that
+    /// takes longer than `limit`.
+    void wait(std::chrono::seconds limit = std::chrono::minutes(5));
+
+private:
+    asio::io_context& context_;
+    std::size_t running_ = 0;
+    std::exception_ptr failure_;
+};
+
+/// One coroutine, to its end.
+void run(asio::io_context&, asio::awaitable<void> task);
+
+} // namespace leasehold::benchmark
+
+#endif

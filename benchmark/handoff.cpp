@@ -1,0 +1,79 @@
+#include "crew.hpp"
+#include "measurements.hpp"
+#include "sample.hpp"
+#include "session.hpp"
+
+#include <cstdint>
+#include <iostream>
+
+namespace leasehold::benchmark {
+namespace {
+
+constexpr std::size_t coroutines = 100;
+
+asio::awaitable<void> go_around(client& locks, lock_options options, steady::time_point end)
+{
+    const mutex shared(locks, "handoff", options);
+    while (steady::now() < end) {
+        lease held = co_await shared.async_lock();
+        co_await held.async_release();
+    }
+}
+
+struct rates
+{
+    double locks;    ///< Per second.
+    double requests; ///< To the store, per 1,000 locks.
+};
+
+rates measure(asio::io_context& context, client& locks, const lock_options& options, steady::duration time)
+{
+    const client_stats before = locks.stats();
+    const steady::time_point begin = steady::now();
+    crew all(context);
+    for (std::size_t i = 0; i < coroutines; ++i)
+        all.add(go_around(locks, options, begin + time));
+    all.wait();
+    const double took = seconds(steady::now() - begin);
+    const client_stats after = locks.stats();
+    const auto count = static_cast<double>(after.acquired - before.acquired);
+    const auto requests = static_cast<double>(after.acquires_sent - before.acquires_sent + after.releases_sent -
+                                              before.releases_sent);
+    return {count / took, requests / count * 1'000};
+}
+
+} // namespace
+
+section handoff(const setting& where)
+{
+    const std::size_t rounds = where.quick ? 1 : 5;
+    const steady::duration time = std::chrono::milliseconds(where.quick ? 20 : 1'000);
+
+    lock_options long_tenure;
+    long_tenure.handoff_time = std::chrono::seconds(1);
+    long_tenure.handoff_count = 1'000'000;
+
+    section out{"handoff", "100 coroutines of one client on one key, from one to the next", {}};
+    for (const bool in_memory : {true, false}) {
+        std::cerr << "handoff: " << (in_memory ? "memory\n" : "Redis\n");
+        asio::io_context context(1);
+        session ours(context, in_memory ? "memory:handoff" : where.redis_url());
+        for (const bool defaults : {true, false}) {
+            const lock_options options = defaults ? lock_options() : long_tenure;
+            measure(context, ours.locks(), options, time / 5);
+            std::vector<double> locks, requests;
+            for (std::size_t i = 0; i < rounds; ++i) {
+                const rates measured = measure(context, ours.locks(), options, time);
+                locks.push_back(measured.locks);
+                requests.push_back(measured.requests);
+            }
+            const std::string situation = std::string(in_memory ? "memory, " : "Redis, ") +
+                                          (defaults ? "default options" : "handoff 1 s / 1,000,000");
+            out.add(situation, "locks", median(locks), "per second", at_least(1e6));
+            out.add(situation, "requests to the store", median(requests), "per 1,000 locks");
+        }
+    }
+    return out;
+}
+
+} // namespace leasehold::benchmark

@@ -1,0 +1,26 @@
+#ifndef LEASEHOLD_BENCHMARK_HEARTBEAT_HPP
+#define LEASEHOLD_BENCHMARK_HEARTBEAT_HPP
+
+#include "sample.hpp"
+
+#include <vector>
+
+namespace leasehold::benchmark {
+
+/// Beats every millisecond on a loop and notes how late each beat is: what other handlers of that loop have to wait.
+class heartbeat
+{
+public:
+    /// Beats until `end`.
+    boost::asio::awaitable<void> run(steady::time_point end);
+
+    [[nodiscard]] double longest_delay() const;       ///< Seconds.
+    [[nodiscard]] double delay_of(double part) const; ///< Seconds; `part` of all beats were no later.
+
+private:
+    std::vector<double> delays_;
+};
+
+} // namespace leasehold::benchmark
+
+#endif

@@ -1,0 +1,100 @@
+#include "machine.hpp"
+#include "measurements.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace leasehold::benchmark;
+
+struct measurement
+{
+    std::string_view name;
+    section (*measure)(const setting&);
+};
+
+constexpr std::array<measurement, 4> measurements{{
+    {"distinct_keys", &distinct_keys},
+    {"handoff", &handoff},
+    {"held", &held},
+    {"waiters", &waiters},
+}};
+
+struct arguments
+{
+    setting where;
+    std::string json;
+    std::vector<std::string> chosen;
+};
+
+[[noreturn]] void refuse(const std::string& why)
+{
+    std::cerr << "error: " << why << "\nusage: leasehold_benchmark --redis SOCKET [--quick] [--json FILE] [MEASUREMENT...]\n";
+    std::exit(2);
+}
+
+arguments parse(const std::vector<std::string>& words)
+{
+    arguments out;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string& word = words[i];
+        const auto value = [&] {
+            if (i + 1 == words.size())
+                refuse(word + " needs a value");
+            return words[++i];
+        };
+        if (word == "--redis")
+            out.where.socket = value();
+        else if (word == "--json")
+            out.json = value();
+        else if (word == "--quick")
+            out.where.quick = true;
+        else if (std::any_of(measurements.begin(), measurements.end(), [&](const measurement& m) { return m.name == word; }))
+            out.chosen.push_back(word);
+        else
+            refuse("unknown argument \"" + word + "\"; measurements: distinct_keys, handoff, held, waiters");
+    }
+    if (out.where.socket.empty())
+        refuse("--redis SOCKET is missing");
+    return out;
+}
+
+} // namespace
+
+int main(int count, char** words)
+{
+    const arguments given = parse(std::vector<std::string>(words + 1, words + count));
+    try {
+        const facts about = machine(given.where.socket);
+        print(std::cout, about);
+        std::vector<section> sections;
+        for (const measurement& each : measurements) {
+            if (!given.chosen.empty() &&
+                std::find(given.chosen.begin(), given.chosen.end(), each.name) == given.chosen.end())
+                continue;
+            sections.push_back(each.measure(given.where));
+            print(std::cout, sections.back());
+            std::cout.flush();
+        }
+        if (!given.json.empty()) {
+            std::ofstream file(given.json);
+            write_json(file, about, sections);
+            if (!file.flush()) {
+                std::cerr << "error: cannot write " << given.json << '\n';
+                return 1;
+            }
+        }
+    } catch (const std::exception& error) {
+        std::cerr << "error: " << error.what() << '\n';
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,32 @@
+#ifndef LEASEHOLD_BENCHMARK_MEASUREMENTS_HPP
+#define LEASEHOLD_BENCHMARK_MEASUREMENTS_HPP
+
+#include "report.hpp"
+
+#include <string>
+
+namespace leasehold::benchmark {
+
+struct setting
+{
+    std::string socket; ///< Of the redis-server.
+    bool quick = false; ///< Tiny numbers: whether it runs, not how fast.
+
+    [[nodiscard]] std::string redis_url() const { return "unix://" + socket; }
+};
+
+/// Uncontended locks, against a program that sends the same scripts itself.
+section distinct_keys(const setting&);
+
+/// One lock that goes around in one process.
+section handoff(const setting&);
+
+/// Many leases that are held and renewed.
+section held(const setting&);
+
+/// Many who wait for one lock, and what the server sees of them.
+section waiters(const setting&);
+
+} // namespace leasehold::benchmark
+
+#endif

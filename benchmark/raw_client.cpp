@@ -1,0 +1,87 @@
+#include "raw_client.hpp"
+
+#include <leasehold_scripts.hpp>
+
+#include <boost/redis/request.hpp>
+#include <boost/redis/response.hpp>
+
+#include <array>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace leasehold::benchmark {
+
+namespace redis = boost::redis;
+
+raw_client::raw_client(asio::io_context& context, const std::string& socket)
+    : connection_(std::make_shared<redis::connection>(context, redis::logger(redis::logger::level::emerg)))
+{
+    redis::config where;
+    where.unix_socket = socket;
+    connection_->async_run(where, [connection = connection_](boost::system::error_code) {});
+}
+
+raw_client::~raw_client()
+{
+    connection_->cancel();
+}
+
+asio::awaitable<std::string> raw_client::load(const char* text)
+{
+    redis::request request;
+    request.push("SCRIPT", "LOAD", text);
+    redis::response<std::string> sha;
+    co_await connection_->async_exec(request, sha);
+    co_return std::get<0>(sha).value();
+}
+
+asio::awaitable<void> raw_client::prepare()
+{
+    acquire_ = co_await load(scripts::acquire);
+    release_ = co_await load(scripts::release);
+}
+
+asio::awaitable<void> raw_client::cycle(std::string name, std::chrono::steady_clock::time_point end,
+                                        std::uint64_t& cycles)
+{
+    const std::string fence = "redisson_lock_token:{" + name + '}';
+    const std::string channel = "redisson_lock__channel:{" + name + '}';
+    redis::request request;
+    redis::response<std::array<std::int64_t, 4>> acquired;
+    redis::response<std::array<std::int64_t, 2>> released;
+    while (std::chrono::steady_clock::now() < end) {
+        // As long as the library's, and as fresh for each acquisition.
+        const std::string owner = "9d9bf2a6-3ad6-4d1c-8f6b-5e7c1f2a3b4c:" + std::to_string(++owners_);
+        request.clear();
+        request.push("EVALSHA", acquire_, 2, name, fence, owner, 30'000, 1'001, 0, 86'400'000, "");
+        co_await connection_->async_exec(request, acquired);
+        if (std::get<0>(acquired).value()[0] != 1)
+            throw std::runtime_error("the baseline did not get its lock");
+        request.clear();
+        request.push("EVALSHA", release_, 1, name, owner, "", channel);
+        co_await connection_->async_exec(request, released);
+        if (std::get<0>(released).value()[0] != 1)
+            throw std::runtime_error("the baseline lost its lock");
+        ++cycles;
+    }
+}
+
+asio::awaitable<std::map<std::string, std::string>> raw_client::info(std::string section)
+{
+    redis::request request;
+    request.push("INFO", section);
+    redis::response<std::string> text;
+    co_await connection_->async_exec(request, text);
+    std::istringstream lines(std::get<0>(text).value());
+    std::map<std::string, std::string> fields;
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.empty() && line.back() == '\r')
+            line.pop_back();
+        if (const std::size_t colon = line.find(':'); colon != std::string::npos)
+            fields.emplace(line.substr(0, colon), line.substr(colon + 1));
+    }
+    co_return fields;
+}
+
+} // namespace leasehold::benchmark

@@ -1,0 +1,49 @@
+#ifndef LEASEHOLD_BENCHMARK_RAW_CLIENT_HPP
+#define LEASEHOLD_BENCHMARK_RAW_CLIENT_HPP
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/redis/connection.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace leasehold::benchmark {
+
+namespace asio = boost::asio;
+
+/// What a program would do without the library, the locking alone: the library's scripts by EVALSHA through a bare Boost.Redis
+/// connection, no renewal, no deadline, no waiting.
+class raw_client
+{
+public:
+    raw_client(asio::io_context&, const std::string& socket);
+    ~raw_client();
+    raw_client(const raw_client&) = delete;
+    raw_client& operator=(const raw_client&) = delete;
+
+    /// Connects and loads the scripts.
+    asio::awaitable<void> prepare();
+
+    /// Acquires and releases the lock `name` until `end`, and counts how often into `cycles`.
+    asio::awaitable<void> cycle(std::string name, std::chrono::steady_clock::time_point end, std::uint64_t& cycles);
+
+    /// The fields of INFO, or of one section of it.
+    asio::awaitable<std::map<std::string, std::string>> info(std::string section);
+
+private:
+    asio::awaitable<std::string> load(const char* text);
+
+    // Its operations refer to it without owning it, so the one that runs it does.
+    std::shared_ptr<boost::redis::connection> connection_;
+    std::string acquire_;
+    std::string release_;
+    std::uint64_t owners_ = 0;
+};
+
+} // namespace leasehold::benchmark
+
+#endif

@@ -1,0 +1,37 @@
+# cmake -P: runs the benchmark with tiny numbers and checks what it writes, not how fast it was.
+#   RUN      benchmark/run
+#   PROGRAM  the built program
+#   JSON     where the figures go
+file(REMOVE "${JSON}")
+execute_process(COMMAND "${RUN}" --quick --program "${PROGRAM}" --json "${JSON}"
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+if(NOT result EQUAL 0)
+    message(FATAL_ERROR "benchmark/run failed (${result}):\n${output}\n${errors}")
+endif()
+
+file(READ "${JSON}" text)
+string(JSON compiler GET "${text}" machine compiler)
+if(compiler STREQUAL "")
+    message(FATAL_ERROR "the machine's facts do not name the compiler")
+endif()
+set(names "")
+string(JSON count LENGTH "${text}" measurements)
+math(EXPR last "${count} - 1")
+foreach(i RANGE ${last})
+    string(JSON name GET "${text}" measurements ${i} name)
+    list(APPEND names ${name})
+    string(JSON figures LENGTH "${text}" measurements ${i} figures)
+    if(figures EQUAL 0)
+        message(FATAL_ERROR "${name} has no figures")
+    endif()
+    string(JSON type TYPE "${text}" measurements ${i} figures 0 value)
+    if(NOT type STREQUAL "NUMBER")
+        message(FATAL_ERROR "the first value of ${name} is not a number but ${type}")
+    endif()
+    if(NOT output MATCHES "\n${name}: ")
+        message(FATAL_ERROR "${name} is not among the tables:\n${output}")
+    endif()
+endforeach()
+if(NOT names STREQUAL "distinct_keys;handoff;held;waiters")
+    message(FATAL_ERROR "the measurements are not all there: ${names}")
+endif()

@@ -1,0 +1,66 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_CHILD_HPP
+#define LEASEHOLD_TEST_SUPPORT_CHILD_HPP
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace leasehold::test {
+
+using environment_t = std::vector<std::pair<std::string, std::string>>;
+
+/// What a child is started with. The first word of `command` is looked for in PATH.
+struct launch
+{
+    std::vector<std::string> command;
+    environment_t environment{}; ///< Added to this process's own.
+    int input = -1;              ///< A descriptor that becomes its standard input; -1: inherited.
+    int output = -1;             ///< The same for standard output.
+};
+
+/// How a process ended: by `exit(code)` or by a signal.
+struct ending
+{
+    int code = -1;
+    int signal = 0;
+};
+
+/// A process that this one started. Killed and reaped by the destructor.
+/// On Linux it is killed as well when the *thread* that started it ends: start it from one that lives as long as it has to.
+class child
+{
+public:
+    child() = default;
+    explicit child(const launch& what);
+    ~child() { kill(); }
+    child(child&& other) noexcept : pid_(std::exchange(other.pid_, -1)), ending_(other.ending_) {}
+    child& operator=(child&& other) noexcept;
+
+    pid_t pid() const noexcept { return pid_; }
+    bool running(); ///< Started, and has not ended. A stopped process runs.
+
+    /// SIGKILL, and returns when the process is gone. Nothing when it is gone already.
+    void kill() noexcept;
+    /// SIGSTOP, and returns when it stands still.
+    void pause();
+    /// SIGCONT, and returns when it goes on.
+    void resume();
+    void signal(int number);
+
+    /// Waits until the process ends by itself; empty when it did not within `limit`.
+    std::optional<ending> wait(std::chrono::milliseconds limit);
+
+private:
+    void await_state(int flags);
+
+    pid_t pid_ = -1;
+    ending ending_;
+};
+
+} // namespace leasehold::test
+
+#endif

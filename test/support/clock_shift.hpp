@@ -1,0 +1,21 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_CLOCK_SHIFT_HPP
+#define LEASEHOLD_TEST_SUPPORT_CLOCK_SHIFT_HPP
+
+#include <atomic>
+#include <cstdint>
+
+namespace leasehold::test {
+
+/// What a test and the shim in a server share: the content of the file that this variable names.
+struct clock_shift
+{
+    std::atomic<std::int64_t> offset;    ///< Microseconds to add.
+    std::atomic<std::int64_t> frozen_at; ///< Not 0: the clock stands still there, in microseconds since 1970.
+};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+inline constexpr char clock_shift_variable[] = "LEASEHOLD_TEST_CLOCK_SHIFT";
+
+} // namespace leasehold::test
+
+#endif

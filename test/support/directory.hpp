@@ -1,0 +1,27 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_DIRECTORY_HPP
+#define LEASEHOLD_TEST_SUPPORT_DIRECTORY_HPP
+
+#include <filesystem>
+#include <string>
+
+namespace leasehold::test {
+
+/// A directory of the test's own, removed with all that is in it. Its path is short enough to hold a local socket.
+class temporary_directory
+{
+public:
+    temporary_directory();
+    ~temporary_directory();
+    temporary_directory(const temporary_directory&) = delete;
+    temporary_directory& operator=(const temporary_directory&) = delete;
+
+    const std::filesystem::path& path() const noexcept { return path_; }
+    std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+private:
+    std::filesystem::path path_;
+};
+
+} // namespace leasehold::test
+
+#endif

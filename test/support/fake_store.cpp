@@ -1,0 +1,326 @@
+#include "support/fake_store.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <stdexcept>
+#include <utility>
+
+namespace leasehold::test {
+namespace {
+
+template <class Strand>
+bool off(const asio::any_io_executor& executor)
+{
+    const Strand* strand = executor.target<Strand>();
+    return strand != nullptr && !strand->running_in_this_thread();
+}
+
+// Known only for the usual strands; of others nothing is said.
+bool off_the_strand(const asio::any_io_executor& executor)
+{
+    return off<asio::strand<asio::io_context::executor_type>>(executor) ||
+           off<asio::strand<asio::any_io_executor>>(executor) ||
+           off<asio::strand<asio::thread_pool::executor_type>>(executor);
+}
+
+template <class Calls>
+auto copies(const Calls& from)
+{
+    std::vector<decltype(from.front().call)> all;
+    for (const auto& each : from)
+        all.push_back(each.call);
+    return all;
+}
+
+template <class Calls>
+std::size_t waiting(const Calls& among)
+{
+    std::size_t count = 0;
+    for (const auto& each : among)
+        count += each.call.answered ? 0 : 1;
+    return count;
+}
+
+} // namespace
+
+void fake_store::open(const asio::any_io_executor& strand, store_listener& listener)
+{
+    asio::use_service<detail::context_watch>(asio::query(strand, asio::execution::context)).add(shared_from_this());
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(opened_, true))
+        misuse_ += "open twice; ";
+    strand_ = strand;
+    listener_ = &listener;
+}
+
+void fake_store::close()
+{
+    const std::lock_guard lock(mutex_);
+    check_call("close");
+    closed_ = true;
+    listener_ = nullptr;
+    if (keep_at_close_)
+        return;
+    complete_rest(acquires_, errc::outcome_unknown, acquire_reply{});
+    complete_rest(renewals_, errc::outcome_unknown, std::vector<renewal_result>());
+    complete_rest(releases_, errc::outcome_unknown, release_reply{});
+}
+
+void fake_store::async_acquire(const acquire_request& request, acquire_handler handler)
+{
+    const std::lock_guard lock(mutex_);
+    check_call("async_acquire");
+    if (request.name.empty() || request.owner.empty() || request.lease.count() <= 0 || request.fences == 0)
+        misuse_ += "async_acquire with values out of range; ";
+    add(acquires_,
+        acquire_call{std::string(request.name), std::string(request.owner), std::string(request.entry), request.lease,
+                     request.fences, request.budget},
+        std::move(handler), acquire_reply{});
+}
+
+void fake_store::async_renew(std::span<const renewal> renewals, renew_handler handler)
+{
+    const std::lock_guard lock(mutex_);
+    check_call("async_renew");
+    renew_call call;
+    for (const renewal& each : renewals)
+        call.locks.push_back({std::string(each.name), std::string(each.owner), each.lease});
+    add(renewals_, std::move(call), std::move(handler), std::vector<renewal_result>());
+}
+
+void fake_store::async_release(const release_request& request, release_handler handler)
+{
+    const std::lock_guard lock(mutex_);
+    check_call("async_release");
+    add(releases_, release_call{std::string(request.name), std::string(request.owner), std::string(request.entry)},
+        std::move(handler), release_reply{});
+}
+
+void fake_store::watch(std::string_view name)
+{
+    const std::lock_guard lock(mutex_);
+    check_call("watch");
+    watches_.push_back({true, std::string(name)});
+    watched_.emplace(name);
+}
+
+void fake_store::unwatch(std::string_view name)
+{
+    const std::lock_guard lock(mutex_);
+    check_call("unwatch");
+    watches_.push_back({false, std::string(name)});
+    watched_.erase(std::string(name));
+}
+
+std::vector<fake_store::acquire_call> fake_store::acquires() const
+{
+    const std::lock_guard lock(mutex_);
+    return copies(acquires_);
+}
+
+std::vector<fake_store::renew_call> fake_store::renewals() const
+{
+    const std::lock_guard lock(mutex_);
+    return copies(renewals_);
+}
+
+std::vector<fake_store::release_call> fake_store::releases() const
+{
+    const std::lock_guard lock(mutex_);
+    return copies(releases_);
+}
+
+std::vector<fake_store::watch_call> fake_store::watches() const
+{
+    const std::lock_guard lock(mutex_);
+    return watches_;
+}
+
+std::set<std::string, std::less<>> fake_store::watched() const
+{
+    const std::lock_guard lock(mutex_);
+    return watched_;
+}
+
+std::size_t fake_store::acquire_count() const
+{
+    const std::lock_guard lock(mutex_);
+    return acquires_.size();
+}
+
+std::size_t fake_store::renew_count() const
+{
+    const std::lock_guard lock(mutex_);
+    return renewals_.size();
+}
+
+std::size_t fake_store::release_count() const
+{
+    const std::lock_guard lock(mutex_);
+    return releases_.size();
+}
+
+std::size_t fake_store::pending() const
+{
+    const std::lock_guard lock(mutex_);
+    return waiting(acquires_) + waiting(renewals_) + waiting(releases_);
+}
+
+bool fake_store::is_open() const
+{
+    const std::lock_guard lock(mutex_);
+    return opened_ && !closed_;
+}
+
+bool fake_store::is_closed() const
+{
+    const std::lock_guard lock(mutex_);
+    return closed_;
+}
+
+std::string fake_store::misuse() const
+{
+    const std::lock_guard lock(mutex_);
+    return misuse_;
+}
+
+void fake_store::complete_acquire(std::size_t index, error_code code, acquire_reply reply)
+{
+    const std::lock_guard lock(mutex_);
+    complete(acquires_, index, code, reply);
+}
+
+void fake_store::complete_renew(std::size_t index, error_code code, std::vector<renewal_result> results)
+{
+    const std::lock_guard lock(mutex_);
+    complete(renewals_, index, code, std::move(results));
+}
+
+void fake_store::complete_release(std::size_t index, error_code code, release_reply reply)
+{
+    const std::lock_guard lock(mutex_);
+    complete(releases_, index, code, reply);
+}
+
+void fake_store::grant(std::size_t index, std::uint64_t first_fence, std::uint32_t fences)
+{
+    complete_acquire(index, {},
+                     {.result = acquire_reply::outcome::granted, .fences = fences, .first_fence = first_fence, .remaining = {}});
+}
+
+void fake_store::say_held(std::size_t index, milliseconds remaining)
+{
+    complete_acquire(index, {}, {.result = acquire_reply::outcome::held, .remaining = remaining});
+}
+
+void fake_store::renew_all(std::size_t index, renewal_result result)
+{
+    const std::lock_guard lock(mutex_);
+    const std::size_t count = index < renewals_.size() ? renewals_[index].call.locks.size() : 0;
+    complete(renewals_, index, {}, std::vector<renewal_result>(count, result));
+}
+
+void fake_store::say_freed(std::size_t index, std::uint64_t receivers)
+{
+    complete_release(index, {}, {.result = release_reply::outcome::freed, .receivers = receivers});
+}
+
+void fake_store::hint(std::string name)
+{
+    tell([name = std::move(name)](store_listener& listener) { listener.on_hint(name); });
+}
+
+void fake_store::connect()
+{
+    tell([](store_listener& listener) { listener.on_connected(); });
+}
+
+void fake_store::disconnect(error_code why)
+{
+    tell([why](store_listener& listener) { listener.on_disconnected(why); });
+}
+
+void fake_store::keep_at_close()
+{
+    const std::lock_guard lock(mutex_);
+    keep_at_close_ = true;
+}
+
+void fake_store::on_context_end() noexcept
+{
+    // Handlers may refer to the context; they end with it, and outside the lock, as their destructors may call back.
+    calls<acquire_call, acquire_handler> acquires;
+    calls<renew_call, renew_handler> renewals;
+    calls<release_call, release_handler> releases;
+    const std::lock_guard lock(mutex_);
+    listener_ = nullptr;
+    strand_ = {};
+    acquires.swap(acquires_);
+    renewals.swap(renewals_);
+    releases.swap(releases_);
+}
+
+void fake_store::check_call(const char* function)
+{
+    if (!opened_)
+        misuse_ += std::string(function) + " before open; ";
+    if (strand_ && off_the_strand(strand_))
+        misuse_ += std::string(function) + " off the strand; ";
+}
+
+template <class Calls, class Reply>
+void fake_store::complete(Calls& all, std::size_t index, error_code code, Reply reply)
+{
+    if (index >= all.size() || std::exchange(all[index].call.answered, true))
+        throw std::logic_error("fake_store: there is no call with this index to answer");
+    post(std::move(all[index].handler), code, std::move(reply));
+}
+
+template <class Calls, class Call, class Handler, class Reply>
+void fake_store::add(Calls& all, Call call, Handler handler, Reply empty)
+{
+    all.push_back({std::move(call), std::move(handler)});
+    if (closed_ && !keep_at_close_)
+        complete(all, all.size() - 1, errc::store_unavailable, std::move(empty));
+}
+
+template <class Calls, class Reply>
+void fake_store::complete_rest(Calls& all, error_code code, Reply reply)
+{
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (!all[i].call.answered)
+            complete(all, i, code, reply);
+}
+
+template <class Handler, class Reply>
+void fake_store::post(Handler handler, error_code code, Reply reply)
+{
+    if (!strand_)
+        return;
+    asio::post(strand_, [handler = std::move(handler), code, reply = std::move(reply)]() mutable {
+        std::move(handler)(code, std::move(reply));
+    });
+}
+
+template <class Tell>
+void fake_store::tell(Tell what)
+{
+    const std::lock_guard lock(mutex_);
+    if (!strand_)
+        return;
+    asio::post(strand_, [self = shared_from_this(), what = std::move(what)] {
+        store_listener* listener = nullptr;
+        {
+            const std::lock_guard inner(self->mutex_);
+            listener = self->listener_;
+        }
+        if (listener != nullptr)
+            what(*listener);
+    });
+}
+
+} // namespace leasehold::test

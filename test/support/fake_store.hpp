@@ -1,0 +1,155 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_FAKE_STORE_HPP
+#define LEASEHOLD_TEST_SUPPORT_FAKE_STORE_HPP
+
+#include "context_watch.hpp"
+
+#include <leasehold/store.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::test {
+
+/// A store whose every answer is given by the test. Calls are recorded in their order and wait for an answer; the
+/// first of each kind has the index 0. Handlers and listener are called on the strand and never inside a call.
+/// Functions that are not of `store` may be called from any thread. Made with `std::make_shared`.
+class fake_store final : public store, public detail::context_user, public std::enable_shared_from_this<fake_store>
+{
+public:
+    using milliseconds = std::chrono::milliseconds;
+
+    struct acquire_call
+    {
+        std::string name;
+        std::string owner;
+        std::string entry;
+        milliseconds lease{};
+        std::uint32_t fences = 0;
+        milliseconds budget{};
+        bool answered = false;
+    };
+
+    struct renewed_lock
+    {
+        std::string name;
+        std::string owner;
+        milliseconds lease{};
+    };
+
+    struct renew_call
+    {
+        std::vector<renewed_lock> locks;
+        bool answered = false;
+    };
+
+    struct release_call
+    {
+        std::string name;
+        std::string owner;
+        std::string entry;
+        bool answered = false;
+    };
+
+    struct watch_call
+    {
+        bool begin = true; ///< `watch`, or else `unwatch`.
+        std::string name;
+    };
+
+    // store
+    void open(const asio::any_io_executor& strand, store_listener& listener) override;
+    /// What waits is answered with `outcome_unknown`, and what comes later with `store_unavailable`, unless `keep_at_close`.
+    void close() override;
+    void async_acquire(const acquire_request& request, acquire_handler handler) override;
+    void async_renew(std::span<const renewal> renewals, renew_handler handler) override;
+    void async_release(const release_request& request, release_handler handler) override;
+    void watch(std::string_view name) override;
+    void unwatch(std::string_view name) override;
+
+    /// @name What was called
+    /// @{
+    std::vector<acquire_call> acquires() const;
+    std::vector<renew_call> renewals() const;
+    std::vector<release_call> releases() const;
+    std::vector<watch_call> watches() const;
+    std::set<std::string, std::less<>> watched() const; ///< Names that are watched now.
+    std::size_t acquire_count() const;
+    std::size_t renew_count() const;
+    std::size_t release_count() const;
+    std::size_t pending() const; ///< Calls that wait for an answer.
+    bool is_open() const;
+    bool is_closed() const;
+    /// What the caller did against the contract of `store`, for example a call off the strand; empty when nothing.
+    std::string misuse() const;
+    /// @}
+
+    /// @name Answers. Throw `std::logic_error` when there is no such call, or it was answered.
+    /// @{
+    void complete_acquire(std::size_t index, error_code code, acquire_reply reply = {});
+    void complete_renew(std::size_t index, error_code code, std::vector<renewal_result> results = {});
+    void complete_release(std::size_t index, error_code code, release_reply reply = {});
+
+    void grant(std::size_t index, std::uint64_t first_fence, std::uint32_t fences = 1);
+    void say_held(std::size_t index, milliseconds remaining);
+    void renew_all(std::size_t index, renewal_result result = renewal_result::renewed);
+    void say_freed(std::size_t index, std::uint64_t receivers = 0);
+    /// @}
+
+    /// @name What a store tells its listener. Nothing after `close`.
+    /// @{
+    void hint(std::string name);
+    void connect();
+    void disconnect(error_code why);
+    /// @}
+
+    /// Leaves what waits unanswered at `close`, as a slow store may for a while.
+    void keep_at_close();
+
+private:
+    template <class Call, class Handler>
+    struct pending_call
+    {
+        Call call;
+        Handler handler;
+    };
+    template <class Call, class Handler>
+    using calls = std::vector<pending_call<Call, Handler>>;
+
+    void on_context_end() noexcept override;
+    void check_call(const char* function);
+    template <class Calls, class Reply>
+    void complete(Calls& all, std::size_t index, error_code code, Reply reply);
+    template <class Calls, class Call, class Handler, class Reply>
+    void add(Calls& all, Call call, Handler handler, Reply empty);
+    template <class Calls, class Reply>
+    void complete_rest(Calls& all, error_code code, Reply reply);
+    template <class Handler, class Reply>
+    void post(Handler handler, error_code code, Reply reply);
+    template <class Tell>
+    void tell(Tell what);
+
+    mutable std::mutex mutex_;
+    asio::any_io_executor strand_;
+    store_listener* listener_ = nullptr;
+    bool opened_ = false;
+    bool closed_ = false;
+    bool keep_at_close_ = false;
+    std::string misuse_;
+    calls<acquire_call, acquire_handler> acquires_;
+    calls<renew_call, renew_handler> renewals_;
+    calls<release_call, release_handler> releases_;
+    std::vector<watch_call> watches_;
+    std::set<std::string, std::less<>> watched_;
+};
+
+} // namespace leasehold::test
+
+#endif

@@ -1,0 +1,99 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_FAULT_PROXY_HPP
+#define LEASEHOLD_TEST_SUPPORT_FAULT_PROXY_HPP
+
+#include "support/redis_server.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace leasehold::test {
+
+/// Stands between clients and one server, on a thread of its own, and makes the network fail as it is told.
+///
+/// Every function may be called from any thread. A fault is in effect when the function that switches it on has returned, for
+/// bytes that the proxy has not written yet. Faults with a text act on requests that contain it, once, on any connection.
+/// It understands the Redis protocol well enough to tell one request from the next and to find its reply; what it cannot
+/// read (TLS) is passed on as bytes, and faults with a text do not see it. Requests and replies travel whole.
+class fault_proxy
+{
+public:
+    struct counters
+    {
+        std::uint64_t accepted = 0; ///< Connections since the start.
+        std::uint64_t open = 0;     ///< Connections now.
+        std::uint64_t resets = 0;   ///< Connections that the proxy has reset.
+        std::uint64_t requests = 0; ///< Requests that clients have sent.
+        std::uint64_t replies = 0;  ///< Replies that the server has sent, without pushes.
+        std::uint64_t request_bytes = 0;
+        std::uint64_t reply_bytes = 0;
+    };
+    using milliseconds = std::chrono::milliseconds;
+    using predicate = std::function<bool(std::string_view request)>; ///< Called on the proxy's thread.
+    static constexpr milliseconds default_limit = std::chrono::seconds(10);
+
+    explicit fault_proxy(const stream_endpoint& upstream);
+    explicit fault_proxy(const redis_server& upstream) : fault_proxy(upstream.endpoint()) {}
+    ~fault_proxy();
+    fault_proxy(const fault_proxy&) = delete;
+    fault_proxy& operator=(const fault_proxy&) = delete;
+
+    std::uint16_t port() const noexcept;
+    stream_endpoint endpoint() const { return loopback_endpoint(port()); }
+    std::string url() const { return "redis://127.0.0.1:" + std::to_string(port()); }
+
+    /// @name What becomes of the bytes. Each of these replaces the one before it.
+    /// @{
+    void forward();        ///< As a network does. What was stalled is delivered; a connection that lost bytes is reset.
+    void drop_requests();  ///< Requests vanish, replies pass.
+    void drop_replies();   ///< Requests pass, replies vanish.
+    void stall();          ///< Nothing passes and nothing is closed, but `forward` delivers it late.
+    void stall_requests(); ///< Only requests are held back.
+    void stall_replies();  ///< Only replies are held back.
+    /// @}
+
+    void delay(milliseconds each_way); ///< Everything that arrives from now on is so much later.
+
+    void reset_all(); ///< Every connection ends with RST.
+    void refuse();    ///< New connections are refused; those that exist go on.
+    void accept();    ///< Listens again, on the same port.
+
+    /// @name Faults that happen once
+    /// @{
+
+    /// Counts from the first request with this text (empty: from the next byte of any client); after `count` bytes the
+    /// connection is reset on both sides. The server gets these bytes and no more.
+    void cut_after_request_bytes(std::size_t count, std::string text = {});
+    /// The same for the reply to that request (empty: for the next byte of the server).
+    void cut_after_reply_bytes(std::size_t count, std::string text = {});
+    /// The request arrives, the server answers, and the connection is reset in place of the answer.
+    void forward_then_reset(std::string text);
+    void forward_then_reset(predicate which);
+    /// The request does not arrive, and the connection is reset.
+    void reset_before(std::string text);
+    void reset_before(predicate which);
+    /// @}
+
+    counters count() const;
+
+    /// @name Events. Each throws `std::runtime_error` when `limit` passes. Requests count from the start, or the last `forget`.
+    /// @{
+    void wait_for_request(const std::string& text, std::size_t times = 1, milliseconds limit = default_limit);
+    /// The server's reply has come to the proxy, whether it was passed on or not.
+    void wait_for_reply_to(const std::string& text, std::size_t times = 1, milliseconds limit = default_limit);
+    void wait_until(const std::function<bool(const counters&)>& reached, milliseconds limit = default_limit);
+    /// @}
+
+    void forget(); ///< The requests and replies seen so far; the counters stay.
+
+private:
+    class engine;
+    std::unique_ptr<engine> engine_;
+};
+
+} // namespace leasehold::test
+
+#endif

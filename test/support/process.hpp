@@ -1,0 +1,56 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_PROCESS_HPP
+#define LEASEHOLD_TEST_SUPPORT_PROCESS_HPP
+
+#include "support/child.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::test {
+
+/// A helper program that a test talks to in lines, through its standard input and output. Killed by the destructor, and
+/// with the thread that started it. One thread at a time.
+class process
+{
+public:
+    static constexpr std::chrono::milliseconds default_limit = std::chrono::seconds(10);
+
+    explicit process(std::vector<std::string> command, environment_t environment = {});
+    ~process();
+    process(const process&) = delete;
+    process& operator=(const process&) = delete;
+
+    void write_line(std::string_view line); ///< Throws `std::runtime_error` when the program no longer reads.
+    void close_input();                     ///< The program sees the end of its input.
+
+    /// The next line without its end; empty when there will be none. Throws `std::runtime_error` when `limit` passes.
+    std::optional<std::string> read_line(std::chrono::milliseconds limit = default_limit);
+    /// Reads lines until one is `line`; throws `std::runtime_error` when the output ends before, or `limit` passes.
+    void expect(std::string_view line, std::chrono::milliseconds limit = default_limit);
+    bool has_line(); ///< A line can be read without waiting.
+
+    pid_t pid() const noexcept { return child_.pid(); }
+    bool running() { return child_.running(); }
+    void kill() { child_.kill(); }
+    void pause() { child_.pause(); }
+    void resume() { child_.resume(); }
+    void signal(int number) { child_.signal(number); }
+    /// Throws `std::runtime_error` when it does not end within `limit`.
+    ending wait(std::chrono::milliseconds limit = default_limit);
+
+private:
+    bool fill(std::chrono::milliseconds limit);
+
+    child child_;
+    int input_ = -1;
+    int output_ = -1;
+    std::string received_;
+    bool output_ended_ = false;
+};
+
+} // namespace leasehold::test
+
+#endif

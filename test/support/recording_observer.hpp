@@ -1,0 +1,143 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_RECORDING_OBSERVER_HPP
+#define LEASEHOLD_TEST_SUPPORT_RECORDING_OBSERVER_HPP
+
+#include <leasehold/observer.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace leasehold::test {
+
+/// Remembers all that it is told. Its own functions may be called from any thread.
+class recording_observer final : public observer
+{
+public:
+    enum class kind : std::uint8_t
+    {
+        acquired,
+        not_acquired,
+        waiting,
+        suspect_expiry,
+        renewed,
+        renewal_late,
+        lost,
+        released,
+        connected,
+        disconnected,
+    };
+
+    struct event
+    {
+        kind what;
+        std::string name;
+        std::uint64_t fence = 0;
+        error_code code;
+        duration time{}; ///< Whatever duration came with it.
+        bool handed_over = false;
+    };
+
+    std::vector<event> events() const
+    {
+        const std::lock_guard lock(mutex_);
+        return events_;
+    }
+
+    std::vector<event> events(kind what) const
+    {
+        const std::lock_guard lock(mutex_);
+        std::vector<event> some;
+        for (const event& each : events_)
+            if (each.what == what)
+                some.push_back(each);
+        return some;
+    }
+
+    std::size_t count(kind what) const
+    {
+        const std::lock_guard lock(mutex_);
+        return count_locked(what);
+    }
+
+    /// Blocks until so many events of this kind have come; for contexts that run on other threads. Throws `std::runtime_error`
+    /// when `limit` passes.
+    void wait_for(kind what, std::size_t times = 1, std::chrono::milliseconds limit = std::chrono::seconds(10)) const
+    {
+        std::unique_lock lock(mutex_);
+        if (!changed_.wait_for(lock, limit, [&] { return count_locked(what) >= times; }))
+            throw std::runtime_error("recording_observer: the event did not come in time");
+    }
+
+    void clear()
+    {
+        const std::lock_guard lock(mutex_);
+        events_.clear();
+    }
+
+    void acquired(std::string_view name, std::uint64_t fence, duration waited, bool handed_over) noexcept override
+    {
+        add({kind::acquired, std::string(name), fence, {}, waited, handed_over});
+    }
+    void not_acquired(std::string_view name, error_code code, duration waited) noexcept override
+    {
+        add({kind::not_acquired, std::string(name), 0, code, waited});
+    }
+    void waiting(std::string_view name, std::chrono::milliseconds remaining) noexcept override
+    {
+        add({kind::waiting, std::string(name), 0, {}, remaining});
+    }
+    void suspect_expiry(std::string_view name, std::chrono::milliseconds remaining) noexcept override
+    {
+        add({kind::suspect_expiry, std::string(name), 0, {}, remaining});
+    }
+    void renewed(std::string_view name, std::uint64_t fence, duration took) noexcept override
+    {
+        add({kind::renewed, std::string(name), fence, {}, took});
+    }
+    void renewal_late(std::string_view name, std::uint64_t fence, error_code code, duration left) noexcept override
+    {
+        add({kind::renewal_late, std::string(name), fence, code, left});
+    }
+    void lost(std::string_view name, std::uint64_t fence, error_code reason) noexcept override
+    {
+        add({kind::lost, std::string(name), fence, reason});
+    }
+    void released(std::string_view name, std::uint64_t fence, duration held) noexcept override
+    {
+        add({kind::released, std::string(name), fence, {}, held});
+    }
+    void connected() noexcept override { add({kind::connected, {}, 0, {}}); }
+    void disconnected(error_code why) noexcept override { add({kind::disconnected, {}, 0, why}); }
+
+private:
+    std::size_t count_locked(kind what) const
+    {
+        std::size_t count = 0;
+        for (const event& each : events_)
+            count += each.what == what ? 1 : 0;
+        return count;
+    }
+
+    void add(event what)
+    {
+        {
+            const std::lock_guard lock(mutex_);
+            events_.push_back(std::move(what));
+        }
+        changed_.notify_all();
+    }
+
+    mutable std::mutex mutex_;
+    mutable std::condition_variable changed_;
+    std::vector<event> events_;
+};
+
+} // namespace leasehold::test
+
+#endif

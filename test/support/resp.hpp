@@ -1,0 +1,56 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_RESP_HPP
+#define LEASEHOLD_TEST_SUPPORT_RESP_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace leasehold::test {
+
+/// One value of the Redis protocol, version 2 or 3.
+struct resp_value
+{
+    enum class kind : std::uint8_t
+    {
+        nil,
+        status,
+        error,
+        integer,
+        string, ///< Bulk and verbatim strings, doubles and big numbers: what has a text.
+        boolean,
+        array, ///< Also sets; maps are arrays of alternating keys and values.
+        push,
+    };
+
+    kind type = kind::nil;
+    std::string text;              ///< Of a status, an error, a string.
+    std::int64_t number = 0;       ///< Of an integer or a boolean.
+    std::vector<resp_value> items; ///< Of an array or a push.
+
+    bool is_nil() const noexcept { return type == kind::nil; }
+    bool is_error() const noexcept { return type == kind::error; }
+};
+
+/// The bytes are not the Redis protocol.
+struct resp_malformed : std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+/// The value that `bytes` begins with and its length; empty when it is not complete. Throws `resp_malformed`.
+std::optional<std::pair<resp_value, std::size_t>> parse_resp(std::string_view bytes);
+
+/// A command as clients send it.
+std::string make_request(const std::vector<std::string>& words);
+
+/// As text for a failing check, for example `[1, "x", nil]`.
+std::string describe(const resp_value& value);
+
+} // namespace leasehold::test
+
+#endif

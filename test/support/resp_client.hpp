@@ -1,0 +1,98 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_RESP_CLIENT_HPP
+#define LEASEHOLD_TEST_SUPPORT_RESP_CLIENT_HPP
+
+#include "support/resp.hpp"
+
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::test {
+
+/// Where a server listens: a local socket or a TCP port.
+using stream_endpoint = boost::asio::generic::stream_protocol::endpoint;
+
+inline stream_endpoint local_endpoint(const std::string& path)
+{
+    return boost::asio::local::stream_protocol::endpoint(path);
+}
+
+inline stream_endpoint loopback_endpoint(std::uint16_t port)
+{
+    return boost::asio::ip::tcp::endpoint(boost::asio::ip::address_v4::loopback(), port);
+}
+
+/// The connection failed, ended, or did not answer in time.
+struct resp_disconnected : std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+/// The server answered with an error, or with another type than was asked for.
+struct resp_unexpected : std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+/// A connection to a Redis server for tests: one command at a time, each waits for its reply. One thread at a time.
+/// Every function throws `resp_disconnected` when the server cannot be reached or the limit passes.
+class resp_client
+{
+public:
+    using words = std::vector<std::string>;
+
+    explicit resp_client(const stream_endpoint& server, std::chrono::milliseconds limit = std::chrono::seconds(10));
+
+    /// Sends a command and returns its reply, also when that is an error.
+    resp_value command(const words& command);
+
+    /// As `command`, but throw `resp_unexpected` when the reply is an error or cannot be seen as that type.
+    std::int64_t integer(const words& command);
+    std::string string(const words& command);
+    std::optional<std::string> maybe_string(const words& command); ///< Empty for nil.
+    std::vector<std::string> strings(const words& command);
+    void done(const words& command); ///< Any reply but an error.
+
+    /// The two halves of `command`, and for what servers send by themselves.
+    void send(const words& command) { send_bytes(make_request(command)); }
+    void send_bytes(std::string_view bytes);
+    resp_value receive();
+
+    /// True when the server has ended the connection: waits for it up to the limit.
+    bool wait_until_closed();
+
+    /// INFO of one section: field → value.
+    std::map<std::string, std::string> info(const std::string& section);
+    /// How many calls of each command the server has executed: lower-case name → calls.
+    std::map<std::string, std::uint64_t> calls();
+    std::uint64_t calls(const std::string& command);
+    /// CONFIG RESETSTAT: all counts start again.
+    void reset_calls() { done({"CONFIG", "RESETSTAT"}); }
+
+    std::vector<std::string> channels(const std::string& pattern = "*");
+    std::int64_t subscribers(const std::string& channel);
+
+private:
+    template <class Start>
+    boost::system::error_code run(Start start);
+    resp_value checked(const words& command);
+
+    std::chrono::milliseconds limit_;
+    boost::asio::io_context context_;
+    boost::asio::generic::stream_protocol::socket socket_{context_};
+    std::string received_;
+};
+
+} // namespace leasehold::test
+
+#endif

@@ -1,0 +1,168 @@
+#include "support/sentinel_deployment.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace leasehold::test {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+// The servers announce none of this to others, so they are asked until it is so.
+template <class Condition>
+void poll(Condition reached, std::chrono::milliseconds limit, const std::string& what)
+{
+    const auto end = steady::now() + limit;
+    for (;;) {
+        try {
+            if (reached())
+                return;
+        }
+        catch (const resp_disconnected&) {
+        }
+        catch (const resp_unexpected&) {
+        }
+        if (steady::now() > end)
+            throw std::runtime_error("sentinel_deployment: " + what + " took too long");
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+}
+
+std::string field(const resp_value& pairs, std::string_view name)
+{
+    for (std::size_t i = 0; i + 1 < pairs.items.size(); i += 2)
+        if (pairs.items[i].text == name)
+            return pairs.items[i + 1].text;
+    return {};
+}
+
+} // namespace
+
+struct sentinel_deployment::sentinel
+{
+    explicit sentinel(std::uint16_t master_port)
+    {
+        const std::string file = directory.file("sentinel.conf");
+        std::ofstream(file) << "port " << port.number() << "\nbind 127.0.0.1\ndir " << directory.path().string()
+                            << "\nlogfile " << directory.file("log") << "\nsentinel monitor " << name() << " 127.0.0.1 "
+                            << master_port << " 2\nsentinel down-after-milliseconds " << name()
+                            << " 400\nsentinel failover-timeout " << name() << " 2000\nsentinel parallel-syncs "
+                            << name() << " 2\n";
+        process = child({.command = {"redis-server", file, "--sentinel"}});
+    }
+
+    resp_client connect() const { return resp_client(loopback_endpoint(port.number()), std::chrono::seconds(2)); }
+
+    std::string log() const
+    {
+        std::ifstream file(directory.file("log"));
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+    bool knows_all()
+    {
+        if (!process.running())
+            throw std::runtime_error("a sentinel ended at start:\n" + log());
+        resp_client client = connect();
+        // They look for each other every two seconds, and for replicas every ten; Redis 7 lets that be changed.
+        client.command({"SENTINEL", "DEBUG", "publish-period", "100", "info-period", "500"});
+        const resp_value state = client.command({"SENTINEL", "MASTER", name()});
+        return field(state, "flags") == "master" && field(state, "num-slaves") == std::to_string(server_count - 1) &&
+               field(state, "num-other-sentinels") == std::to_string(sentinel_count - 1) &&
+               !client.command({"SENTINEL", "CKQUORUM", name()}).is_error();
+    }
+
+    temporary_directory directory;
+    reserved_port port;
+    child process;
+};
+
+sentinel_deployment::sentinel_deployment(std::vector<std::string> server_options)
+{
+    for (std::size_t i = 0; i < server_count; ++i) {
+        std::vector<std::string> options{"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1"};
+        if (i > 0)
+            options.insert(options.end(), {"--replicaof", "127.0.0.1", std::to_string(servers_.front()->port())});
+        options.insert(options.end(), server_options.begin(), server_options.end());
+        servers_.push_back(std::make_unique<redis_server>(std::move(options), redis_setup{.tcp = true}));
+    }
+    for (std::size_t i = 1; i < server_count; ++i)
+        poll([&] { return server(i).connect().info("replication").at("master_link_status") == "up"; }, default_limit,
+             "the first copy of a replica");
+    for (std::size_t i = 0; i < sentinel_count; ++i)
+        sentinels_.push_back(std::make_unique<sentinel>(server(0).port()));
+    for (const auto& each : sentinels_)
+        poll([&] { return each->knows_all(); }, default_limit, "finding the others");
+}
+
+sentinel_deployment::~sentinel_deployment() = default;
+
+std::string sentinel_deployment::url() const
+{
+    std::string hosts;
+    for (const auto& each : sentinels_)
+        hosts.append(hosts.empty() ? "127.0.0.1:" : ",127.0.0.1:").append(std::to_string(each->port.number()));
+    return "redis+sentinel://" + hosts + '/' + name();
+}
+
+resp_client sentinel_deployment::connect_to_sentinel(std::size_t index) const
+{
+    return sentinels_.at(index)->connect();
+}
+
+void sentinel_deployment::isolate_master()
+{
+    resp_client client = master().connect();
+    // A password is asked of new connections only.
+    client.done({"CONFIG", "SET", "requirepass", "isolated"});
+    client.done({"CLIENT", "KILL", "TYPE", "replica"});
+    const std::string all = client.string({"CLIENT", "LIST"});
+    for (std::size_t at = 0; at < all.size();) {
+        const std::size_t end = all.find('\n', at);
+        const std::string line = all.substr(at, end - at);
+        if (const std::size_t id = line.find("id="); id == 0 && line.find(" name=sentinel-") != std::string::npos)
+            client.command({"CLIENT", "KILL", "ID", line.substr(3, line.find(' ') - 3)});
+        at = end == std::string::npos ? all.size() : end + 1;
+    }
+}
+
+void sentinel_deployment::switch_master()
+{
+    connect_to_sentinel(0).done({"SENTINEL", "FAILOVER", name()});
+}
+
+void sentinel_deployment::wait_for_new_master(std::chrono::milliseconds limit)
+{
+    const auto end = steady::now() + limit;
+    const auto left = [&] { return std::chrono::ceil<std::chrono::milliseconds>(end - steady::now()); };
+    const std::string old = std::to_string(master().port());
+    std::optional<std::string> agreed;
+    const auto all_agree = [&] {
+        agreed.reset();
+        for (const auto& each : sentinels_) {
+            if (!each->process.running())
+                continue;
+            const std::string port = each->connect().strings({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name()}).at(1);
+            if (port == old || (agreed && *agreed != port))
+                return false;
+            agreed = port;
+        }
+        return agreed.has_value();
+    };
+    poll(all_agree, left(), "the failover");
+    for (std::size_t i = 0; i < server_count; ++i)
+        if (std::to_string(server(i).port()) == *agreed)
+            master_ = i;
+    poll([&] { return master().connect().command({"ROLE"}).items.at(0).text == "master"; }, left(), "the promotion");
+}
+
+void sentinel_deployment::kill_sentinel(std::size_t index)
+{
+    sentinels_.at(index)->process.kill();
+}
+
+} // namespace leasehold::test

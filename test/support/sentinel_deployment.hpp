@@ -1,0 +1,63 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_SENTINEL_DEPLOYMENT_HPP
+#define LEASEHOLD_TEST_SUPPORT_SENTINEL_DEPLOYMENT_HPP
+
+#include "support/redis_server.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leasehold::test {
+
+/// A master, two replicas and three Sentinels that watch them, all on ports of their own on 127.0.0.1. Takes a few seconds
+/// to start. A failover takes one or two after the master is gone.
+class sentinel_deployment
+{
+public:
+    static constexpr std::size_t server_count = 3;
+    static constexpr std::size_t sentinel_count = 3;
+    static constexpr std::chrono::milliseconds default_limit = std::chrono::seconds(60);
+
+    /// Returns when the replicas follow, and each Sentinel knows the replicas and the other Sentinels. Throws
+    /// `std::runtime_error` if that takes too long.
+    explicit sentinel_deployment(std::vector<std::string> server_options = {});
+    ~sentinel_deployment();
+    sentinel_deployment(const sentinel_deployment&) = delete;
+    sentinel_deployment& operator=(const sentinel_deployment&) = delete;
+
+    std::string url() const; ///< `redis+sentinel://127.0.0.1:p1,127.0.0.1:p2,127.0.0.1:p3/name`
+    static std::string name() { return "leasehold"; }
+
+    /// Which server is the master, as far as this object was told by `wait_for_new_master`.
+    std::size_t master_index() const noexcept { return master_; }
+    redis_server& master() { return server(master_); }
+    redis_server& server(std::size_t index) { return *servers_.at(index); }
+    resp_client connect_to_sentinel(std::size_t index) const;
+
+    void kill_master() { master().kill(); }
+    void pause_master() { master().pause(); }
+    /// Cuts the master off from replicas, Sentinels and new connections. Connections of other clients stay and are served, so what
+    /// they write is lost with the failover.
+    void isolate_master();
+    /// Asks for a failover while the master is well: it becomes a replica, and Sentinel has it close its clients' connections.
+    /// (For a demotion that leaves them open, send REPLICAOF to the server.)
+    void switch_master();
+
+    /// Waits until every running Sentinel names another master than the last one and that server agrees; it is `master()` then.
+    void wait_for_new_master(std::chrono::milliseconds limit = default_limit);
+
+    void kill_sentinel(std::size_t index);
+
+private:
+    struct sentinel;
+
+    std::vector<std::unique_ptr<redis_server>> servers_;
+    std::vector<std::unique_ptr<sentinel>> sentinels_;
+    std::size_t master_ = 0;
+};
+
+} // namespace leasehold::test
+
+#endif

@@ -1,0 +1,39 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_SHIFTED_CLOCK_HPP
+#define LEASEHOLD_TEST_SUPPORT_SHIFTED_CLOCK_HPP
+
+#include "support/child.hpp"
+#include "support/clock_shift.hpp"
+#include "support/directory.hpp"
+
+#include <chrono>
+
+namespace leasehold::test {
+
+/// The wall clock of the servers that are started with its environment, for example
+/// `redis_server server({}, {.environment = clock.environment()})`. Changes are in effect at the server's next look at its clock.
+/// The machine's clock stays as it is. Linux only: `available` is false elsewhere, and the constructor throws.
+class shifted_clock
+{
+public:
+    shifted_clock();
+    ~shifted_clock();
+    shifted_clock(const shifted_clock&) = delete;
+    shifted_clock& operator=(const shifted_clock&) = delete;
+
+    static bool available() noexcept;
+
+    environment_t environment() const;
+
+    void set(std::chrono::microseconds offset); ///< From the machine's clock. Ends a freeze.
+    void advance(std::chrono::microseconds by); ///< Negative: back.
+    void freeze();                              ///< Stands still from now on, until `set` or `thaw`.
+    void thaw();                                ///< Goes on from where it stands.
+
+private:
+    temporary_directory directory_;
+    clock_shift* shared_ = nullptr;
+};
+
+} // namespace leasehold::test
+
+#endif
