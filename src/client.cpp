@@ -11,12 +11,12 @@
 namespace leasehold {
 namespace detail {
 
-void start_run(asio::any_completion_handler<void(error_code)> handler, core_ptr client)
+void start_run(bound_handler<void(error_code)> handler, core_ptr client)
 {
     client->run(std::move(handler));
 }
 
-void start_shutdown(asio::any_completion_handler<void(error_code)> handler, core_ptr client)
+void start_shutdown(bound_handler<void(error_code)> handler, core_ptr client)
 {
     client->shutdown(std::move(handler));
 }

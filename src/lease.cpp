@@ -54,7 +54,7 @@ void start_release(void_handler handler, grant_ptr given)
     if (!given)
         return complete_empty(std::move(handler));
     core& client = client_of(*given);
-    release_op_ptr op(new release_op(std::move(handler), client.path()));
+    release_op_ptr op(new release_op(std::move(handler)));
     if (auto& slot = op->done.slot(); slot.is_connected()) {
         slot.assign([weak = client.weak_from_this(), op](asio::cancellation_type type) {
             if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
@@ -69,7 +69,7 @@ void start_wait_lost(void_handler handler, grant_ptr given)
     if (!given)
         return complete_empty(std::move(handler));
     core& client = client_of(*given);
-    boost::intrusive_ptr<wait_op> op(new wait_op(std::move(handler), client.path()));
+    boost::intrusive_ptr<wait_op> op(new wait_op(std::move(handler)));
     if (auto& slot = op->done.slot(); slot.is_connected()) {
         slot.assign([weak = client.weak_from_this(), op, given](asio::cancellation_type type) {
             if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)

@@ -44,11 +44,11 @@ void start_lock(lock_handler handler, spec_ptr spec, owner who, clock::duration 
     };
     const auto now = client.now();
     if (who.empty())
-        start(boost::intrusive_ptr<lock_op>(new lock_op(std::move(handler), client.path(), spec, limit, now)),
+        start(boost::intrusive_ptr<lock_op>(new lock_op(std::move(handler), spec, limit, now)),
               [](core& c, lock_op& op) { c.lock(op); });
     else
         start(boost::intrusive_ptr<enter_op>(
-                  new enter_op(std::move(handler), client.path(), spec, std::move(who), limit, now)),
+                  new enter_op(std::move(handler), spec, std::move(who), limit, now)),
               [](core& c, enter_op& op) { c.enter(op); });
 }
 

@@ -1,16 +1,17 @@
 #define BOOST_TEST_MODULE redis_store
 #include <boost/test/included/unit_test.hpp>
 
+#include "support/redis_application.hpp"
 #include "support/redis_command.hpp"
 #include "support/redis_server.hpp"
 #include "support/store_contract.hpp"
 
 #include <leasehold/redis_store.hpp>
 
-#include <boost/redis/connection.hpp>
-
-#include <optional>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -26,36 +27,6 @@ config at(const redis_server& server)
     return where;
 }
 
-/// A connection of an application, running on a thread of its own.
-class application
-{
-public:
-    explicit application(const redis_server& server)
-        : connection(std::make_shared<boost::redis::connection>(asio::make_strand(context_)))
-    {
-        boost::redis::config where;
-        where.unix_socket = server.socket();
-        where.reconnect_wait_interval = 5ms;
-        connection->async_run(where, [held = connection](error_code) {});
-        thread_ = std::jthread([this] { context_.run(); });
-    }
-
-    ~application()
-    {
-        asio::post(connection->get_executor(), [held = connection] { held->cancel(); });
-        thread_.join();
-    }
-
-private:
-    asio::io_context context_;
-
-public:
-    std::shared_ptr<boost::redis::connection> connection;
-
-private:
-    std::jthread thread_;
-};
-
 class own_lab : public store_lab
 {
 public:
@@ -65,6 +36,13 @@ public:
     void clear() override { command({"FLUSHALL"}); }
     std::string command(const std::vector<std::string_view>& words) { return redis_command(server.socket(), words); }
 
+    /// Closes all connections.
+    void cut()
+    {
+        command({"CLIENT", "KILL", "TYPE", "normal"});
+        command({"CLIENT", "KILL", "TYPE", "pubsub"});
+    }
+
     redis_server server;
 };
 
@@ -72,10 +50,10 @@ class borrowed_lab final : public own_lab
 {
 public:
     using own_lab::own_lab;
-    std::shared_ptr<store> make_store() override { return make_redis_store(app_.connection, at(server)); }
+    std::shared_ptr<store> make_store() override { return make_redis_store(app_.connection(), at(server)); }
 
 private:
-    application app_{server};
+    redis_application app_{server.socket()};
 };
 
 } // namespace
@@ -86,4 +64,486 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(borrowed)
 const bool added = add_store_contract([] { return std::make_unique<borrowed_lab>(); });
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+std::unique_ptr<own_lab> make_lab(bool borrowed, std::vector<std::string> options = {})
+{
+    if (borrowed)
+        return std::make_unique<borrowed_lab>(std::move(options));
+    return std::make_unique<own_lab>(std::move(options));
+}
+
+/// A client of a lab, connected.
+struct client_of
+{
+    explicit client_of(store_lab& lab) : session(context, lab.make_store()) { session.wait_until_connected(); }
+    ~client_of() { BOOST_TEST(!session.listener_misused); }
+
+    asio::io_context context;
+    store_session session;
+};
+
+release_request leave(std::string_view name, std::string_view owner)
+{
+    return {.name = name, .owner = owner, .entry = {}};
+}
+
+constexpr bool both[] = {false, true};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(scripts)
+
+// S1: the cache is emptied between any two commands.
+BOOST_AUTO_TEST_CASE(a_server_that_forgot_the_scripts_is_given_them_again)
+{
+    for (const bool borrowed : both) {
+        const auto lab = make_lab(borrowed);
+        client_of c(*lab);
+        lab->command({"SCRIPT", "FLUSH"});
+        int answers = 0;
+        const auto granted = [&](error_code code, acquire_reply reply) {
+            BOOST_TEST(!code.failed());
+            BOOST_TEST((reply.result == granted_t::granted));
+            ++answers;
+        };
+        const auto freed = [&](error_code code, release_reply reply) {
+            BOOST_TEST(!code.failed());
+            BOOST_TEST((reply.result == left_t::freed));
+            ++answers;
+        };
+        c.session.on_the_strand([&] {
+            store& s = c.session.get();
+            s.async_acquire(take("lock", "a:1"), granted);
+            s.async_release(leave("lock", "a:1"), freed);
+            s.async_acquire(take("lock", "a:2"), granted);
+            s.async_acquire(take("other", "a:3"), granted);
+            s.async_release(leave("lock", "a:2"), freed);
+        });
+        run_until(c.context, [&] { return answers == 5; });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_release_does_not_overtake_an_acquire_whose_script_is_missing)
+{
+    own_lab lab;
+    client_of c(lab);
+    lab.command({"SCRIPT", "FLUSH"});
+    c.session.release(leave("lock", "nobody")); // brings its script, and only that
+    int answers = 0;
+    c.session.on_the_strand([&] {
+        c.session.get().async_acquire(take("lock", "a:1"), [&](error_code code, acquire_reply) {
+            BOOST_TEST(!code.failed());
+            ++answers;
+        });
+        c.session.get().async_release(leave("lock", "a:1"), [&](error_code code, release_reply reply) {
+            BOOST_TEST(!code.failed());
+            BOOST_TEST((reply.result == left_t::freed));
+            ++answers;
+        });
+    });
+    run_until(c.context, [&] { return answers == 2; });
+    BOOST_TEST(lab.command({"EXISTS", "lock"}) == "0");
+}
+
+BOOST_AUTO_TEST_CASE(many_renewals_in_one_call)
+{
+    own_lab lab;
+    client_of c(lab);
+    constexpr std::size_t count = 1001;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i)
+        names.push_back("lock:" + std::to_string(i));
+    std::vector<renewal> renewals;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i % 2 == 0)
+            BOOST_REQUIRE((c.session.acquire(take(names[i], "a:1", 60s)).reply.result == granted_t::granted));
+        renewals.push_back({names[i], "a:1", 90s});
+    }
+    const auto got = c.session.renew(renewals);
+    BOOST_TEST(!got.code.failed());
+    BOOST_REQUIRE(got.reply.size() == count);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        wrong += got.reply[i] != (i % 2 == 0 ? renewal_result::renewed : renewal_result::gone);
+    BOOST_TEST(wrong == 0u);
+    BOOST_TEST(std::stol(lab.command({"PTTL", "lock:1000"})) > 60'000);
+    BOOST_TEST(c.session.renew({}).reply.empty());
+}
+
+// Thousands of commands of one turn: each gets its own answer.
+BOOST_AUTO_TEST_CASE(answers_are_not_mixed_up)
+{
+    for (const bool borrowed : both) {
+        const auto lab = make_lab(borrowed);
+        client_of c(*lab);
+        std::size_t answers = 0, wrong = 0;
+        constexpr std::size_t count = 2000;
+        c.session.on_the_strand([&] {
+            for (std::size_t i = 0; i < count; ++i) {
+                const std::string name = std::to_string(i);
+                const auto lease = std::chrono::seconds(10 + i);
+                c.session.get().async_acquire(take(name, "a:1", lease), [&](error_code code, acquire_reply reply) {
+                    wrong += code.failed() || reply.result != granted_t::granted;
+                    ++answers;
+                });
+                c.session.get().async_acquire(take(name, "b:1"), [&, lease](error_code code, acquire_reply reply) {
+                    wrong += code.failed() || reply.result != granted_t::held || reply.remaining > lease ||
+                             reply.remaining < lease - 5s;
+                    ++answers;
+                });
+            }
+        });
+        run_until(c.context, [&] { return answers == 2 * count; });
+        BOOST_TEST(wrong == 0u);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(refusals)
+
+// S4
+BOOST_AUTO_TEST_CASE(a_key_of_another_type_is_told_and_left_alone)
+{
+    own_lab lab;
+    client_of c(lab);
+    lab.command({"SET", "lock", "text"});
+    BOOST_TEST((c.session.acquire(take("lock", "a:1")).code == errc::wrong_type));
+    BOOST_TEST((c.session.release(leave("lock", "a:1")).code == errc::wrong_type));
+    const renewal one[] = {{"lock", "a:1", 10s}};
+    BOOST_TEST((c.session.renew(one).reply.at(0) == renewal_result::gone));
+    BOOST_TEST(lab.command({"GET", "lock"}) == "text");
+
+    lab.command({"SET", "redisson_lock_token:{other}", "text"});
+    BOOST_TEST((c.session.acquire(take("other", "a:1")).code == errc::wrong_type));
+    BOOST_TEST(lab.command({"EXISTS", "other"}) == "0");
+    BOOST_TEST(c.session.disconnected == 0);
+}
+
+// S3: without memory nothing new is locked, but what is held is kept and given back.
+BOOST_AUTO_TEST_CASE(a_full_server_refuses_and_goes_on_releasing)
+{
+    own_lab lab;
+    client_of c(lab);
+    c.session.acquire(take("lock", "a:1"));
+    lab.command({"CONFIG", "SET", "maxmemory", "1"});
+    BOOST_TEST((c.session.acquire(take("other", "a:2")).code == errc::store_refused));
+    const renewal one[] = {{"lock", "a:1", 60s}};
+    BOOST_TEST((c.session.renew(one).reply.at(0) == renewal_result::renewed));
+    BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
+    lab.command({"CONFIG", "SET", "maxmemory", "0"});
+    BOOST_TEST((c.session.acquire(take("other", "a:2")).reply.result == granted_t::granted));
+}
+
+BOOST_AUTO_TEST_CASE(a_busy_server_refuses_for_now)
+{
+    own_lab lab({"--lua-time-limit", "1"});
+    client_of c(lab);
+    std::jthread endless([&] { lab.command({"EVAL", "while true do end", "0"}); });
+    while (!lab.command({"PING"}).starts_with("-BUSY")) {
+    }
+    BOOST_TEST((c.session.acquire(take("lock", "a:1")).code == errc::store_refused));
+    lab.command({"SCRIPT", "KILL"});
+    endless.join();
+    BOOST_TEST((c.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+    BOOST_TEST(c.session.disconnected == 0);
+}
+
+// S2
+BOOST_AUTO_TEST_CASE(a_user_that_may_not_run_scripts_is_told)
+{
+    own_lab lab;
+    lab.command({"ACL", "SETUSER", "default", "-eval", "-evalsha"});
+    client_of c(lab);
+    BOOST_TEST((c.session.acquire(take("lock", "a:1")).code == errc::permission_denied));
+    const renewal one[] = {{"lock", "a:1", 60s}};
+    const auto renewed = c.session.renew(one);
+    BOOST_TEST((renewed.code == errc::permission_denied));
+    BOOST_TEST((renewed.reply.at(0) == renewal_result::failed));
+}
+
+BOOST_AUTO_TEST_CASE(a_user_that_may_not_load_scripts_or_publish_can_lock)
+{
+    own_lab lab;
+    lab.command({"ACL", "SETUSER", "default", "-script", "resetchannels", "-publish"});
+    client_of c(lab);
+    c.session.watch("lock"); // is refused; the commands do not notice
+    for (int i = 0; i < 20; ++i) {
+        BOOST_TEST((c.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+        BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
+    }
+    BOOST_TEST(c.session.hints.empty());
+    BOOST_TEST(c.session.disconnected == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_password_is_told_until_it_is_right)
+{
+    own_lab lab({"--requirepass", "right"});
+    config where = at(lab.server);
+    asio::io_context context;
+    where.password = "wrong";
+    store_session session(context, make_redis_store(where));
+    run_until(context, [&] { return session.disconnected > 0; });
+    BOOST_TEST((session.why == errc::permission_denied));
+    BOOST_TEST((session.acquire(take("lock", "a:1")).code == errc::permission_denied));
+    wait(context, 30ms); // some more attempts
+    BOOST_TEST(session.disconnected == 1);
+    BOOST_TEST(session.connected == 0);
+
+    where.password = "right";
+    store_session other(context, make_redis_store(where));
+    other.wait_until_connected();
+    BOOST_TEST((other.acquire(take("lock", "b:1")).reply.result == granted_t::granted));
+}
+
+BOOST_AUTO_TEST_CASE(a_database_is_selected_and_a_user_logs_in)
+{
+    own_lab lab;
+    lab.command({"ACL", "SETUSER", "alice", "on", ">word", "~*", "&*", "+@all"});
+    config where = at(lab.server);
+    where.user = "alice";
+    where.password = "word";
+    where.database = 3;
+    asio::io_context context;
+    store_session session(context, make_redis_store(where));
+    session.wait_until_connected();
+    session.acquire(take("lock", "a:1"));
+    BOOST_TEST(lab.command({"EXISTS", "lock"}) == "0");
+    BOOST_TEST(lab.command({"SWAPDB", "0", "3"}) == "OK");
+    BOOST_TEST(lab.command({"EXISTS", "lock"}) == "1");
+    BOOST_TEST(lab.command({"ACL", "WHOAMI"}) == "default");
+}
+
+// 10: a master that was made a replica answers, and another connection has to be made until it is one again.
+BOOST_AUTO_TEST_CASE(a_server_that_is_no_master_any_more_is_left)
+{
+    own_lab lab;
+    client_of c(lab);
+    lab.command({"REPLICAOF", "127.0.0.1", "1"});
+    BOOST_TEST((c.session.acquire(take("lock", "a:1")).code == errc::store_refused));
+    run_until(c.context, [&] { return c.session.disconnected == 1; });
+    BOOST_TEST((c.session.why == errc::store_refused));
+    lab.command({"REPLICAOF", "NO", "ONE"});
+    run_until(c.context, [&] { return c.session.connected > c.session.disconnected; });
+    BOOST_TEST((c.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(faults)
+
+// Q6, W4, 7: everything is gone, the fences rise all the same, and who waits is told to look.
+BOOST_AUTO_TEST_CASE(a_server_that_begins_again_without_anything)
+{
+    for (const bool borrowed : both) {
+        const auto lab = make_lab(borrowed);
+        client_of c(*lab);
+        c.session.watch("lock");
+        c.session.wait_for_hints(1);
+        const auto before = c.session.acquire(take("lock", "a:1"));
+        lab->command({"FLUSHALL"});
+        lab->command({"SCRIPT", "FLUSH"});
+        lab->cut();
+
+        c.session.wait_for_hints(2);
+        // A borrowed connection shows its loss when it is used.
+        acquire_reply after;
+        run_until(c.context, [&] {
+            const auto tried = c.session.acquire(take("lock", "a:2"));
+            after = tried.reply;
+            return !tried.code.failed();
+        });
+        BOOST_TEST((after.result == granted_t::granted));
+        BOOST_TEST(after.first_fence > before.reply.first_fence);
+        const renewal lost[] = {{"lock", "a:1", 10s}};
+        BOOST_TEST((c.session.renew(lost).reply.at(0) == renewal_result::gone));
+        BOOST_TEST(c.session.release(leave("lock", "a:2")).reply.receivers == 1u);
+        c.session.wait_for_hints(3);
+        BOOST_TEST(c.session.connected == c.session.disconnected + 1);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_again_and_again)
+{
+    own_lab lab;
+    client_of c(lab);
+    c.session.watch("lock");
+    for (int i = 1; i <= 20; ++i) {
+        c.session.wait_for_hints(static_cast<std::size_t>(i));
+        lab.cut();
+        run_until(c.context, [&] { return c.session.disconnected == i && c.session.connected == i + 1; });
+        const std::string owner = std::to_string(i);
+        BOOST_TEST((c.session.acquire(take(owner, owner)).reply.result == granted_t::granted));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_is_not_there)
+{
+    asio::io_context context;
+    config where;
+    where.reconnect = 1ms;
+    where.unix_socket = "/nonexistent/socket";
+    store_session session(context, make_redis_store(where));
+    BOOST_TEST((session.acquire(take("lock", "a:1")).code == errc::store_unavailable));
+    run_until(context, [&] { return session.disconnected > 0; });
+    BOOST_TEST((session.why == errc::store_unavailable));
+    BOOST_TEST((session.acquire(take("lock", "a:1")).code == errc::store_unavailable));
+    wait(context, 20ms);
+    BOOST_TEST(session.disconnected == 1); // the same reason is told once
+    const renewal one[] = {{"lock", "a:1", 10s}};
+    BOOST_TEST((session.renew(one).code == errc::store_unavailable));
+    BOOST_TEST((session.release(leave("lock", "a:1")).code == errc::store_unavailable));
+    session.watch("lock");
+    wait(context, 10ms);
+    BOOST_TEST(session.hints.empty());
+}
+
+// 6: the command sits in the socket of a server that stands still, and runs when nobody waits for it any more.
+BOOST_AUTO_TEST_CASE(a_server_that_stands_still)
+{
+    for (const bool borrowed : both) {
+        const auto lab = make_lab(borrowed);
+        config where = at(lab->server);
+        where.timeout = 30ms;
+        const auto app = borrowed ? std::make_unique<redis_application>(lab->server.socket()) : nullptr;
+        asio::io_context context;
+        store_session session(context, borrowed ? make_redis_store(app->connection(), where) : make_redis_store(where));
+        session.wait_until_connected();
+        lab->command({"CLIENT", "PAUSE", "200", "ALL"});
+        acquire_request request = take("lock", "a:1");
+        request.budget = 30ms;
+        BOOST_TEST((session.acquire(request).code == errc::outcome_unknown));
+        // The late answer of the first belongs to nobody; the next gets its own. The first one refused itself.
+        run_until(context, [&] {
+            const auto next = session.acquire(take("lock", "b:1"));
+            return !next.code.failed() && next.reply.result == granted_t::granted;
+        });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_comes_after_its_budget_is_refused_by_the_server)
+{
+    own_lab lab;
+    client_of c(lab);
+    lab.command({"CLIENT", "PAUSE", "100", "ALL"});
+    acquire_request request = take("lock", "a:1");
+    request.budget = 20ms;
+    BOOST_TEST((c.session.acquire(request).reply.result == granted_t::late));
+    BOOST_TEST(lab.command({"EXISTS", "lock", "redisson_lock_token:{lock}"}) == "0");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(lifetime)
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_a_store_is_refused)
+{
+    const auto refused = [](auto make) {
+        BOOST_CHECK_EXCEPTION(make(), boost::system::system_error,
+                              [](const auto& error) { return error.code() == errc::invalid_option; });
+    };
+    refused([] { return make_redis_store(config("memory:")); });
+    refused([] { return make_redis_store(std::shared_ptr<boost::redis::connection>()); });
+    refused([] { return make_redis_store(config("rediss://host?ca=/nonexistent")); });
+    refused([] {
+        config none;
+        none.addresses.clear();
+        return make_redis_store(none);
+    });
+}
+
+// The context ends first, with everything on its way; nothing is kept, and the store is of no use afterwards.
+BOOST_AUTO_TEST_CASE(a_context_ends_with_everything_outstanding)
+{
+    struct listener final : store_listener
+    {
+        void on_hint(std::string_view) override {}
+        void on_connected() override { ++connected; }
+        void on_disconnected(error_code) override {}
+        int connected = 0;
+    };
+    for (const bool borrowed : both) {
+        for (const bool connected : both) {
+            const auto lab = make_lab(borrowed);
+            const auto store = lab->make_store();
+            const auto token = std::make_shared<int>();
+            listener ears;
+            {
+                asio::io_context context;
+                store->open(asio::make_strand(context), ears);
+                if (connected)
+                    run_until(context, [&] { return ears.connected > 0; });
+                store->watch("lock");
+                context.poll();
+                for (const char* name : {"one", "two"}) {
+                    store->async_acquire(take(name, "a:1"), [token](error_code, acquire_reply) {});
+                    store->async_release(leave(name, "a:1"), [token](error_code, release_reply) {});
+                    if (connected)
+                        context.poll();
+                }
+                store->watch("other");
+            }
+            BOOST_TEST(token.use_count() == 1);
+            store->async_acquire(take("lock", "a:2"), [token](error_code, acquire_reply) {});
+            store->unwatch("lock");
+            store->close();
+            BOOST_TEST(token.use_count() == 1);
+        }
+    }
+}
+
+// The connection's context ends while the client goes on.
+BOOST_AUTO_TEST_CASE(a_borrowed_connection_ends_first)
+{
+    own_lab lab;
+    auto app = std::make_unique<redis_application>(lab.server.socket());
+    asio::io_context context;
+    store_session session(context, make_redis_store(app->connection()));
+    session.wait_until_connected();
+    lab.command({"CLIENT", "PAUSE", "100", "ALL"});
+    int answers = 0;
+    session.on_the_strand([&] {
+        session.get().async_acquire(take("lock", "a:1"), [&](error_code code, acquire_reply) {
+            BOOST_TEST((code == condition::store_fault));
+            ++answers;
+        });
+    });
+    context.poll();
+    app.reset();
+    run_until(context, [&] { return answers == 1; });
+    BOOST_TEST((session.acquire(take("lock", "a:1")).code == errc::store_unavailable));
+    session.watch("lock"); // without wake-ups: nothing happens
+    BOOST_TEST(session.disconnected >= 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_store_is_destroyed_without_close)
+{
+    for (const bool borrowed : both) {
+        const auto lab = make_lab(borrowed);
+        struct listener final : store_listener
+        {
+            void on_hint(std::string_view) override { ++calls; }
+            void on_connected() override { ++calls; }
+            void on_disconnected(error_code) override { ++calls; }
+            int calls = 0;
+        } ears;
+        asio::io_context context;
+        auto store = lab->make_store();
+        store->open(asio::make_strand(context), ears);
+        run_until(context, [&] { return ears.calls > 0; });
+        int answers = 0;
+        store->watch("lock");
+        store->async_acquire(take("lock", "a:1"), [&](error_code, acquire_reply) { ++answers; });
+        const int calls = ears.calls;
+        store.reset();
+        context.restart();
+        context.run(); // ends: nothing goes on
+        BOOST_TEST(answers == 1);
+        BOOST_TEST(ears.calls == calls);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -16,8 +16,8 @@ namespace leasehold {
 
 namespace detail {
 
-LEASEHOLD_EXPORT void start_run(asio::any_completion_handler<void(error_code)>, core_ptr);
-LEASEHOLD_EXPORT void start_shutdown(asio::any_completion_handler<void(error_code)>, core_ptr);
+LEASEHOLD_EXPORT void start_run(bound_handler<void(error_code)>, core_ptr);
+LEASEHOLD_EXPORT void start_shutdown(bound_handler<void(error_code)>, core_ptr);
 
 } // namespace detail
 

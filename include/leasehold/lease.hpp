@@ -14,7 +14,7 @@ namespace leasehold {
 
 namespace detail {
 
-using void_handler = asio::any_completion_handler<void(error_code)>;
+using void_handler = bound_handler<void(error_code)>;
 LEASEHOLD_EXPORT void start_release(void_handler, grant_ptr);
 LEASEHOLD_EXPORT void start_wait_lost(void_handler, grant_ptr);
 

@@ -14,7 +14,8 @@ class connection;
 
 namespace leasehold {
 
-/// A store in one Redis or Valkey server, or the master that Sentinels name, over one connection of its own.
+/// A store in one Redis or Valkey server, or the master that Sentinels name, over a connection of its own. Wake-ups come through a second
+/// one, made when the first waiter appears.
 /// @throws boost::system::system_error `errc::invalid_option` when `where` is not valid or names another kind of store.
 [[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store> make_redis_store(const config& where);
 

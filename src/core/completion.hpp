@@ -1,53 +1,29 @@
 #ifndef LEASEHOLD_SRC_CORE_COMPLETION_HPP
 #define LEASEHOLD_SRC_CORE_COMPLETION_HPP
 
+#include <leasehold/detail/initiation.hpp>
 #include <leasehold/error.hpp>
 
-#include <boost/asio/any_completion_executor.hpp>
-#include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/associated_immediate_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/execution/blocking.hpp>
-#include <boost/asio/execution/outstanding_work.hpp>
-#include <boost/asio/prefer.hpp>
-#include <boost/asio/require.hpp>
 
 #include <tuple>
 #include <utility>
 
 namespace leasehold::detail {
 
-namespace asio = boost::asio;
-
-/// Where completions go.
-struct completion_path
-{
-    completion_path(const asio::any_io_executor& strand, const asio::any_io_executor& base)
-        : io(strand), fallback(strand), away(asio::require(base, asio::execution::blocking.never))
-    {}
-
-    asio::any_io_executor io;
-    asio::any_completion_executor fallback; ///< `io`, as the handler's executor unless it brings its own.
-    /// Out of the strand: handlers must not run in it, or the user's code would hold up the renewals.
-    asio::any_io_executor away;
-};
-
-/// A handler that waits for its results. Keeps the handler's context busy, and leaves the handler on the handler's own executor, never inside a call.
+/// A handler that waits for its results. Keeps the handler's context busy, and leaves the handler on the handler's own executor, never inside a call
+/// and never in the client's strand: the user's code must not hold up the renewals.
 template <class... Results>
 class completion
 {
 public:
-    using handler_type = asio::any_completion_handler<void(Results...)>;
+    using handler_type = bound_handler<void(Results...)>;
 
-    completion() = default;
-
-    /// @param path Stays as long as the operation.
-    completion(handler_type handler, const completion_path& path)
-        : handler_(std::move(handler)), slot_(asio::get_associated_cancellation_slot(handler_)), path_(&path),
-          executor_(asio::prefer(asio::get_associated_executor(handler_, path.fallback), asio::execution::outstanding_work.tracked))
+    explicit completion(handler_type bound)
+        : handler_(std::move(bound.handler)), executor_(std::move(bound.executor)),
+          slot_(asio::get_associated_cancellation_slot(handler_))
     {}
 
     [[nodiscard]] bool pending() const noexcept { return static_cast<bool>(handler_); }
@@ -57,30 +33,33 @@ public:
 
     void operator()(Results... results)
     {
-        path_->away.execute([executor = std::move(executor_),
-                             call = invocation{std::move(handler_), slot_, {std::move(results)...}}]() mutable {
-            executor.execute(std::move(call));
-        });
+        const auto executor = std::exchange(executor_, {});
+        executor.execute(invocation{std::move(handler_), slot_, {std::move(results)...}});
     }
 
     /// Destroys the handler without calling it: its context has ended.
     void drop() noexcept
     {
-        auto handler = std::move(handler_);
+        const auto handler = std::move(handler_);
         executor_ = {};
     }
 
     /// Completes an operation that never began.
-    static void immediate(handler_type handler, const asio::any_io_executor& io, Results... results)
+    static void immediate(handler_type bound, const asio::any_io_executor& io, Results... results)
     {
-        const auto executor = asio::get_associated_immediate_executor(handler, io);
-        executor.execute(invocation{std::move(handler), {}, {std::move(results)...}});
+        // The immediate executor only says how to get out of the call; the handler belongs to its own executor.
+        const asio::any_completion_executor way_out = asio::get_associated_immediate_executor(bound.handler, io);
+        asio::any_completion_executor executor =
+            asio::prefer(asio::get_associated_executor(bound.handler, way_out), asio::execution::outstanding_work.tracked);
+        way_out.execute([executor = std::move(executor), call = invocation{std::move(bound.handler), {}, {std::move(results)...}}]() mutable {
+            executor.execute(std::move(call));
+        });
     }
 
 private:
     struct invocation
     {
-        handler_type handler;
+        asio::any_completion_handler<void(Results...)> handler;
         asio::cancellation_slot slot;
         std::tuple<Results...> results;
 
@@ -93,10 +72,9 @@ private:
         }
     };
 
-    handler_type handler_;
-    asio::cancellation_slot slot_;
-    const completion_path* path_ = nullptr;
+    asio::any_completion_handler<void(Results...)> handler_;
     asio::any_completion_executor executor_;
+    asio::cancellation_slot slot_;
 };
 
 } // namespace leasehold::detail

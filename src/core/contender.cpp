@@ -54,6 +54,7 @@ void contender::enqueue(lock_op& op)
     if (patience < clock::time_point::max() - op.since)
         r.timers.schedule(op, op.since + patience);
     if (contention_.current() == state::idle) {
+        taken_ = false;
         const lock_options& o = op.spec->options;
         contention_.use(fsm::backoff(o.backoff_floor, o.backoff_ceiling));
         lingering_ = false;
@@ -98,7 +99,7 @@ void contender::limit_reached(lock_op& op)
 {
     const bool unreachable = !lessor_.base.online();
     const error_code fault = last_error_ ? last_error_ : unreachable ? error_code(errc::store_unavailable) : error_code();
-    fail(op, fault ? fault : error_code(op.once() ? errc::outcome_unknown : errc::timed_out));
+    fail(op, fault ? fault : error_code(taken_ && !op.once() ? errc::timed_out : errc::outcome_unknown));
 }
 
 void contender::queue_left()
@@ -151,6 +152,7 @@ void contender::hint()
 
 void contender::connected()
 {
+    last_error_ = {};
     perform(contention_.connected());
 }
 
@@ -254,6 +256,7 @@ void contender::on_answer(attempt& which, error_code failed, const acquire_reply
 void contender::granted(attempt& which, const acquire_reply& reply)
 {
     last_error_ = {};
+    taken_ = true;
     const hold_ptr taken = lessor_.take(which, reply);
     if (!taken)
         return refused(errc::store_unavailable);
@@ -276,6 +279,7 @@ void contender::held_by_other(const acquire_reply& reply)
     runtime& r = lessor_.base;
     const auto now = r.turn_time();
     last_error_ = {};
+    taken_ = true;
     r.tell([&](observer& o) { o.waiting(name_, reply.remaining); });
     fail_once(errc::held);
     if (!queue_.empty()) {

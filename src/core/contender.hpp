@@ -24,8 +24,8 @@ class lock_op final : public timer, public boost::intrusive::list_base_hook<>, p
 public:
     using handler_type = completion<error_code, lease>::handler_type;
 
-    lock_op(handler_type handler, const completion_path& path, spec_ptr what, clock::duration patience, clock::time_point now)
-        : done(std::move(handler), path), spec(std::move(what)), limit(patience), since(now)
+    lock_op(handler_type handler, spec_ptr what, clock::duration patience, clock::time_point now)
+        : done(std::move(handler)), spec(std::move(what)), limit(patience), since(now)
     {}
 
     /// By its caller, of any type.
@@ -108,6 +108,7 @@ private:
     error_code last_error_;
     std::chrono::milliseconds last_remaining_{-1};
     clock::time_point last_look_{};
+    bool taken_ = false; ///< The last that is known: somebody has it.
     bool watching_ = false;
     bool lingering_ = false;
 };

@@ -48,7 +48,7 @@ void core::run(completion<error_code>::handler_type handler)
         const auto why = expected == phase::running ? errc::invalid_option : errc::shut_down;
         return completion<error_code>::immediate(std::move(handler), executor(), why);
     }
-    boost::intrusive_ptr<stop_op> op(new stop_op(std::move(handler), path()));
+    boost::intrusive_ptr<stop_op> op(new stop_op(std::move(handler)));
     if (auto& slot = op->done.slot(); slot.is_connected()) {
         slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
             if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
@@ -58,6 +58,7 @@ void core::run(completion<error_code>::handler_type handler)
     on_strand([this, op] {
         run_ = op;
         opened_ = true;
+        running_ = shared_from_this();
         start_time();
         store_->open(executor(), *this);
         if (stopped_)
@@ -68,7 +69,7 @@ void core::run(completion<error_code>::handler_type handler)
 void core::shutdown(completion<error_code>::handler_type handler)
 {
     no_more_locks();
-    boost::intrusive_ptr<stop_op> op(new stop_op(std::move(handler), path()));
+    boost::intrusive_ptr<stop_op> op(new stop_op(std::move(handler)));
     if (auto& slot = op->done.slot(); slot.is_connected()) {
         slot.assign([weak = weak_from_this(), op](asio::cancellation_type type) {
             if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
@@ -235,6 +236,7 @@ void core::stopped(error_code outcome)
         std::exchange(run_, nullptr)->complete(run_outcome_);
     for (auto& each : std::exchange(shutdowns_, {}))
         each->complete(outcome);
+    running_.reset();
 }
 
 void core::on_turn_end()
@@ -253,6 +255,7 @@ void core::on_context_end() noexcept
 {
     // Nothing may be posted any more, so nobody can be told: handlers are destroyed, as the context does with its own.
     const auto stays = shared_from_this();
+    running_.reset();
     dead_.store(true, std::memory_order_release);
     for (auto& each : names_)
         each.second.drop();

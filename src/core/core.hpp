@@ -23,7 +23,7 @@ namespace leasehold::detail {
 class stop_op : public boost::intrusive_ref_counter<stop_op>
 {
 public:
-    stop_op(completion<error_code>::handler_type handler, const completion_path& path) : done(std::move(handler), path) {}
+    explicit stop_op(completion<error_code>::handler_type handler) : done(std::move(handler)) {}
 
     void complete(error_code outcome)
     {
@@ -102,6 +102,7 @@ private:
     boost::intrusive_ptr<stop_op> run_;
     std::vector<boost::intrusive_ptr<stop_op>> shutdowns_;
     error_code run_outcome_;
+    std::shared_ptr<runtime> running_; ///< Itself, while the store is open: what is outstanding ends in order, whoever still has a handle.
     bool opened_ = false;
     bool stopping_ = false; ///< Only what is to be given back is waited for.
     bool stopped_ = false;

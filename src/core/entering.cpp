@@ -15,9 +15,9 @@ clock::time_point limit_of(clock::time_point since, clock::duration patience)
 
 } // namespace
 
-enter_op::enter_op(handler_type handler, const completion_path& path, spec_ptr what, owner under,
+enter_op::enter_op(handler_type handler, spec_ptr what, owner under,
                    clock::duration patience, clock::time_point now)
-    : done(std::move(handler), path), spec_(std::move(what)), who_(std::move(under)), once_(patience <= clock::duration::zero()),
+    : done(std::move(handler)), spec_(std::move(what)), who_(std::move(under)), once_(patience <= clock::duration::zero()),
       since_(now), limit_(limit_of(now, patience)),
       backoff_(spec_->options.backoff_floor, spec_->options.backoff_ceiling)
 {}
@@ -93,6 +93,7 @@ void enter_op::expired()
 
 void enter_op::connected()
 {
+    last_error_ = {};
     if (!under_way_)
         send();
 }

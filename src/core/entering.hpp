@@ -25,7 +25,7 @@ public:
     using handler_type = completion<error_code, lease>::handler_type;
     using list = boost::intrusive::list<enter_op, boost::intrusive::constant_time_size<false>>;
 
-    enter_op(handler_type handler, const completion_path& path, spec_ptr what, owner under, clock::duration patience,
+    enter_op(handler_type handler, spec_ptr what, owner under, clock::duration patience,
              clock::time_point now);
 
     /// Begins; it is in `all` until it has ended.

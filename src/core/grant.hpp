@@ -18,7 +18,7 @@ namespace leasehold::detail {
 class wait_op : public boost::intrusive_ref_counter<wait_op>, public boost::intrusive::list_base_hook<>
 {
 public:
-    wait_op(completion<error_code>::handler_type handler, const completion_path& path) : done(std::move(handler), path) {}
+    explicit wait_op(completion<error_code>::handler_type handler) : done(std::move(handler)) {}
 
     completion<error_code> done;
 };

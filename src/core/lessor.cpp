@@ -172,11 +172,11 @@ void lessor::finish(grant& which, int how)
 
 void lessor::remember_lost(const hold& which)
 {
-    if (!which.owner_taken.load(std::memory_order_relaxed))
-        return; // nobody knows the owner
     const auto now = base.turn_time();
-    if (lost_owners_.size() >= 64)
+    if (lost_owners_.size() >= tidy_at_) {
         boost::unordered::erase_if(lost_owners_, [now](const auto& each) { return each.second <= now; });
+        tidy_at_ = std::max<std::size_t>(64, 2 * lost_owners_.size());
+    }
     // By then the store does not know it either.
     lost_owners_.insert_or_assign(which.owner, now + 2 * clock::duration(which.spec->options.lease_time));
 }

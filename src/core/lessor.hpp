@@ -65,7 +65,8 @@ private:
     void remember_lost(const hold& which);
 
     std::vector<contender*> to_check_;
-    boost::unordered_flat_map<std::string, clock::time_point> lost_owners_;
+    boost::unordered_flat_map<std::string, clock::time_point> lost_owners_; ///< Until when they are remembered.
+    std::size_t tidy_at_ = 64;
 };
 
 } // namespace leasehold::detail

@@ -22,7 +22,7 @@ class hold;
 class release_op : public boost::intrusive_ref_counter<release_op>
 {
 public:
-    release_op(completion<error_code>::handler_type handler, const completion_path& path) : done(std::move(handler), path) {}
+    explicit release_op(completion<error_code>::handler_type handler) : done(std::move(handler)) {}
 
     void complete(error_code outcome)
     {

@@ -23,7 +23,7 @@ std::uint64_t seed()
 
 runtime::runtime(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
                  std::unique_ptr<time_source> time)
-    : random(seed()), store_(std::move(where)), strand_(asio::make_strand(executor)), path_(*strand_, executor),
+    : random(seed()), store_(std::move(where)), strand_(asio::make_strand(executor)), executor_(*strand_),
       observer_(std::move(watching)), time_(std::move(time)), uuid_(to_string(boost::uuids::random_generator()())),
       generation_(process_generation())
 {}
@@ -41,7 +41,7 @@ std::string runtime::make_owner()
 void runtime::start_time()
 {
     timed_ = true;
-    time_->open(path_.io, [this] { turn([this] { wake(); }); });
+    time_->open(executor_, [this] { turn([this] { wake(); }); });
 }
 
 void runtime::stop_time() noexcept
@@ -52,9 +52,7 @@ void runtime::stop_time() noexcept
 
 void runtime::forget_strand() noexcept
 {
-    path_.io = {};
-    path_.fallback = {};
-    path_.away = {};
+    executor_ = {};
     strand_.reset();
 }
 

@@ -1,7 +1,6 @@
 #ifndef LEASEHOLD_SRC_CORE_RUNTIME_HPP
 #define LEASEHOLD_SRC_CORE_RUNTIME_HPP
 
-#include "core/completion.hpp"
 #include "core/time_source.hpp"
 #include "core/timer_queue.hpp"
 #include "fsm/backoff.hpp"
@@ -74,12 +73,13 @@ public:
             asio::post(*strand_, entry<F>{shared_from_this(), std::move(f)});
     }
 
-    /// Runs `f` in a turn; the caller is on the strand, and in no turn.
+    /// Runs `f` in a turn; the caller is on the strand, and in no turn. The client may have ended when it returns.
     template <class F>
     void turn(F&& f)
     {
         if (gone())
             return;
+        const auto stays = shared_from_this();
         in_turn_ = true;
         turn_time_ = {};
         const turn_end end{*this};
@@ -87,8 +87,7 @@ public:
     }
 
     /// The strand; no executor when the context has ended.
-    [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return path_.io; }
-    [[nodiscard]] const completion_path& path() const noexcept { return path_; }
+    [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return executor_; }
 
     [[nodiscard]] store& locks() const noexcept { return *store_; }
     [[nodiscard]] bool online() const noexcept { return online_; }
@@ -153,7 +152,7 @@ private:
     void wake();
 
     std::optional<asio::strand<asio::any_io_executor>> strand_; // empty when the context has ended
-    completion_path path_;
+    asio::any_io_executor executor_;
     std::shared_ptr<observer> observer_;
     std::unique_ptr<time_source> time_;
     std::string uuid_;

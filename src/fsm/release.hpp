@@ -32,7 +32,7 @@ public:
     action due(clock::time_point now, bool online) noexcept
     {
         if (now >= over_) {
-            outcome_ = last_error_;
+            outcome_ = in_flight_ ? error_code(errc::outcome_unknown) : last_error_;
             return action::done;
         }
         if (in_flight_ || now < again_at_)

@@ -47,14 +47,6 @@ public:
         return all;
     }
 
-    void wait_for_the_end()
-    {
-        boost::system::error_code error;
-        char bytes[256];
-        while (!error)
-            socket_.read_some(asio::buffer(bytes), error);
-    }
-
 private:
     std::string read_line()
     {
@@ -86,13 +78,6 @@ std::string redis_command(const std::string& socket, const std::vector<std::stri
     connection to(socket);
     to.send(words);
     return to.receive();
-}
-
-void redis_command_that_ends_it(const std::string& socket, const std::vector<std::string_view>& words)
-{
-    connection to(socket);
-    to.send(words);
-    to.wait_for_the_end();
 }
 
 } // namespace leasehold::test

@@ -11,9 +11,6 @@ namespace leasehold::test {
 /// An error is returned with its leading '-'.
 std::string redis_command(const std::string& socket, const std::vector<std::string_view>& words);
 
-/// Sends it and waits until the server closes the connection.
-void redis_command_that_ends_it(const std::string& socket, const std::vector<std::string_view>& words);
-
 } // namespace leasehold::test
 
 #endif

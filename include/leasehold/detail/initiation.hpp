@@ -1,16 +1,37 @@
 #ifndef LEASEHOLD_DETAIL_INITIATION_HPP
 #define LEASEHOLD_DETAIL_INITIATION_HPP
 
+#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/prefer.hpp>
 
 #include <utility>
 
 namespace leasehold::detail {
 
 namespace asio = boost::asio;
+
+/// A handler of any type, and where it is to be called: its executor is asked for what completing needs while its type is still known, because
+/// an erased handler only gives out an executor that may call it on the spot.
+template <class Signature>
+struct bound_handler
+{
+    template <class Handler>
+    bound_handler(Handler&& h, const asio::any_io_executor& io)
+        : executor(asio::prefer(asio::get_associated_executor(h, io), asio::execution::blocking.never,
+                                asio::execution::outstanding_work.tracked)),
+          handler(std::forward<Handler>(h))
+    {}
+
+    asio::any_completion_executor executor; ///< Posts, and keeps its context busy.
+    asio::any_completion_handler<Signature> handler;
+};
 
 /// The bridge from a completion token to a compiled function: erases the handler and calls `Start(handler, arguments...)`.
 /// A named class with an executor, because adapters such as `cancel_after` ask the initiation where to run their timer.
@@ -27,8 +48,7 @@ public:
     template <class Handler, class... Arguments>
     void operator()(Handler&& handler, Arguments&&... arguments) const
     {
-        Start(asio::any_completion_handler<Signature>(std::forward<Handler>(handler)),
-              std::forward<Arguments>(arguments)...);
+        Start(bound_handler<Signature>(std::forward<Handler>(handler), executor_), std::forward<Arguments>(arguments)...);
     }
 
 private:

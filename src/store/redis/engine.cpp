@@ -189,10 +189,11 @@ void engine::on_up(std::optional<std::int64_t> server_us)
 void engine::on_down(error_code why)
 {
     const bool was_up = std::exchange(up_, false);
+    // Callers are told the reason, so it is one of this library's; of the transport's many errors none asks for anything else.
     down_reason_ = why == errc::permission_denied || why == errc::store_refused ? why : errc::store_unavailable;
-    if ((was_up || why != told_reason_) && listener_ != nullptr) {
-        told_reason_ = why;
-        listener_->on_disconnected(why);
+    if ((was_up || down_reason_ != told_reason_) && listener_ != nullptr) {
+        told_reason_ = down_reason_;
+        listener_->on_disconnected(down_reason_);
     }
     fail_waiting();
 }

@@ -19,8 +19,9 @@ public:
     {
         using namespace std::chrono;
         const microseconds ahead = microseconds(server_us) - duration_cast<microseconds>(received.time_since_epoch());
-        // The answer that was fastest is the best; after a while a newer one replaces it, so that steps are followed.
-        if (!ahead_ || ahead > *ahead_ || received - learned_ > seconds(5)) {
+        // The answer that was fastest is the best. A newer one replaces it after a while, and at once when it is far behind: the server's clock
+        // may have stepped back, and a limit that is too early costs no more than another try.
+        if (!ahead_ || ahead > *ahead_ || ahead < *ahead_ - seconds(1) || received - learned_ > seconds(5)) {
             ahead_ = ahead;
             learned_ = received;
         }

@@ -1,0 +1,31 @@
+#ifndef LEASEHOLD_EXAMPLE_STOCK_OPTIONS_HPP
+#define LEASEHOLD_EXAMPLE_STOCK_OPTIONS_HPP
+
+#include <string>
+
+namespace example {
+
+struct stock_options
+{
+    std::string url = "redis://127.0.0.1:6379";
+    int stock = 500;
+    int processes = 4;
+    int coroutines = 8;
+    int think_ms = 2;
+    int lease_ms = 2'000;
+    bool unsafe = false;
+    bool kill_one = false;
+};
+
+/// One of the processes that sell. Returns the exit code.
+/// @param key     The key of the stock in Redis.
+/// @param number  Which process this is.
+/// @param hang_at It stops in the middle of a sale, with the lock, when no more than this is left. -1: never.
+int run_seller(const stock_options& wanted, const std::string& key, int number, int hang_at);
+
+/// The process that starts the others, watches them and counts. Returns the exit code.
+int run_shop(const stock_options& wanted, const char* program);
+
+} // namespace example
+
+#endif

@@ -1,0 +1,288 @@
+#include <boost/test/unit_test.hpp>
+
+#include "fsm/contention.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+using namespace leasehold;
+using namespace std::chrono_literals;
+using fsm::contention;
+using state = contention::state;
+using kind = contention::action::kind;
+
+namespace leasehold::fsm {
+
+std::ostream& operator<<(std::ostream& out, contention::state s)
+{
+    return out << std::vector<const char*>{"idle", "sending", "sleeping", "holding", "releasing"}.at(static_cast<std::size_t>(s));
+}
+
+std::ostream& operator<<(std::ostream& out, contention::action::kind k)
+{
+    return out << std::vector<const char*>{"none", "send", "sleep"}.at(static_cast<std::size_t>(k));
+}
+
+} // namespace leasehold::fsm
+
+namespace {
+
+struct machine : contention
+{
+    explicit machine(state in)
+    {
+        use(fsm::backoff(20ms, 1000ms));
+        switch (in) {
+        case state::idle: break;
+        case state::sending: wanted(true); break;
+        case state::sleeping:
+            wanted(true);
+            held(10s, true, random);
+            break;
+        case state::holding:
+            wanted(true);
+            granted();
+            break;
+        case state::releasing:
+            wanted(true);
+            granted();
+            leaving();
+            break;
+        }
+    }
+
+    fsm::random_source random{7};
+};
+
+struct row
+{
+    state from;
+    const char* event;
+    std::function<contention::action(machine&)> happens;
+    kind action;
+    state to;
+};
+
+contention::action nothing()
+{
+    return {};
+}
+
+// Every state with every event that can reach it.
+const std::vector<row> table = {
+    {state::idle, "wanted, online", [](machine& m) { return m.wanted(true); }, kind::send, state::sending},
+    {state::idle, "wanted, offline", [](machine& m) { return m.wanted(false); }, kind::none, state::sleeping},
+    {state::idle, "unwanted", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::idle},
+    {state::idle, "hint", [](machine& m) { return m.hint(); }, kind::none, state::idle},
+    {state::idle, "connected", [](machine& m) { return m.connected(); }, kind::none, state::idle},
+    {state::idle, "due", [](machine& m) { return m.due(true); }, kind::none, state::idle},
+
+    {state::sending, "wanted", [](machine& m) { return m.wanted(true); }, kind::none, state::sending},
+    {state::sending, "unwanted: the request stays under way", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::sending},
+    {state::sending, "hint", [](machine& m) { return m.hint(); }, kind::none, state::sending},
+    {state::sending, "connected", [](machine& m) { return m.connected(); }, kind::none, state::sending},
+    {state::sending, "due", [](machine& m) { return m.due(true); }, kind::none, state::sending},
+    {state::sending, "granted", [](machine& m) { m.granted(); return nothing(); }, kind::none, state::holding},
+    {state::sending, "held", [](machine& m) { return m.held(5s, true, m.random); }, kind::sleep, state::sleeping},
+    {state::sending, "held, nobody wants it", [](machine& m) { return m.held(5s, false, m.random); }, kind::none, state::idle},
+    {state::sending, "failed", [](machine& m) { return m.failed(true, m.random); }, kind::sleep, state::sleeping},
+    {state::sending, "failed, nobody wants it", [](machine& m) { return m.failed(false, m.random); }, kind::none, state::idle},
+    {state::sending, "late", [](machine& m) { return m.late(true, m.random); }, kind::send, state::sending},
+    {state::sending, "late, nobody wants it", [](machine& m) { return m.late(false, m.random); }, kind::none, state::idle},
+
+    {state::sleeping, "wanted by one more", [](machine& m) { return m.wanted(true); }, kind::none, state::sleeping},
+    {state::sleeping, "unwanted", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::idle},
+    {state::sleeping, "hint", [](machine& m) { return m.hint(); }, kind::send, state::sending},
+    {state::sleeping, "connected", [](machine& m) { return m.connected(); }, kind::send, state::sending},
+    {state::sleeping, "due", [](machine& m) { return m.due(true); }, kind::send, state::sending},
+    {state::sleeping, "due, offline", [](machine& m) { return m.due(false); }, kind::none, state::sleeping},
+
+    {state::holding, "wanted", [](machine& m) { return m.wanted(true); }, kind::none, state::holding},
+    {state::holding, "unwanted", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::holding},
+    {state::holding, "hint", [](machine& m) { return m.hint(); }, kind::none, state::holding},
+    {state::holding, "connected", [](machine& m) { return m.connected(); }, kind::none, state::holding},
+    {state::holding, "due", [](machine& m) { return m.due(true); }, kind::none, state::holding},
+    {state::holding, "leaving", [](machine& m) { m.leaving(); return nothing(); }, kind::none, state::releasing},
+
+    {state::releasing, "wanted", [](machine& m) { return m.wanted(true); }, kind::none, state::releasing},
+    {state::releasing, "unwanted", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::releasing},
+    {state::releasing, "hint", [](machine& m) { return m.hint(); }, kind::none, state::releasing},
+    {state::releasing, "connected", [](machine& m) { return m.connected(); }, kind::none, state::releasing},
+    {state::releasing, "due", [](machine& m) { return m.due(true); }, kind::none, state::releasing},
+    {state::releasing, "left", [](machine& m) { return m.left(true, false, true, m.random); }, kind::send, state::sending},
+    {state::releasing, "left, offline", [](machine& m) { return m.left(true, false, false, m.random); }, kind::none, state::sleeping},
+    {state::releasing, "left, others wait", [](machine& m) { return m.left(true, true, true, m.random); }, kind::sleep, state::sleeping},
+    {state::releasing, "left, nobody wants it", [](machine& m) { return m.left(false, false, true, m.random); }, kind::none, state::idle},
+    {state::releasing, "left, only others want it", [](machine& m) { return m.left(false, true, true, m.random); }, kind::none, state::idle},
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(contention_fsm)
+
+BOOST_AUTO_TEST_CASE(every_transition)
+{
+    for (const row& each : table) {
+        BOOST_TEST_CONTEXT(each.from << ": " << each.event)
+        {
+            machine m(each.from);
+            BOOST_TEST_REQUIRE(m.current() == each.from);
+            const auto action = each.happens(m);
+            BOOST_TEST(action.what == each.action);
+            BOOST_TEST(m.current() == each.to);
+            BOOST_TEST((action.pause > 0ns) == (each.action == kind::sleep));
+        }
+    }
+}
+
+// W1: the lock was freed between the look and the answer; the answer is older than the hint.
+BOOST_AUTO_TEST_CASE(W1_a_hint_while_sending_is_not_lost)
+{
+    machine m(state::sending);
+    m.hint();
+    m.hint();
+    BOOST_TEST(m.held(10s, true, m.random).what == kind::send);
+    // Once: two hints do not make a loop.
+    BOOST_TEST(m.held(10s, true, m.random).what == kind::sleep);
+    BOOST_TEST(m.hint().what == kind::send);
+}
+
+BOOST_AUTO_TEST_CASE(a_hint_counts_only_for_the_request_that_was_under_way)
+{
+    machine granted(state::sending);
+    granted.hint();
+    granted.granted();
+    granted.leaving();
+    granted.left(true, false, true, granted.random);
+    BOOST_TEST(granted.held(10s, true, granted.random).what == kind::sleep);
+
+    machine failed(state::sending);
+    failed.hint();
+    // It looks again anyway; trouble of the store is no reason to hurry.
+    BOOST_TEST(failed.failed(true, failed.random).what == kind::sleep);
+    failed.due(true);
+    BOOST_TEST(failed.held(10s, true, failed.random).what == kind::sleep);
+
+    machine unwanted(state::sending);
+    unwanted.hint();
+    unwanted.held(10s, false, unwanted.random);
+    unwanted.wanted(true);
+    BOOST_TEST(unwanted.held(10s, true, unwanted.random).what == kind::sleep);
+}
+
+BOOST_AUTO_TEST_CASE(never_sleeps_past_what_the_holder_has_left)
+{
+    for (unsigned seed = 0; seed < 500; ++seed) {
+        machine m(state::sending);
+        m.random.seed(seed);
+        for (int i = 0; i < 10; ++i) {
+            const auto action = m.held(5ms, true, m.random);
+            BOOST_TEST_REQUIRE(action.what == kind::sleep);
+            BOOST_TEST((action.pause <= 8ms));
+            BOOST_TEST((action.pause > 0ns));
+            m.due(true);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_that_never_expires_is_looked_at_with_backoff)
+{
+    machine m(state::sending);
+    for (int i = 0; i < 20; ++i) {
+        const auto action = m.held(-1ms, true, m.random);
+        BOOST_TEST_REQUIRE(action.what == kind::sleep);
+        BOOST_TEST((action.pause >= 10ms));
+        BOOST_TEST((action.pause <= 1s));
+        m.due(true);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_expired_holder_is_looked_at_at_once_but_not_in_a_loop)
+{
+    machine m(state::sending);
+    const auto action = m.held(0ms, true, m.random);
+    BOOST_TEST(action.what == kind::sleep);
+    BOOST_TEST((action.pause >= 1ms));
+    BOOST_TEST((action.pause <= 3ms));
+}
+
+BOOST_AUTO_TEST_CASE(pauses_grow_while_it_is_held_and_start_anew_after_a_grant)
+{
+    const auto most_of_the_next = [](auto prepare) {
+        clock::duration most{};
+        for (unsigned seed = 0; seed < 300; ++seed) {
+            machine m(state::sending);
+            m.random.seed(seed);
+            for (int i = 0; i < 8; ++i) {
+                m.held(10s, true, m.random);
+                m.due(true);
+            }
+            prepare(m);
+            most = std::max(most, m.held(10s, true, m.random).pause);
+        }
+        return most;
+    };
+    BOOST_TEST((most_of_the_next([](machine&) {}) > 500ms));
+    BOOST_TEST((most_of_the_next([](machine& m) {
+                    m.granted();
+                    m.leaving();
+                    m.left(true, false, true, m.random);
+                }) <= 20ms));
+    BOOST_TEST((most_of_the_next([](machine& m) {
+                    m.failed(false, m.random);
+                    m.wanted(true);
+                }) <= 20ms));
+}
+
+// The release that this client just made wakes it too; those it has let in would never get a turn.
+BOOST_AUTO_TEST_CASE(a_client_that_yields_does_not_listen_to_hints)
+{
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        machine m(state::releasing);
+        m.random.seed(seed);
+        const auto action = m.left(true, true, true, m.random);
+        BOOST_TEST((action.pause >= 1ms));
+        BOOST_TEST((action.pause <= 20ms));
+        BOOST_TEST(m.hint().what == kind::none);
+        BOOST_TEST(m.current() == state::sleeping);
+        BOOST_TEST(m.due(true).what == kind::send);
+        BOOST_TEST(m.held(1s, true, m.random).what == kind::sleep);
+        BOOST_TEST(m.hint().what == kind::send);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(yielding_ends_with_the_last_waiter)
+{
+    machine m(state::releasing);
+    m.left(true, true, true, m.random);
+    m.unwanted();
+    BOOST_TEST(m.current() == state::idle);
+    m.wanted(true);
+    m.held(10s, true, m.random);
+    BOOST_TEST(m.hint().what == kind::send);
+}
+
+BOOST_AUTO_TEST_CASE(late_is_tried_again_at_once_twice_and_then_with_pauses)
+{
+    machine m(state::sending);
+    BOOST_TEST(m.late(true, m.random).what == kind::send);
+    BOOST_TEST(m.late(true, m.random).what == kind::send);
+    BOOST_TEST(m.late(true, m.random).what == kind::sleep);
+    m.due(true);
+    BOOST_TEST(m.late(true, m.random).what == kind::sleep);
+    m.due(true);
+    m.held(1s, true, m.random);
+    m.due(true);
+    BOOST_TEST(m.late(true, m.random).what == kind::send);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_wanted_offline_begins_when_the_store_is_there)
+{
+    machine m(state::idle);
+    m.wanted(false);
+    BOOST_TEST(m.due(false).what == kind::none);
+    BOOST_TEST(m.connected().what == kind::send);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,239 @@
+#include <boost/test/unit_test.hpp>
+
+#include "fsm/keep_alive.hpp"
+#include "support/print.hpp"
+
+using namespace leasehold;
+using namespace std::chrono_literals;
+using fsm::keep_alive;
+using action = keep_alive::action;
+
+namespace {
+
+constexpr clock::time_point start{1000s};
+constexpr auto never = clock::time_point::max();
+constexpr clock::duration lease = 30s;
+constexpr clock::duration margin = 302ms;
+
+keep_alive fresh(clock::time_point ends = never, clock::duration interval = lease / 3)
+{
+    return {start, lease, interval, ends};
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(keep_alive_fsm)
+
+BOOST_AUTO_TEST_CASE(the_drift_margin_is_a_hundredth_and_two_milliseconds)
+{
+    BOOST_TEST((fsm::drift_margin(30s) == 302ms));
+    BOOST_TEST((fsm::drift_margin(10ms) == 2100us));
+}
+
+// R5: what counts is when the request left, not when the answer came.
+BOOST_AUTO_TEST_CASE(R5_the_deadline_counts_from_the_send)
+{
+    keep_alive life = fresh();
+    BOOST_TEST((life.deadline() == start + lease - margin));
+    const auto sent = start + 10s;
+    life.sent();
+    BOOST_TEST((life.confirmed(sent, sent + 5s) == action::wait));
+    BOOST_TEST((life.deadline() == sent + lease - margin));
+}
+
+BOOST_AUTO_TEST_CASE(it_is_renewed_after_the_interval_and_in_step_with_others)
+{
+    keep_alive life = fresh();
+    const auto due = life.next();
+    BOOST_TEST((due <= start + 10s));
+    BOOST_TEST((due >= start + 10s - lease / 64));
+    BOOST_TEST((life.due(due - 1ns) == action::wait));
+    BOOST_TEST((life.due(due) == action::renew));
+
+    // Taken within one step of the grid: renewed at the same moment.
+    const auto grid = lease / 64;
+    const clock::time_point step = start - start.time_since_epoch() % grid;
+    const keep_alive one(step + 1ms, lease, 10 * grid, never);
+    const keep_alive other(step + 400ms, lease, 10 * grid, never);
+    BOOST_TEST((one.next() == other.next()));
+}
+
+BOOST_AUTO_TEST_CASE(short_leases_are_not_renewed_in_a_loop)
+{
+    for (const auto interval : {1ms, 2ms, 5ms}) {
+        const keep_alive life(start, 10ms, interval, never);
+        BOOST_TEST((life.next() >= start + interval / 2));
+        BOOST_TEST((life.next() <= start + interval));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(one_renewal_at_a_time)
+{
+    keep_alive life = fresh();
+    BOOST_TEST((life.due(start + 10s) == action::renew));
+    life.sent();
+    BOOST_TEST(life.in_flight());
+    BOOST_TEST((life.next() == life.deadline()));
+    BOOST_TEST((life.due(start + 15s) == action::wait));
+    life.confirmed(start + 10s, start + 16s);
+    BOOST_TEST(!life.in_flight());
+    BOOST_TEST((life.next() > start + 19s));
+}
+
+// R2: one failure is neither the end of the renewals nor a loss.
+BOOST_AUTO_TEST_CASE(R2_a_failure_is_tried_again_until_the_deadline_and_only_then_lost)
+{
+    keep_alive life = fresh();
+    auto now = life.next();
+    int tries = 0;
+    while (life.due(now) == action::renew) {
+        life.sent();
+        ++tries;
+        life.failed(now + 1ms);
+        BOOST_TEST((life.next() > now));
+        BOOST_TEST((life.next() <= now + 1ms + 2500ms));
+        now = life.next();
+    }
+    BOOST_TEST(tries >= 8);
+    BOOST_TEST((now == life.deadline()));
+    BOOST_TEST(life.ended());
+    BOOST_TEST(life.reason() == errc::expired);
+}
+
+BOOST_AUTO_TEST_CASE(it_is_over_at_the_deadline_and_not_before)
+{
+    for (const bool in_flight : {false, true}) {
+        keep_alive life = fresh();
+        if (in_flight)
+            life.sent();
+        BOOST_TEST((life.due(life.deadline() - 1ns) != action::end));
+        BOOST_TEST((life.due(life.deadline()) == action::end));
+        BOOST_TEST(life.reason() == errc::expired);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_confirmation_after_the_deadline_does_not_save_it)
+{
+    keep_alive life = fresh();
+    life.sent();
+    const auto before = life.deadline();
+    BOOST_TEST((life.confirmed(before - 1s, before) == action::end));
+    BOOST_TEST(life.reason() == errc::expired);
+    BOOST_TEST((life.deadline() == before));
+}
+
+BOOST_AUTO_TEST_CASE(lost_stays_lost)
+{
+    const auto lose = [](keep_alive& life, int how) {
+        switch (how) {
+        case 0: return life.gone();
+        case 1: return life.due(life.deadline());
+        case 2: return life.end(errc::shut_down);
+        default: return life.end({});
+        }
+    };
+    for (int how = 0; how < 4; ++how) {
+        keep_alive life = fresh();
+        life.sent();
+        BOOST_TEST((lose(life, how) == action::end));
+        const error_code why = life.reason();
+        const auto deadline = life.deadline();
+        BOOST_TEST((life.confirmed(start + 29s, start + 29s) == action::wait));
+        BOOST_TEST((life.gone() == action::wait));
+        BOOST_TEST((life.due(start + 100s) == action::wait));
+        life.connected(start + 29s);
+        life.failed(start + 29s);
+        BOOST_TEST((life.due(start + 29s) == action::wait));
+        BOOST_TEST(life.ended());
+        BOOST_TEST(life.reason() == why);
+        BOOST_TEST((life.deadline() == deadline));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(gone_is_the_end_at_once)
+{
+    keep_alive life = fresh();
+    life.sent();
+    BOOST_TEST((life.gone() == action::end));
+    BOOST_TEST(life.reason() == errc::lost);
+    BOOST_TEST(!life.in_flight());
+}
+
+// A late confirmation belongs to a request that was given up; it is proof all the same, but of its own time only.
+BOOST_AUTO_TEST_CASE(a_late_confirmation_counts_and_takes_nothing_back)
+{
+    keep_alive life = fresh();
+    life.sent();
+    life.failed(start + 15s);
+    life.sent();
+    life.confirmed(start + 17s, start + 18s);
+    const auto deadline = life.deadline();
+    BOOST_TEST((deadline == start + 17s + lease - margin));
+    life.confirmed(start + 10s, start + 19s);
+    BOOST_TEST((life.deadline() == deadline));
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_means_asking_at_once)
+{
+    keep_alive life = fresh();
+    life.sent(); // into a connection that has ended
+    life.connected(start + 12s);
+    BOOST_TEST((life.next() == start + 12s));
+    BOOST_TEST((life.due(start + 12s) == action::renew));
+}
+
+BOOST_AUTO_TEST_CASE(without_renewal_it_ends_when_its_time_is_over)
+{
+    keep_alive life = fresh(never, 0s);
+    BOOST_TEST((life.next() == life.deadline()));
+    BOOST_TEST((life.due(start + 20s) == action::wait));
+    life.connected(start + 21s);
+    BOOST_TEST((life.due(start + 21s) == action::wait));
+    BOOST_TEST((life.next() == life.deadline()));
+    BOOST_TEST((life.due(life.deadline()) == action::end));
+    BOOST_TEST(life.reason() == errc::expired);
+}
+
+BOOST_AUTO_TEST_CASE(the_longest_hold_ends_it_however_often_it_is_renewed)
+{
+    const auto ends = start + 45s;
+    keep_alive life = fresh(ends);
+    auto now = life.next();
+    for (action what = life.due(now); what != action::end; what = life.due(now)) {
+        if (what == action::renew) {
+            life.sent();
+            life.confirmed(now, now + 1ms);
+        }
+        BOOST_TEST((life.deadline() <= ends));
+        now = life.next();
+    }
+    BOOST_TEST((now == ends));
+    BOOST_TEST(life.reason() == errc::hold_limit);
+}
+
+BOOST_AUTO_TEST_CASE(a_longest_hold_below_the_lease_time_is_the_deadline)
+{
+    keep_alive life = fresh(start + 5s);
+    BOOST_TEST((life.deadline() == start + 5s));
+    BOOST_TEST((life.next() == start + 5s));
+    BOOST_TEST((life.due(start + 5s) == action::end));
+    BOOST_TEST(life.reason() == errc::hold_limit);
+}
+
+BOOST_AUTO_TEST_CASE(the_next_holder_has_a_longest_hold_of_its_own)
+{
+    keep_alive life = fresh(start + 40s);
+    life.sent();
+    life.confirmed(start + 10s, start + 10s);
+    life.sent();
+    life.confirmed(start + 19s, start + 19s);
+    BOOST_TEST((life.deadline() == start + 40s));
+    life.extend(start + 60s);
+    BOOST_TEST((life.deadline() == start + 40s)); // not before the store has confirmed
+    BOOST_TEST((life.due(start + 29s) == action::renew));
+    life.sent();
+    life.confirmed(start + 29s, start + 29s);
+    BOOST_TEST((life.deadline() == start + 29s + lease - margin));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

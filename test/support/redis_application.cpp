@@ -1,0 +1,45 @@
+#include "support/redis_application.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/redis/connection.hpp>
+
+#include <chrono>
+#include <thread>
+
+namespace leasehold::test {
+
+namespace asio = boost::asio;
+namespace redis = boost::redis;
+
+struct redis_application::state
+{
+    asio::io_context context;
+    std::shared_ptr<redis::connection> connection = std::make_shared<redis::connection>(
+        asio::make_strand(context), redis::logger(redis::logger::level::disabled));
+    std::jthread thread;
+};
+
+redis_application::redis_application(const std::string& socket) : state_(std::make_unique<state>())
+{
+    redis::config where;
+    where.unix_socket = socket;
+    where.reconnect_wait_interval = std::chrono::milliseconds(5);
+    state_->connection->async_run(where, [held = state_->connection](boost::system::error_code) {});
+    state_->thread = std::jthread([&context = state_->context] { context.run(); });
+}
+
+redis_application::~redis_application()
+{
+    asio::post(state_->connection->get_executor(), [held = state_->connection] { held->cancel(); });
+    state_->thread.join();
+    state_->connection.reset();
+}
+
+std::shared_ptr<redis::connection> redis_application::connection() const
+{
+    return state_->connection;
+}
+
+} // namespace leasehold::test

@@ -1,0 +1,31 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_REDIS_APPLICATION_HPP
+#define LEASEHOLD_TEST_SUPPORT_REDIS_APPLICATION_HPP
+
+#include <memory>
+#include <string>
+
+namespace boost::redis {
+class connection;
+}
+
+namespace leasehold::test {
+
+/// An application that has a Redis connection of its own, on a context and a thread of its own. Ended by the destructor.
+class redis_application
+{
+public:
+    explicit redis_application(const std::string& socket);
+    ~redis_application();
+    redis_application(const redis_application&) = delete;
+    redis_application& operator=(const redis_application&) = delete;
+
+    std::shared_ptr<boost::redis::connection> connection() const;
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+} // namespace leasehold::test
+
+#endif
