@@ -8,6 +8,8 @@
 #include <boost/asio/associated_immediate_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+
 #include <tuple>
 #include <utility>
 
@@ -75,6 +77,28 @@ private:
     asio::any_completion_handler<void(Results...)> handler_;
     asio::any_completion_executor executor_;
     asio::cancellation_slot slot_;
+};
+
+/// An operation on its way to the strand. When it does not get there, because the context has ended, its handler is destroyed here: the caller's
+/// slot still refers to the operation, and a handler that owns that slot would stay for ever.
+template <class Op>
+class departure
+{
+public:
+    explicit departure(boost::intrusive_ptr<Op> op) noexcept : op_(std::move(op)) {}
+    departure(departure&&) noexcept = default;
+    departure& operator=(departure&&) = delete;
+
+    ~departure()
+    {
+        if (op_)
+            op_->done.drop();
+    }
+
+    [[nodiscard]] boost::intrusive_ptr<Op> arrive() noexcept { return std::move(op_); }
+
+private:
+    boost::intrusive_ptr<Op> op_;
 };
 
 } // namespace leasehold::detail
