@@ -439,7 +439,7 @@ BOOST_AUTO_TEST_CASE(R1_many_cycles_leave_no_timers)
     constexpr int cycles = 5'000; // on the scripted store, which remembers every call
     for (int i = 0; i < cycles; ++i) {
         engine::locking op(e.context.get_executor());
-        op.start([&](auto handler) { detail::start_lock(std::move(handler), what, {}, clock::duration::max()); });
+        op.start([&](auto handler) { e.async_lock(what, std::move(handler)); });
         e.poll();
         e.store->grant(static_cast<std::size_t>(i), static_cast<std::uint64_t>(i) + 1);
         e.poll();
