@@ -49,6 +49,8 @@ public:
     /// Completes an operation that never began.
     static void immediate(handler_type bound, const asio::any_io_executor& io, Results... results)
     {
+        if (!io)
+            return; // the context has ended
         // The immediate executor only says how to get out of the call; the handler belongs to its own executor.
         const asio::any_completion_executor way_out = asio::get_associated_immediate_executor(bound.handler, io);
         asio::any_completion_executor executor =
