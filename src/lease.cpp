@@ -63,7 +63,9 @@ void start_release(void_handler handler, grant_ptr given)
                 self->on_strand([op] { op->cancel(); });
         });
     }
-    client.on_strand([given = std::move(given), op, &client] { client.leases().release(*given, op); });
+    client.on_strand([given = std::move(given), going = departure(op), &client]() mutable {
+        client.leases().release(*given, going.arrive());
+    });
 }
 
 void start_wait_lost(void_handler handler, grant_ptr given)
@@ -80,7 +82,9 @@ void start_wait_lost(void_handler handler, grant_ptr given)
                 self->on_strand([op, given, &owner = client_of(*given)] { owner.leases().stop_waiting(*given, *op); });
         });
     }
-    client.on_strand([given = std::move(given), op, &client] { client.leases().wait_lost(*given, op); });
+    client.on_strand([given = std::move(given), going = departure(op), &client]() mutable {
+        client.leases().wait_lost(*given, going.arrive());
+    });
 }
 
 } // namespace detail

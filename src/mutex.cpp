@@ -42,7 +42,10 @@ void start_lock(lock_handler handler, spec_ptr spec, owner who, clock::duration 
     const auto start = [&](auto op, auto begin) {
         if (auto& slot = op->done.slot(); slot.is_connected())
             slot.template emplace<canceller<typename decltype(op)::element_type>>(client.weak_from_this(), op);
-        client.on_strand([op = std::move(op), begin, spec] { begin(*spec->owner, *op); });
+        client.on_strand([going = departure(std::move(op)), begin, spec]() mutable {
+            const auto arrived = going.arrive();
+            begin(*spec->owner, *arrived);
+        });
     };
     const auto now = client.now();
     if (who.empty())

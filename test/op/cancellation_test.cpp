@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(F1_a_lock_before_it_began_on_the_strand)
         engine e;
         engine::locking op(e.context.get_executor());
         const auto what = e.spec("a");
-        op.start([&](auto handler) { detail::start_lock(std::move(handler), what, {}, clock::duration::max()); });
+        op.start([&](auto handler) { e.async_lock(what, std::move(handler)); });
         op.cancel(type);
         e.poll();
         check_aborted_once(e, op);
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(a_run_before_it_began_on_the_strand)
 {
     for (const auto type : all_types) {
         engine e(false);
-        e.running.start([&](auto handler) { e.core->run(std::move(handler)); });
+        e.running.start([&](auto handler) { e.async_run(std::move(handler)); });
         e.running.cancel(type);
         e.poll();
         BOOST_TEST_REQUIRE(e.running.done());

@@ -47,7 +47,7 @@ struct ending_case
 
 auto starts_lock(detail::spec_ptr what, clock::duration limit = clock::duration::max())
 {
-    return [what, limit](auto handler) { detail::start_lock(std::move(handler), what, {}, limit); };
+    return [what, limit](auto handler) { engine::start_lock(std::move(handler), what, {}, limit); };
 }
 
 const std::vector<ending_case> cases = {
@@ -70,14 +70,14 @@ const std::vector<ending_case> cases = {
     {"entered", true,
      [](engine& e, engine::locking& op) {
          e.kept.push_back(e.taken(e.spec("a")));
-         op.start([&](auto handler) { detail::start_lock(std::move(handler), e.spec("a"), e.kept[0].owner(), clock::duration::max()); });
+         op.start([&](auto handler) { engine::start_lock(std::move(handler), e.spec("a"), e.kept[0].owner(), clock::duration::max()); });
          e.poll();
          e.say(acquire_reply::outcome::granted);
      },
      {}},
     {"not entered", true,
      [](engine& e, engine::locking& op) {
-         op.start([&](auto handler) { detail::start_lock(std::move(handler), e.spec("a"), owner("11111111-1111-1111-1111-111111111111:1", 1), clock::duration::max()); });
+         op.start([&](auto handler) { engine::start_lock(std::move(handler), e.spec("a"), owner("11111111-1111-1111-1111-111111111111:1", 1), clock::duration::max()); });
          e.poll();
          e.say(acquire_reply::outcome::gone);
      },
@@ -123,14 +123,14 @@ const std::vector<ending_case> cases = {
          op.start([&](auto handler) { lease().async_release(std::move(handler)); });
          turn_until(e, [&] { return op.done(); });
      }},
-    {"run twice", true, {}, [](engine& e, engine::waiting& op) { op.start([&](auto handler) { e.core->run(std::move(handler)); }); e.poll(); }},
+    {"run twice", true, {}, [](engine& e, engine::waiting& op) { op.start([&](auto handler) { e.async_run(std::move(handler)); }); e.poll(); }},
     {"run and shut down", false, {},
      [](engine& e, engine::waiting& op) {
-         op.start([&](auto handler) { e.core->run(std::move(handler)); });
+         op.start([&](auto handler) { e.async_run(std::move(handler)); });
          e.poll();
          e.shutdown();
      }},
-    {"shutdown", true, {}, [](engine& e, engine::waiting& op) { op.start([&](auto handler) { e.core->shutdown(std::move(handler)); }); e.poll(); }},
+    {"shutdown", true, {}, [](engine& e, engine::waiting& op) { op.start([&](auto handler) { e.async_shutdown(std::move(handler)); }); e.poll(); }},
 };
 
 // Runs everything at once.
@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(an_immediate_executor_is_used_for_immediate_errors)
         }));
         switch (which) {
         case 0: {
-            detail::start_lock(asio::bind_immediate_executor(way_out, asio::bind_executor(own, [&](error_code code, lease) {
+            engine::start_lock(asio::bind_immediate_executor(way_out, asio::bind_executor(own, [&](error_code code, lease) {
                                    ++calls;
                                    BOOST_TEST(code == errc::not_running);
                                    BOOST_TEST(own.running_here());
@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(an_immediate_executor_is_used_for_immediate_errors)
                                e.spec("a"), {}, clock::duration::max());
             break;
         }
-        case 1: e.core->run(handler); break;
+        case 1: e.async_run(handler); break;
         case 2: lease().async_release(handler); break;
         }
         BOOST_TEST(calls == 0);
@@ -307,7 +307,7 @@ BOOST_AUTO_TEST_CASE(an_immediate_executor_is_not_used_for_anything_else)
     engine e;
     const tracker_executor way_out(e.context.get_executor());
     int calls = 0;
-    detail::start_lock(asio::bind_immediate_executor(way_out, asio::bind_executor(e.context.get_executor(), [&](error_code, lease) { ++calls; })),
+    engine::start_lock(asio::bind_immediate_executor(way_out, asio::bind_executor(e.context.get_executor(), [&](error_code, lease) { ++calls; })),
                        e.spec("a"), {}, clock::duration::max());
     e.poll();
     e.grant();
@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(an_immediate_executor_that_runs_at_once_may)
 {
     engine e(false);
     int calls = 0;
-    detail::start_lock(asio::bind_immediate_executor(inline_executor{&e.context}, [&](error_code code, lease) {
+    engine::start_lock(asio::bind_immediate_executor(inline_executor{&e.context}, [&](error_code code, lease) {
                            ++calls;
                            BOOST_TEST(code == errc::not_running);
                        }),
@@ -336,7 +336,7 @@ BOOST_AUTO_TEST_CASE(memory_is_freed_before_the_handler_runs)
     const std::weak_ptr<int> watch = held_by_handler;
     std::optional<std::size_t> live;
     long users = -1;
-    detail::start_lock(asio::bind_allocator(allocator, asio::bind_executor(e.context.get_executor(), [&, held = held_by_handler](error_code, lease) {
+    engine::start_lock(asio::bind_allocator(allocator, asio::bind_executor(e.context.get_executor(), [&, held = held_by_handler](error_code, lease) {
                            live = allocator.live();
                            users = watch.use_count();
                        })),
@@ -355,7 +355,7 @@ BOOST_AUTO_TEST_CASE(an_emission_within_the_handler_finds_nothing)
     engine e;
     asio::cancellation_signal signal;
     int calls = 0;
-    detail::start_lock(asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(e.context.get_executor(), [&](error_code code, lease held) {
+    engine::start_lock(asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(e.context.get_executor(), [&](error_code code, lease held) {
                            ++calls;
                            BOOST_TEST(!code);
                            signal.emit(asio::cancellation_type::all);
@@ -380,7 +380,7 @@ BOOST_AUTO_TEST_CASE(a_slot_that_outlives_its_operation_keeps_nothing)
     {
         const auto what = e.spec("a");
         watch = what;
-        detail::start_lock(asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(e.context.get_executor(), [&](error_code, lease) {
+        engine::start_lock(asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(e.context.get_executor(), [&](error_code, lease) {
                                kept = !watch.expired();
                            })),
                            what, {}, clock::duration::zero());
@@ -421,8 +421,8 @@ BOOST_AUTO_TEST_CASE(handlers_are_destroyed_uncalled_with_their_context)
         lease held = e->taken(e->spec("b"));
         const auto what = e->spec("a");
         for (int i = 0; i < 3; ++i)
-            detail::start_lock([token, &calls](error_code, lease) { ++calls; }, what, {}, clock::duration::max());
-        detail::start_lock([token, &calls](error_code, lease) { ++calls; }, what, held.owner(), clock::duration::max());
+            engine::start_lock([token, &calls](error_code, lease) { ++calls; }, what, {}, clock::duration::max());
+        engine::start_lock([token, &calls](error_code, lease) { ++calls; }, what, held.owner(), clock::duration::max());
         held.async_wait_lost([token, &calls](error_code) { ++calls; });
         e->poll();
         lease other = e->taken(e->spec("c"));
