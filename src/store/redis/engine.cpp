@@ -86,7 +86,7 @@ void engine::acquire(const acquire_request& request, store::acquire_handler hand
     if (!open_for_requests())
         return refuse(std::move(handler), acquire_reply{});
     next().acquire(request, time_.limit(clock::now(), request.budget), fence_retention_, std::move(handler));
-    flush_soon();
+    flush_first();
 }
 
 void engine::release(const release_request& request, store::release_handler handler)
@@ -94,7 +94,7 @@ void engine::release(const release_request& request, store::release_handler hand
     if (!open_for_requests())
         return refuse(std::move(handler), release_reply{});
     next().release(request, std::move(handler));
-    flush_soon();
+    flush_first();
 }
 
 void engine::renew(std::span<const renewal> renewals, store::renew_handler handler)
@@ -113,7 +113,7 @@ void engine::renew(std::span<const renewal> renewals, store::renew_handler handl
         ++job->outstanding;
         next().renew(renewals.subspan(first, count), {job, first, count});
     }
-    flush_soon();
+    flush_first();
 }
 
 batch& engine::next()
@@ -127,6 +127,15 @@ batch& engine::next()
         }
     }
     return *waiting_.back();
+}
+
+// Behind nothing that is under way it goes at once, and what comes meanwhile collects behind it.
+void engine::flush_first()
+{
+    if (under_way_.empty() && !flush_posted_)
+        flush();
+    else
+        flush_soon();
 }
 
 // What one turn of the strand brings goes out together.

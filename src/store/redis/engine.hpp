@@ -51,6 +51,7 @@ private:
     void refuse(Handler handler, Reply reply);
 
     batch& next();
+    void flush_first();
     void flush_soon();
     void flush();
     void fail_waiting();
