@@ -1,115 +1,91 @@
-// A process that takes locks as it is told, in lines, and says what it sees.
-//
-//   holder URL LEASE_MS
-//
-//   lock NAME     → "held FENCE", or "error TEXT"; later "lost TEXT" when it is
-//   try NAME      → the same
-//   look          → "valid" or "not valid", at once: from a thread that needs none of the library's handlers
-//   release       → "released", or "error TEXT"
-//   wall          → the wall clock, in seconds since 1970
-//   renewed       → how many renewals were confirmed
-#include <leasehold/client.hpp>
-#include <leasehold/mutex.hpp>
+// A process that holds a lock and does as it is told, one line at a time:
+//   holder URL
+//   lock NAME LEASE_MS   → "waiting" when another has it; "locked FENCE" or "failed WHY"
+//   valid                → "valid 0" or "valid 1", from a thread that is not the client's
+//   wall                 → "wall SECONDS", its wall clock
+//   release              → "released WHY"
+// and by itself "lost WHY". Ends with its input.
+#include "support/client_thread.hpp"
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-
-#include <chrono>
+#include <cstdio>
 #include <iostream>
 #include <mutex>
+#include <optional>
+#include <sstream>
 #include <string>
-#include <thread>
 
 namespace {
 
-using leasehold::error_code;
-
-std::mutex output;
+using namespace leasehold;
 
 void say(const std::string& line)
 {
-    const std::lock_guard lock(output);
+    static std::mutex lines;
+    const std::lock_guard guard(lines);
     std::cout << line << std::endl;
 }
 
-class holder
+/// Not everything is said by name: what a test compares is.
+std::string why(error_code code)
 {
-public:
-    holder(const std::string& url, std::chrono::milliseconds lease) : locks_(context_, at(url))
-    {
-        how_.lease_time = lease;
-        how_.backoff_floor = std::chrono::seconds(60);
-        how_.backoff_ceiling = std::chrono::seconds(60);
-        locks_.async_run([](error_code) {});
-        thread_ = std::jthread([this] { context_.run(); });
-    }
+    if (!code)
+        return "success";
+    if (code == errc::expired)
+        return "expired";
+    if (code == errc::lost)
+        return "lost";
+    return code.message();
+}
 
-    ~holder()
+class speaking_observer final : public observer
+{
+    void waiting(std::string_view, std::chrono::milliseconds) noexcept override
     {
-        locks_.cancel();
-        work_.reset();
+        if (!std::exchange(said_, true))
+            say("waiting");
     }
-
-    void obey(const std::string& verb)
-    {
-        if (verb == "lock" || verb == "try")
-            return take(verb == "try");
-        if (verb == "look")
-            return say(lease_.valid() ? "valid" : "not valid");
-        if (verb == "release") {
-            lease_.async_release([](error_code code) { say(code ? "error " + code.message() : "released"); });
-            return;
-        }
-        if (verb == "renewed")
-            return say(std::to_string(locks_.stats().renewed));
-        const auto wall = std::chrono::system_clock::now().time_since_epoch();
-        say(std::to_string(std::chrono::duration_cast<std::chrono::seconds>(wall).count()));
-    }
-
-private:
-    static leasehold::config at(const std::string& url)
-    {
-        leasehold::config where(url);
-        where.reconnect = std::chrono::milliseconds(10);
-        return where;
-    }
-
-    void take(bool once)
-    {
-        std::string name;
-        std::cin >> name;
-        const leasehold::mutex lock(locks_, name, how_);
-        auto told = [this](error_code code, leasehold::lease got) {
-            if (code)
-                return say("error " + code.message());
-            lease_ = std::move(got); // the other thread looks after it has been told
-            lease_.async_wait_lost([](error_code why) {
-                if (why != boost::asio::error::operation_aborted)
-                    say("lost " + why.message());
-            });
-            say("held " + std::to_string(lease_.fence()));
-        };
-        if (once)
-            lock.async_try_lock(std::move(told));
-        else
-            lock.async_lock(std::move(told));
-    }
-
-    boost::asio::io_context context_;
-    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
-    leasehold::client locks_;
-    leasehold::lock_options how_;
-    leasehold::lease lease_;
-    std::jthread thread_;
+    void lost(std::string_view, std::uint64_t, error_code reason) noexcept override { say("lost " + why(reason)); }
+    bool said_ = false;
 };
 
 } // namespace
 
 int main(int count, char** words)
 {
-    if (count != 3)
+    if (count != 2)
         return 2;
-    holder self(words[1], std::chrono::milliseconds(std::stoll(words[2])));
-    for (std::string verb; std::cin >> verb;)
-        self.obey(verb);
+    boost::asio::io_context context;
+    client locks(context, test::at(std::string(words[1])), std::make_shared<speaking_observer>());
+    locks.async_run([](error_code) {});
+    std::jthread runner([&] { context.run(); });
+    lease held;
+    for (std::string line; std::getline(std::cin, line);) {
+        std::istringstream in(line);
+        std::string verb, name;
+        in >> verb;
+        if (verb == "lock") {
+            int milliseconds = 0;
+            in >> name >> milliseconds;
+            lock_options options;
+            options.lease_time = std::chrono::milliseconds(milliseconds);
+            // Short, so that little of a lease is gone when a test ends or stops this process.
+            options.renew_interval = options.lease_time / 10;
+            std::promise<test::taken> done;
+            mutex(locks, name, options).async_lock([&](error_code code, lease got) {
+                done.set_value({code, std::move(got)});
+            });
+            test::taken result = done.get_future().get();
+            say(result.code ? "failed " + why(result.code) : "locked " + std::to_string(result.held.fence()));
+            held = std::move(result.held);
+        } else if (verb == "valid") {
+            say(held.valid() ? "valid 1" : "valid 0");
+        } else if (verb == "wall") {
+            const auto now = std::chrono::system_clock::now().time_since_epoch();
+            say("wall " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count()));
+        } else if (verb == "release") {
+            say("released " + why(test::get(test::client_thread::start_release(std::move(held)))));
+        }
+    }
+    locks.cancel();
+    return 0;
 }
