@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(S2_scripts_are_not_allowed)
 BOOST_AUTO_TEST_CASE(S2_a_command_inside_the_script_is_not_allowed)
 {
     site s;
-    for (const char* command : {"hset", "pexpire", "pttl", "set", "time", "hexists", "get"}) {
+    for (const char* command : {"hset", "pexpire", "pttl", "set", "time", "get"}) {
         make_user(s, "some", command);
         party a(s.context, as(s, "some"));
         const started op = a.lock_for(5s, "lock", leased(long_time));
@@ -432,9 +432,9 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_with_waiters_and_held_leases)
         waiters.push_back(a.lock(name, leased(long_time)));
     }
     waiters.push_back(a.lock("foreign", leased(long_time)));
-    waiters.push_back(a.lock("lock0", leased(long_time), held.front().owner())); // under way
     const started next = b.lock("lock1", patient(long_time));
     s.await_watchers("lock1");
+    waiters.push_back(a.lock("lock0", leased(long_time), held.front().owner())); // has not begun
 
     const started stopped = a.shut_down();
     run_until(s.context, stopped);
@@ -467,6 +467,27 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_with_waiters_and_held_leases)
     s.eventually([&] { return s.raw.channels().empty(); });
     BOOST_TEST(a.stats().held == 0u);
     BOOST_TEST(a.stats().waiting == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(P3_shut_down_leaves_with_every_entry)
+{
+    site s;
+    party a(s.context, s.direct());
+    party b(s.context, s.direct());
+    const lease first = a.take("lock", leased(long_time));
+    const lease second = a.enter("lock", leased(long_time), first.owner());
+    const lease guest = b.enter("lock", leased(long_time), first.owner());
+    const started stopped = a.shut_down();
+    run_until(s.context, stopped);
+    BOOST_TEST(stopped.code() == success);
+    BOOST_TEST(!second.valid());
+    BOOST_TEST(guest.valid());
+    BOOST_TEST(s.fields("lock").at(guest.owner().id()) == "1"); // the other client's own
+    BOOST_TEST(a.stats().releases_sent == 2u);
+    const started last = b.shut_down();
+    run_until(s.context, last);
+    BOOST_TEST(last.code() == success);
+    BOOST_TEST(!s.exists("lock"));
 }
 
 BOOST_AUTO_TEST_CASE(P3_shut_down_while_the_server_does_not_answer)
