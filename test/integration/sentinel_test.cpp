@@ -153,11 +153,22 @@ BOOST_AUTO_TEST_CASE(row_10_planned_switch)
     other.seen().wait_for(kind::waiting);
     replicate(deployment);
     const auto fence = held.held.fence();
+    redis_server& old = deployment.master();
     deployment.switch_master();
     deployment.wait_for_new_master();
+    // Until then there are two masters, and what the old one is told is lost.
+    const auto demoted = [&] {
+        try {
+            return old.connect().command({"ROLE"}).items.at(0).text == "slave";
+        }
+        catch (const resp_disconnected&) {
+            return false; // sent away with the others
+        }
+    };
+    wait_until(demoted, 60s);
     goes_on(holder, held.held);
     resp_client store = deployment.master().connect();
-    wait_until([&] { return store.integer({"HEXISTS", stock, held.held.owner().id()}) == 1; });
+    BOOST_TEST(store.integer({"HEXISTS", stock, held.held.owner().id()}) == 1);
     BOOST_TEST(!holder.release(std::move(held.held)));
     taken next = get(waiting, 60s);
     BOOST_TEST(!next.code);
