@@ -490,6 +490,27 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_leaves_with_every_entry)
     BOOST_TEST(!s.exists("lock"));
 }
 
+BOOST_AUTO_TEST_CASE(P3_shut_down_while_an_acquire_is_on_its_way)
+{
+    site s;
+    fault_proxy proxy(s.server);
+    party a(s.context, site::through(proxy));
+    a.await_connected();
+    s.foreign_lock("foreign", long_time);
+    proxy.stall_requests();
+    const started waiter = a.lock("foreign", leased(long_time));
+    run_until(s.context, [&] { return a.stats().acquires_sent == 1; }, ample);
+    const auto begun = leasehold::clock::now();
+    const started stopped = a.shut_down();
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.code() == error_code(errc::shut_down));
+    proxy.forward(); // and the answer is that another has it: there is nothing to give back
+    run_until(s.context, stopped);
+    BOOST_TEST(stopped.code() == success);
+    BOOST_TEST((leasehold::clock::now() - begun < 4s)); // five are for a store that does not answer
+    BOOST_TEST(s.fields("foreign").size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(P3_shut_down_while_the_server_does_not_answer)
 {
     site s;
