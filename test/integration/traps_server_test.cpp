@@ -290,9 +290,8 @@ BOOST_AUTO_TEST_CASE(S3_the_server_is_busy)
     how.renew_interval = 100ms;
     lease held = a.take("lock", how);
     b.await_connected();
-    s.raw.done({"CONFIG", "SET", "busy-reply-threshold", "20"});
     resp_client busy = s.server.connect();
-    busy.send({"EVAL", "while true do end", "0"});
+    s.make_busy(busy);
     const started once = b.try_lock("other", leased(long_time));
     const started waiting = b.lock("other", brisk(long_time));
     const started entering = a.lock("lock", how, held.owner());
@@ -320,9 +319,8 @@ BOOST_AUTO_TEST_CASE(S3_a_release_while_the_server_is_busy)
     site s;
     party a(s.context, s.direct());
     lease held = a.take("lock", leased(long_time));
-    s.raw.done({"CONFIG", "SET", "busy-reply-threshold", "20"});
     resp_client busy = s.server.connect();
-    busy.send({"EVAL", "while true do end", "0"});
+    s.make_busy(busy);
     const started op = a.release(held);
     // Refused at least once, and repeated.
     run_until(s.context, [&] { return a.stats().releases_sent >= 2; }, ample);
