@@ -59,6 +59,15 @@ void site::foreign_lock(const std::string& name, milliseconds time, const std::s
     raw.done({"EXEC"});
 }
 
+void site::make_busy(resp_client& by)
+{
+    raw.done({"CONFIG", "SET", "busy-reply-threshold", "20"});
+    by.send({"EVAL", "while true do end", "0"});
+    // It may have begun or not: only then the answer is an error.
+    while (!raw.command({"PING"}).is_error()) {
+    }
+}
+
 void site::await_gone(const std::string& name)
 {
     eventually([&] { return !exists(name); });

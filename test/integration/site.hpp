@@ -38,6 +38,9 @@ struct site
     /// As another library takes it.
     void foreign_lock(const std::string& name, milliseconds time, const std::string& owner = "somebody:1");
 
+    /// Runs an endless script over `by`, and returns when the server says BUSY. SCRIPT KILL ends it.
+    void make_busy(resp_client& by);
+
     void await_gone(const std::string& name);
     void await_watchers(const std::string& name, std::int64_t count = 1);
     void eventually(const std::function<bool()>& what) { test::eventually(context, what); }

@@ -120,10 +120,9 @@ BOOST_AUTO_TEST_CASE(R2_a_failed_renewal_is_tried_again)
         BOOST_TEST((held.deadline() > deadline));
     }
     // Refused by the server instead.
-    s.raw.done({"CONFIG", "SET", "busy-reply-threshold", "20"});
     resp_client busy = s.server.connect();
     const auto late = a.count(kind::renewal_late);
-    busy.send({"EVAL", "while true do end", "0"});
+    s.make_busy(busy);
     await_count(a, kind::renewal_late, late + 1);
     s.raw.done({"SCRIPT", "KILL"});
     BOOST_TEST(busy.receive().is_error());

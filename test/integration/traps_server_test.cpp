@@ -290,9 +290,8 @@ BOOST_AUTO_TEST_CASE(S3_the_server_is_busy)
     how.renew_interval = 100ms;
     lease held = a.take("lock", how);
     b.await_connected();
-    s.raw.done({"CONFIG", "SET", "busy-reply-threshold", "20"});
     resp_client busy = s.server.connect();
-    busy.send({"EVAL", "while true do end", "0"});
+    s.make_busy(busy);
     const started once = b.try_lock("other", leased(long_time));
     const started waiting = b.lock("other", brisk(long_time));
     const started entering = a.lock("lock", how, held.owner());
@@ -320,9 +319,8 @@ BOOST_AUTO_TEST_CASE(S3_a_release_while_the_server_is_busy)
     site s;
     party a(s.context, s.direct());
     lease held = a.take("lock", leased(long_time));
-    s.raw.done({"CONFIG", "SET", "busy-reply-threshold", "20"});
     resp_client busy = s.server.connect();
-    busy.send({"EVAL", "while true do end", "0"});
+    s.make_busy(busy);
     const started op = a.release(held);
     // Refused at least once, and repeated.
     run_until(s.context, [&] { return a.stats().releases_sent >= 2; }, ample);
@@ -488,6 +486,27 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_leaves_with_every_entry)
     run_until(s.context, last);
     BOOST_TEST(last.code() == success);
     BOOST_TEST(!s.exists("lock"));
+}
+
+BOOST_AUTO_TEST_CASE(P3_shut_down_while_an_acquire_is_on_its_way)
+{
+    site s;
+    fault_proxy proxy(s.server);
+    party a(s.context, site::through(proxy));
+    a.await_connected();
+    s.foreign_lock("foreign", long_time);
+    proxy.stall_requests();
+    const started waiter = a.lock("foreign", leased(long_time));
+    run_until(s.context, [&] { return a.stats().acquires_sent == 1; }, ample);
+    const auto begun = leasehold::clock::now();
+    const started stopped = a.shut_down();
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.code() == error_code(errc::shut_down));
+    proxy.forward(); // and the answer is that another has it: there is nothing to give back
+    run_until(s.context, stopped);
+    BOOST_TEST(stopped.code() == success);
+    BOOST_TEST((leasehold::clock::now() - begun < 4s)); // five are for a store that does not answer
+    BOOST_TEST(s.fields("foreign").size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(P3_shut_down_while_the_server_does_not_answer)
