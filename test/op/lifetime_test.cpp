@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(O6_nobody_enters_what_was_lost)
 {
     memory_lab lab;
     const auto one = lab.make_client();
-    const mutex m(*one, "a", {.lease_time = 30ms, .renew_interval = 5ms});
+    const mutex m(*one, "a", {.lease_time = 10s, .renew_interval = 5ms});
     lease held = lab.take(m);
     const owner who = held.owner();
     std::optional<error_code> lost, refused;
@@ -391,7 +391,7 @@ BOOST_AUTO_TEST_CASE(R8_observers_may_use_handles)
     const auto watching = std::make_shared<busy_observer>();
     const auto one = lab.make_client(watching), two = lab.make_client();
     watching->locks = one.get();
-    const mutex m(*one, "a", {.lease_time = 30ms, .renew_interval = 5ms});
+    const mutex m(*one, "a", {.lease_time = 10s, .renew_interval = 5ms});
     for (int i = 0; i < 5; ++i) {
         lease held = lab.take(m);
         watching->kept.push_back(std::move(held)); // goes at the next event
@@ -497,7 +497,7 @@ BOOST_AUTO_TEST_CASE(row27_the_child_of_a_fork_holds_and_sends_nothing)
 {
     memory_lab lab;
     const auto one = lab.make_client();
-    const mutex m(*one, "a", {.lease_time = 60ms, .renew_interval = 10ms});
+    const mutex m(*one, "a", {.lease_time = 10s, .renew_interval = 10ms});
     auto held = std::make_unique<lease>(lab.take(m));
     const auto fence = held->fence();
     for (const bool told : {true, false}) { // with and without the context knowing

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(futures)
     });
     lease held = take(m);
     auto lost = held.async_wait_lost(asio::use_future);
-    BOOST_CHECK_THROW(wait(m.async_try_lock(asio::use_future)), boost::system::system_error);
+    BOOST_CHECK_THROW(static_cast<void>(wait(m.async_try_lock(asio::use_future))), boost::system::system_error);
     space->clear();
     held = lease();
     BOOST_CHECK_THROW(wait(std::move(lost)), boost::system::system_error);

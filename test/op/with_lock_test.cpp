@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(without_the_lock_the_work_is_not_begun)
 
 BOOST_AUTO_TEST_CASE(a_loss_cancels_the_work_and_is_what_is_reported)
 {
-    const lock_options brief{.lease_time = 30ms, .renew_interval = 5ms};
+    const lock_options brief{.lease_time = 10s, .renew_interval = 5ms};
     const auto done = start(mutex(*locks, "a", brief), [&] { return wait_for_ever(); });
     until([&] { return begun; });
     BOOST_TEST(space->erase("a"));
