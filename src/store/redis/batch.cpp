@@ -136,6 +136,12 @@ void batch::clear()
     announced_ = false;
 }
 
+void batch::forget_who_waits() noexcept
+{
+    for (command& each : commands)
+        const auto waiting = std::exchange(each.waiting, {});
+}
+
 void batch::start(std::shared_ptr<batch_owner> told, std::shared_ptr<gate> home)
 {
     owner = std::move(told);

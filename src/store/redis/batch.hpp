@@ -81,6 +81,9 @@ public:
     void repeat(const batch& from, command& what);
 
     void clear();
+
+    /// Destroys the handlers; the commands may still be under way.
+    void forget_who_waits() noexcept;
     bool empty() const noexcept { return commands.empty(); }
 
     /// To be called before it is handed to a connection.

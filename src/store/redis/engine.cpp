@@ -61,6 +61,9 @@ void engine::on_context_end() noexcept
     timer_.reset();
     const auto waiting = std::exchange(waiting_, {});
     const auto under_way = std::exchange(under_way_, {});
+    // A borrowed connection goes on with what it has; its answers are for nobody.
+    for (const batch_ptr& each : under_way)
+        each->forget_who_waits();
     const auto spare = std::exchange(spare_, {});
 }
 
