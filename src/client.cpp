@@ -25,6 +25,11 @@ void start_shutdown(bound_handler<void(error_code)> handler, core_ptr client)
     client->shutdown(std::move(handler));
 }
 
+const asio::any_io_executor& executor_of(const core_ptr& client) noexcept
+{
+    return client->executor();
+}
+
 namespace {
 
 std::shared_ptr<store> make_store(const config& where)
@@ -66,7 +71,7 @@ client_stats client::stats() const noexcept
 
 asio::any_io_executor client::get_executor() const noexcept
 {
-    return core_->executor();
+    return detail::executor_of(core_);
 }
 
 } // namespace leasehold

@@ -24,13 +24,15 @@ namespace {
 
 core& client_of(const grant& held) noexcept
 {
-    return *held.spec->owner;
+    return *held.held->spec->owner;
 }
+
+const asio::any_io_executor no_client = asio::system_executor();
 
 // An operation on no lease has no client either: it completes where its handler belongs.
 void complete_empty(void_handler handler)
 {
-    completion<error_code>::immediate(std::move(handler), asio::system_executor(), errc::not_owner);
+    completion<error_code>::immediate(std::move(handler), no_client, errc::not_owner);
 }
 
 void release_in_background(grant_ptr given) noexcept
@@ -40,7 +42,7 @@ void release_in_background(grant_ptr given) noexcept
         return;
     grant& which = *given;
     try {
-        client.on_strand([given = std::move(given), &client] { client.leases().release(*given, nullptr); });
+        client.carry([given = std::move(given), &client] { client.leases().release(*given, nullptr); });
     }
     catch (const std::bad_alloc&) {
         which.forsaken.store(true, std::memory_order_relaxed); // the watchdog sees it at the next renewal
@@ -48,6 +50,11 @@ void release_in_background(grant_ptr given) noexcept
 }
 
 } // namespace
+
+const asio::any_io_executor& executor_of(const grant_ptr& given) noexcept
+{
+    return given ? client_of(*given).executor() : no_client;
+}
 
 void start_release(void_handler handler, grant_ptr given)
 {
@@ -63,7 +70,7 @@ void start_release(void_handler handler, grant_ptr given)
                 self->on_strand([op] { op->cancel(); });
         });
     }
-    client.on_strand([given = std::move(given), going = departure(op), &client]() mutable {
+    client.carry([given = std::move(given), going = departure(std::move(op)), &client]() mutable {
         client.leases().release(*given, going.arrive());
     });
 }
@@ -82,7 +89,7 @@ void start_wait_lost(void_handler handler, grant_ptr given)
                 self->on_strand([op, given, &owner = client_of(*given)] { owner.leases().stop_waiting(*given, *op); });
         });
     }
-    client.on_strand([given = std::move(given), going = departure(op), &client]() mutable {
+    client.carry([given = std::move(given), going = departure(std::move(op)), &client]() mutable {
         client.leases().wait_lost(*given, going.arrive());
     });
 }
@@ -130,12 +137,12 @@ owner lease::owner() const
 
 std::string lease::name() const
 {
-    return grant_ ? grant_->spec->name : std::string();
+    return grant_ ? grant_->held->spec->name : std::string();
 }
 
 asio::any_io_executor lease::get_executor() const noexcept
 {
-    return grant_ ? detail::client_of(*grant_).executor() : asio::any_io_executor(asio::system_executor());
+    return detail::executor_of(grant_);
 }
 
 } // namespace leasehold

@@ -39,22 +39,27 @@ void start_lock(lock_handler handler, spec_ptr spec, owner who, clock::duration 
         return;
     if (const auto why = client.ready())
         return completion<error_code, lease>::immediate(std::move(handler), client.executor(), why, lease());
-    const auto start = [&](auto op, auto begin) {
+    const auto start = [&client](auto op, auto begin) {
         if (auto& slot = op->done.slot(); slot.is_connected())
             slot.template emplace<canceller<typename decltype(op)::element_type>>(client.weak_from_this(), op);
-        client.on_strand([going = departure(std::move(op)), begin, spec]() mutable {
+        client.carry([going = departure(std::move(op)), begin, &client]() mutable {
             const auto arrived = going.arrive();
-            begin(*spec->owner, *arrived);
+            begin(client, *arrived);
         });
     };
-    const auto now = client.now();
+    // Nobody looks at the time of a call that may take for ever; the turn that it begins in will do.
+    const auto now = limit == clock::duration::max() ? clock::time_point() : client.now();
     if (who.empty())
-        start(boost::intrusive_ptr<lock_op>(new lock_op(std::move(handler), spec, limit, now)),
+        start(boost::intrusive_ptr<lock_op>(new lock_op(std::move(handler), std::move(spec), limit, now)),
               [](core& c, lock_op& op) { c.lock(op); });
     else
-        start(boost::intrusive_ptr<enter_op>(
-                  new enter_op(std::move(handler), spec, std::move(who), limit, now)),
+        start(boost::intrusive_ptr<enter_op>(new enter_op(std::move(handler), std::move(spec), std::move(who), limit, now)),
               [](core& c, enter_op& op) { c.enter(op); });
+}
+
+const asio::any_io_executor& executor_of(const spec_ptr& lock) noexcept
+{
+    return lock->owner->executor();
 }
 
 clock::duration wait_limit(const lock_spec& spec) noexcept
@@ -94,7 +99,7 @@ const lock_options& mutex::options() const noexcept
 
 asio::any_io_executor mutex::get_executor() const noexcept
 {
-    return spec_->owner->executor();
+    return detail::executor_of(spec_);
 }
 
 owner mutex::entering(owner who)

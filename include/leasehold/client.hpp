@@ -85,7 +85,7 @@ public:
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     auto async_run(Token&& token = Token())
     {
-        return detail::initiate<void(error_code), &detail::start_run>(get_executor(), std::forward<Token>(token), core_);
+        return detail::initiate<void(error_code), &detail::start_run>(core_, std::forward<Token>(token));
     }
 
     /// Stops in order: waiters complete with `errc::shut_down`, holders are told `errc::shut_down`, every lease is released in the store,
@@ -102,7 +102,7 @@ public:
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     auto async_shutdown(Token&& token = Token())
     {
-        return detail::initiate<void(error_code), &detail::start_shutdown>(get_executor(), std::forward<Token>(token), core_);
+        return detail::initiate<void(error_code), &detail::start_shutdown>(core_, std::forward<Token>(token));
     }
 
     /// Stops at once: as `async_shutdown`, but waits no longer than a second for the store, and `async_run` completes with `operation_aborted`.

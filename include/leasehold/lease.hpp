@@ -81,7 +81,7 @@ public:
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     auto async_wait_lost(Token&& token = Token())
     {
-        return detail::initiate<void(error_code), &detail::start_wait_lost>(get_executor(), std::forward<Token>(token), grant_);
+        return detail::initiate<void(error_code), &detail::start_wait_lost>(grant_, std::forward<Token>(token));
     }
 
     /// Releases the lock: stops the renewal, then leaves the lock to the next waiter.
@@ -102,16 +102,16 @@ public:
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     auto async_release(Token&& token = Token())
     {
-        // Taken before the call: a deferred operation that is never started releases as well.
-        auto executor = get_executor();
-        lease leaving(std::move(*this));
-        return detail::initiate<void(error_code), &lease::start_release>(executor, std::forward<Token>(token), std::move(leaving));
+        // Moved before the call: a deferred operation that is never started releases as well.
+        return detail::initiate<void(error_code), &lease::start_release>(lease(std::move(*this)), std::forward<Token>(token));
     }
 
     /// For the library: adopts an acquisition.
     explicit lease(detail::grant_ptr grant) noexcept : grant_(std::move(grant)) {}
 
 private:
+    friend const asio::any_io_executor& executor_of(const lease& of) noexcept { return detail::executor_of(of.grant_); }
+
     static void start_release(detail::void_handler handler, lease leaving)
     {
         detail::start_release(std::move(handler), std::move(leaving.grant_));

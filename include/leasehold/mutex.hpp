@@ -122,8 +122,8 @@ private:
     template <class Token>
     auto start(clock::duration limit, owner who, Token&& token) const
     {
-        return detail::initiate<void(error_code, lease), &detail::start_lock>(get_executor(), std::forward<Token>(token), spec_,
-                                                                             std::move(who), limit);
+        return detail::initiate<void(error_code, lease), &detail::start_lock>(spec_, std::forward<Token>(token), std::move(who),
+                                                                             limit);
     }
 
     detail::spec_ptr spec_;

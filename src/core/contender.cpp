@@ -46,6 +46,7 @@ void contender::enqueue(lock_op& op)
             return op.done(last_error_ ? last_error_ : error_code(errc::held), lease());
     }
     op.place = this;
+    op.begin(r.turn_time());
     queue_.push_back(op);
     intrusive_ptr_add_ref(&op);
     r.counts.waiting.fetch_add(1, std::memory_order_relaxed);
@@ -129,7 +130,7 @@ bool contender::hand_over(hold& which)
     which.life.extend(next.spec->longest(now));
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
     remove(next);
-    lessor_.give(next.done, next.spec, which, which.first_fence + which.handoffs, next.since, true);
+    lessor_.give(next.done, which, which.first_fence + which.handoffs, next.since, true);
     return true;
 }
 
@@ -270,7 +271,7 @@ void contender::granted(attempt& which, const acquire_reply& reply)
     lock_op& next = queue_.front();
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
     remove(next);
-    lessor_.give(next.done, next.spec, *taken, taken->first_fence, next.since, false);
+    lessor_.give(next.done, *taken, taken->first_fence, next.since, false);
     fail_once(errc::held);
 }
 

@@ -34,8 +34,15 @@ public:
     completion<error_code, lease> done;
     const spec_ptr spec;
     const clock::duration limit; ///< Zero: one try. The longest duration: for ever.
-    const clock::time_point since;
+    clock::time_point since;
     contender* place = nullptr; ///< While it waits.
+
+    /// Sets the time of the call, where it was not taken then.
+    void begin(clock::time_point now) noexcept
+    {
+        if (since == clock::time_point())
+            since = now;
+    }
 
     [[nodiscard]] bool once() const noexcept { return limit <= clock::duration::zero(); }
 

@@ -8,6 +8,8 @@ namespace {
 
 clock::time_point limit_of(clock::time_point since, clock::duration patience)
 {
+    if (patience == clock::duration::max())
+        return clock::time_point::max();
     if (patience <= clock::duration::zero())
         patience = runtime::request_limit;
     return patience < clock::time_point::max() - since ? since + patience : clock::time_point::max();
@@ -26,6 +28,8 @@ void enter_op::start(lessor& of, list& all)
 {
     lessor_ = &of;
     list_ = &all;
+    if (since_ == clock::time_point())
+        since_ = of.base.turn_time();
     all.push_back(*this);
     intrusive_ptr_add_ref(this);
     of.base.counts.waiting.fetch_add(1, std::memory_order_relaxed);
@@ -67,7 +71,7 @@ void enter_op::on_answer(attempt& which, error_code failed, const acquire_reply&
     lessor& from = *lessor_;
     leave();
     from.keeper.start(*taken);
-    from.give(done, spec_, *taken, who_.fence(), since_, false);
+    from.give(done, *taken, who_.fence(), since_, false);
     intrusive_ptr_release(this); // the list's
 }
 

@@ -51,7 +51,7 @@ private:
     const spec_ptr spec_;
     const owner who_;
     const bool once_;
-    const clock::time_point since_;
+    clock::time_point since_;
     const clock::time_point limit_;
     lessor* lessor_ = nullptr; ///< While it is in the list.
     list* list_ = nullptr;

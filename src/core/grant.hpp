@@ -32,11 +32,10 @@ public:
     static constexpr int active = 0;
     static constexpr int released = -1;
 
-    grant(spec_ptr what, hold_ptr from, std::uint64_t number, clock::time_point begun) noexcept
-        : spec(std::move(what)), held(std::move(from)), fence(number), since(begun)
+    grant(hold_ptr from, std::uint64_t number, clock::time_point begun) noexcept
+        : held(std::move(from)), fence(number), since(begun)
     {}
 
-    const spec_ptr spec;
     const hold_ptr held;
     const std::uint64_t fence;
     const clock::time_point since;

@@ -20,11 +20,11 @@ hold_ptr lessor::take(attempt& from, const acquire_reply& reply)
     return nullptr;
 }
 
-void lessor::give(completion<error_code, lease>& to, const spec_ptr& spec, hold& from, std::uint64_t fence,
+void lessor::give(completion<error_code, lease>& to, hold& from, std::uint64_t fence,
                   clock::time_point since, bool handed_over)
 {
     const auto now = base.turn_time();
-    grant_ptr given(new grant(spec, hold_ptr(&from), fence, now));
+    grant_ptr given(new grant(hold_ptr(&from), fence, now));
     from.current = given.get();
     auto& counts = base.counts;
     counts.held.fetch_add(1, std::memory_order_relaxed);
@@ -32,7 +32,7 @@ void lessor::give(completion<error_code, lease>& to, const spec_ptr& spec, hold&
     if (handed_over)
         counts.handed_over.fetch_add(1, std::memory_order_relaxed);
     to(error_code(), lease(std::move(given)));
-    base.tell([&](observer& o) { o.acquired(spec->name, fence, now - since, handed_over); });
+    base.tell([&](observer& o) { o.acquired(from.spec->name, fence, now - since, handed_over); });
 }
 
 void lessor::release(grant& which, release_op_ptr waiting)
@@ -50,7 +50,7 @@ void lessor::release(grant& which, release_op_ptr waiting)
     finish(which, grant::released);
     from.current = nullptr;
     base.counts.released.fetch_add(1, std::memory_order_relaxed);
-    base.tell([&](observer& o) { o.released(which.spec->name, which.fence, base.turn_time() - which.since); });
+    base.tell([&](observer& o) { o.released(from.spec->name, which.fence, base.turn_time() - which.since); });
     if (from.place != nullptr && from.place->hand_over(from)) {
         if (waiting)
             waiting->complete({});
@@ -145,7 +145,7 @@ void lessor::on_lost(hold& which, error_code reason)
         const grant_ptr last(&ending);
         finish(ending, reason.value());
         base.counts.lost.fetch_add(1, std::memory_order_relaxed);
-        base.tell([&](observer& o) { o.lost(ending.spec->name, ending.fence, reason); });
+        base.tell([&](observer& o) { o.lost(which.spec->name, ending.fence, reason); });
     }
     if (contender* const place = std::exchange(which.place, nullptr)) {
         place->leaving();

@@ -34,7 +34,7 @@ public:
 
     /// Makes a lease of a hold and completes an operation with it.
     /// @param since When the operation was begun.
-    void give(completion<error_code, lease>& to, const spec_ptr& spec, hold& from, std::uint64_t fence, clock::time_point since,
+    void give(completion<error_code, lease>& to, hold& from, std::uint64_t fence, clock::time_point since,
               bool handed_over);
 
     /// Ends a lease because its holder says so.

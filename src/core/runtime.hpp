@@ -62,7 +62,15 @@ public:
     void on_strand(F f)
     {
         if (!gone())
-            strand_->execute(entry<F>{shared_from_this(), std::move(f)});
+            strand_->execute(entry<F, std::shared_ptr<runtime>>{shared_from_this(), std::move(f)});
+    }
+
+    /// As `on_strand`, for an `f` that keeps the client itself.
+    template <class F>
+    void carry(F f)
+    {
+        if (!gone())
+            strand_->execute(entry<F, runtime*>{this, std::move(f)});
     }
 
     /// As `on_strand`, never now.
@@ -70,7 +78,7 @@ public:
     void post(F f)
     {
         if (!gone())
-            asio::post(*strand_, entry<F>{shared_from_this(), std::move(f)});
+            asio::post(*strand_, entry<F, std::shared_ptr<runtime>>{shared_from_this(), std::move(f)});
     }
 
     /// Runs `f` in a turn; the caller is on the strand, and in no turn. The client may have ended when it returns.
@@ -125,10 +133,10 @@ protected:
     error_code trouble_;
 
 private:
-    template <class F>
+    template <class F, class Self>
     struct entry
     {
-        std::shared_ptr<runtime> self;
+        Self self;
         F f;
 
         void operator()()

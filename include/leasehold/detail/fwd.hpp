@@ -3,11 +3,10 @@
 
 #include <leasehold/detail/export.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 
 #include <memory>
-
-namespace boost::asio {}
 
 namespace leasehold {
 
@@ -29,6 +28,11 @@ LEASEHOLD_EXPORT void intrusive_ptr_release(const grant*) noexcept;
 using core_ptr = std::shared_ptr<core>;
 using grant_ptr = boost::intrusive_ptr<grant>;
 using spec_ptr = std::shared_ptr<const lock_spec>;
+
+/// The strand of the client; the system's executor where there is none.
+[[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(const core_ptr&) noexcept;
+[[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(const grant_ptr&) noexcept;
+[[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(const spec_ptr&) noexcept;
 
 } // namespace detail
 } // namespace leasehold

@@ -44,32 +44,41 @@ private:
     }
 };
 
-/// The bridge from a completion token to a compiled function: erases the handler and calls `Start(handler, arguments...)`.
-/// A named class with an executor, because adapters such as `cancel_after` ask the initiation where to run their timer.
-template <class Signature, auto Start>
+/// The bridge from a completion token to a compiled function: erases the handler and calls `Start(handler, source, arguments...)`.
+/// A named class with an executor, because adapters such as `cancel_after` ask the initiation where to run their timer. It is found
+/// through the source when it is asked for: to keep a copy would cost each operation more than its own work.
+template <class Signature, auto Start, class Source>
 class initiation
 {
 public:
     using executor_type = asio::any_io_executor;
 
-    explicit initiation(executor_type executor) noexcept : executor_(std::move(executor)) {}
+    explicit initiation(Source source) noexcept : source_(std::move(source)) {}
 
-    [[nodiscard]] executor_type get_executor() const noexcept { return executor_; }
+    [[nodiscard]] executor_type get_executor() const noexcept { return executor_of(source_); }
 
     template <class Handler, class... Arguments>
-    void operator()(Handler&& handler, Arguments&&... arguments) const
+    void operator()(Handler&& handler, Arguments&&... arguments) const&
     {
-        Start(bound_handler<Signature>(std::forward<Handler>(handler), executor_), std::forward<Arguments>(arguments)...);
+        bound_handler<Signature> bound(std::forward<Handler>(handler), executor_of(source_));
+        Start(std::move(bound), source_, std::forward<Arguments>(arguments)...);
+    }
+
+    template <class Handler, class... Arguments>
+    void operator()(Handler&& handler, Arguments&&... arguments) &&
+    {
+        bound_handler<Signature> bound(std::forward<Handler>(handler), executor_of(source_));
+        Start(std::move(bound), std::move(source_), std::forward<Arguments>(arguments)...);
     }
 
 private:
-    executor_type executor_;
+    Source source_;
 };
 
-template <class Signature, auto Start, class Token, class... Arguments>
-auto initiate(const asio::any_io_executor& executor, Token&& token, Arguments&&... arguments)
+template <class Signature, auto Start, class Source, class Token, class... Arguments>
+auto initiate(Source source, Token&& token, Arguments&&... arguments)
 {
-    return asio::async_initiate<Token, Signature>(initiation<Signature, Start>(executor), token,
+    return asio::async_initiate<Token, Signature>(initiation<Signature, Start, Source>(std::move(source)), token,
                                                   std::forward<Arguments>(arguments)...);
 }
 
