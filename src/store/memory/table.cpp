@@ -14,6 +14,28 @@ milliseconds whole(instant now) noexcept
 
 } // namespace
 
+table::table(const table& other) : retention_(other.retention_)
+{
+    for (const slot& each : other.round_) {
+        slot& mine = make(*each.name);
+        mine.owner = each.owner;
+        mine.entries = each.entries;
+        mine.count = each.count;
+        mine.expires = each.expires;
+        mine.fence = each.fence;
+        mine.fence_expires = each.fence_expires;
+    }
+}
+
+table& table::operator=(const table& other)
+{
+    table copy(other);
+    slots_.swap(copy.slots_);
+    round_.swap(copy.round_);
+    retention_ = other.retention_;
+    return *this;
+}
+
 acquire_reply table::acquire(const acquire_request& request, microseconds latest, instant now)
 {
     if (latest > no_limit && now.ticks > latest)
@@ -118,6 +140,12 @@ std::size_t table::size(instant now) const noexcept
 {
     const auto is_held = [at = whole(now)](const slot& s) { return !s.owner.empty() && at <= s.expires; };
     return static_cast<std::size_t>(std::count_if(round_.begin(), round_.end(), is_held));
+}
+
+std::string_view table::owner(std::string_view name, instant now) const noexcept
+{
+    const auto found = slots_.find(name);
+    return found == slots_.end() || whole(now) > found->second.expires ? std::string_view() : std::string_view(found->second.owner);
 }
 
 /// The slot of a lock that somebody holds. What has expired is found here, and is gone from then on.
