@@ -1,6 +1,7 @@
 #include "core/attempt.hpp"
 
 #include "core/returns.hpp"
+#include "mutant.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -37,7 +38,8 @@ void attempt::abandon()
     if (std::exchange(listener_, nullptr) == nullptr)
         return;
     timer_queue::cancel(*this);
-    orphans_.orphan(*this);
+    if (!has(mutant::abandoned_entry_kept) || entry.empty())
+        orphans_.orphan(*this);
 }
 
 void attempt::answered(error_code failed, const acquire_reply& reply)

@@ -1,4 +1,5 @@
 #include "core/core.hpp"
+#include "mutant.hpp"
 
 #include <utility>
 
@@ -221,7 +222,8 @@ void core::stop(clock::duration grace)
 void core::refuse_waiting()
 {
     for (contender& each : in_order_) {
-        each.fail_all(errc::shut_down);
+        if (!has(mutant::waiters_not_refused))
+            each.fail_all(errc::shut_down);
         each.stop();
     }
     while (!entering_.empty())

@@ -1,6 +1,7 @@
 #include "core/runtime.hpp"
 
 #include "core/process.hpp"
+#include "mutant.hpp"
 
 #include <boost/uuid/random_generator.hpp>
 #include <boost/uuid/uuid_io.hpp>
@@ -44,7 +45,7 @@ bool runtime::gone() const noexcept
 
 std::string runtime::make_owner()
 {
-    return uuid_ + ':' + std::to_string(++owners_);
+    return uuid_ + ':' + std::to_string(has(mutant::owner_reused) ? 1 : ++owners_);
 }
 
 void runtime::start_time()

@@ -113,4 +113,9 @@ void server::on_grant(std::function<void(const grant&)> told)
     state_->on_grant = std::move(told);
 }
 
+void server::on_free(std::function<void(std::string_view name)> told)
+{
+    state_->on_free = std::move(told);
+}
+
 } // namespace leasehold::testing

@@ -148,6 +148,8 @@ answer server_state::execute(call& what)
                                                                       : "not owner");
         if (said.released.result == release_reply::outcome::freed)
             publish(what.name, said.released);
+        if (said.released.result == release_reply::outcome::freed && on_free)
+            on_free(what.name);
         break;
     default: break;
     }

@@ -53,6 +53,7 @@ public:
     std::array<bool, 3> scripts_known{};
     std::uint64_t commands = 0;
     std::function<void(const server::grant&)> on_grant;
+    std::function<void(std::string_view)> on_free;
 
     struct subscription
     {

@@ -102,6 +102,9 @@ public:
     /// Called at every grant, in their order; an empty function ends that.
     void on_grant(std::function<void(const grant&)> told);
 
+    /// Called whenever a lock is freed by its owner; not when it expires or is deleted.
+    void on_free(std::function<void(std::string_view name)> told);
+
     [[nodiscard]] impl::server_state& state() const noexcept { return *state_; }
 
 private:

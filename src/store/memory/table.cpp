@@ -1,4 +1,5 @@
 #include "store/memory/table.hpp"
+#include "mutant.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -38,7 +39,7 @@ table& table::operator=(const table& other)
 
 acquire_reply table::acquire(const acquire_request& request, microseconds latest, instant now)
 {
-    if (latest > no_limit && now.ticks > latest)
+    if (latest > no_limit && now.ticks > latest && !has(mutant::late_acquire_runs))
         return {.result = acquire_reply::outcome::late};
 
     slot* const lock = held(request.name, now);
@@ -48,6 +49,8 @@ acquire_reply table::acquire(const acquire_request& request, microseconds latest
         return {.result = acquire_reply::outcome::held, .remaining = lock->expires - whole(now)};
     if (lock != nullptr) {
         raise(*lock, request.lease, now);
+        if (has(mutant::repeated_acquire_adds))
+            ++lock->count;
         // The block was reserved for this owner by the first run; its end is a fence that nobody else can have.
         if (lock->fence != 0)
             return {.result = acquire_reply::outcome::granted, .fences = 1, .first_fence = lock->fence};
@@ -66,7 +69,7 @@ acquire_reply table::enter(const acquire_request& request, slot* lock, instant n
     if (lock == nullptr || lock->owner != request.owner)
         return {.result = acquire_reply::outcome::gone};
     // The marker makes the entry idempotent: a request that runs twice counts once.
-    if (std::find(lock->entries.begin(), lock->entries.end(), request.entry) == lock->entries.end()) {
+    if (std::find(lock->entries.begin(), lock->entries.end(), request.entry) == lock->entries.end() || has(mutant::repeated_entry_adds)) {
         lock->entries.emplace_back(request.entry);
         ++lock->count;
     }
@@ -79,7 +82,7 @@ acquire_reply table::enter(const acquire_request& request, slot* lock, instant n
 acquire_reply table::grant(const acquire_request& request, slot& target, instant now)
 {
     const auto wall = static_cast<std::uint64_t>(std::max<microseconds::rep>(now.wall.count(), 0));
-    const std::uint64_t first = std::max(target.fence + 1, wall);
+    const std::uint64_t first = has(mutant::fence_without_clock) ? target.fence + 1 : std::max(target.fence + 1, wall);
     const std::uint64_t end = wall + 1000;
     const std::uint64_t room = end < first ? 1 : end - first + 1;
     const std::uint64_t count = std::clamp<std::uint64_t>(request.fences, 1, room);
@@ -93,6 +96,10 @@ acquire_reply table::grant(const acquire_request& request, slot& target, instant
 renewal_result table::renew(const renewal& request, instant now)
 {
     slot* const lock = held(request.name, now);
+    if (has(mutant::renewal_creates) && lock == nullptr && request.lease.count() > 0) {
+        static_cast<void>(acquire({request.name, request.owner, {}, request.lease, 1, {}}, no_limit, now));
+        return renewal_result::renewed;
+    }
     if (lock == nullptr || lock->owner != request.owner)
         return renewal_result::gone;
     raise(*lock, request.lease, now);
@@ -102,7 +109,7 @@ renewal_result table::renew(const renewal& request, instant now)
 release_reply::outcome table::release(const release_request& request, instant now)
 {
     slot* const lock = held(request.name, now);
-    if (lock == nullptr || lock->owner != request.owner)
+    if (lock == nullptr || (lock->owner != request.owner && !has(mutant::release_of_another)))
         return release_reply::outcome::not_owner;
     if (!request.entry.empty()) {
         const auto entry = std::find(lock->entries.begin(), lock->entries.end(), request.entry);
