@@ -238,6 +238,8 @@ void core::stopped(error_code outcome)
         names_.clear();
         timers.clear();
     }
+    // A lease that had ended before may still be released: that must not wait for a store that is closed.
+    online_ = false;
     if (std::exchange(opened_, false)) {
         stop_time();
         store_->close();

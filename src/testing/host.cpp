@@ -87,12 +87,16 @@ void host::suspend(duration how_long)
 
 void host::crash()
 {
-    // Never under the feet of what runs.
-    state_->time.at(state_->time.now(), [this] {
+    const auto die = [this] {
         if (!state_->crashed)
             state_->line("CRASHES");
         end();
-    });
+    };
+    // Never under the feet of what runs.
+    if (state_->time.running() == state_.get())
+        state_->time.at(state_->time.now(), die);
+    else
+        die();
 }
 
 void host::drift(std::int64_t parts_per_million)
