@@ -64,10 +64,10 @@ void server::stall(duration how_long)
     state_->stalled_until = std::max(state_->stalled_until, state_->time.now() + how_long);
 }
 
-void server::slow(duration each) noexcept
+void server::slow(duration each)
 {
     state_->line(each == duration::zero() ? "fast again" : "SLOW");
-    state_->each_takes = each;
+    state_->speed(each);
 }
 
 void server::refuse(duration how_long)

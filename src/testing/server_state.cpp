@@ -21,33 +21,23 @@ std::string short_id(const std::string& owner)
 
 } // namespace
 
-/// A command that waits for its turn.
-class server_state::turn final : public alarm
+/// The server takes the next command.
+class server_state::worker final : public alarm
 {
 public:
-    turn(server_state& of, call_ptr what, bool reset_after) : of_(of), what_(std::move(what)), reset_after_(reset_after), life_(of.life_) {}
+    explicit worker(server_state& of) noexcept : of_(of) {}
 
 private:
-    void ring() override
-    {
-        const std::unique_ptr<turn> self(this);
-        if (life_ != of_.life_)
-            return;
-        if (of_.time.now() < of_.stalled_until)
-            return of_.time.arm(*new turn(of_, what_, reset_after_), of_.stalled_until);
-        of_.run(what_, reset_after_);
-    }
-
-    void drop() noexcept override { delete this; }
+    void ring() override { of_.work(); }
 
     server_state& of_;
-    call_ptr what_;
-    bool reset_after_;
-    std::uint64_t life_;
 };
 
+server_state::~server_state() = default;
+
 server_state::server_state(scheduler& all, std::string called)
-    : time(all), name(called.empty() ? "server" : std::move(called)), clock_of_it(all.time, std::chrono::seconds(1'700'000'000))
+    : time(all), name(called.empty() ? "server" : std::move(called)), clock_of_it(all.time, std::chrono::seconds(1'700'000'000)),
+      worker_(std::make_unique<worker>(*this))
 {
     scripts_known.fill(true);
 }
@@ -61,13 +51,42 @@ void server_state::arrive(const call_ptr& what, bool reset_after)
 {
     if (!accepts())
         return;
-    const auto now = time.now();
-    // One after the other, in the order in which they came.
-    const auto at = std::max({now, stalled_until, next_free_});
-    if (at == now && each_takes == clock::duration::zero())
+    const bool free = queue_.empty() && time.now() >= std::max(stalled_until, next_free_);
+    if (!free) {
+        queue_.push_back({what, reset_after});
+        if (queue_.size() == 1)
+            time.arm(*worker_, std::max(stalled_until, next_free_));
+        return;
+    }
+    next_free_ = time.now() + each_takes;
+    if (each_takes == clock::duration::zero())
         return run(what, reset_after);
-    next_free_ = at + std::max(each_takes, clock::duration(1));
-    time.arm(*new turn(*this, what, reset_after), at);
+    queue_.push_back({what, reset_after});
+    time.arm(*worker_, next_free_);
+}
+
+/// One after the other, in the order in which they came.
+void server_state::work()
+{
+    if (queue_.empty())
+        return;
+    if (time.now() < stalled_until)
+        return time.arm(*worker_, stalled_until);
+    const waiting next = std::move(queue_.front());
+    queue_.pop_front();
+    if (!queue_.empty())
+        time.arm(*worker_, time.now() + std::max(each_takes, clock::duration(1)));
+    next_free_ = time.now() + each_takes;
+    run(next.what, next.reset_after);
+}
+
+/// Works on at the new speed.
+void server_state::speed(clock::duration each)
+{
+    each_takes = each;
+    next_free_ = std::min(next_free_, time.now() + each);
+    if (!queue_.empty())
+        time.arm(*worker_, std::max(stalled_until, next_free_));
 }
 
 void server_state::run(const call_ptr& what, bool reset_after)
@@ -217,6 +236,7 @@ void server_state::go_down(clock::duration how_long)
 {
     down_until = std::max(down_until, time.now() + how_long);
     ++life_;
+    queue_.clear();
     next_free_ = {};
     stalled_until = {};
     subscriptions.clear();

@@ -23,6 +23,7 @@ class server_state
 {
 public:
     server_state(scheduler& all, std::string called);
+    ~server_state();
 
     void arrive(const call_ptr& what, bool reset_after);
     void connect(const std::shared_ptr<simulated_store>& who);
@@ -32,6 +33,7 @@ public:
     [[nodiscard]] std::uint64_t life() const noexcept { return life_; }
     [[nodiscard]] memory::instant instant() const noexcept { return memory::instant::one_clock(memory::microseconds(time_us())); }
 
+    void speed(clock::duration each);
     void go_down(clock::duration how_long);
     void lose(clock::duration latest);
     void flush_all();
@@ -65,7 +67,13 @@ public:
     std::vector<subscription> subscriptions;
 
 private:
-    class turn;
+    class worker;
+
+    struct waiting
+    {
+        call_ptr what;
+        bool reset_after;
+    };
 
     struct written
     {
@@ -85,6 +93,7 @@ private:
         clock::time_point when{};
     };
 
+    void work();
     void run(const call_ptr& what, bool reset_after);
     answer execute(call& what);
     void execute_acquire(call& what, answer& said);
@@ -98,6 +107,8 @@ private:
     std::vector<std::string> overwritten_;
     memory::table old_; ///< The data before the first of `journal_`.
     std::deque<written> journal_;
+    std::deque<waiting> queue_;
+    std::unique_ptr<worker> worker_;
     clock::time_point next_free_{};
     std::uint64_t life_ = 0; ///< A restart ends what was being served.
     std::uint64_t foreigners_ = 0;

@@ -79,7 +79,7 @@ public:
     void stall(duration how_long);
 
     /// Each command takes this long; zero ends it.
-    void slow(duration each) noexcept;
+    void slow(duration each);
 
     /// Answers every command that it was not executed (`BUSY`, `OOM`, `READONLY`).
     void refuse(duration how_long);
