@@ -11,10 +11,15 @@
 #include <ctime>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace sim = leasehold::test::sim;
 using leasehold::mutant;
@@ -179,18 +184,52 @@ int run_seeds(const arguments& a)
     return 0;
 }
 
-/// Seeds until the active mutant is found; 0: not found.
-std::uint64_t hunt(std::uint64_t from, std::uint64_t limit, std::string& how)
+struct catch_of_mutant
+{
+    std::uint64_t seeds;
+    bool found;
+    char how[160];
+};
+
+void hunt(std::uint64_t from, std::uint64_t limit, catch_of_mutant& out)
 {
     sim::coverage none;
     for (std::uint64_t i = 0; i < limit; ++i) {
+        out.seeds = i + 1;
         const sim::verdict v = sim::run(sim::make_plan(from + i), none);
-        if (!v.wrong.empty()) {
-            how = v.wrong;
-            return i + 1;
-        }
+        if (v.wrong.empty())
+            continue;
+        out.found = true;
+        std::snprintf(out.how, sizeof out.how, "%s", v.wrong.c_str());
+        return;
     }
-    return 0;
+}
+
+/// In a process of its own: some errors do not only break promises.
+catch_of_mutant hunt_apart(mutant which, std::uint64_t from, std::uint64_t limit)
+{
+    void* const memory = ::mmap(nullptr, sizeof(catch_of_mutant), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        throw std::runtime_error("no shared memory");
+    auto& shared = *new (memory) catch_of_mutant{};
+    const pid_t child = ::fork();
+    if (child < 0)
+        throw std::runtime_error("no process");
+    if (child == 0) {
+        leasehold::active_mutant = which;
+        ::alarm(600); // one that runs in a circle is found as well
+        hunt(from, limit, shared);
+        std::_Exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    catch_of_mutant result = shared;
+    ::munmap(memory, sizeof(catch_of_mutant));
+    if (WIFSIGNALED(status)) {
+        result.found = true;
+        std::snprintf(result.how, sizeof result.how, "the process ended with signal %d", WTERMSIG(status));
+    }
+    return result;
 }
 
 int run_mutants(const arguments& a)
@@ -198,16 +237,14 @@ int run_mutants(const arguments& a)
     int missed = 0;
     std::printf("%-26s %8s  %s\n", "mutant", "seeds", "what gave it away");
     for (std::size_t i = 1; i < static_cast<std::size_t>(mutant::count_); ++i) {
-        if (a.only != mutant::none && a.only != static_cast<mutant>(i))
+        const auto which = static_cast<mutant>(i);
+        if (a.only != mutant::none && a.only != which)
             continue;
-        leasehold::active_mutant = static_cast<mutant>(i);
-        std::string how = "NOT FOUND";
-        const auto seeds = hunt(a.from, a.limit, how);
-        missed += seeds == 0 ? 1 : 0;
-        std::printf("%-26s %8llu  %s\n", sim::name_of(leasehold::active_mutant), static_cast<unsigned long long>(seeds), how.c_str());
         std::fflush(stdout);
+        const auto result = hunt_apart(which, a.from, a.limit);
+        missed += result.found ? 0 : 1;
+        std::printf("%-26s %8llu  %s\n", sim::name_of(which), static_cast<unsigned long long>(result.seeds), result.found ? result.how : "NOT FOUND");
     }
-    leasehold::active_mutant = mutant::none;
     return missed == 0 ? 0 : 1;
 }
 

@@ -147,6 +147,21 @@ plan make_plan(std::uint64_t seed)
         for (auto times = random.between(1, 3); times > 0; --times)
             p.faults.push_back(make_fault(random, p, kind));
     }
+    // A shutdown takes a moment only: what befalls it is placed there.
+    if (random.below(4) == 0) {
+        const fault& other = p.faults.front();
+        if (other.what != fault_kind::shutdown) {
+            fault during = other;
+            during.when_closing = true;
+            during.trigger.reset();
+            p.faults.push_back(during);
+            fault stop = make_fault(random, p, fault_kind::shutdown);
+            stop.client = during.client;
+            if (random.below(3) != 0)
+                stop.trigger = random.below(2) == 0 ? step::acquire_answered : step::release_sent;
+            p.faults.push_back(stop);
+        }
+    }
     return p;
 }
 
@@ -172,6 +187,8 @@ std::string describe(const plan& what)
     for (const fault& each : what.faults) {
         out << "  " << each.at.count() << " ms: FAULT " << name_of(each.what) << ", host " << each.client << ", name-" << each.name << ", "
             << each.how_long.count() << " ms, amount " << each.amount;
+        if (each.when_closing)
+            out << ", at the shutdown";
         if (each.trigger)
             out << ", at step " << static_cast<int>(*each.trigger);
         out << '\n';

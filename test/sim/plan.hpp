@@ -64,6 +64,7 @@ struct fault
     fault_kind what;
     milliseconds at;                       ///< Since the beginning.
     std::optional<testing::step> trigger;  ///< Not before the client has come to this step.
+    bool when_closing = false;             ///< Not before the client shuts down.
     std::size_t client = 0;
     std::size_t name = 0;
     milliseconds how_long{};

@@ -439,7 +439,7 @@ void trial::told_lost(actor& a, leasehold::lease& held, process& where, error_co
         const auto late = where.where->now() - held.deadline();
         if (late > at_once && !where.was_stopped(now()))
             wrong("loss told late: " + std::to_string(late / 1us) + " us after the deadline");
-        if (plan_.options.renew && untroubled())
+        if (plan_.options.renew && troubled_until_ + to_notice + plan_.options.lease_time / 4 < now())
             wrong("unfounded loss: it expired though the store could be reached");
     }
     else if (reason == errc::lost && untroubled() && !clocks_beyond_ && (names_[a.what->name].broken == never || !excuse) && plan_.options.renew) {
@@ -787,6 +787,12 @@ void trial::close(process& p, bool again)
 {
     p.closing = true;
     note(p, "shuts down");
+    for (const fault& each : plan_.faults)
+        if (each.when_closing && each.client % plan_.clients == p.client)
+            world_.after(clock::duration(each.amount % 2 * 1'000'000), [this, &each, &p] {
+                if (!p.closed)
+                    apply(each, p);
+            });
     p.locks->async_shutdown([this, &p, again](error_code failed) {
         if (std::exchange(p.closed, true))
             wrong("handler called twice: async_shutdown");
@@ -867,7 +873,7 @@ verdict trial::run(const std::function<void(std::string_view)>& trace)
         world_.at(time(each.at), [this, &a] { begin(a); });
     }
     for (const fault& each : plan_.faults)
-        if (!each.trigger)
+        if (!each.trigger && !each.when_closing)
             world_.at(time(each.at), [this, &each] { apply_when_due(each); });
     world_.at(time(plan_.heals), [this] { heal(); });
     probe_regularly();
