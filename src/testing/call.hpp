@@ -62,6 +62,7 @@ struct call : boost::intrusive_ref_counter<call, boost::thread_unsafe_counter>
     host_state& host;
     std::uint64_t connection = 0;
     clock::time_point sent_at{}; ///< By the host's clock.
+    clock::time_point sent{};    ///< True.
     unsigned attempts = 0;
     bool done = false;
 

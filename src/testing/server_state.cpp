@@ -206,7 +206,7 @@ void server_state::execute_acquire(call& what, answer& said)
         line(text);
     }
     if (granted && what.entry.empty() && on_grant)
-        on_grant({what.name, what.owner, said.acquired.first_fence, said.acquired.fences, repeated});
+        on_grant({what.name, what.owner, said.acquired.first_fence, said.acquired.fences, repeated, time.now() - what.sent});
 }
 
 void server_state::publish(std::string_view freed, release_reply& reply)
@@ -312,7 +312,7 @@ void server_state::seize(std::string_view n, std::chrono::milliseconds how_long)
     const auto got = data.acquire({n, who, {}, how_long, 1, {}}, memory::table::no_limit, instant());
     note(written::kind::acquire, n, who, {}, how_long, 1);
     if (on_grant)
-        on_grant({n, who, got.first_fence, got.fences, false});
+        on_grant({n, who, got.first_fence, got.fences, false, {}});
 }
 
 bool server_state::is_overwritten(std::string_view n) const noexcept

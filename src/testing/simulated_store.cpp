@@ -204,6 +204,7 @@ void simulated_store::send(const call_ptr& what)
 {
     what->connection = connection_;
     what->sent_at = host_.lease_clock->now();
+    what->sent = host_.time.now();
     pending_.push_back(what);
     watch_time();
     transmit(what);

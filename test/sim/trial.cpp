@@ -859,6 +859,9 @@ verdict trial::run(const std::function<void(std::string_view)>& trace)
         name_state& n = names_[static_cast<std::size_t>(g.name.back() - '0')];
         if (!g.repeated && g.first_fence <= n.highest_granted && now() - n.broken > at_once && !(stepped_back_ && n.broken != never))
             wrong("fence: the store granted " + std::to_string(g.first_fence) + " after " + std::to_string(n.highest_granted));
+        const auto budget = std::min<clock::duration>(leasehold::detail::runtime::request_limit, plan_.options.lease_time);
+        if (g.age > budget + budget / 50 + 100ms && !stepped_back_ && !clocks_beyond_)
+            wrong("late: the store granted a request that was " + std::to_string(g.age / 1ms) + " ms old");
         n.highest_granted = std::max(n.highest_granted, g.first_fence);
         if (!g.repeated || n.grants.empty() || n.grants.back().owner != g.owner)
             n.grants.push_back({std::string(g.owner), g.first_fence, g.fences, now()});

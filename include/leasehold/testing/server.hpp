@@ -45,6 +45,7 @@ public:
         std::uint64_t first_fence;
         std::uint32_t fences;
         bool repeated; ///< The owner was in already.
+        duration age;  ///< How long the request was under way, in true time.
     };
 
     explicit server(std::unique_ptr<impl::server_state> state) noexcept;
