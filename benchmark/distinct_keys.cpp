@@ -22,17 +22,25 @@ asio::awaitable<void> cycle(client& locks, std::string name, lock_options option
     }
 }
 
-// One way to lock and release, run by a number of coroutines for a while: seconds per cycle.
+struct cost
+{
+    double time; ///< Seconds per cycle.
+    double cpu;  ///< Of this process, likewise.
+};
+
+// One way to lock and release, run by a number of coroutines for a while.
 template <class Start>
-double round(asio::io_context& context, std::size_t coroutines, steady::duration time, Start start)
+cost round(asio::io_context& context, std::size_t coroutines, steady::duration time, Start start)
 {
     std::uint64_t cycles = 0;
     crew all(context);
+    const double cpu = cpu_seconds();
     const steady::time_point begin = steady::now();
     for (std::size_t i = 0; i < coroutines; ++i)
         all.add(start("key:" + std::to_string(i), begin + time, cycles));
     all.wait();
-    return seconds(steady::now() - begin) / static_cast<double>(cycles);
+    const auto count = static_cast<double>(cycles);
+    return {seconds(steady::now() - begin) / count, (cpu_seconds() - cpu) / count};
 }
 
 } // namespace
@@ -72,7 +80,7 @@ section distinct_keys(const setting& where)
                 {}};
     for (const std::size_t coroutines : {std::size_t(1), std::size_t(64), std::size_t(1'000)}) {
         std::cerr << "distinct_keys: " << grouped(coroutines) << " coroutines\n";
-        std::array<std::vector<double>, ways> times;
+        std::array<std::vector<double>, ways> times, cpu;
         std::vector<double> slower, slower_without;
         for (std::size_t way = 0; way < ways; ++way)
             measure(way, coroutines, time / 5);
@@ -80,7 +88,9 @@ section distinct_keys(const setting& where)
             // The order rotates, so that none always has the warm or the noisy moment.
             for (std::size_t step = 0; step < ways; ++step) {
                 const std::size_t way = (i + step) % ways;
-                times[way].push_back(measure(way, coroutines, time));
+                const cost measured = measure(way, coroutines, time);
+                times[way].push_back(measured.time);
+                cpu[way].push_back(measured.cpu);
             }
             slower.push_back(times[1].back() / times[0].back());
             slower_without.push_back(times[2].back() / times[0].back());
@@ -95,6 +105,8 @@ section distinct_keys(const setting& where)
         out.add(situation, "baseline", shown(times[0]), unit);
         out.add(situation, "leasehold, default options", shown(times[1]), unit);
         out.add(situation, "leasehold, renewal off", shown(times[2]), unit);
+        out.add(situation, "CPU of this process, baseline", median(cpu[0]) * 1e6, "us a cycle");
+        out.add(situation, "CPU of this process, leasehold", median(cpu[1]) * 1e6, "us a cycle");
         if (latency) {
             out.add(situation, "latency, default : baseline", median(slower), "", at_most(1.1));
             out.add(situation, "latency, renewal off : baseline", median(slower_without), "", at_most(1.1));

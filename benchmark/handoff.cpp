@@ -23,12 +23,14 @@ asio::awaitable<void> go_around(client& locks, lock_options options, steady::tim
 struct rates
 {
     double locks;    ///< Per second.
+    double cpu;      ///< Seconds of this process, per lock.
     double requests; ///< To the store, per 1,000 locks.
 };
 
 rates measure(asio::io_context& context, client& locks, const lock_options& options, steady::duration time)
 {
     const client_stats before = locks.stats();
+    const double cpu = cpu_seconds();
     const steady::time_point begin = steady::now();
     crew all(context);
     for (std::size_t i = 0; i < coroutines; ++i)
@@ -39,7 +41,7 @@ rates measure(asio::io_context& context, client& locks, const lock_options& opti
     const auto count = static_cast<double>(after.acquired - before.acquired);
     const auto requests = static_cast<double>(after.acquires_sent - before.acquires_sent + after.releases_sent -
                                               before.releases_sent);
-    return {count / took, requests / count * 1'000};
+    return {count / took, (cpu_seconds() - cpu) / count, requests / count * 1'000};
 }
 
 } // namespace
@@ -61,15 +63,17 @@ section handoff(const setting& where)
         for (const bool defaults : {true, false}) {
             const lock_options options = defaults ? lock_options() : long_tenure;
             measure(context, ours.locks(), options, time / 5);
-            std::vector<double> locks, requests;
+            std::vector<double> locks, cpu, requests;
             for (std::size_t i = 0; i < rounds; ++i) {
                 const rates measured = measure(context, ours.locks(), options, time);
                 locks.push_back(measured.locks);
+                cpu.push_back(measured.cpu);
                 requests.push_back(measured.requests);
             }
             const std::string situation = std::string(in_memory ? "memory, " : "Redis, ") +
                                           (defaults ? "default options" : "handoff 1 s / 1,000,000");
             out.add(situation, "locks", median(locks), "per second", at_least(1e6));
+            out.add(situation, "CPU of this process", median(cpu) * 1e6, "us per lock");
             out.add(situation, "requests to the store", median(requests), "per 1,000 locks");
         }
     }

@@ -4,18 +4,9 @@
 
 #include <boost/asio/detached.hpp>
 
-#include <exception>
 #include <iostream>
 
 namespace leasehold::benchmark {
-namespace {
-
-asio::awaitable<void> shut_down(client& locks)
-{
-    co_await locks.async_shutdown();
-}
-
-} // namespace
 
 session::session(asio::io_context& context, const std::string& url) : context_(context), locks_(context, url)
 {
@@ -24,9 +15,25 @@ session::session(asio::io_context& context, const std::string& url) : context_(c
 
 session::~session()
 {
+    if (open_)
+        run(context_, shut_down());
+}
+
+void session::close(asio::io_context& context, std::vector<std::unique_ptr<session>>& all)
+{
+    crew ending(context);
+    for (const auto& each : all)
+        ending.add(each->shut_down());
+    ending.wait();
+    all.clear();
+}
+
+asio::awaitable<void> session::shut_down()
+{
+    open_ = false;
     try {
-        run(context_, shut_down(locks_));
-    } catch (const std::exception& error) {
+        co_await locks_.async_shutdown();
+    } catch (const boost::system::system_error& error) {
         std::cerr << "the shutdown of a client failed: " << error.what() << '\n';
     }
 }

@@ -3,10 +3,12 @@
 
 #include <leasehold.hpp>
 
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace leasehold::benchmark {
 
@@ -21,9 +23,15 @@ public:
 
     client& locks() noexcept { return locks_; }
 
+    /// Shuts many down at once.
+    static void close(asio::io_context&, std::vector<std::unique_ptr<session>>&);
+
 private:
+    asio::awaitable<void> shut_down();
+
     asio::io_context& context_;
     client locks_;
+    bool open_ = true;
 };
 
 } // namespace leasehold::benchmark

@@ -122,7 +122,7 @@ void measure(section& out, const setting& where, const layout& who, bool locally
     out.add(situation, "handoffs" + how, static_cast<double>(turns) / took, "per second");
     out.add(situation, "commands" + how, commands / static_cast<double>(turns), "per handoff");
 
-    sessions.clear(); // tells them all that it is over
+    session::close(context, sessions); // tells them all that it is over
     line.wait();
 }
 

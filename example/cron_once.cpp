@@ -227,8 +227,8 @@ private:
         std::cout << "process " << index + 1 << " runs the job, with fence " << fence;
         if (killed_) {
             const std::chrono::duration<double> took = steady::now() - *killed_;
-            std::cout << std::fixed << std::setprecision(2) << ", " << took.count() << " s after the kill; the lease time is "
-                      << wanted_.lease_ms / 1000.0 << " s";
+            std::cout << std::fixed << std::setprecision(2) << ", " << took.count()
+                      << " s after the kill; the lease time is " << wanted_.lease_ms / 1000.0 << " s";
         }
         std::cout << '\n';
     }

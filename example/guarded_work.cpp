@@ -67,7 +67,8 @@ asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& wh
     try {
         const int pages = co_await leasehold::with_lock(
             report, [&](leasehold::lease& lease) { return write_report(where, lease); });
-        throw std::runtime_error("all " + std::to_string(pages) + " pages were written: the loss went unnoticed");
+        throw std::runtime_error("all " + std::to_string(pages) +
+                                 " pages were written: the loss went unnoticed");
     }
     catch (const boost::system::system_error& failure) {
         if (failure.code() != leasehold::condition::lease_ended)

@@ -10,11 +10,15 @@ namespace detail {
 
 void start_run(bound_handler<void(error_code)> handler, core_ptr client)
 {
+    if (client->gone())
+        return;
     client->run(std::move(handler));
 }
 
 void start_shutdown(bound_handler<void(error_code)> handler, core_ptr client)
 {
+    if (client->gone())
+        return;
     client->shutdown(std::move(handler));
 }
 

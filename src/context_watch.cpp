@@ -17,22 +17,28 @@ void context_watch::add(const std::shared_ptr<context_user>& user)
     users_.push_back(user);
 }
 
-void context_watch::shutdown()
+void context_watch::tell(void (context_user::*how)() noexcept)
 {
     std::vector<std::weak_ptr<context_user>> users;
     {
         const std::scoped_lock lock(mutex_);
         users = std::exchange(users_, {});
     }
-    for (const auto& each : users)
-        if (const auto alive = each.lock())
-            alive->on_context_end();
+    // The last one first: who was told later is used by who was there before, and must not be asked to end what is gone already.
+    for (auto each = users.rbegin(); each != users.rend(); ++each)
+        if (const auto alive = each->lock())
+            ((*alive).*how)();
+}
+
+void context_watch::shutdown()
+{
+    tell(&context_user::on_context_end);
 }
 
 void context_watch::notify_fork(boost::asio::execution_context::fork_event event)
 {
     if (event == boost::asio::execution_context::fork_child)
-        shutdown();
+        tell(&context_user::on_fork);
 }
 
 } // namespace leasehold::detail

@@ -9,11 +9,16 @@
 
 namespace leasehold::detail {
 
-/// Wants to know that its execution context ends: posting to one that is gone is a use-after-free. The copy in a forked process counts as ended.
+/// Wants to know that its execution context ends: posting to one that is gone is a use-after-free. By then the operations of other
+/// services may be destroyed: nothing can be cancelled.
 class context_user
 {
 public:
     virtual void on_context_end() noexcept = 0;
+
+    /// This is the copy in a forked process. It counts as ended, but its context goes on: what is outstanding there and reads or writes
+    /// what belongs to the parent has to be cancelled.
+    virtual void on_fork() noexcept { on_context_end(); }
 
 protected:
     ~context_user() = default;
@@ -30,6 +35,7 @@ public:
     void add(const std::shared_ptr<context_user>& user);
 
 private:
+    void tell(void (context_user::*how)() noexcept);
     void shutdown() override;
     void notify_fork(boost::asio::execution_context::fork_event event) override;
 

@@ -55,6 +55,8 @@ void start_release(void_handler handler, grant_ptr given)
     if (!given)
         return complete_empty(std::move(handler));
     core& client = client_of(*given);
+    if (client.gone())
+        return;
     release_op_ptr op(new release_op(std::move(handler)));
     if (auto& slot = op->done.slot(); slot.is_connected()) {
         slot.assign([weak = client.weak_from_this(), op](asio::cancellation_type type) {
@@ -62,7 +64,9 @@ void start_release(void_handler handler, grant_ptr given)
                 self->on_strand([op] { op->cancel(); });
         });
     }
-    client.on_strand([given = std::move(given), op, &client] { client.leases().release(*given, op); });
+    client.on_strand([given = std::move(given), going = departure(op), &client]() mutable {
+        client.leases().release(*given, going.arrive());
+    });
 }
 
 void start_wait_lost(void_handler handler, grant_ptr given)
@@ -70,6 +74,8 @@ void start_wait_lost(void_handler handler, grant_ptr given)
     if (!given)
         return complete_empty(std::move(handler));
     core& client = client_of(*given);
+    if (client.gone())
+        return;
     boost::intrusive_ptr<wait_op> op(new wait_op(std::move(handler)));
     if (auto& slot = op->done.slot(); slot.is_connected()) {
         slot.assign([weak = client.weak_from_this(), op, given](asio::cancellation_type type) {
@@ -77,7 +83,9 @@ void start_wait_lost(void_handler handler, grant_ptr given)
                 self->on_strand([op, given, &owner = client_of(*given)] { owner.leases().stop_waiting(*given, *op); });
         });
     }
-    client.on_strand([given = std::move(given), op, &client] { client.leases().wait_lost(*given, op); });
+    client.on_strand([given = std::move(given), going = departure(op), &client]() mutable {
+        client.leases().wait_lost(*given, going.arrive());
+    });
 }
 
 } // namespace detail

@@ -35,12 +35,17 @@ private:
 void start_lock(lock_handler handler, spec_ptr spec, owner who, clock::duration limit)
 {
     core& client = *spec->owner;
+    if (client.gone())
+        return;
     if (const auto why = client.ready())
         return completion<error_code, lease>::immediate(std::move(handler), client.executor(), why, lease());
     const auto start = [&](auto op, auto begin) {
         if (auto& slot = op->done.slot(); slot.is_connected())
             slot.template emplace<canceller<typename decltype(op)::element_type>>(client.weak_from_this(), op);
-        client.on_strand([op = std::move(op), begin, spec] { begin(*spec->owner, *op); });
+        client.on_strand([going = departure(std::move(op)), begin, spec]() mutable {
+            const auto arrived = going.arrive();
+            begin(*spec->owner, *arrived);
+        });
     };
     const auto now = client.now();
     if (who.empty())

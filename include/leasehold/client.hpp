@@ -46,6 +46,7 @@ struct client_stats
 /// @par Lifetime
 /// Operations share what they need with the client: it may be destroyed while they are outstanding. Its destructor does what `cancel` does.
 /// The context of its executor may be destroyed first. After a `fork` the child's copy is dead: no lease of it is valid and it sends nothing.
+/// What is started after either never completes: its handler is destroyed.
 /// @par Threads
 /// All functions may be called from any thread.
 class client

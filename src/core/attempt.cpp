@@ -1,6 +1,5 @@
 #include "core/attempt.hpp"
 
-#include "core/returns.hpp"
 #include "mutant.hpp"
 
 #include <algorithm>
@@ -39,13 +38,19 @@ void attempt::abandon()
         return;
     timer_queue::cancel(*this);
     if (!has(mutant::abandoned_entry_kept) || entry.empty())
-        orphans_.orphan(*this);
+        orphan_ = orphans_.orphan(*this);
 }
 
 void attempt::answered(error_code failed, const acquire_reply& reply)
 {
-    if (listener_ == nullptr)
-        return; // given back already
+    if (orphan_) {
+        // Too late for the caller, but it spares the store the doubt.
+        if (!failed || not_executed(failed))
+            orphans_.settle(*std::exchange(orphan_, nullptr), !failed && reply.result == acquire_reply::outcome::granted);
+        return;
+    }
+    if ((has(mutant::orphan_kept) || has(mutant::abandoned_entry_kept)) && listener_ == nullptr)
+        return;
     if (failed && !not_executed(failed)) {
         failed = errc::outcome_unknown;
         orphans_.orphan(*this);
@@ -56,7 +61,7 @@ void attempt::answered(error_code failed, const acquire_reply& reply)
 
 void attempt::expired()
 {
-    orphans_.orphan(*this);
+    orphan_ = orphans_.orphan(*this);
     std::exchange(listener_, nullptr)->on_answer(*this, errc::outcome_unknown, {});
 }
 

@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_CORE_ATTEMPT_HPP
 
 #include "core/lock_spec.hpp"
+#include "core/returns.hpp"
 #include "core/runtime.hpp"
 #include "core/timer_queue.hpp"
 
@@ -11,8 +12,6 @@
 #include <string>
 
 namespace leasehold::detail {
-
-class returns;
 
 /// One acquire request under way. Tells once what came of it; when that cannot be known, what it may have taken is given back.
 class attempt final : public timer, public boost::intrusive_ref_counter<attempt>
@@ -54,7 +53,8 @@ private:
 
     runtime& runtime_;
     returns& orphans_;
-    listener* listener_; ///< None when it was abandoned.
+    listener* listener_; ///< None when it has told.
+    returns::item_ptr orphan_; ///< What is given back, when it could not be waited for.
     clock::time_point sent_{};
     clock::duration budget_{};
 };

@@ -8,6 +8,8 @@
 #include <boost/asio/associated_immediate_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+
 #include <tuple>
 #include <utility>
 
@@ -47,6 +49,8 @@ public:
     /// Completes an operation that never began.
     static void immediate(handler_type bound, const asio::any_io_executor& io, Results... results)
     {
+        if (!io)
+            return; // the context has ended
         // The immediate executor only says how to get out of the call; the handler belongs to its own executor.
         const asio::any_completion_executor way_out = asio::get_associated_immediate_executor(bound.handler, io);
         asio::any_completion_executor executor =
@@ -75,6 +79,28 @@ private:
     asio::any_completion_handler<void(Results...)> handler_;
     asio::any_completion_executor executor_;
     asio::cancellation_slot slot_;
+};
+
+/// An operation on its way to the strand. When it does not get there, because the context has ended, its handler is destroyed here: the caller's
+/// slot still refers to the operation, and a handler that owns that slot would stay for ever.
+template <class Op>
+class departure
+{
+public:
+    explicit departure(boost::intrusive_ptr<Op> op) noexcept : op_(std::move(op)) {}
+    departure(departure&&) noexcept = default;
+    departure& operator=(departure&&) = delete;
+
+    ~departure()
+    {
+        if (op_)
+            op_->done.drop();
+    }
+
+    [[nodiscard]] boost::intrusive_ptr<Op> arrive() noexcept { return std::move(op_); }
+
+private:
+    boost::intrusive_ptr<Op> op_;
 };
 
 } // namespace leasehold::detail

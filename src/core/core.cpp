@@ -83,8 +83,8 @@ void core::shutdown(completion<error_code>::handler_type handler)
                 self->on_strand([op] { op->complete(asio::error::operation_aborted); });
         });
     }
-    on_strand([this, op] {
-        shutdowns_.push_back(op);
+    on_strand([this, going = departure(op)]() mutable {
+        shutdowns_.push_back(going.arrive());
         stop(shutdown_limit);
     });
 }

@@ -22,27 +22,33 @@ void returns::leave(const hold& which, release_op_ptr waiting, error_code reason
     const auto now = runtime_.turn_time();
     // Whatever was renewed, and whenever: this long from now its time to live has passed.
     const auto over = now + which.spec->options.lease_time;
-    boost::intrusive_ptr<item> added(
+    const item_ptr added(
         new item(*this, which.spec, which.owner, which.entry, fsm::release(clock::time_point::min(), over)));
     added->waiting = std::move(waiting);
     added->reason = reason;
     added->place = place;
-    add(std::move(added));
+    add(added);
 }
 
-void returns::orphan(const attempt& which)
+returns::item_ptr returns::orphan(const attempt& which)
 {
     if (has(mutant::orphan_kept))
-        return;
+        return nullptr;
     const auto over = which.runs_until() + which.spec->options.lease_time;
-    boost::intrusive_ptr<item> added(
+    const item_ptr added(
         new item(*this, which.spec, which.owner, which.entry, fsm::release(which.runs_until(), over)));
     added->orphan = true;
     runtime_.counts.orphans.fetch_add(1, std::memory_order_relaxed);
-    add(std::move(added));
+    add(added);
+    return added;
 }
 
-void returns::add(boost::intrusive_ptr<item> added)
+void returns::settle(item& orphan, bool taken)
+{
+    orphan.settle(taken);
+}
+
+void returns::add(item_ptr added)
 {
     list_.push_back(*added);
     intrusive_ptr_add_ref(added.get());
@@ -121,6 +127,15 @@ void returns::item::expired()
         return act(steps_.failed(errc::outcome_unknown, pause_floor, now));
     }
     act(steps_.due(now, r.online()));
+}
+
+void returns::item::settle(bool taken)
+{
+    if (!listed_)
+        return;
+    if (!taken)
+        return give_up({});
+    act(steps_.settled(list_.runtime_.turn_time()));
 }
 
 void returns::item::tell_place(bool others)

@@ -60,8 +60,14 @@ public:
     /// @param place  Is told once, when the store has answered or cannot; may be null.
     void leave(const hold& which, release_op_ptr waiting, error_code reason, contender* place);
 
+    class item;
+    using item_ptr = boost::intrusive_ptr<item>;
+
     /// Gives back what an attempt may have taken, or may still take.
-    void orphan(const attempt& which);
+    item_ptr orphan(const attempt& which);
+
+    /// The answer to that attempt has come after all: it took the lock, or it did not and never will.
+    void settle(item& orphan, bool taken);
 
     /// The store can be reached again.
     void connected();
@@ -74,7 +80,6 @@ public:
     /// Forgets everything without a word.
     void clear() noexcept;
 
-private:
     /// One owner, or one entry, on its way back.
     class item final : public timer, public boost::intrusive::list_base_hook<>, public boost::intrusive_ref_counter<item>
     {
@@ -85,6 +90,7 @@ private:
 
         void start() { act(steps_.due(list_.runtime_.now(), list_.runtime_.online())); }
         void connected() { act(steps_.connected(list_.runtime_.now())); }
+        void settle(bool taken);
         void give_up(error_code why);
         void drop() noexcept;
 
@@ -111,7 +117,8 @@ private:
         bool listed_ = true;
     };
 
-    void add(boost::intrusive_ptr<item> added);
+private:
+    void add(item_ptr added);
 
     runtime& runtime_;
     listener& listener_;

@@ -3,6 +3,7 @@
 #include "core/process.hpp"
 #include "mutant.hpp"
 
+#include <boost/asio/system_executor.hpp>
 #include <boost/uuid/random_generator.hpp>
 #include <boost/uuid/uuid_io.hpp>
 
@@ -62,7 +63,8 @@ void runtime::stop_time() noexcept
 
 void runtime::forget_strand() noexcept
 {
-    executor_ = {};
+    // Never empty: adapters of tokens ask it for properties before the operation can say that there is nothing to do.
+    executor_ = asio::system_executor();
     strand_.reset();
 }
 

@@ -86,7 +86,7 @@ public:
         std::forward<F>(f)();
     }
 
-    /// The strand; no executor when the context has ended.
+    /// The strand; the system executor when the context has ended.
     [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return executor_; }
 
     [[nodiscard]] store& locks() const noexcept { return *store_; }

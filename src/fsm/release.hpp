@@ -56,6 +56,15 @@ public:
         return due(now, true);
     }
 
+    /// The acquire that was to be given back is known to have run, or not to run any more: nothing has to be waited for.
+    action settled(clock::time_point now) noexcept
+    {
+        runs_until_ = std::min(runs_until_, now);
+        if (!in_flight_)
+            again_at_ = now;
+        return due(now, true);
+    }
+
     action replied(release_reply::outcome result, clock::time_point now) noexcept
     {
         in_flight_ = false;

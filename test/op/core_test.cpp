@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(P1_ten_thousand_waiters_send_a_handful_of_commands)
     std::vector<std::shared_ptr<engine::locking>> waiting;
     for (std::size_t i = 0; i < many; ++i) {
         waiting.push_back(e.make<engine::locking>());
-        waiting.back()->start([&](auto handler) { detail::start_lock(std::move(handler), what, {}, clock::duration::max()); });
+        waiting.back()->start([&](auto handler) { e.async_lock(what, std::move(handler)); });
     }
     e.poll();
     BOOST_TEST(e.stats().waiting == many);
@@ -699,7 +699,7 @@ BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
     for (std::size_t i = 0; i < many; ++i) {
         const auto what = e.spec("name " + std::to_string(i), {.handoff_count = 0});
         held.push_back(e.make<engine::locking>());
-        held.back()->start([&](auto handler) { detail::start_lock(std::move(handler), what, {}, clock::duration::max()); });
+        held.back()->start([&](auto handler) { e.async_lock(what, std::move(handler)); });
     }
     e.poll();
     for (std::size_t i = 0; i < many; ++i)
@@ -1574,7 +1574,7 @@ BOOST_AUTO_TEST_CASE(a_client_runs_once)
 {
     engine e;
     engine::waiting again(e.context.get_executor());
-    again.start([&](auto handler) { e.core->run(std::move(handler)); });
+    again.start([&](auto handler) { e.async_run(std::move(handler)); });
     e.poll();
     BOOST_TEST(code(again) == errc::invalid_option);
     BOOST_TEST(!e.running.done());

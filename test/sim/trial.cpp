@@ -695,8 +695,10 @@ void trial::apply(const fault& f, process& p)
         p.stopped_until = std::max(p.stopped_until, now() + how_long + 1100ms);
         break;
     case fault_kind::crash:
-        p.dead = true;
-        std::erase_if(possessions_, [&](const possession& each) { return each.where == &p; });
+        for (process& each : processes_)
+            if (each.where == p.where)
+                each.dead = true; // earlier clients of this host too
+        std::erase_if(possessions_, [&](const possession& each) { return each.where->dead; });
         h.crash();
         world_.after(how_long, [this, client = p.client] { clients_[client] = &start_process(client, world_.make_host("h" + std::to_string(client) + "'")); });
         break;

@@ -8,6 +8,7 @@
 #include "support/print.hpp"
 #include "support/recording_observer.hpp"
 
+#include <leasehold/client.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/mutex.hpp>
 #include <leasehold/owner.hpp>
@@ -39,13 +40,18 @@ public:
 
     ~engine()
     {
+        if (abandoned_)
+            return;
         core->cancel();
         poll();
     }
 
+    /// From now on nothing runs any more; the context ends with all that is outstanding.
+    void abandon() { abandoned_ = true; }
+
     void run()
     {
-        running.start([&](auto handler) { core->run(std::move(handler)); });
+        running.start([&](auto handler) { async_run(std::move(handler)); });
         poll();
     }
 
@@ -60,6 +66,41 @@ public:
         store->disconnect(why);
         poll();
     }
+
+    /// As the public operations, without the objects they belong to.
+    /// @{
+    template <class Token>
+    auto async_run(Token&& token)
+    {
+        return detail::initiate<void(error_code), &detail::start_run>(core->executor(), std::forward<Token>(token), core);
+    }
+
+    template <class Token>
+    auto async_shutdown(Token&& token)
+    {
+        return detail::initiate<void(error_code), &detail::start_shutdown>(core->executor(), std::forward<Token>(token), core);
+    }
+
+    template <class Token>
+    auto async_lock(detail::spec_ptr what, clock::duration limit, owner who, Token&& token)
+    {
+        return start_lock(std::forward<Token>(token), std::move(what), std::move(who), limit);
+    }
+
+    template <class Token>
+    static auto start_lock(Token&& token, detail::spec_ptr what, owner who, clock::duration limit)
+    {
+        const auto strand = what->owner->executor();
+        return detail::initiate<void(error_code, lease), &detail::start_lock>(strand, std::forward<Token>(token), std::move(what),
+                                                                             std::move(who), limit);
+    }
+
+    template <class Token>
+    auto async_lock(detail::spec_ptr what, Token&& token)
+    {
+        return async_lock(std::move(what), clock::duration::max(), {}, std::forward<Token>(token));
+    }
+    /// @}
 
     /// Runs all that is ready, wake-ups that are due included. Throws when that does not end.
     void poll()
@@ -104,7 +145,7 @@ public:
     std::shared_ptr<locking> lock(const detail::spec_ptr& what, clock::duration limit = clock::duration::max(), owner who = {})
     {
         auto op = make<locking>();
-        op->start([&](auto handler) { detail::start_lock(std::move(handler), what, std::move(who), limit); });
+        op->start([&](auto handler) { async_lock(what, limit, std::move(who), std::move(handler)); });
         poll();
         return op;
     }
@@ -130,7 +171,7 @@ public:
     std::shared_ptr<waiting> shutdown()
     {
         auto op = make<waiting>();
-        op->start([&](auto handler) { core->shutdown(std::move(handler)); });
+        op->start([&](auto handler) { async_shutdown(std::move(handler)); });
         poll();
         return op;
     }
@@ -215,6 +256,7 @@ public:
     }
 
 private:
+    bool abandoned_ = false;
     // Slots refer to their signals until the context has gone.
     std::vector<std::shared_ptr<void>> operations_;
 

@@ -11,6 +11,7 @@
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/prefer.hpp>
 
+#include <type_traits>
 #include <utility>
 
 namespace leasehold::detail {
@@ -24,13 +25,23 @@ struct bound_handler
 {
     template <class Handler>
     bound_handler(Handler&& h, const asio::any_io_executor& io)
-        : executor(asio::prefer(asio::get_associated_executor(h, io), asio::execution::blocking.never,
-                                asio::execution::outstanding_work.tracked)),
-          handler(std::forward<Handler>(h))
+        : executor(way_to(asio::get_associated_executor(h, io))), handler(std::forward<Handler>(h))
     {}
 
     asio::any_completion_executor executor; ///< Posts, and keeps its context busy.
     asio::any_completion_handler<Signature> handler;
+
+private:
+    template <class Executor>
+    static asio::any_completion_executor way_to(const Executor& target)
+    {
+        // The client's own, when its context has ended: nothing will be called any more.
+        if constexpr (std::is_same_v<Executor, asio::any_io_executor>) {
+            if (!target)
+                return {};
+        }
+        return asio::prefer(target, asio::execution::blocking.never, asio::execution::outstanding_work.tracked);
+    }
 };
 
 /// The bridge from a completion token to a compiled function: erases the handler and calls `Start(handler, arguments...)`.

@@ -27,19 +27,25 @@ registry& the_registry()
 } // namespace
 
 // Leases are measured by the clock that clients measure theirs by, so a step of the machine's clock ends none of them.
-memory::instant memory_space::state::now()
+std::chrono::microseconds memory_space::state::ticks()
 {
-    using std::chrono::duration_cast;
+    return std::chrono::duration_cast<std::chrono::microseconds>(clock::now().time_since_epoch());
+}
+
+// No two requests are served in the same microsecond, as with a server: fences are told apart by it when the counters are lost.
+memory::instant memory_space::state::now() const
+{
     using std::chrono::microseconds;
-    return {duration_cast<microseconds>(clock::now().time_since_epoch()),
-            duration_cast<microseconds>(std::chrono::system_clock::now().time_since_epoch())};
+    const auto wall = std::chrono::duration_cast<microseconds>(std::chrono::system_clock::now().time_since_epoch());
+    last_wall_ = wall == last_wall_ ? wall + microseconds(1) : wall;
+    return {ticks(), last_wall_};
 }
 
 acquire_reply memory_space::state::acquire(const acquire_request& request)
 {
     // The budget began with the call: taken before the mutex, so that waiting for it counts.
     constexpr std::chrono::milliseconds longest = std::chrono::years(100);
-    const std::chrono::microseconds end = now().ticks + std::clamp(request.budget, -longest, longest);
+    const std::chrono::microseconds end = ticks() + std::clamp(request.budget, -longest, longest);
     const std::chrono::microseconds latest = std::max(end, std::chrono::microseconds(1));
     const std::scoped_lock lock(mutex_);
     return table_.acquire(request, latest, now());

@@ -54,11 +54,13 @@ private:
         asio::any_io_executor strand;
     };
 
-    static memory::instant now();
+    static std::chrono::microseconds ticks();
+    memory::instant now() const;
     static void post_hint(const subscription& to, std::string_view name);
 
     mutable std::mutex mutex_;
     memory::table table_;
+    mutable std::chrono::microseconds last_wall_{};
     memory::name_map<std::vector<subscription>> watched_;
 };
 

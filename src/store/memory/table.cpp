@@ -77,15 +77,19 @@ acquire_reply table::enter(const acquire_request& request, slot* lock, instant n
     return {.result = acquire_reply::outcome::granted};
 }
 
-// The clock is the floor, so that the fence rises also when the counter was lost. A block ends at most a millisecond
-// ahead of that clock, or a counter that outran it would fall back when the data is lost.
+// The clock is the floor, so that the fence rises also when the counter was lost. For the same reason a block ends at that
+// clock and reaches back to the grant before: a fence from the future would be undercut when the data is lost.
 acquire_reply table::grant(const acquire_request& request, slot& target, instant now)
 {
-    const auto wall = static_cast<std::uint64_t>(std::max<microseconds::rep>(now.wall.count(), 0));
-    const std::uint64_t first = has(mutant::fence_without_clock) ? target.fence + 1 : std::max(target.fence + 1, wall);
-    const std::uint64_t end = wall + 1000;
-    const std::uint64_t room = end < first ? 1 : end - first + 1;
-    const std::uint64_t count = std::clamp<std::uint64_t>(request.fences, 1, room);
+    const auto wall = static_cast<std::uint64_t>(std::max<microseconds::rep>(now.wall.count(), 1));
+    std::uint64_t first = wall;
+    std::uint64_t count = 1;
+    if (target.fence >= wall || has(mutant::fence_without_clock)) {
+        first = target.fence + 1;
+    } else if (target.fence != 0) {
+        count = std::clamp<std::uint64_t>(request.fences, 1, wall - target.fence);
+        first = wall - count + 1;
+    }
     target.fence = first + count - 1;
     target.fence_expires = whole(now) + retention_;
     return {.result = acquire_reply::outcome::granted,

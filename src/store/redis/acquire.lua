@@ -56,15 +56,14 @@ if ours and stored then
     return {1, last, 1, now}
 end
 
--- The server's clock is the floor, so that the fence rises also when the counter was lost. A block ends at most
--- a millisecond ahead of that clock, or a counter that outran it would fall back when the data is lost.
-local first = last + 1
-if first < now then
-    first = now
-end
-local count = 1
-if ARGV[3] ~= '1' then
-    count = math.max(1, math.min(tonumber(ARGV[3]), now + 1001 - first))
+-- The server's clock is the floor, so that the fence rises also when the counter was lost. For the same reason a block ends
+-- at that clock and reaches back to the grant before: a fence from the future would be undercut when the data is lost.
+local first, count = now, 1
+if last >= now then
+    first = last + 1
+elseif stored and ARGV[3] ~= '1' then
+    count = math.min(tonumber(ARGV[3]), now - last)
+    first = now - count + 1
 end
 
 -- The counter first: a fence that nobody was given does no harm, a lock that nobody knows of would.

@@ -64,6 +64,13 @@ void engine::on_context_end() noexcept
     const auto spare = std::exchange(spare_, {});
 }
 
+void engine::on_fork() noexcept
+{
+    if (const auto last = std::exchange(link_, nullptr))
+        last->close();
+    on_context_end();
+}
+
 template <class Handler, class Reply>
 void engine::refuse(Handler handler, Reply reply)
 {
@@ -79,7 +86,7 @@ void engine::acquire(const acquire_request& request, store::acquire_handler hand
     if (!open_for_requests())
         return refuse(std::move(handler), acquire_reply{});
     next().acquire(request, time_.limit(clock::now(), request.budget), fence_retention_, std::move(handler));
-    flush_soon();
+    flush_first();
 }
 
 void engine::release(const release_request& request, store::release_handler handler)
@@ -87,7 +94,7 @@ void engine::release(const release_request& request, store::release_handler hand
     if (!open_for_requests())
         return refuse(std::move(handler), release_reply{});
     next().release(request, std::move(handler));
-    flush_soon();
+    flush_first();
 }
 
 void engine::renew(std::span<const renewal> renewals, store::renew_handler handler)
@@ -106,7 +113,7 @@ void engine::renew(std::span<const renewal> renewals, store::renew_handler handl
         ++job->outstanding;
         next().renew(renewals.subspan(first, count), {job, first, count});
     }
-    flush_soon();
+    flush_first();
 }
 
 batch& engine::next()
@@ -120,6 +127,15 @@ batch& engine::next()
         }
     }
     return *waiting_.back();
+}
+
+// Behind nothing that is under way it goes at once, and what comes meanwhile collects behind it.
+void engine::flush_first()
+{
+    if (under_way_.empty() && !flush_posted_)
+        flush();
+    else
+        flush_soon();
 }
 
 // What one turn of the strand brings goes out together.

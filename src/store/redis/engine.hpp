@@ -44,12 +44,14 @@ private:
     void on_answers(const batch_ptr& which) override;
     void on_end(const batch_ptr& which, error_code unanswered) override;
     void on_context_end() noexcept override;
+    void on_fork() noexcept override;
 
     bool open_for_requests() const noexcept { return up_ && link_ != nullptr; }
     template <class Handler, class Reply>
     void refuse(Handler handler, Reply reply);
 
     batch& next();
+    void flush_first();
     void flush_soon();
     void flush();
     void fail_waiting();

@@ -88,6 +88,9 @@ errc classify(std::string_view text)
     if (text.starts_with("ERR invalid password") || text.starts_with("ERR Client sent AUTH") ||
         text.starts_with("ERR AUTH"))
         return errc::permission_denied;
+    // How Redis 7.0 says NOPERM of a command inside a script.
+    if (text.find("user executing the script can't") != std::string_view::npos)
+        return errc::permission_denied;
     const bool in_script = text.find("script") != std::string_view::npos;
     return in_script ? errc::outcome_unknown : errc::store_refused;
 }

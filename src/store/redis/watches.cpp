@@ -48,6 +48,13 @@ void watches::on_context_end() noexcept
     strand_ = {};
 }
 
+void watches::on_fork() noexcept
+{
+    if (const auto last = std::exchange(wire_, nullptr))
+        last->close();
+    on_context_end();
+}
+
 void watches::watch(std::string_view name)
 {
     if (listener_ == nullptr)

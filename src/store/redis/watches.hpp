@@ -34,6 +34,7 @@ private:
     void on_push(const std::vector<std::string>& words) override;
     void on_stray_error(const std::string& text) override;
     void on_context_end() noexcept override;
+    void on_fork() noexcept override;
 
     void say(std::string_view verb, std::string_view channel);
     void flush();

@@ -1,0 +1,347 @@
+// Handles used, cancelled, moved and destroyed on several threads at once. Of most use under ThreadSanitizer.
+#include <boost/test/unit_test.hpp>
+
+#include "support/print.hpp"
+
+#include <leasehold/client.hpp>
+#include <leasehold/lease.hpp>
+#include <leasehold/memory_store.hpp>
+#include <leasehold/mutex.hpp>
+#include <leasehold/with_lock.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace leasehold;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int threads = 4;
+
+// What a lock protects. Not atomic on purpose: a lock that fails is a data race.
+struct guarded
+{
+    std::uint64_t count = 0;
+    std::uint64_t fence = 0;
+};
+
+struct parties
+{
+    std::shared_ptr<memory_space> space = std::make_shared<memory_space>();
+    asio::thread_pool pool{threads};
+    std::vector<std::unique_ptr<client>> clients;
+    std::vector<std::future<void>> running;
+
+    explicit parties(int count = 3)
+    {
+        for (int i = 0; i < count; ++i) {
+            clients.push_back(std::make_unique<client>(pool.get_executor(), make_memory_store(space)));
+            running.push_back(clients.back()->async_run(asio::use_future));
+        }
+    }
+
+    void shut_down()
+    {
+        for (const auto& each : clients)
+            each->async_shutdown(asio::use_future).get();
+        for (auto& each : running)
+            each.get();
+    }
+};
+
+// Runs `work(i)` on threads of its own until they return.
+template <class Work>
+void on_threads(Work work)
+{
+    std::vector<std::jthread> all;
+    for (int i = 0; i < threads; ++i)
+        all.emplace_back([&work, i] { work(i); });
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(several_threads)
+
+BOOST_AUTO_TEST_CASE(mutual_exclusion_and_rising_fences)
+{
+    parties all;
+    guarded data;
+    std::atomic<std::uint64_t> grants = 0, disorder = 0, in_use = 0;
+    constexpr int each_does = 400;
+    on_threads([&](int i) {
+        for (int n = 0; n < each_does; ++n) {
+            const mutex m(*all.clients[static_cast<std::size_t>(i + n) % all.clients.size()], "data");
+            lease held = m.async_lock(asio::use_future).get();
+            in_use += held.valid();
+            ++data.count;
+            disorder += held.fence() <= data.fence;
+            data.fence = held.fence();
+            ++grants;
+            if (n % 3 != 0)
+                held.async_release(asio::use_future).get();
+        }
+    });
+    BOOST_TEST(data.count == grants);
+    BOOST_TEST(grants == threads * each_does);
+    BOOST_TEST(disorder == 0u);
+    BOOST_TEST(in_use == grants);
+    all.shut_down();
+    BOOST_TEST(all.space->size() == 0u);
+}
+
+asio::awaitable<void> worker(parties& all, guarded& data, std::atomic<std::uint64_t>& grants, std::atomic<std::uint64_t>& disorder,
+                             unsigned id)
+{
+    for (unsigned n = 0; n < 60; ++n) {
+        const mutex m(*all.clients[(id + n) % all.clients.size()], "data");
+        if (n % 2 == 0) {
+            lease held = co_await m.async_lock(asio::use_awaitable);
+            ++data.count;
+            disorder += held.fence() <= data.fence;
+            data.fence = held.fence();
+            ++grants;
+            co_await held.async_release(asio::use_awaitable);
+        }
+        else {
+            auto work = [&](lease& held) -> asio::awaitable<void> {
+                ++data.count;
+                disorder += held.fence() <= data.fence;
+                data.fence = held.fence();
+                ++grants;
+                co_await asio::post(asio::use_awaitable);
+            };
+            co_await with_lock(m, work, asio::use_awaitable);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(coroutines_on_a_pool)
+{
+    parties all;
+    guarded data;
+    std::atomic<std::uint64_t> grants = 0, disorder = 0;
+    std::vector<std::future<void>> ended;
+    constexpr unsigned many = 24;
+    for (unsigned i = 0; i < many; ++i)
+        ended.push_back(asio::co_spawn(asio::make_strand(all.pool), worker(all, data, grants, disorder, i), asio::use_future));
+    for (auto& each : ended)
+        each.get();
+    BOOST_TEST(grants == many * 60);
+    BOOST_TEST(disorder == 0u);
+    BOOST_TEST(data.count == grants);
+    all.shut_down();
+    BOOST_TEST(all.space->size() == 0u);
+}
+
+// One slot that is emitted on a strand of the caller's, at any moment.
+struct attempt_by_slot : std::enable_shared_from_this<attempt_by_slot>
+{
+    attempt_by_slot(const mutex& what, asio::thread_pool& pool, std::atomic<int>& counter)
+        : m(what), strand(asio::make_strand(pool)), done(counter)
+    {}
+
+    void start(std::chrono::microseconds patience)
+    {
+        asio::post(strand, [self = shared_from_this(), patience] {
+            self->m.async_lock(asio::bind_cancellation_slot(
+                self->signal.slot(), asio::bind_executor(self->strand, [self](error_code code, lease held) {
+                    self->calls += 1;
+                    self->ok = self->calls == 1 && (code ? !held : held.valid());
+                    self->timer.cancel();
+                })));
+            self->timer.expires_after(patience);
+            self->timer.async_wait([self](error_code) {
+                self->signal.emit(asio::cancellation_type::total);
+                ++self->done;
+            });
+        });
+    }
+
+    mutex m;
+    asio::strand<asio::thread_pool::executor_type> strand;
+    asio::cancellation_signal signal;
+    asio::steady_timer timer{strand};
+    int calls = 0;
+    bool ok = false;
+    std::atomic<int>& done;
+};
+
+BOOST_AUTO_TEST_CASE(cancellation_from_another_thread_than_the_clients)
+{
+    parties all;
+    std::atomic<int> done = 0;
+    constexpr int many = 1000;
+    std::vector<std::shared_ptr<attempt_by_slot>> attempts;
+    std::minstd_rand random(1);
+    for (int i = 0; i < many; ++i) {
+        const mutex m(*all.clients[static_cast<std::size_t>(i) % all.clients.size()], "name " + std::to_string(i % 3));
+        attempts.push_back(std::make_shared<attempt_by_slot>(m, all.pool, done));
+        attempts.back()->start(std::chrono::microseconds(random() % 3000));
+    }
+    while (done < many)
+        std::this_thread::yield();
+    all.shut_down();
+    all.pool.join();
+    int ok = 0;
+    for (const auto& each : attempts)
+        ok += each->ok;
+    BOOST_TEST(ok == many);
+    BOOST_TEST(all.space->size() == 0u);
+    attempts.clear();
+}
+
+BOOST_AUTO_TEST_CASE(readers_of_a_lease_need_no_strand)
+{
+    parties all(1);
+    const mutex m(*all.clients[0], "a", {.lease_time = 10s, .renew_interval = 1ms});
+    lease held = m.async_lock(asio::use_future).get();
+    std::atomic<bool> stop = false;
+    std::atomic<std::uint64_t> looks = 0, backward = 0;
+    {
+        std::vector<std::jthread> readers;
+        for (int i = 0; i < 2; ++i) {
+            readers.emplace_back([&] {
+                auto last = held.deadline();
+                while (!stop) {
+                    const auto now = held.deadline();
+                    backward += now < last;
+                    last = now;
+                    looks += held.valid() ? 1 : 0;
+                    looks += held.fence() != 0 && !held.owner().empty();
+                }
+            });
+        }
+        const auto renewed = [&] { return all.clients[0]->stats().renewed; };
+        while (renewed() < 50)
+            std::this_thread::yield();
+        all.space->clear();
+        auto lost = held.async_wait_lost(asio::as_tuple(asio::use_future));
+        const auto why = std::get<0>(lost.get());
+        BOOST_TEST(why == errc::lost);
+        stop = true;
+    }
+    BOOST_TEST(looks > 0u);
+    BOOST_TEST(backward == 0u);
+    BOOST_TEST(!held.valid());
+    all.shut_down();
+}
+
+BOOST_AUTO_TEST_CASE(leases_moved_and_destroyed_on_any_thread)
+{
+    parties all;
+    std::atomic<int> got = 0;
+    constexpr int each_does = 300;
+    on_threads([&](int i) {
+        std::vector<lease> kept;
+        for (int n = 0; n < each_does; ++n) {
+            const auto& c = all.clients[static_cast<std::size_t>(n) % all.clients.size()];
+            const mutex m(*c, "name " + std::to_string((i * 7 + n) % 5));
+            auto [code, held] = m.async_try_lock_for(1ms, asio::as_tuple(asio::use_future)).get();
+            if (code)
+                continue;
+            ++got;
+            held.async_wait_lost(asio::detached);
+            kept.push_back(std::move(held));
+            if (kept.size() == 3)
+                kept.erase(kept.begin() + n % 3);
+            if (n % 5 == 0) {
+                std::jthread elsewhere([moved = std::move(kept.back())]() mutable { moved = lease(); });
+                kept.pop_back();
+            }
+        }
+    });
+    BOOST_TEST(got > 0);
+    all.shut_down();
+    BOOST_TEST(all.space->size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(clients_made_and_destroyed_while_they_are_used)
+{
+    const auto space = std::make_shared<memory_space>();
+    std::atomic<int> ended = 0, started = 0;
+    {
+        asio::thread_pool pool(threads);
+        on_threads([&](int i) {
+            for (int n = 0; n < 60; ++n) {
+                client c(pool.get_executor(), make_memory_store(space));
+                auto ran = c.async_run(asio::as_tuple(asio::use_future));
+                const mutex m(c, "a"), own(c, "b" + std::to_string(i));
+                for (const mutex* each : {&m, &own, &m}) {
+                    ++started;
+                    each->async_lock([&](error_code, lease held) {
+                        held.async_wait_lost(asio::detached);
+                        ++ended;
+                    });
+                }
+                if (n % 3 == 0)
+                    c.async_shutdown(asio::detached);
+                if (n % 2 == 0)
+                    c.cancel();
+                // Leaves with everything outstanding.
+                if (n % 4 == 0)
+                    ran.wait();
+            }
+        });
+        pool.join();
+    }
+    BOOST_TEST(started == threads * 60 * 3);
+    BOOST_TEST(ended == started);
+    BOOST_TEST(space->size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_that_is_stopped_with_everything_outstanding)
+{
+    for (int round = 0; round < 20; ++round) {
+        const auto token = std::make_shared<int>();
+        const auto space = std::make_shared<memory_space>();
+        std::vector<lease> kept(8);
+        {
+            asio::thread_pool pool(threads);
+            client c(pool.get_executor(), make_memory_store(space));
+            c.async_run([token](error_code) {});
+            std::atomic<int> got = 0;
+            for (std::size_t i = 0; i < kept.size(); ++i) {
+                const mutex m(c, "name " + std::to_string(i % 4));
+                m.async_lock([token, &got, &slot = kept[i]](error_code code, lease held) {
+                    if (!code)
+                        slot = std::move(held);
+                    ++got;
+                });
+            }
+            if (round % 2 == 0)
+                while (got < 4)
+                    std::this_thread::yield();
+            pool.stop();
+            pool.join();
+        }
+        for (const lease& each : kept)
+            BOOST_TEST(!each.valid());
+        kept.clear();
+        BOOST_TEST(token.use_count() == 1);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

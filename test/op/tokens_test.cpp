@@ -1,0 +1,369 @@
+// Every public operation with every kind of completion token, on locks in memory.
+#include <boost/test/unit_test.hpp>
+
+#include "support/memory_lab.hpp"
+
+#include <leasehold/with_lock.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <future>
+#include <optional>
+#include <string>
+#include <tuple>
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct fixture : memory_lab
+{
+    std::unique_ptr<client> locks = make_client();
+    mutex m{*locks, "a"};
+
+    template <class T>
+    T wait(std::future<T> future)
+    {
+        // It is made ready on another thread, which does not wake the context.
+        const auto work = asio::make_work_guard(context);
+        for (int i = 0; i < 10'000 && future.wait_for(0s) != std::future_status::ready; ++i) {
+            context.restart();
+            context.run_for(1ms);
+        }
+        BOOST_TEST_REQUIRE((future.wait_for(0s) == std::future_status::ready));
+        return future.get();
+    }
+
+    void run(asio::awaitable<void> body)
+    {
+        std::optional<std::exception_ptr> ended;
+        asio::co_spawn(context, std::move(body), [&](std::exception_ptr e) { ended = e; });
+        until([&] { return ended.has_value(); });
+        if (*ended)
+            std::rethrow_exception(*ended);
+    }
+};
+
+// Calls `with` once for each operation that takes a lock; between two calls the lock is free, but `under` is in for those that enter.
+template <class With>
+void each_lock(fixture& f, With with)
+{
+    {
+        lease outer = f.take(f.m);
+        const owner under = outer.owner();
+        with([&](auto&& token) { return f.m.async_lock(under, std::forward<decltype(token)>(token)); });
+        with([&](auto&& token) { return f.m.async_try_lock(under, std::forward<decltype(token)>(token)); });
+        with([&](auto&& token) { return f.m.async_try_lock_for(5s, under, std::forward<decltype(token)>(token)); });
+        with([&](auto&& token) { return f.m.async_try_lock_until(clock::now() + 5s, under, std::forward<decltype(token)>(token)); });
+        BOOST_TEST(f.release(std::move(outer)) == error_code());
+    }
+    BOOST_TEST(f.space->size() == 0u);
+    with([&](auto&& token) { return f.m.async_lock(std::forward<decltype(token)>(token)); });
+    with([&](auto&& token) { return f.m.async_try_lock(std::forward<decltype(token)>(token)); });
+    with([&](auto&& token) { return f.m.async_try_lock_for(5s, std::forward<decltype(token)>(token)); });
+    with([&](auto&& token) { return f.m.async_try_lock_until(clock::now() + 5s, std::forward<decltype(token)>(token)); });
+}
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(tokens, fixture)
+
+BOOST_AUTO_TEST_CASE(callbacks)
+{
+    each_lock(*this, [&](auto start) {
+        std::optional<lease> got;
+        start([&](error_code code, lease held) {
+            BOOST_TEST(!code);
+            got = std::move(held);
+        });
+        until([&] { return got.has_value(); });
+        BOOST_TEST(got->valid());
+        bool out = false;
+        got->async_release([&](error_code code) {
+            BOOST_TEST(!code);
+            out = true;
+        });
+        until([&] { return out; });
+    });
+}
+
+BOOST_AUTO_TEST_CASE(callbacks_that_can_only_be_moved)
+{
+    each_lock(*this, [&](auto start) {
+        bool done = false;
+        start([&, unique = std::make_unique<int>(1)](error_code code, lease) {
+            BOOST_TEST(*unique == 1);
+            BOOST_TEST(!code);
+            done = true;
+        });
+        until([&] { return done; });
+    });
+    until_idle(*locks);
+}
+
+BOOST_AUTO_TEST_CASE(futures)
+{
+    each_lock(*this, [&](auto start) {
+        lease held = wait(start(asio::use_future));
+        BOOST_TEST(held.valid());
+        wait(held.async_release(asio::use_future));
+        BOOST_TEST(!held);
+    });
+    lease held = take(m);
+    auto lost = held.async_wait_lost(asio::use_future);
+    BOOST_CHECK_THROW(static_cast<void>(wait(m.async_try_lock(asio::use_future))), boost::system::system_error);
+    space->clear();
+    held = lease();
+    BOOST_CHECK_THROW(wait(std::move(lost)), boost::system::system_error);
+    wait(locks->async_shutdown(asio::use_future));
+    BOOST_CHECK_THROW(wait(locks->async_run(asio::use_future)), boost::system::system_error);
+}
+
+BOOST_AUTO_TEST_CASE(futures_of_tuples)
+{
+    each_lock(*this, [&](auto start) {
+        auto [code, held] = wait(start(asio::as_tuple(asio::use_future)));
+        BOOST_TEST(!code);
+        BOOST_TEST(held.valid());
+        const auto [out] = wait(held.async_release(asio::as_tuple(asio::use_future)));
+        BOOST_TEST(!out);
+    });
+    auto [code, none] = wait(m.async_lock(owner("11111111-1111-1111-1111-111111111111:1", 1), asio::as_tuple(asio::use_future)));
+    BOOST_TEST(code == errc::lost);
+    BOOST_TEST(!none);
+}
+
+BOOST_AUTO_TEST_CASE(detached)
+{
+    each_lock(*this, [&](auto start) {
+        const auto before = locks->stats().released;
+        start(asio::detached); // the lease is destroyed at once
+        until([&] { return locks->stats().released > before; });
+    });
+    lease held = take(m);
+    held.async_wait_lost(asio::detached);
+    held.async_release(asio::detached);
+    until_idle(*locks);
+    locks->async_shutdown(asio::detached);
+    bool stopped = false;
+    locks->async_shutdown([&](error_code) { stopped = true; });
+    until([&] { return stopped; });
+}
+
+BOOST_AUTO_TEST_CASE(deferred)
+{
+    each_lock(*this, [&](auto start) {
+        auto operation = start(asio::deferred);
+        const auto before = locks->stats().acquires_sent;
+        poll();
+        BOOST_TEST(locks->stats().acquires_sent == before); // lazy
+        std::optional<lease> got;
+        std::move(operation)([&](error_code code, lease held) {
+            BOOST_TEST(!code);
+            got = std::move(held);
+        });
+        until([&] { return got.has_value(); });
+        BOOST_TEST(release(std::move(*got)) == error_code());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(deferred_twice_and_in_a_chain)
+{
+    // A copy of an operation that has not started can be started again.
+    const auto operation = m.async_try_lock();
+    int got = 0;
+    for (int i = 0; i < 2; ++i) {
+        auto copy = operation;
+        std::move(copy)([&](error_code code, lease) {
+            BOOST_TEST(!code);
+            ++got;
+        });
+        until([&] { return got == i + 1; });
+        until_idle(*locks);
+    }
+    bool done = false;
+    auto chain = m.async_lock(asio::deferred([](error_code code, lease held) {
+        BOOST_TEST(!code);
+        return held.async_release(asio::deferred);
+    }));
+    std::move(chain)([&](error_code code) {
+        BOOST_TEST(!code);
+        done = true;
+    });
+    until([&] { return done; });
+    BOOST_TEST(space->size() == 0u);
+}
+
+asio::awaitable<void> by_awaitable(mutex& m, memory_space& space)
+{
+    for (int i = 0; i < 2; ++i) {
+        lease held = co_await m.async_lock(asio::use_awaitable);
+        BOOST_TEST(held.valid());
+        lease inner = co_await m.async_lock(held.owner(), asio::use_awaitable);
+        BOOST_TEST(inner.fence() == held.fence());
+        bool refused = false;
+        try {
+            static_cast<void>(co_await m.async_try_lock(asio::use_awaitable));
+        }
+        catch (const boost::system::system_error& e) {
+            refused = e.code() == errc::held;
+        }
+        BOOST_TEST(refused);
+        co_await inner.async_release(asio::use_awaitable);
+        BOOST_TEST(space.size() == 1u);
+        co_await held.async_release(asio::use_awaitable);
+        BOOST_TEST(space.size() == 0u);
+    }
+}
+
+asio::awaitable<void> by_default(client& locks, mutex& m, memory_space& space)
+{
+    lease held = co_await m.async_lock();
+    co_await held.async_release();
+    held = co_await m.async_try_lock();
+    lease inner = co_await m.async_try_lock(held.owner());
+    co_await inner.async_release();
+    co_await held.async_release();
+    held = co_await m.async_try_lock_for(1s);
+    inner = co_await m.async_try_lock_for(1s, held.owner());
+    co_await inner.async_release();
+    co_await held.async_release();
+    held = co_await m.async_try_lock_until(clock::now() + 1s);
+    space.clear();
+    inner = lease();
+    error_code why;
+    const mutex brief(locks, "brief", {.lease_time = 10ms, .renew = false});
+    lease fixed = co_await brief.async_lock();
+    co_await fixed.async_wait_lost(asio::redirect_error(asio::deferred, why));
+    BOOST_TEST(why == errc::expired);
+    auto [code] = co_await held.async_release(asio::as_tuple);
+    BOOST_TEST(code == errc::not_owner);
+    co_await locks.async_shutdown();
+}
+
+asio::awaitable<void> by_tuples(mutex& m)
+{
+    auto [code, held] = co_await m.async_lock(asio::as_tuple(asio::use_awaitable));
+    BOOST_TEST(!code);
+    auto [busy, none] = co_await m.async_try_lock(asio::as_tuple(asio::deferred));
+    BOOST_TEST(busy == errc::held);
+    BOOST_TEST((busy == condition::busy));
+    BOOST_TEST(!none);
+    auto [out] = co_await held.async_release(asio::as_tuple(asio::use_awaitable));
+    BOOST_TEST(!out);
+    auto [again] = co_await held.async_release(asio::as_tuple(asio::use_awaitable));
+    BOOST_TEST(again == errc::not_owner);
+}
+
+BOOST_AUTO_TEST_CASE(coroutines)
+{
+    run(by_awaitable(m, *space));
+    run(by_tuples(m));
+    run(by_default(*locks, m, *space));
+}
+
+BOOST_AUTO_TEST_CASE(cancel_after_that_is_not_needed)
+{
+    each_lock(*this, [&](auto start) {
+        std::optional<lease> got;
+        start(asio::cancel_after(10s, [&](error_code code, lease held) {
+            BOOST_TEST(!code);
+            got = std::move(held);
+        }));
+        until([&] { return got.has_value(); });
+        bool out = false;
+        got->async_release(asio::cancel_after(10s, [&](error_code code) {
+            BOOST_TEST(!code);
+            out = true;
+        }));
+        until([&] { return out; });
+    });
+}
+
+BOOST_AUTO_TEST_CASE(cancel_after_that_is_needed)
+{
+    const auto other = make_client();
+    lease held = take(m);
+    const mutex theirs(*other, "a");
+    int ended = 0;
+    const auto expect = [&](error_code code, auto&&...) {
+        BOOST_TEST(code == asio::error::operation_aborted);
+        ++ended;
+    };
+    m.async_lock(asio::cancel_after(2ms, expect));
+    theirs.async_lock(asio::cancel_after(2ms, expect));
+    theirs.async_try_lock_for(10s, asio::cancel_after(2ms, expect));
+    held.async_wait_lost(asio::cancel_after(2ms, expect));
+    until([&] { return ended == 4; });
+    BOOST_TEST(held.valid());
+
+    const auto fresh = std::make_unique<client>(context, make_memory_store(space));
+    fresh->async_run(asio::cancel_after(2ms, expect));
+    until([&] { return ended == 5; });
+}
+
+BOOST_AUTO_TEST_CASE(bound_executors_and_allocators)
+{
+    each_lock(*this, [&](auto start) {
+        const tracker_executor where(context.get_executor());
+        const counting_allocator<> memory;
+        std::optional<lease> got;
+        start(asio::bind_executor(where, asio::bind_allocator(memory, [&](error_code code, lease held) {
+                                      BOOST_TEST(!code);
+                                      BOOST_TEST(where.running_here());
+                                      BOOST_TEST(memory.live() == 0u);
+                                      got = std::move(held);
+                                  })));
+        until([&] { return got.has_value(); });
+        BOOST_TEST(memory.allocations() > 0u);
+        bool out = false;
+        got->async_release(asio::bind_executor(where, asio::bind_allocator(memory, [&](error_code code) {
+                                                   BOOST_TEST(!code);
+                                                   BOOST_TEST(where.running_here());
+                                                   out = true;
+                                               })));
+        until([&] { return out; });
+        BOOST_TEST(memory.live() == 0u);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(run_and_shutdown)
+{
+    const auto fresh = [&] { return std::make_unique<client>(context, make_memory_store(space)); };
+    {
+        const auto c = fresh();
+        auto running = c->async_run(asio::use_future);
+        wait(c->async_shutdown(asio::use_future));
+        wait(std::move(running));
+    }
+    {
+        const auto c = fresh();
+        std::optional<error_code> ran, shut;
+        auto running = c->async_run();
+        std::move(running)([&](error_code code) { ran = code; });
+        c->async_shutdown(asio::cancel_after(10s, [&](error_code code) { shut = code; }));
+        until([&] { return ran && shut; });
+        BOOST_TEST(!*ran);
+        BOOST_TEST(!*shut);
+    }
+    {
+        const auto c = fresh();
+        auto running = c->async_run(asio::as_tuple(asio::use_future));
+        c->cancel();
+        BOOST_TEST(std::get<0>(wait(std::move(running))) == asio::error::operation_aborted);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
