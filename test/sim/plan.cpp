@@ -77,8 +77,12 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
     f.client = random.below(4) != 0 ? near.client : static_cast<std::size_t>(random.below(p.clients));
     f.name = near.name;
     f.at = std::min(near.at + ms_between(random, 0ms, 200ms), p.heals - 1ms);
-    if (random.below(2) == 0)
-        f.trigger = static_cast<step>(random.below(static_cast<std::uint64_t>(step::disconnected) + 1));
+    // Most in the moments that are short.
+    constexpr std::array moments = {step::acquire_sent, step::acquire_sent, step::acquire_sent,    step::acquire_ran,      step::acquire_answered,
+                                    step::renewal_sent, step::renewal_sent, step::renewal_ran,     step::renewal_answered, step::release_sent,
+                                    step::release_ran,  step::release_sent, step::release_answered, step::connected,       step::disconnected};
+    if (random.below(5) < 3)
+        f.trigger = one_of(random, moments);
     f.how_long = random.below(3) == 0 ? ms_between(random, 1ms, 200ms) : ms_between(random, 100ms, p.options.lease_time * 2);
     f.how_long = std::min(f.how_long, 8000ms);
     switch (kind) {
@@ -148,7 +152,7 @@ plan make_plan(std::uint64_t seed)
             p.faults.push_back(make_fault(random, p, kind));
     }
     // A shutdown takes a moment only: what befalls it is placed there.
-    if (random.below(4) == 0) {
+    if (random.below(5) < 2) {
         const fault& other = p.faults.front();
         if (other.what != fault_kind::shutdown) {
             fault during = other;

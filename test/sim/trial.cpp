@@ -50,6 +50,7 @@ struct record
     std::uint64_t first;
     std::uint32_t count;
     clock::time_point when;
+    bool repeated = false; ///< Another answer gave the last fence of the block.
 };
 
 struct actor
@@ -548,7 +549,7 @@ void trial::check_order(actor& a, name_state& n, std::uint64_t fence)
 void trial::check_handover(actor& a, name_state& n, const leasehold::lease& held)
 {
     const auto granted = std::find_if(n.grants.rbegin(), n.grants.rend(), [&](const record& r) { return r.owner == a.owner && !a.owner.empty(); });
-    if (granted == n.grants.rend() || granted->first == held.fence() || a.where->was_stopped(now()))
+    if (granted == n.grants.rend() || granted->first == held.fence() || (granted->repeated && held.fence() == granted->first + granted->count - 1) || a.where->was_stopped(now()))
         return;
     ++counted_.handed_over;
     const auto drift = clock::duration(plan_.options.handoff_time) / 4;
@@ -867,6 +868,8 @@ verdict trial::run(const std::function<void(std::string_view)>& trace)
         n.highest_granted = std::max(n.highest_granted, g.first_fence);
         if (!g.repeated || n.grants.empty() || n.grants.back().owner != g.owner)
             n.grants.push_back({std::string(g.owner), g.first_fence, g.fences, now()});
+        else
+            n.grants.back().repeated = true;
     });
     server_.on_free([this](std::string_view name) { names_[static_cast<std::size_t>(name.back() - '0')].freed = now(); });
     for (std::size_t i = 0; i < plan_.clients; ++i)
