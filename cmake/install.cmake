@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leasehold)
 
-install(TARGETS leasehold EXPORT leasehold-targets
+install(TARGETS leasehold leasehold_testing EXPORT leasehold-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
@@ -19,7 +19,7 @@ if(PROJECT_VERSION_MAJOR EQUAL 0)
     set(compatibility SameMinorVersion)
     set(soversion 0.${PROJECT_VERSION_MINOR})
 endif()
-set_target_properties(leasehold PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion})
+set_target_properties(leasehold leasehold_testing PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/leasehold-config.cmake.in
     ${PROJECT_BINARY_DIR}/leasehold-config.cmake INSTALL_DESTINATION ${package_dir})

@@ -3,9 +3,6 @@
 #include "argument_error.hpp"
 #include "core/core.hpp"
 
-#include <leasehold/memory_store.hpp>
-#include <leasehold/redis_store.hpp>
-
 #include <utility>
 
 namespace leasehold {
@@ -30,22 +27,7 @@ const asio::any_io_executor& executor_of(const core_ptr& client) noexcept
     return client->executor();
 }
 
-namespace {
-
-std::shared_ptr<store> make_store(const config& where)
-{
-    where.validate();
-    if (where.store == config::kind::memory)
-        return make_memory_store(memory_space::shared(where.memory_name));
-    return make_redis_store(where);
-}
-
-} // namespace
 } // namespace detail
-
-client::client(asio::any_io_executor executor, const config& where, std::shared_ptr<observer> observer)
-    : client(std::move(executor), detail::make_store(where), std::move(observer))
-{}
 
 client::client(asio::any_io_executor executor, std::shared_ptr<store> store, std::shared_ptr<observer> observer)
 {

@@ -68,11 +68,11 @@ clock::duration wait_limit(const lock_spec& spec) noexcept
     return spec.options.wait_limit >= longest ? clock::duration::max() : clock::duration(spec.options.wait_limit);
 }
 
-clock::duration until(clock::time_point when) noexcept
+clock::duration until(const lock_spec& spec, clock::time_point when) noexcept
 {
     if (when == clock::time_point::max())
         return clock::duration::max();
-    const auto now = clock::now();
+    const auto now = spec.owner->now();
     return when <= now ? clock::duration::zero() : when - now;
 }
 

@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace leasehold {
 
@@ -67,6 +68,9 @@ public:
     client(Context& context, Where&& where, std::shared_ptr<observer> watching = {})
         : client(asio::any_io_executor(context.get_executor()), std::forward<Where>(where), std::move(watching))
     {}
+
+    /// For the library and its simulator: adopts a client's state.
+    explicit client(detail::core_ptr core) noexcept : core_(std::move(core)) {}
 
     client(const client&) = delete;
     client& operator=(const client&) = delete;

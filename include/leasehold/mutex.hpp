@@ -18,7 +18,7 @@ namespace detail {
 using lock_handler = bound_handler<void(error_code, lease)>;
 LEASEHOLD_EXPORT void start_lock(lock_handler, spec_ptr, owner, clock::duration limit);
 LEASEHOLD_EXPORT clock::duration wait_limit(const lock_spec&) noexcept;
-LEASEHOLD_EXPORT clock::duration until(clock::time_point) noexcept;
+LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noexcept;
 
 } // namespace detail
 
@@ -100,13 +100,13 @@ public:
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     auto async_try_lock_until(clock::time_point when, Token&& token = Token()) const
     {
-        return start(detail::until(when), owner(), std::forward<Token>(token));
+        return start(detail::until(*spec_, when), owner(), std::forward<Token>(token));
     }
 
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     auto async_try_lock_until(clock::time_point when, owner who, Token&& token = Token()) const
     {
-        return start(detail::until(when), entering(std::move(who)), std::forward<Token>(token));
+        return start(detail::until(*spec_, when), entering(std::move(who)), std::forward<Token>(token));
     }
 
 private:

@@ -1,5 +1,7 @@
 #include "core/attempt.hpp"
 
+#include "mutant.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -35,7 +37,8 @@ void attempt::abandon()
     if (std::exchange(listener_, nullptr) == nullptr)
         return;
     timer_queue::cancel(*this);
-    orphan_ = orphans_.orphan(*this);
+    if (!has(mutant::abandoned_entry_kept) || entry.empty())
+        orphan_ = orphans_.orphan(*this);
 }
 
 void attempt::answered(error_code failed, const acquire_reply& reply)
@@ -46,6 +49,8 @@ void attempt::answered(error_code failed, const acquire_reply& reply)
             orphans_.settle(*std::exchange(orphan_, nullptr), !failed && reply.result == acquire_reply::outcome::granted);
         return;
     }
+    if ((has(mutant::orphan_kept) || has(mutant::abandoned_entry_kept)) && listener_ == nullptr)
+        return;
     if (failed && !not_executed(failed)) {
         failed = errc::outcome_unknown;
         orphans_.orphan(*this);

@@ -1,6 +1,7 @@
 #include "core/contender.hpp"
 
 #include "core/lessor.hpp"
+#include "mutant.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -120,10 +121,11 @@ bool contender::hand_over(hold& which)
     const lock_options& o = which.spec->options;
     const auto now = lessor_.base.turn_time();
     lock_op& next = queue_.front();
-    const bool allowed = o.renew && which.handoffs < o.handoff_count && which.handoffs + 1 < which.fences &&
-                         now - which.since < clock::duration(o.handoff_time) &&
-                         which.valid_until() - now >= clock::duration(o.lease_time) / 2 &&
-                         !which.owner_taken.load(std::memory_order_relaxed) && which.spec->serves(*next.spec);
+    const bool allowed =
+        o.renew && which.handoffs < o.handoff_count && (which.handoffs + 1 < which.fences || has(mutant::fences_not_reserved)) &&
+        (now - which.since < clock::duration(o.handoff_time) || has(mutant::handoff_without_end)) &&
+        (which.valid_until() - now >= clock::duration(o.lease_time) / 2 || has(mutant::handoff_near_the_end)) &&
+        (!which.owner_taken.load(std::memory_order_relaxed) || has(mutant::handoff_of_entered)) && which.spec->serves(*next.spec);
     if (!allowed)
         return false;
     ++which.handoffs;
@@ -228,7 +230,7 @@ void contender::send()
     runtime& r = lessor_.base;
     const spec_ptr& spec = queue_.front().spec;
     const lock_options& o = spec->options;
-    const bool hands_over = o.renew && o.handoff_count > 0 && o.handoff_time.count() > 0;
+    const bool hands_over = !has(mutant::fences_not_reserved) && o.renew && o.handoff_count > 0 && o.handoff_time.count() > 0;
     under_way_ = new attempt(r, lessor_.back, *this, spec, r.make_owner(), {});
     under_way_->send(hands_over ? o.handoff_count + 1 : 1);
 }
@@ -264,6 +266,8 @@ void contender::granted(attempt& which, const acquire_reply& reply)
     contention_.granted();
     if (queue_.empty() || !which.spec->serves(*queue_.front().spec)) {
         contention_.leaving();
+        if (has(mutant::cancelled_grant_kept))
+            return left(false);
         return lessor_.back.leave(*taken, nullptr, {}, this);
     }
     taken->place = this;

@@ -51,9 +51,13 @@ private:
 };
 
 /// One name in this client: who waits for it here, in order, and how this client contends for it on their behalf.
-class contender final : private timer, private attempt::listener
+class contender final : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
+                        private timer,
+                        private attempt::listener
 {
 public:
+    using list = boost::intrusive::list<contender, boost::intrusive::constant_time_size<false>>;
+
     contender(lessor& of, std::string_view name);
     ~contender();
 

@@ -1,4 +1,5 @@
 #include "core/core.hpp"
+#include "mutant.hpp"
 
 #include <utility>
 
@@ -18,6 +19,12 @@ std::shared_ptr<core> core::make(const asio::any_io_executor& executor, std::sha
     asio::use_service<context_watch>(asio::query(executor, asio::execution::context))
         .add(std::shared_ptr<context_user>(made, static_cast<context_user*>(made.get())));
     return made;
+}
+
+core_ptr make_core(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
+                   std::unique_ptr<time_source> time)
+{
+    return core::make(executor, std::move(where), std::move(watching), std::move(time));
 }
 
 core::core(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
@@ -135,7 +142,9 @@ contender& core::at(std::string_view name)
     const auto found = names_.find(name);
     if (found != names_.end())
         return found->second;
-    return names_.try_emplace(std::string(name), lessor_, name).first->second;
+    contender& made = names_.try_emplace(std::string(name), lessor_, name).first->second;
+    in_order_.push_back(made);
+    return made;
 }
 
 void core::on_hint(std::string_view name)
@@ -156,8 +165,8 @@ void core::on_connected()
         // What is to be given back first: somebody may wait for it.
         returns_.connected();
         lessor_.keeper.connected();
-        for (auto& each : names_)
-            each.second.connected();
+        for (contender& each : in_order_)
+            each.connected();
         for (auto i = entering_.begin(); i != entering_.end();) {
             enter_op& each = *i++;
             each.connected();
@@ -172,8 +181,8 @@ void core::on_disconnected(error_code why)
             counts.disconnects.fetch_add(1, std::memory_order_relaxed);
         trouble_ = why ? why : error_code(errc::store_unavailable);
         tell([this](observer& o) { o.disconnected(trouble_); });
-        for (auto& each : names_)
-            each.second.disconnected(trouble_);
+        for (contender& each : in_order_)
+            each.disconnected(trouble_);
         for (auto i = entering_.begin(); i != entering_.end();) {
             enter_op& each = *i++;
             each.disconnected(trouble_);
@@ -212,9 +221,10 @@ void core::stop(clock::duration grace)
 
 void core::refuse_waiting()
 {
-    for (auto& each : names_) {
-        each.second.fail_all(errc::shut_down);
-        each.second.stop();
+    for (contender& each : in_order_) {
+        if (!has(mutant::waiters_not_refused))
+            each.fail_all(errc::shut_down);
+        each.stop();
     }
     while (!entering_.empty())
         entering_.front().fail(errc::shut_down);
@@ -228,6 +238,8 @@ void core::stopped(error_code outcome)
         names_.clear();
         timers.clear();
     }
+    // A lease that had ended before may still be released: that must not wait for a store that is closed.
+    online_ = false;
     if (std::exchange(opened_, false)) {
         stop_time();
         store_->close();
@@ -257,8 +269,8 @@ void core::on_context_end() noexcept
     const auto stays = shared_from_this();
     running_.reset();
     dead_.store(true, std::memory_order_release);
-    for (auto& each : names_)
-        each.second.drop();
+    for (contender& each : in_order_)
+        each.drop();
     while (!entering_.empty())
         entering_.front().drop();
     lessor_.drop();

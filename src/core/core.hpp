@@ -97,6 +97,7 @@ private:
     returns returns_;
     lessor lessor_;
     name_map<contender> names_;
+    contender::list in_order_; ///< Of their making: nothing depends on how names are hashed.
     enter_op::list entering_;
     stop_limit stop_limit_;
     boost::intrusive_ptr<stop_op> run_;

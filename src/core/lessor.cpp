@@ -2,6 +2,7 @@
 
 #include "core/attempt.hpp"
 #include "core/contender.hpp"
+#include "mutant.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,11 +11,11 @@ namespace leasehold::detail {
 
 hold_ptr lessor::take(attempt& from, const acquire_reply& reply)
 {
-    hold_ptr taken(new hold(from.spec, from.owner, from.entry, from.sent()));
+    hold_ptr taken(new hold(from.spec, from.owner, from.entry, has(mutant::deadline_from_reply) ? base.turn_time() : from.sent()));
     taken->first_fence = reply.first_fence;
     taken->fences = reply.fences;
     taken->owner_taken.store(!from.entry.empty(), std::memory_order_relaxed);
-    if (base.turn_time() < taken->valid_until())
+    if (base.turn_time() < taken->valid_until() || has(mutant::late_grant_accepted))
         return taken;
     back.leave(*taken, nullptr, {}, nullptr);
     return nullptr;
@@ -56,7 +57,8 @@ void lessor::release(grant& which, release_op_ptr waiting)
             waiting->complete({});
         return;
     }
-    from.stop.emit(asio::cancellation_type::terminal);
+    if (!has(mutant::renewal_goes_on))
+        from.stop.emit(asio::cancellation_type::terminal);
     if (from.place != nullptr)
         from.place->leaving();
     back.leave(from, std::move(waiting), {}, from.place);
@@ -104,7 +106,8 @@ void lessor::shut_down()
             finish(ending, static_cast<int>(errc::shut_down));
         }
         which.stop.emit(asio::cancellation_type::terminal);
-        back.leave(which, nullptr, {}, nullptr);
+        if (!has(mutant::shutdown_keeps))
+            back.leave(which, nullptr, {}, nullptr);
     }
 }
 

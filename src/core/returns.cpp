@@ -3,6 +3,7 @@
 #include "core/attempt.hpp"
 #include "core/contender.hpp"
 #include "core/hold.hpp"
+#include "mutant.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -31,6 +32,8 @@ void returns::leave(const hold& which, release_op_ptr waiting, error_code reason
 
 returns::item_ptr returns::orphan(const attempt& which)
 {
+    if (has(mutant::orphan_kept))
+        return nullptr;
     const auto over = which.runs_until() + which.spec->options.lease_time;
     const item_ptr added(
         new item(*this, which.spec, which.owner, which.entry, fsm::release(which.runs_until(), over)));

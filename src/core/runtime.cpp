@@ -1,6 +1,7 @@
 #include "core/runtime.hpp"
 
 #include "core/process.hpp"
+#include "mutant.hpp"
 
 #include <boost/asio/system_executor.hpp>
 #include <boost/uuid/random_generator.hpp>
@@ -14,18 +15,27 @@ namespace {
 // So that one turn stays short, however many timers are due; it is also how many renewals go out together.
 constexpr std::size_t most_timers_in_a_turn = 256;
 
-std::uint64_t seed()
+std::uint64_t seed(const time_source& time)
 {
+    if (const auto given = time.seed())
+        return *given;
     std::random_device device;
     return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+std::string make_id(const time_source& time, fsm::random_source& random)
+{
+    if (time.seed())
+        return to_string(boost::uuids::basic_random_generator<fsm::random_source>(random)());
+    return to_string(boost::uuids::random_generator()());
 }
 
 } // namespace
 
 runtime::runtime(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
                  std::unique_ptr<time_source> time)
-    : random(seed()), store_(std::move(where)), strand_(asio::make_strand(executor)), executor_(*strand_),
-      observer_(std::move(watching)), time_(std::move(time)), uuid_(to_string(boost::uuids::random_generator()())),
+    : random(seed(*time)), store_(std::move(where)), strand_(asio::make_strand(executor)), executor_(*strand_),
+      observer_(std::move(watching)), time_(std::move(time)), uuid_(make_id(*time_, random)),
       generation_(process_generation())
 {}
 
@@ -36,7 +46,7 @@ bool runtime::gone() const noexcept
 
 std::string runtime::make_owner()
 {
-    return uuid_ + ':' + std::to_string(++owners_);
+    return uuid_ + ':' + std::to_string(has(mutant::owner_reused) ? 1 : ++owners_);
 }
 
 void runtime::start_time()

@@ -2,11 +2,21 @@
 #define LEASEHOLD_CORE_TIME_SOURCE_HPP
 
 #include <leasehold/clock.hpp>
+#include <leasehold/detail/fwd.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+
+namespace leasehold {
+
+class observer;
+class store;
+
+} // namespace leasehold
 
 namespace leasehold::detail {
 
@@ -29,7 +39,14 @@ public:
 
     /// `wake` is not called any more.
     virtual void close() noexcept = 0;
+
+    /// What the client's random numbers and its id begin with, where a run must be repeatable; nothing: the operating system's.
+    [[nodiscard]] virtual std::optional<std::uint64_t> seed() const noexcept { return std::nullopt; }
 };
+
+/// A client's core that gets its time from `time`.
+[[nodiscard]] LEASEHOLD_EXPORT core_ptr make_core(const asio::any_io_executor& executor, std::shared_ptr<store> where,
+                                                  std::shared_ptr<observer> watching, std::unique_ptr<time_source> time);
 
 [[nodiscard]] std::unique_ptr<time_source> make_system_time();
 

@@ -1,6 +1,7 @@
 #include "core/watchdog.hpp"
 
 #include "core/grant.hpp"
+#include "mutant.hpp"
 
 #include <algorithm>
 
@@ -65,9 +66,9 @@ private:
             if (each.life.ended())
                 continue;
             const auto result = failed || i >= results.size() ? renewal_result::failed : results[i];
-            if (result == renewal_result::renewed)
+            if (result == renewal_result::renewed || (has(mutant::gone_ignored) && result == renewal_result::gone))
                 keeper_.confirmed(each, sent_, now);
-            else if (result == renewal_result::gone)
+            else if (result == renewal_result::gone || has(mutant::unknown_is_lost))
                 keeper_.end(each, errc::lost);
             else if (!given_up_)
                 keeper_.failed(each, failed ? failed : error_code(errc::store_refused), now);

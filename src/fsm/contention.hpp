@@ -2,6 +2,7 @@
 #define LEASEHOLD_FSM_CONTENTION_HPP
 
 #include "fsm/backoff.hpp"
+#include "mutant.hpp"
 
 namespace leasehold::fsm {
 
@@ -63,6 +64,8 @@ public:
     /// Something suggests that the name is free.
     action hint() noexcept
     {
+        if (has(mutant::hint_ignored))
+            return {};
         if (state_ == state::sleeping && !yielding_)
             return send();
         if (state_ == state::sending)
@@ -99,6 +102,10 @@ public:
         clock::duration pause = backoff_.next(random);
         if (remaining >= clock::duration::zero())
             pause = std::min(pause, remaining + pick(random, std::chrono::milliseconds(1), std::chrono::milliseconds(3)));
+        if (has(mutant::only_hints))
+            pause = std::chrono::hours(1);
+        if (has(mutant::no_backoff))
+            pause = clock::duration::zero();
         return sleep(pause);
     }
 
@@ -128,6 +135,8 @@ public:
         state_ = state::idle;
         if (!wanted)
             return rest();
+        if (has(mutant::waiter_forgotten))
+            return {};
         if (others) {
             yielding_ = true;
             state_ = state::sleeping;

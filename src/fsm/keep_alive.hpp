@@ -1,6 +1,8 @@
 #ifndef LEASEHOLD_FSM_KEEP_ALIVE_HPP
 #define LEASEHOLD_FSM_KEEP_ALIVE_HPP
 
+#include "mutant.hpp"
+
 #include <leasehold/clock.hpp>
 #include <leasehold/error.hpp>
 
@@ -42,6 +44,8 @@ public:
     /// When to call `due` next.
     [[nodiscard]] clock::time_point next() const noexcept
     {
+        if (has(mutant::deadline_not_watched) && in_flight_)
+            return clock::time_point::max();
         return in_flight_ || interval_ == clock::duration::zero() ? deadline_ : std::min(renew_at_, deadline_);
     }
 
@@ -67,17 +71,17 @@ public:
     {
         if (ended_)
             return action::wait; // nothing brings a lost lease back
-        if (now >= deadline_)
+        if (now >= deadline_ && !has(mutant::late_renewal_revives))
             return due(now);
         in_flight_ = false;
-        confirm(sent);
+        confirm(has(mutant::deadline_from_reply) ? now : sent);
         return action::wait;
     }
 
     /// No answer, or one that says "not executed".
     void failed(clock::time_point now) noexcept
     {
-        in_flight_ = false;
+        in_flight_ = has(mutant::renewal_not_repeated);
         renew_at_ = now + interval_ / 4;
     }
 
@@ -105,7 +109,8 @@ public:
 private:
     void confirm(clock::time_point sent) noexcept
     {
-        deadline_ = std::max(deadline_, std::min(sent + lease_ - drift_margin(lease_), ends_));
+        const auto margin = has(mutant::no_margin) ? clock::duration::zero() : drift_margin(lease_);
+        deadline_ = std::max(deadline_, std::min(sent + lease_ - margin, ends_));
         // Due times share a grid, so that leases taken one after another are renewed in one batch; early by a 64th at most.
         const clock::duration grid = std::max<clock::duration>(lease_ / 64, std::chrono::milliseconds(1));
         const auto due = (sent + interval_).time_since_epoch();

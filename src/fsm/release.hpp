@@ -1,6 +1,8 @@
 #ifndef LEASEHOLD_FSM_RELEASE_HPP
 #define LEASEHOLD_FSM_RELEASE_HPP
 
+#include "mutant.hpp"
+
 #include <leasehold/clock.hpp>
 #include <leasehold/error.hpp>
 #include <leasehold/store.hpp>
@@ -70,7 +72,7 @@ public:
             outcome_ = {};
             return action::done;
         }
-        if (sent_ < runs_until_) {
+        if (sent_ < runs_until_ && !has(mutant::orphan_given_up_early)) {
             again_at_ = runs_until_ + std::chrono::milliseconds(1);
             return due(now, true);
         }
@@ -83,7 +85,7 @@ public:
     {
         in_flight_ = false;
         last_error_ = why;
-        if (why == condition::bad_request) {
+        if (why == condition::bad_request || has(mutant::release_not_repeated)) {
             outcome_ = why;
             return action::done;
         }

@@ -1,4 +1,5 @@
 #include "store/memory/table.hpp"
+#include "mutant.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -14,9 +15,31 @@ milliseconds whole(instant now) noexcept
 
 } // namespace
 
+table::table(const table& other) : retention_(other.retention_)
+{
+    for (const slot& each : other.round_) {
+        slot& mine = make(*each.name);
+        mine.owner = each.owner;
+        mine.entries = each.entries;
+        mine.count = each.count;
+        mine.expires = each.expires;
+        mine.fence = each.fence;
+        mine.fence_expires = each.fence_expires;
+    }
+}
+
+table& table::operator=(const table& other)
+{
+    table copy(other);
+    slots_.swap(copy.slots_);
+    round_.swap(copy.round_);
+    retention_ = other.retention_;
+    return *this;
+}
+
 acquire_reply table::acquire(const acquire_request& request, microseconds latest, instant now)
 {
-    if (latest > no_limit && now.ticks > latest)
+    if (latest > no_limit && now.ticks > latest && !has(mutant::late_acquire_runs))
         return {.result = acquire_reply::outcome::late};
 
     slot* const lock = held(request.name, now);
@@ -26,6 +49,8 @@ acquire_reply table::acquire(const acquire_request& request, microseconds latest
         return {.result = acquire_reply::outcome::held, .remaining = lock->expires - whole(now)};
     if (lock != nullptr) {
         raise(*lock, request.lease, now);
+        if (has(mutant::repeated_acquire_adds))
+            ++lock->count;
         // The block was reserved for this owner by the first run; its end is a fence that nobody else can have.
         if (lock->fence != 0)
             return {.result = acquire_reply::outcome::granted, .fences = 1, .first_fence = lock->fence};
@@ -44,7 +69,7 @@ acquire_reply table::enter(const acquire_request& request, slot* lock, instant n
     if (lock == nullptr || lock->owner != request.owner)
         return {.result = acquire_reply::outcome::gone};
     // The marker makes the entry idempotent: a request that runs twice counts once.
-    if (std::find(lock->entries.begin(), lock->entries.end(), request.entry) == lock->entries.end()) {
+    if (std::find(lock->entries.begin(), lock->entries.end(), request.entry) == lock->entries.end() || has(mutant::repeated_entry_adds)) {
         lock->entries.emplace_back(request.entry);
         ++lock->count;
     }
@@ -59,7 +84,7 @@ acquire_reply table::grant(const acquire_request& request, slot& target, instant
     const auto wall = static_cast<std::uint64_t>(std::max<microseconds::rep>(now.wall.count(), 1));
     std::uint64_t first = wall;
     std::uint64_t count = 1;
-    if (target.fence >= wall) {
+    if (target.fence >= wall || has(mutant::fence_without_clock)) {
         first = target.fence + 1;
     } else if (target.fence != 0) {
         count = std::clamp<std::uint64_t>(request.fences, 1, wall - target.fence);
@@ -75,6 +100,10 @@ acquire_reply table::grant(const acquire_request& request, slot& target, instant
 renewal_result table::renew(const renewal& request, instant now)
 {
     slot* const lock = held(request.name, now);
+    if (has(mutant::renewal_creates) && lock == nullptr && request.lease.count() > 0) {
+        static_cast<void>(acquire({request.name, request.owner, {}, request.lease, 1, {}}, no_limit, now));
+        return renewal_result::renewed;
+    }
     if (lock == nullptr || lock->owner != request.owner)
         return renewal_result::gone;
     raise(*lock, request.lease, now);
@@ -84,7 +113,7 @@ renewal_result table::renew(const renewal& request, instant now)
 release_reply::outcome table::release(const release_request& request, instant now)
 {
     slot* const lock = held(request.name, now);
-    if (lock == nullptr || lock->owner != request.owner)
+    if (lock == nullptr || (lock->owner != request.owner && !has(mutant::release_of_another)))
         return release_reply::outcome::not_owner;
     if (!request.entry.empty()) {
         const auto entry = std::find(lock->entries.begin(), lock->entries.end(), request.entry);
@@ -122,6 +151,12 @@ std::size_t table::size(instant now) const noexcept
 {
     const auto is_held = [at = whole(now)](const slot& s) { return !s.owner.empty() && at <= s.expires; };
     return static_cast<std::size_t>(std::count_if(round_.begin(), round_.end(), is_held));
+}
+
+std::string_view table::owner(std::string_view name, instant now) const noexcept
+{
+    const auto found = slots_.find(name);
+    return found == slots_.end() || whole(now) > found->second.expires ? std::string_view() : std::string_view(found->second.owner);
 }
 
 /// The slot of a lock that somebody holds. What has expired is found here, and is gone from then on.

@@ -34,7 +34,7 @@ using detail::name_map;
 
 /// What a server holds, and what the Lua scripts do with it, as plain data: no thread, no clock, nothing to wait for.
 /// The same calls with the same times give the same answers. Time may also step back, as a server's may.
-class table
+class LEASEHOLD_EXPORT table
 {
 public:
     /// No limit to the budget of an acquire.
@@ -42,6 +42,9 @@ public:
 
     /// @param fence_retention How long a fence outlives its grant; 0: for ever.
     explicit table(milliseconds fence_retention = std::chrono::hours(24)) noexcept : retention_(fence_retention) {}
+
+    table(const table& other);
+    table& operator=(const table& other);
 
     /// @param latest The last tick at which the request may be granted, or `no_limit`. Its budget is not looked at.
     acquire_reply acquire(const acquire_request& request, microseconds latest, instant now);
@@ -58,6 +61,9 @@ public:
 
     /// How many locks are held. Looks at every name.
     [[nodiscard]] std::size_t size(instant now) const noexcept;
+
+    /// Who holds a lock; empty: nobody. Valid until the next call that is not const.
+    [[nodiscard]] std::string_view owner(std::string_view name, instant now) const noexcept;
 
     /// How many names take up memory: held, or with a fence that is kept.
     [[nodiscard]] std::size_t names() const noexcept { return slots_.size(); }

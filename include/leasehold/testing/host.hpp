@@ -1,0 +1,118 @@
+#ifndef LEASEHOLD_TESTING_HOST_HPP
+#define LEASEHOLD_TESTING_HOST_HPP
+
+#include <leasehold/client.hpp>
+#include <leasehold/clock.hpp>
+#include <leasehold/testing/executor.hpp>
+#include <leasehold/testing/network.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace leasehold::testing {
+
+class server;
+
+namespace impl {
+
+class host_state;
+class world_state;
+
+} // namespace impl
+
+/// What a client has just done, or had done to it: where a script may place a fault.
+enum class step : std::uint8_t
+{
+    acquire_sent,
+    acquire_ran, ///< On the server; the answer is under way.
+    acquire_answered,
+    renewal_sent,
+    renewal_ran,
+    renewal_answered,
+    release_sent,
+    release_ran,
+    release_answered,
+    connected,
+    disconnected,
+};
+
+/// One process on a machine of its own: an execution context in virtual time, with a clock and a network connection. Made by `world::make_host`.
+///
+/// Objects on it (clients, timers, coroutines) follow the rules of any execution context: they may be used until the world is destroyed.
+class LEASEHOLD_EXPORT host : public asio::execution_context
+{
+public:
+    using duration = clock::duration;
+    using executor_type = executor;
+
+    explicit host(std::unique_ptr<impl::host_state> state);
+    ~host();
+
+    [[nodiscard]] executor_type get_executor() noexcept { return executor_type(*this); }
+    [[nodiscard]] const std::string& name() const noexcept;
+
+    /// A client on this host that keeps its locks on `where`. Its `async_run` is the caller's business, as in production.
+    [[nodiscard]] client make_client(server& where, std::shared_ptr<observer> watching = {});
+
+    /// The clock that leases are measured by on this host.
+    [[nodiscard]] clock::time_point now() const noexcept;
+
+    /// The clock that shows the date; nothing in this library looks at it.
+    [[nodiscard]] std::chrono::system_clock::time_point wall_clock() const noexcept;
+
+    /// Calls `f` at every step of the clients of this host, in the step. One function at a time; an empty one ends that.
+    void on_step(std::function<void(step)> f);
+
+    // Faults of the process and the machine. Each takes effect as soon as what runs has returned.
+
+    /// Stops the process (`SIGSTOP`, a long collection of garbage, an overloaded machine): its clock goes on, nothing of it runs.
+    void pause(duration how_long);
+
+    /// Suspends the machine: as `pause`, and timers that were due meanwhile fire up to a second after it wakes up.
+    void suspend(duration how_long);
+
+    /// Ends the process (`SIGKILL`): handlers are destroyed, nothing is sent any more, connections are reset.
+    void crash();
+
+    /// Its clocks gain so many millionths from now on; negative: lose.
+    void drift(std::int64_t parts_per_million);
+
+    /// The wall clock steps.
+    void step_wall_clock(duration by) noexcept;
+
+    [[nodiscard]] bool is_paused() const noexcept;
+    [[nodiscard]] bool is_crashed() const noexcept;
+
+    // Faults of its network.
+
+    /// For every message from now on.
+    void network(const conditions& what) noexcept;
+    [[nodiscard]] const conditions& network() const noexcept;
+
+    /// Cuts the host off for `how_long`. What was sent meanwhile is lost, or arrives when the cut is over: both happen.
+    void cut_off(direction which, duration how_long);
+
+    /// Resets the connections to all servers. What is under way may still arrive.
+    void reset_connections();
+
+    /// Loses every published release for `how_long`, and nothing else.
+    void lose_hints(duration how_long);
+
+    /// The clients on this host are told that a name may be free though nothing happened.
+    void false_hint(std::string_view name);
+
+    [[nodiscard]] impl::host_state& state() const noexcept { return *state_; }
+
+private:
+    friend class impl::world_state;
+    void end() noexcept;
+
+    std::unique_ptr<impl::host_state> state_;
+};
+
+} // namespace leasehold::testing
+
+#endif

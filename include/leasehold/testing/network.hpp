@@ -1,0 +1,45 @@
+#ifndef LEASEHOLD_TESTING_NETWORK_HPP
+#define LEASEHOLD_TESTING_NETWORK_HPP
+
+#include <leasehold/clock.hpp>
+#include <leasehold/detail/export.hpp>
+
+#include <cstdint>
+
+namespace leasehold::testing {
+
+/// What may happen to each message between a host and a server. Rates are per million messages.
+struct conditions
+{
+    using duration = clock::duration;
+    using rate = std::uint32_t;
+
+    /// A message takes this long, evenly spread.
+    duration delay_floor = std::chrono::microseconds(200);
+    duration delay_ceiling = std::chrono::milliseconds(2);
+
+    rate loss = 0;         ///< The request never arrives; the connection stays open.
+    rate reply_loss = 0;   ///< The command runs, its answer never arrives; the connection stays open.
+    rate duplication = 0;  ///< The request arrives twice, the second one later.
+    rate reordering = 0;   ///< The message may be overtaken by others, and is late by up to a second.
+    rate reset_before = 0; ///< The connection is reset, and the request never arrives.
+    rate reset_after = 0;  ///< The command runs, and the connection is reset before the answer arrives.
+    rate hint_loss = 0;    ///< A published release does not arrive.
+    rate hint_doubling = 0;
+    rate slow = 0;         ///< The message takes `slow_delay`, and what is sent after it on the same connection too.
+    duration slow_delay = std::chrono::seconds(3);
+
+    friend bool operator==(const conditions&, const conditions&) = default;
+};
+
+/// Which way messages are cut off.
+enum class direction : std::uint8_t
+{
+    both,
+    to_server,   ///< Requests do not arrive.
+    from_server, ///< Requests arrive and run, answers and wake-ups do not.
+};
+
+} // namespace leasehold::testing
+
+#endif

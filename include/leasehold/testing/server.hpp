@@ -1,0 +1,117 @@
+#ifndef LEASEHOLD_TESTING_SERVER_HPP
+#define LEASEHOLD_TESTING_SERVER_HPP
+
+#include <leasehold/clock.hpp>
+#include <leasehold/detail/export.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace leasehold::testing {
+
+class world;
+
+namespace impl {
+
+class scheduler;
+class server_state;
+
+} // namespace impl
+
+/// A simulated Redis: what the scripts of the real one do, with its own clock, and everything that can befall it. Made by `world::make_server`.
+class LEASEHOLD_EXPORT server
+{
+public:
+    using duration = clock::duration;
+    using milliseconds = std::chrono::milliseconds;
+
+    /// What a restart leaves of the data.
+    enum class data : std::uint8_t
+    {
+        kept,
+        lost,             ///< There was no persistence.
+        last_second_lost, ///< Written to disk once a second, and the power failed.
+    };
+
+    /// A grant that the server made: the order of these calls is the order of possession.
+    struct grant
+    {
+        std::string_view name;
+        std::string_view owner;
+        std::uint64_t first_fence;
+        std::uint32_t fences;
+        bool repeated; ///< The owner was in already.
+        duration age;  ///< How long the request was under way, in true time.
+    };
+
+    explicit server(std::unique_ptr<impl::server_state> state) noexcept;
+    ~server();
+    server(const server&) = delete;
+    server& operator=(const server&) = delete;
+
+    // Faults. Each takes effect at once.
+
+    /// Resets all connections and refuses new ones for `down`; then comes back with what was kept.
+    void restart(data what, duration down);
+
+    /// A replica takes over that has not seen the writes of the last `lag`; until it does, for `down`, nothing is served.
+    void fail_over(duration lag, duration down);
+
+    /// `FLUSHALL`: all locks and fences are gone, nobody is told.
+    void flush_all();
+
+    /// `SCRIPT FLUSH`: commands are sent twice once more.
+    void flush_scripts();
+
+    /// `DEL`: a lock is gone, nobody is told. False when there was none.
+    bool erase(std::string_view name);
+
+    /// Somebody sets the key to a value that is not a lock; `erase` removes it.
+    void overwrite(std::string_view name);
+
+    /// A client of another kind takes the lock away from whoever has it, for `how_long`.
+    void seize(std::string_view name, milliseconds how_long);
+
+    /// Stopped: what arrives waits and runs afterwards, whether or not its sender is still there.
+    void stall(duration how_long);
+
+    /// Each command takes this long; zero ends it.
+    void slow(duration each);
+
+    /// Answers every command that it was not executed (`BUSY`, `OOM`, `READONLY`).
+    void refuse(duration how_long);
+
+    /// The server's clock steps, forward or (negative) back.
+    void step_clock(duration by);
+
+    /// The server's clock gains so many millionths from now on; negative: loses.
+    void drift(std::int64_t parts_per_million);
+
+    // What it holds.
+
+    /// The id of the owner that has the lock (`owner::id`); empty: nobody.
+    [[nodiscard]] std::string holder(std::string_view name) const;
+    [[nodiscard]] std::size_t locks() const;
+    /// Connections that wait for a name to be released.
+    [[nodiscard]] std::size_t watches() const noexcept;
+    [[nodiscard]] std::uint64_t commands() const noexcept;
+
+    /// Called at every grant, in their order; an empty function ends that.
+    void on_grant(std::function<void(const grant&)> told);
+
+    /// Called whenever a lock is freed by its owner; not when it expires or is deleted.
+    void on_free(std::function<void(std::string_view name)> told);
+
+    [[nodiscard]] impl::server_state& state() const noexcept { return *state_; }
+
+private:
+    std::unique_ptr<impl::server_state> state_;
+};
+
+} // namespace leasehold::testing
+
+#endif

@@ -1,0 +1,62 @@
+#ifndef LEASEHOLD_TESTING_TIMER_HPP
+#define LEASEHOLD_TESTING_TIMER_HPP
+
+#include <leasehold/clock.hpp>
+#include <leasehold/detail/initiation.hpp>
+#include <leasehold/error.hpp>
+#include <leasehold/testing/host.hpp>
+
+#include <memory>
+
+namespace leasehold::testing {
+
+namespace impl {
+
+class timer_state;
+
+LEASEHOLD_EXPORT void start_wait(leasehold::detail::bound_handler<void(error_code)>, std::shared_ptr<timer_state>);
+
+} // namespace impl
+
+/// Waits in the virtual time of a host, by its own clock: what `asio::steady_timer` is to a real process.
+///
+/// @par Threads
+/// One, as everything in a world.
+class LEASEHOLD_EXPORT timer
+{
+public:
+    explicit timer(host& where);
+    ~timer();
+    timer(timer&&) noexcept = default;
+    timer& operator=(timer&&) = delete;
+
+    /// Both cancel what waits.
+    void expires_after(clock::duration how_long);
+    void expires_at(clock::time_point when);
+
+    /// Completes what waits with `operation_aborted`.
+    void cancel();
+
+    [[nodiscard]] asio::any_io_executor get_executor() const noexcept { return executor_; }
+
+    /// @par Signature
+    /// `void(error_code)`
+    /// @par Errors
+    ///  - success: the time has come.
+    ///  - `asio::error::operation_aborted`: cancelled, or the timer was destroyed or set anew.
+    /// @par Cancellation
+    /// All types.
+    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    auto async_wait(Token&& token = Token())
+    {
+        return leasehold::detail::initiate<void(error_code), &impl::start_wait>(executor_, std::forward<Token>(token), state_);
+    }
+
+private:
+    asio::any_io_executor executor_;
+    std::shared_ptr<impl::timer_state> state_;
+};
+
+} // namespace leasehold::testing
+
+#endif

@@ -1,0 +1,160 @@
+#include <leasehold/testing/host.hpp>
+
+#include "testing/host_state.hpp"
+#include "testing/host_time.hpp"
+#include "testing/server_state.hpp"
+#include "testing/simulated_store.hpp"
+
+#include <utility>
+
+namespace leasehold::testing {
+namespace impl {
+
+void post(host& where, std::unique_ptr<task> what)
+{
+    host_state& state = where.state();
+    state.time.post(state, std::move(what));
+}
+
+bool runs_here(const host& where) noexcept
+{
+    return where.state().time.running() == &where.state();
+}
+
+asio::execution_context& context_of(host& where) noexcept
+{
+    return where;
+}
+
+} // namespace impl
+
+host::host(std::unique_ptr<impl::host_state> state) : state_(std::move(state)) {}
+
+host::~host()
+{
+    end();
+    destroy();
+}
+
+void host::end() noexcept
+{
+    if (std::exchange(state_->crashed, true))
+        return;
+    shutdown();
+    state_->drop_waits();
+    state_->time.drop(*state_);
+}
+
+const std::string& host::name() const noexcept
+{
+    return state_->name;
+}
+
+client host::make_client(server& where, std::shared_ptr<observer> watching)
+{
+    const auto store = std::make_shared<impl::simulated_store>(*state_, where.state());
+    state_->stores.push_back(store);
+    const auto seed = impl::mix(state_->random.next() + state_->clients++);
+    return client(leasehold::detail::make_core(get_executor(), store, std::move(watching), std::make_unique<impl::host_time>(*state_, seed)));
+}
+
+clock::time_point host::now() const noexcept
+{
+    return state_->lease_clock->now();
+}
+
+std::chrono::system_clock::time_point host::wall_clock() const noexcept
+{
+    constexpr std::chrono::seconds first(1'700'000'000);
+    const auto shown = state_->time.now().time_since_epoch() + state_->wall_ahead + first;
+    return std::chrono::system_clock::time_point(std::chrono::duration_cast<std::chrono::system_clock::duration>(shown));
+}
+
+void host::on_step(std::function<void(step)> f)
+{
+    state_->on_step = std::move(f);
+}
+
+void host::pause(duration how_long)
+{
+    state_->pause(how_long, false);
+}
+
+void host::suspend(duration how_long)
+{
+    state_->pause(how_long, true);
+}
+
+void host::crash()
+{
+    const auto die = [this] {
+        if (!state_->crashed)
+            state_->line("CRASHES");
+        end();
+    };
+    // Never under the feet of what runs.
+    if (state_->time.running() == state_.get())
+        state_->time.at(state_->time.now(), die);
+    else
+        die();
+}
+
+void host::drift(std::int64_t parts_per_million)
+{
+    state_->line("CLOCK DRIFTS by " + std::to_string(parts_per_million) + " ppm");
+    state_->drift(parts_per_million);
+}
+
+void host::step_wall_clock(duration by) noexcept
+{
+    state_->line("WALL CLOCK STEPS");
+    state_->wall_ahead += by;
+}
+
+bool host::is_paused() const noexcept
+{
+    return state_->paused;
+}
+
+bool host::is_crashed() const noexcept
+{
+    return state_->crashed;
+}
+
+void host::network(const conditions& what) noexcept
+{
+    state_->messages = what;
+}
+
+const conditions& host::network() const noexcept
+{
+    return state_->messages;
+}
+
+void host::cut_off(direction which, duration how_long)
+{
+    state_->cut_off(which, how_long);
+}
+
+void host::reset_connections()
+{
+    state_->line("connections RESET");
+    for (const auto& each : state_->stores)
+        if (const auto store = each.lock())
+            store->reset();
+}
+
+void host::lose_hints(duration how_long)
+{
+    state_->line("HINTS LOST");
+    state_->no_hints_until = std::max(state_->no_hints_until, state_->time.now() + how_long);
+}
+
+void host::false_hint(std::string_view name)
+{
+    for (const auto& each : state_->stores)
+        if (const auto store = each.lock())
+            store->false_hint(name);
+}
+
+} // namespace leasehold::testing

@@ -1,0 +1,98 @@
+#include "testing/host_state.hpp"
+
+#include "testing/simulated_store.hpp"
+
+#include <algorithm>
+
+namespace leasehold::testing::impl {
+
+void local_alarm::arm(host_state& where, clock::time_point local)
+{
+    where_ = &where;
+    local_ = local;
+    if (!listed::is_linked())
+        where.local_alarms.push_back(*this);
+    const auto truth = where.lease_clock->when_shows(local);
+    if (truth == clock::time_point::max())
+        alarm::disarm();
+    else
+        where.time.arm(*this, truth);
+}
+
+void local_alarm::ring()
+{
+    host_state& where = *where_;
+    // A clock that was made slower meanwhile does not show the time yet.
+    if (where.lease_clock->now() < local_)
+        return arm(where, local_);
+    // The timers of the operating system stand still while the machine is suspended.
+    if (by_timer_ && where.paused && where.timers_late > clock::duration::zero())
+        return where.time.arm(*this, where.pause_ends + clock::duration(static_cast<clock::rep>(
+                                                            where.random.below(static_cast<std::uint64_t>(where.timers_late.count())))));
+    listed::unlink();
+    due();
+}
+
+host_state::host_state(scheduler& all, std::size_t which, std::string called)
+    : time(all), number(which), name(called.empty() ? "host " + std::to_string(which) : std::move(called)),
+      random(mix(all.seed()) + which),
+      lease_clock(std::make_shared<machine_clock>(all.time, std::chrono::seconds(random.below(1'000'000))))
+{}
+
+host_state::~host_state() = default;
+
+void host_state::pause(clock::duration how_long, bool suspended)
+{
+    if (crashed)
+        return;
+    paused = true;
+    pause_ends = std::max(pause_ends, time.now() + how_long);
+    timers_late = suspended ? std::chrono::seconds(1) : clock::duration::zero();
+    line(suspended ? "SUSPENDED" : "PAUSED");
+    time.at(pause_ends, [this] {
+        if (paused && time.now() >= pause_ends)
+            resume();
+    });
+}
+
+void host_state::resume()
+{
+    line("runs again");
+    paused = false;
+    timers_late = {};
+    time.release(*this);
+}
+
+void host_state::drift(std::int64_t rate)
+{
+    lease_clock->drift(rate);
+    for (local_alarm& each : local_alarms)
+        each.arm(*this, each.local_);
+}
+
+void host_state::cut_off(direction which, clock::duration how_long)
+{
+    const auto until = time.now() + how_long;
+    if (which != direction::from_server)
+        cut_to_server_until = std::max(cut_to_server_until, until);
+    if (which != direction::to_server)
+        cut_from_server_until = std::max(cut_from_server_until, until);
+    line(which == direction::both ? "CUT OFF" : which == direction::to_server ? "CUT OFF to the server" : "CUT OFF from the server");
+}
+
+void host_state::drop_waits() noexcept
+{
+    while (!local_alarms.empty()) {
+        local_alarm& each = local_alarms.front();
+        each.disarm();
+        each.drop();
+    }
+}
+
+clock::duration host_state::delay()
+{
+    const auto usual = random.between(messages.delay_floor.count(), messages.delay_ceiling.count());
+    return clock::duration(usual) + (random.chance(messages.slow) ? messages.slow_delay : clock::duration::zero());
+}
+
+} // namespace leasehold::testing::impl

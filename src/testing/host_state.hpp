@@ -1,0 +1,111 @@
+#ifndef LEASEHOLD_SRC_TESTING_HOST_STATE_HPP
+#define LEASEHOLD_SRC_TESTING_HOST_STATE_HPP
+
+#include "testing/machine_clock.hpp"
+#include "testing/random.hpp"
+#include "testing/scheduler.hpp"
+
+#include <leasehold/testing/host.hpp>
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::testing::impl {
+
+class simulated_store;
+
+/// Rings when the clock of a host shows a time.
+class local_alarm : public alarm, public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
+{
+public:
+    void arm(host_state& where, clock::time_point local);
+
+    void disarm() noexcept
+    {
+        alarm::disarm();
+        if (listed::is_linked())
+            listed::unlink();
+    }
+
+protected:
+    explicit local_alarm(bool by_timer) noexcept : by_timer_(by_timer) {}
+    ~local_alarm() = default;
+
+private:
+    friend class host_state;
+    using listed = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+    void ring() final;
+    virtual void due() = 0;
+    void drop() noexcept override {}
+
+    host_state* where_ = nullptr;
+    clock::time_point local_{};
+    bool by_timer_;
+};
+
+/// What befalls a host, and what is known of it.
+class host_state
+{
+public:
+    host_state(scheduler& all, std::size_t which, std::string called);
+    ~host_state();
+
+    /// Runs on this host, soon.
+    template <class F>
+    void post(F f)
+    {
+        time.post(*this, std::make_unique<task_of<F>>(std::move(f)));
+    }
+
+    void pause(clock::duration how_long, bool suspended);
+    void resume();
+    void drop_waits() noexcept;
+    void drift(std::int64_t rate);
+    void cut_off(direction which, clock::duration how_long);
+    void told(step what)
+    {
+        if (on_step)
+            on_step(what);
+    }
+
+    [[nodiscard]] bool cut_to_server() const noexcept { return time.now() < cut_to_server_until; }
+    [[nodiscard]] bool cut_from_server() const noexcept { return time.now() < cut_from_server_until; }
+
+    /// How long a message takes.
+    [[nodiscard]] clock::duration delay();
+
+    void line(std::string_view text) { time.line(name, text); }
+
+    scheduler& time;
+    const std::size_t number;
+    const std::string name;
+    generator random;
+    std::shared_ptr<machine_clock> lease_clock;
+    clock::duration wall_ahead{};
+    std::uint64_t clients = 0;
+
+    bool paused = false;
+    bool crashed = false;
+    clock::time_point pause_ends{};
+    clock::duration timers_late{};
+    std::vector<std::unique_ptr<task>> held;
+
+    conditions messages;
+    clock::time_point cut_to_server_until{};
+    clock::time_point cut_from_server_until{};
+    clock::time_point no_hints_until{};
+    std::vector<std::weak_ptr<simulated_store>> stores;
+    std::function<void(step)> on_step;
+    boost::intrusive::list<local_alarm, boost::intrusive::constant_time_size<false>> local_alarms;
+};
+
+} // namespace leasehold::testing::impl
+
+#endif

@@ -1,0 +1,70 @@
+#ifndef LEASEHOLD_SRC_TESTING_HOST_TIME_HPP
+#define LEASEHOLD_SRC_TESTING_HOST_TIME_HPP
+
+#include "core/time_source.hpp"
+#include "testing/host_state.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace leasehold::testing::impl {
+
+/// The clock and the alarm of a client on a host.
+class host_time final : public leasehold::detail::time_source
+{
+public:
+    host_time(host_state& where, std::uint64_t seed) : host_(where), clock_(where.lease_clock), seed_(seed) {}
+
+    clock::time_point now() const noexcept override { return clock_->now(); }
+
+    void open(const asio::any_io_executor& strand, std::function<void()> wake) override
+    {
+        alarm_ = std::make_shared<wake_up>(strand, std::move(wake));
+    }
+
+    void wake_at(clock::time_point when) override
+    {
+        if (alarm_)
+            alarm_->arm(host_, when);
+    }
+
+    void close() noexcept override
+    {
+        if (!alarm_)
+            return;
+        alarm_->disarm();
+        alarm_->wake = nullptr;
+        alarm_.reset();
+    }
+
+    std::optional<std::uint64_t> seed() const noexcept override { return seed_; }
+
+private:
+    struct wake_up final : local_alarm, std::enable_shared_from_this<wake_up>
+    {
+        wake_up(const asio::any_io_executor& where, std::function<void()> f) : local_alarm(true), strand(where), wake(std::move(f)) {}
+
+        void due() override
+        {
+            asio::post(strand, [self = shared_from_this()] {
+                if (self->wake)
+                    self->wake();
+            });
+        }
+
+        asio::any_io_executor strand;
+        std::function<void()> wake;
+    };
+
+    host_state& host_;
+    std::shared_ptr<machine_clock> clock_; ///< Stays to be asked when the host is gone.
+    std::shared_ptr<wake_up> alarm_;
+    std::uint64_t seed_;
+};
+
+} // namespace leasehold::testing::impl
+
+#endif

@@ -1,0 +1,139 @@
+#include "testing/scheduler.hpp"
+
+#include "testing/host_state.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace leasehold::testing::impl {
+namespace {
+
+class call_at final : public alarm
+{
+public:
+    explicit call_at(std::function<void()> f) noexcept : f_(std::move(f)) {}
+
+private:
+    void ring() override
+    {
+        const std::unique_ptr<call_at> self(this);
+        f_();
+    }
+
+    void drop() noexcept override { delete this; }
+
+    std::function<void()> f_;
+};
+
+} // namespace
+
+void scheduler::at(clock::time_point when, std::function<void()> f)
+{
+    arm(*new call_at(std::move(f)), when);
+}
+
+void scheduler::post(host_state& where, std::unique_ptr<task> what)
+{
+    if (where.crashed)
+        return; // destroyed here
+    if (where.paused)
+        where.held.push_back(std::move(what));
+    else
+        ready_.push_back({&where, std::move(what)});
+}
+
+void scheduler::release(host_state& where)
+{
+    for (auto& each : std::exchange(where.held, {}))
+        ready_.push_back({&where, std::move(each)});
+}
+
+void scheduler::drop(host_state& where)
+{
+    std::vector<std::unique_ptr<task>> last = std::exchange(where.held, {});
+    std::erase_if(ready_, [&](ready& each) {
+        if (each.where != &where)
+            return false;
+        last.push_back(std::move(each.what));
+        return true;
+    });
+    // Destroyed last: a coroutine that ends may do anything but run.
+}
+
+void scheduler::run(ready next)
+{
+    ++events_;
+    witness(next.where->number);
+    running_ = next.where;
+    const struct leave
+    {
+        scheduler& s;
+        ~leave() { s.running_ = nullptr; }
+    } leave{*this};
+    next.what->run();
+}
+
+bool scheduler::run_one(clock::time_point end)
+{
+    for (;;) {
+        while (!ready_.empty()) {
+            const std::size_t which = ready_.size() == 1 ? 0 : static_cast<std::size_t>(random.below(ready_.size()));
+            ready next = std::move(ready_[which]);
+            if (which + 1 != ready_.size())
+                ready_[which] = std::move(ready_.back());
+            ready_.pop_back();
+            if (next.where->paused) {
+                next.where->held.push_back(std::move(next.what));
+                continue;
+            }
+            run(std::move(next));
+            return true;
+        }
+        if (alarms_.empty() || alarms_.begin()->when_ > end)
+            return false;
+        alarm& next = *alarms_.begin();
+        next.unlink();
+        if (next.when_ > time->now) {
+            time->now = next.when_;
+            witness(static_cast<std::uint64_t>(time->now.time_since_epoch().count()));
+        }
+        ++events_;
+        next.ring();
+        return true;
+    }
+}
+
+void scheduler::run_until(clock::time_point end)
+{
+    while (run_one(end)) {
+    }
+    time->now = std::max(time->now, end);
+}
+
+void scheduler::clear() noexcept
+{
+    while (!ready_.empty() || !alarms_.empty()) {
+        const auto last = std::exchange(ready_, {});
+        while (!alarms_.empty()) {
+            alarm& next = *alarms_.begin();
+            next.unlink();
+            next.drop();
+        }
+    }
+}
+
+void scheduler::line(std::string_view where, std::string_view text)
+{
+    if (!told)
+        return;
+    char stamp[32];
+    const auto us = std::chrono::duration_cast<std::chrono::microseconds>(now() - began).count();
+    std::snprintf(stamp, sizeof stamp, "%4lld.%06lld ", static_cast<long long>(us / 1'000'000), static_cast<long long>(us % 1'000'000));
+    std::string all(stamp);
+    all.append(where).append(where.size() < 10 ? 10 - where.size() : 1, ' ').append(text);
+    told(all);
+}
+
+} // namespace leasehold::testing::impl

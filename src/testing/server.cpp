@@ -1,0 +1,121 @@
+#include <leasehold/testing/server.hpp>
+
+#include "testing/server_state.hpp"
+
+#include <string>
+#include <utility>
+
+namespace leasehold::testing {
+
+server::server(std::unique_ptr<impl::server_state> state) noexcept : state_(std::move(state)) {}
+
+server::~server() = default;
+
+void server::restart(data what, duration down)
+{
+    state_->line(what == data::kept ? "RESTARTS with its data" : what == data::lost ? "RESTARTS EMPTY" : "RESTARTS without the last second");
+    if (what == data::lost)
+        state_->flush_all();
+    else if (what == data::last_second_lost)
+        state_->lose(std::chrono::seconds(1));
+    state_->go_down(down);
+}
+
+void server::fail_over(duration lag, duration down)
+{
+    state_->line("FAILS OVER, without the last " + std::to_string(lag / std::chrono::milliseconds(1)) + " ms");
+    state_->lose(lag);
+    state_->go_down(down);
+}
+
+void server::flush_all()
+{
+    state_->line("FLUSHALL");
+    state_->flush_all();
+}
+
+void server::flush_scripts()
+{
+    state_->line("SCRIPT FLUSH");
+    state_->scripts_known.fill(false);
+}
+
+bool server::erase(std::string_view name)
+{
+    state_->line("DEL " + std::string(name));
+    return state_->erase(name);
+}
+
+void server::overwrite(std::string_view name)
+{
+    state_->line("SET " + std::string(name));
+    state_->overwrite(name);
+}
+
+void server::seize(std::string_view name, milliseconds how_long)
+{
+    state_->line("SEIZED by a stranger: " + std::string(name));
+    state_->seize(name, how_long);
+}
+
+void server::stall(duration how_long)
+{
+    state_->line("STALLS for " + std::to_string(how_long / std::chrono::milliseconds(1)) + " ms");
+    state_->stalled_until = std::max(state_->stalled_until, state_->time.now() + how_long);
+}
+
+void server::slow(duration each)
+{
+    state_->line(each == duration::zero() ? "fast again" : "SLOW");
+    state_->speed(each);
+}
+
+void server::refuse(duration how_long)
+{
+    state_->line("REFUSES everything for " + std::to_string(how_long / std::chrono::milliseconds(1)) + " ms");
+    state_->refuses_until = std::max(state_->refuses_until, state_->time.now() + how_long);
+}
+
+void server::step_clock(duration by)
+{
+    state_->line("CLOCK STEPS by " + std::to_string(by / std::chrono::milliseconds(1)) + " ms");
+    state_->clock_of_it.step(by);
+}
+
+void server::drift(std::int64_t parts_per_million)
+{
+    state_->line("CLOCK DRIFTS by " + std::to_string(parts_per_million) + " ppm");
+    state_->clock_of_it.drift(parts_per_million);
+}
+
+std::string server::holder(std::string_view name) const
+{
+    return std::string(state_->data.owner(name, state_->instant()));
+}
+
+std::size_t server::locks() const
+{
+    return state_->data.size(state_->instant());
+}
+
+std::size_t server::watches() const noexcept
+{
+    return state_->subscriptions.size();
+}
+
+std::uint64_t server::commands() const noexcept
+{
+    return state_->commands;
+}
+
+void server::on_grant(std::function<void(const grant&)> told)
+{
+    state_->on_grant = std::move(told);
+}
+
+void server::on_free(std::function<void(std::string_view name)> told)
+{
+    state_->on_free = std::move(told);
+}
+
+} // namespace leasehold::testing

@@ -1,0 +1,59 @@
+#include "sim/mutants.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace leasehold::test::sim {
+namespace {
+
+constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> names = {
+    "none",
+    "deadline_from_reply",
+    "no_margin",
+    "validity_without_clock",
+    "deadline_not_watched",
+    "late_grant_accepted",
+    "late_renewal_revives",
+    "unknown_is_lost",
+    "renewal_not_repeated",
+    "gone_ignored",
+    "renewal_creates",
+    "renewal_goes_on",
+    "release_of_another",
+    "owner_reused",
+    "release_not_repeated",
+    "orphan_kept",
+    "orphan_given_up_early",
+    "cancelled_grant_kept",
+    "abandoned_entry_kept",
+    "late_acquire_runs",
+    "repeated_acquire_adds",
+    "repeated_entry_adds",
+    "fence_without_clock",
+    "fences_not_reserved",
+    "handoff_near_the_end",
+    "handoff_of_entered",
+    "handoff_without_end",
+    "hint_ignored",
+    "only_hints",
+    "no_backoff",
+    "waiter_forgotten",
+    "shutdown_keeps",
+    "waiters_not_refused"};
+
+} // namespace
+
+const char* name_of(mutant which) noexcept
+{
+    return names[static_cast<std::size_t>(which)];
+}
+
+std::optional<mutant> mutant_of(std::string_view name) noexcept
+{
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (name == names[i])
+            return static_cast<mutant>(i);
+    return std::nullopt;
+}
+
+} // namespace leasehold::test::sim

@@ -1,0 +1,16 @@
+#ifndef LEASEHOLD_TEST_SIM_MUTANTS_HPP
+#define LEASEHOLD_TEST_SIM_MUTANTS_HPP
+
+#include "mutant.hpp"
+
+#include <optional>
+#include <string_view>
+
+namespace leasehold::test::sim {
+
+[[nodiscard]] const char* name_of(mutant which) noexcept;
+[[nodiscard]] std::optional<mutant> mutant_of(std::string_view name) noexcept;
+
+} // namespace leasehold::test::sim
+
+#endif

@@ -1,0 +1,203 @@
+#include "sim/plan.hpp"
+
+#include "testing/random.hpp"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+namespace leasehold::test::sim {
+namespace {
+
+using testing::step;
+using testing::impl::generator;
+using namespace std::chrono_literals;
+
+constexpr std::array<const char*, static_cast<std::size_t>(fault_kind::count_)> names = {
+    "cut both ways",    "cut to server",  "cut from server", "connection reset", "hints lost",       "false hint",   "slow server",
+    "stalled server",   "refusing",       "restart, kept",   "restart, empty",   "restart, 1 s lost", "fail-over",    "FLUSHALL",
+    "SCRIPT FLUSH",     "DEL",            "SET",             "seized",           "pause",            "suspend",      "crash",
+    "drift within",     "drift beyond",   "server drift",    "wall clock step",  "server clock +",   "server clock -", "shutdown",
+    "loss",             "duplication",    "reordering",      "resets",           "delay",            "cancellation"};
+
+template <class T, std::size_t N>
+T one_of(generator& random, const std::array<T, N>& all)
+{
+    return all[static_cast<std::size_t>(random.below(N))];
+}
+
+milliseconds ms_between(generator& random, milliseconds low, milliseconds high)
+{
+    return milliseconds(random.between(low.count(), high.count()));
+}
+
+lock_options make_options(generator& random)
+{
+    lock_options o;
+    o.lease_time = one_of(random, std::array{500ms, 1000ms, 2000ms, 5000ms, 10'000ms});
+    o.renew = random.below(8) != 0;
+    if (random.below(6) == 0)
+        o.longest_hold = 3000ms;
+    o.backoff_floor = 20ms;
+    o.backoff_ceiling = one_of(random, std::array{200ms, 500ms, 1000ms});
+    o.handoff_time = one_of(random, std::array{0ms, 20ms, 200ms, 1000ms});
+    return o;
+}
+
+operation make_operation(generator& random, const plan& p, milliseconds around)
+{
+    operation op{};
+    const auto kind = random.below(20);
+    op.what = kind < 9    ? verb::lock
+              : kind < 11 ? verb::try_once
+              : kind < 14 ? verb::try_for
+              : kind < 16 ? verb::guarded
+              : kind < 17 ? verb::guarded_stubborn
+                          : verb::enter;
+    op.at = around + ms_between(random, 0ms, 300ms);
+    op.client = static_cast<std::size_t>(random.below(p.clients));
+    op.name = static_cast<std::size_t>(random.below(p.names));
+    op.other = static_cast<std::size_t>(random.below(p.clients));
+    op.hold = random.below(4) != 0 ? ms_between(random, 0ms, 60ms) : ms_between(random, 100ms, p.options.lease_time * 2);
+    op.limit = ms_between(random, 1ms, 4000ms);
+    if (random.below(7) == 0)
+        op.cancel_after = random.below(2) != 0 ? ms_between(random, 0ms, 6ms) : ms_between(random, 0ms, 3000ms);
+    op.let_go = random.below(6) == 0;
+    op.own_executor = random.below(3) == 0;
+    op.ignores_loss = random.below(5) == 0;
+    return op;
+}
+
+fault make_fault(generator& random, const plan& p, fault_kind kind)
+{
+    fault f{};
+    f.what = kind;
+    // Mostly when something happens anyway.
+    const operation& near = p.operations[static_cast<std::size_t>(random.below(p.operations.size()))];
+    f.client = random.below(4) != 0 ? near.client : static_cast<std::size_t>(random.below(p.clients));
+    f.name = near.name;
+    f.at = std::min(near.at + ms_between(random, 0ms, 200ms), p.heals - 1ms);
+    // Most in the moments that are short.
+    constexpr std::array moments = {step::acquire_sent, step::acquire_sent, step::acquire_sent,    step::acquire_ran,      step::acquire_answered,
+                                    step::renewal_sent, step::renewal_sent, step::renewal_ran,     step::renewal_answered, step::release_sent,
+                                    step::release_ran,  step::release_sent, step::release_answered, step::connected,       step::disconnected};
+    if (random.below(5) < 3)
+        f.trigger = one_of(random, moments);
+    f.how_long = random.below(3) == 0 ? ms_between(random, 1ms, 200ms) : ms_between(random, 100ms, p.options.lease_time * 2);
+    f.how_long = std::min(f.how_long, 8000ms);
+    switch (kind) {
+    case fault_kind::slow_server: f.amount = random.between(1, 400); break; // ms each
+    case fault_kind::fail_over: f.amount = random.between(1, 3000); break; // ms of lag
+    case fault_kind::drift_within:
+    case fault_kind::server_drift: f.amount = random.between(0, 8000) - 4000; break;
+    case fault_kind::drift_beyond: f.amount = random.below(2) != 0 ? random.between(20'000, 200'000) : -random.between(20'000, 200'000); break;
+    case fault_kind::server_clock_forward: f.amount = random.between(1, 20'000); break;
+    case fault_kind::server_clock_back: f.amount = random.between(1, 3000); break;
+    case fault_kind::lossy:
+    case fault_kind::duplicating:
+    case fault_kind::reordering:
+    case fault_kind::resetting: f.amount = random.between(1, 25); break; // percent
+    case fault_kind::delaying: f.amount = random.between(10, 3000); break; // ms
+    default: break;
+    }
+    return f;
+}
+
+} // namespace
+
+const char* name_of(fault_kind kind) noexcept
+{
+    return names[static_cast<std::size_t>(kind)];
+}
+
+bool breaks_exclusion(fault_kind kind) noexcept
+{
+    switch (kind) {
+    case fault_kind::restart_lost:
+    case fault_kind::restart_second_lost:
+    case fault_kind::fail_over:
+    case fault_kind::flush_all:
+    case fault_kind::key_deleted:
+    case fault_kind::key_overwritten:
+    case fault_kind::key_seized:
+    case fault_kind::drift_beyond:
+    case fault_kind::server_clock_forward: return true;
+    default: return false;
+    }
+}
+
+plan make_plan(std::uint64_t seed)
+{
+    generator random(seed);
+    plan p;
+    p.seed = seed;
+    p.clients = 1 + static_cast<std::size_t>(random.below(4));
+    p.names = 1 + static_cast<std::size_t>(random.below(3));
+    p.options = make_options(random);
+    p.heals = 45'000ms - p.options.lease_time;
+    // In bursts, so that there is something to wait for.
+    const auto bursts = random.between(2, 7);
+    for (auto burst = 0; burst < bursts; ++burst) {
+        const auto around = ms_between(random, 100ms, p.heals - 500ms);
+        for (auto left = random.between(1, 6); left > 0; --left)
+            p.operations.push_back(make_operation(random, p, around));
+    }
+    if (random.below(5) == 0)
+        return p;
+    // Few kinds in one run, so that none hides what another shows.
+    const auto kinds = random.between(1, 3);
+    for (auto left = kinds; left > 0; --left) {
+        const auto kind = static_cast<fault_kind>(random.below(static_cast<std::uint64_t>(fault_kind::count_)));
+        for (auto times = random.between(1, 3); times > 0; --times)
+            p.faults.push_back(make_fault(random, p, kind));
+    }
+    // A shutdown takes a moment only: what befalls it is placed there.
+    if (random.below(5) < 2) {
+        const fault& other = p.faults.front();
+        if (other.what != fault_kind::shutdown) {
+            fault during = other;
+            during.when_closing = true;
+            during.trigger.reset();
+            p.faults.push_back(during);
+            fault stop = make_fault(random, p, fault_kind::shutdown);
+            stop.client = during.client;
+            if (random.below(3) != 0)
+                stop.trigger = random.below(2) == 0 ? step::acquire_answered : step::release_sent;
+            p.faults.push_back(stop);
+        }
+    }
+    return p;
+}
+
+std::string describe(const plan& what)
+{
+    std::ostringstream out;
+    const lock_options& o = what.options;
+    out << "seed " << what.seed << ": " << what.clients << " client(s), " << what.names << " name(s), lease " << o.lease_time.count()
+        << " ms" << (o.renew ? "" : ", not renewed") << (o.longest_hold == no_limit ? "" : ", held 3 s at most") << ", backoff to "
+        << o.backoff_ceiling.count() << " ms, handoffs for " << o.handoff_time.count() << " ms, heals at " << what.heals.count() << " ms\n";
+    constexpr std::array verbs = {"lock", "try", "try for", "with_lock", "with_lock, deaf", "lock and enter"};
+    for (const operation& each : what.operations) {
+        out << "  " << each.at.count() << " ms: host " << each.client << " " << verbs[static_cast<std::size_t>(each.what)] << " name-" << each.name;
+        if (each.what == verb::try_for)
+            out << " " << each.limit.count() << " ms";
+        if (each.what == verb::enter)
+            out << " from host " << each.other;
+        out << ", holds " << each.hold.count() << " ms" << (each.let_go ? ", lets go" : "") << (each.ignores_loss ? ", ignores loss" : "");
+        if (each.cancel_after)
+            out << ", cancelled after " << each.cancel_after->count() << " ms";
+        out << '\n';
+    }
+    for (const fault& each : what.faults) {
+        out << "  " << each.at.count() << " ms: FAULT " << name_of(each.what) << ", host " << each.client << ", name-" << each.name << ", "
+            << each.how_long.count() << " ms, amount " << each.amount;
+        if (each.when_closing)
+            out << ", at the shutdown";
+        if (each.trigger)
+            out << ", at step " << static_cast<int>(*each.trigger);
+        out << '\n';
+    }
+    return out.str();
+}
+
+} // namespace leasehold::test::sim

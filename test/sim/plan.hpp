@@ -1,0 +1,119 @@
+#ifndef LEASEHOLD_TEST_SIM_PLAN_HPP
+#define LEASEHOLD_TEST_SIM_PLAN_HPP
+
+#include <leasehold/options.hpp>
+#include <leasehold/testing/world.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace leasehold::test::sim {
+
+using std::chrono::milliseconds;
+
+/// What befalls the world.
+enum class fault_kind : std::uint8_t
+{
+    cut_both,
+    cut_to_server,
+    cut_from_server,
+    reset,
+    lost_hints,
+    false_hint,
+    slow_server,
+    stalled_server,
+    refusing_server,
+    restart_kept,
+    restart_lost,
+    restart_second_lost,
+    fail_over,
+    flush_all,
+    flush_scripts,
+    key_deleted,
+    key_overwritten,
+    key_seized,
+    pause,
+    suspend,
+    crash,
+    drift_within,
+    drift_beyond,
+    server_drift,
+    wall_clock_step,
+    server_clock_forward,
+    server_clock_back,
+    shutdown,
+    lossy,      ///< From here on, messages fare badly.
+    duplicating,
+    reordering,
+    resetting,
+    delaying,
+    cancel,     ///< An operation is cancelled.
+    count_,
+};
+
+[[nodiscard]] const char* name_of(fault_kind kind) noexcept;
+
+/// The data, or the clock that it is kept by, is not to be relied upon afterwards: two may be in at once, for as long as a lease lasts.
+[[nodiscard]] bool breaks_exclusion(fault_kind kind) noexcept;
+
+struct fault
+{
+    fault_kind what;
+    milliseconds at;                       ///< Since the beginning.
+    std::optional<testing::step> trigger;  ///< Not before the client has come to this step.
+    bool when_closing = false;             ///< Not before the client shuts down.
+    std::size_t client = 0;
+    std::size_t name = 0;
+    milliseconds how_long{};
+    std::int64_t amount = 0;
+};
+
+enum class verb : std::uint8_t
+{
+    lock,
+    try_once,
+    try_for,
+    guarded,          ///< `with_lock`, with work that stops when it is told to.
+    guarded_stubborn, ///< With work that does not listen.
+    enter,            ///< Locks, and enters again under the same owner, on this client or another.
+};
+
+struct operation
+{
+    verb what;
+    milliseconds at;
+    std::size_t client;
+    std::size_t name;
+    milliseconds hold;
+    milliseconds limit{};
+    std::optional<milliseconds> cancel_after;
+    std::size_t other = 0;          ///< Who enters.
+    bool let_go = false;            ///< The lease is destroyed instead of released.
+    bool own_executor = false;      ///< Handlers run on the host, not on the client's strand.
+    bool ignores_loss = false;
+};
+
+/// One run, in full: what a seed becomes, and what is left of it when it has been shrunk.
+struct plan
+{
+    std::uint64_t seed = 0;
+    std::size_t clients = 1;
+    std::size_t names = 1;
+    lock_options options;
+    std::vector<operation> operations;
+    std::vector<fault> faults;
+    milliseconds heals{};  ///< From here on nothing new goes wrong.
+    milliseconds ends{60'000};
+
+    [[nodiscard]] bool is_quiet() const noexcept { return faults.empty(); }
+};
+
+[[nodiscard]] plan make_plan(std::uint64_t seed);
+[[nodiscard]] std::string describe(const plan& what);
+
+} // namespace leasehold::test::sim
+
+#endif

@@ -1,0 +1,14 @@
+#ifndef LEASEHOLD_TEST_SIM_SHRINK_HPP
+#define LEASEHOLD_TEST_SIM_SHRINK_HPP
+
+#include "sim/plan.hpp"
+#include "sim/trial.hpp"
+
+namespace leasehold::test::sim {
+
+/// As few faults, operations and clients as still fail in the same way.
+[[nodiscard]] plan shrink(plan failing, const verdict& how);
+
+} // namespace leasehold::test::sim
+
+#endif
