@@ -72,13 +72,13 @@ public:
     template <class Token>
     auto async_run(Token&& token)
     {
-        return detail::initiate<void(error_code), &detail::start_run>(core->executor(), std::forward<Token>(token), core);
+        return detail::initiate<void(error_code), &detail::start_run>(core, std::forward<Token>(token));
     }
 
     template <class Token>
     auto async_shutdown(Token&& token)
     {
-        return detail::initiate<void(error_code), &detail::start_shutdown>(core->executor(), std::forward<Token>(token), core);
+        return detail::initiate<void(error_code), &detail::start_shutdown>(core, std::forward<Token>(token));
     }
 
     template <class Token>
@@ -90,8 +90,7 @@ public:
     template <class Token>
     static auto start_lock(Token&& token, detail::spec_ptr what, owner who, clock::duration limit)
     {
-        const auto strand = what->owner->executor();
-        return detail::initiate<void(error_code, lease), &detail::start_lock>(strand, std::forward<Token>(token), std::move(what),
+        return detail::initiate<void(error_code, lease), &detail::start_lock>(std::move(what), std::forward<Token>(token),
                                                                              std::move(who), limit);
     }
 
