@@ -198,7 +198,6 @@ private:
     clock::time_point troubled_until_ = never;
     bool clocks_beyond_ = false;
     bool stepped_back_ = false;
-    bool duplicates_ = false;
     bool traced_ = false;
     std::uint64_t grants_ = 0;
     std::unique_ptr<testing::world> owned_world_ = std::make_unique<testing::world>(plan_.seed);
@@ -724,7 +723,6 @@ void trial::apply(const fault& f, process& p)
         trouble = left;
         break;
     case fault_kind::duplicating:
-        duplicates_ = true;
         net.duplication = net.hint_doubling = percent;
         break;
     case fault_kind::reordering:
@@ -777,11 +775,7 @@ void trial::look_for_orphans()
         const bool crashed = std::any_of(processes_.begin(), processes_.end(), [](const process& p) { return p.dead; });
         // A lease that was lost is given back by its time to live alone.
         const bool lost = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) { return a.owner == owner && a.told; });
-        // A network that repeats a request when its owner has gone makes a lock for nobody; its time to live bounds it.
-        const bool had = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) { return a.owner == owner; });
-        const bool repeated =
-            duplicates_ && (!had || std::count_if(n.grants.begin(), n.grants.end(), [&](const record& r) { return r.owner == owner; }) > 1);
-        if (!wanted && !crashed && !lost && !repeated && n.broken == never && !stepped_back_ && !clocks_beyond_)
+        if (!wanted && !crashed && !lost && n.broken == never && !stepped_back_ && !clocks_beyond_)
             wrong("orphan: " + n.text + " is held for nobody");
     }
 }
