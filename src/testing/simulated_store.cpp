@@ -16,6 +16,7 @@ constexpr clock::duration connect_timeout = std::chrono::seconds(1);
 constexpr clock::rep reconnect_floor = 20'000'000;
 constexpr clock::rep reconnect_ceiling = 200'000'000;
 constexpr std::uint64_t late_by = 1'000'000'000;
+constexpr std::uint64_t soon = 2'000'000;
 constexpr unsigned attempts_limit = 3;
 
 } // namespace
@@ -24,13 +25,17 @@ constexpr unsigned attempts_limit = 3;
 class simulated_store::arrival final : public alarm
 {
 public:
-    arrival(server_state& to, call_ptr what, bool reset_after) noexcept : to_(to), what_(std::move(what)), reset_after_(reset_after) {}
+    arrival(server_state& to, call_ptr what, bool reset_after, bool copy) noexcept
+        : to_(to), what_(std::move(what)), reset_after_(reset_after), copy_(copy)
+    {}
 
 private:
     void ring() override
     {
         const std::unique_ptr<arrival> self(this);
-        to_.arrive(what_, reset_after_);
+        // A request is repeated while it is waited for, and not when its sender has heard of it.
+        if (!copy_ || !what_->done)
+            to_.arrive(what_, reset_after_);
     }
 
     void drop() noexcept override { delete this; }
@@ -38,6 +43,7 @@ private:
     server_state& to_;
     call_ptr what_;
     bool reset_after_;
+    bool copy_;
 };
 
 /// An answer on its way.
@@ -228,7 +234,7 @@ void simulated_store::transmit(const call_ptr& what)
     const bool twice = host_.random.chance(net.duplication);
     arrive_after(what, {}, reset_after);
     if (twice)
-        arrive_after(what, clock::duration(static_cast<clock::rep>(host_.random.below(late_by))), false);
+        arrive_after(what, clock::duration(1 + static_cast<clock::rep>(host_.random.below(host_.random.below(2) == 0 ? soon : late_by))), false);
 }
 
 clock::duration simulated_store::latency() noexcept
@@ -249,7 +255,7 @@ void simulated_store::arrive_after(const call_ptr& what, clock::duration extra, 
         when += clock::duration(static_cast<clock::rep>(host_.random.below(late_by)));
     else if (extra == clock::duration::zero())
         last_up_ = when = std::max(when, last_up_ + clock::duration(1));
-    host_.time.arm(*new arrival(server_, what, reset_after), when);
+    host_.time.arm(*new arrival(server_, what, reset_after, extra != clock::duration::zero()), when);
 }
 
 void simulated_store::reply(const call_ptr& to, answer said)

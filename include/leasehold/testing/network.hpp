@@ -20,7 +20,7 @@ struct conditions
 
     rate loss = 0;         ///< The request never arrives; the connection stays open.
     rate reply_loss = 0;   ///< The command runs, its answer never arrives; the connection stays open.
-    rate duplication = 0;  ///< The request arrives twice, the second one later.
+    rate duplication = 0;  ///< The request arrives twice, as when it is sent again because no answer came.
     rate reordering = 0;   ///< The message may be overtaken by others, and is late by up to a second.
     rate reset_before = 0; ///< The connection is reset, and the request never arrives.
     rate reset_after = 0;  ///< The command runs, and the connection is reset before the answer arrives.
