@@ -98,34 +98,34 @@ private:
     boost::intrusive::list<wait, boost::intrusive::constant_time_size<false>> waits_;
 };
 
-void start_wait(leasehold::detail::bound_handler<void(error_code)> handler, std::shared_ptr<timer_state> state)
+void start_wait(leasehold::detail::bound_handler<void(error_code)> handler, const timer_parts& on)
 {
-    state->start(std::move(handler));
+    on.state->start(std::move(handler));
 }
 
 } // namespace impl
 
-timer::timer(host& where) : executor_(where.get_executor()), state_(std::make_shared<impl::timer_state>(where)) {}
+timer::timer(host& where) : parts_{where.get_executor(), std::make_shared<impl::timer_state>(where)} {}
 
 timer::~timer()
 {
-    if (state_)
-        state_->complete(asio::error::operation_aborted);
+    if (parts_.state)
+        parts_.state->complete(asio::error::operation_aborted);
 }
 
 void timer::expires_after(clock::duration how_long)
 {
-    state_->set(state_->where().lease_clock->now() + how_long);
+    parts_.state->set(parts_.state->where().lease_clock->now() + how_long);
 }
 
 void timer::expires_at(clock::time_point when)
 {
-    state_->set(when);
+    parts_.state->set(when);
 }
 
 void timer::cancel()
 {
-    state_->complete(asio::error::operation_aborted);
+    parts_.state->complete(asio::error::operation_aborted);
 }
 
 } // namespace leasehold::testing

@@ -14,7 +14,16 @@ namespace impl {
 
 class timer_state;
 
-LEASEHOLD_EXPORT void start_wait(leasehold::detail::bound_handler<void(error_code)>, std::shared_ptr<timer_state>);
+/// What a wait works on.
+struct timer_parts
+{
+    asio::any_io_executor executor;
+    std::shared_ptr<timer_state> state;
+
+    friend const asio::any_io_executor& executor_of(const timer_parts& of) noexcept { return of.executor; }
+};
+
+LEASEHOLD_EXPORT void start_wait(leasehold::detail::bound_handler<void(error_code)>, const timer_parts&);
 
 } // namespace impl
 
@@ -37,7 +46,7 @@ public:
     /// Completes what waits with `operation_aborted`.
     void cancel();
 
-    [[nodiscard]] asio::any_io_executor get_executor() const noexcept { return executor_; }
+    [[nodiscard]] asio::any_io_executor get_executor() const noexcept { return parts_.executor; }
 
     /// @par Signature
     /// `void(error_code)`
@@ -49,12 +58,11 @@ public:
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     auto async_wait(Token&& token = Token())
     {
-        return leasehold::detail::initiate<void(error_code), &impl::start_wait>(executor_, std::forward<Token>(token), state_);
+        return leasehold::detail::initiate<void(error_code), &impl::start_wait>(parts_, std::forward<Token>(token));
     }
 
 private:
-    asio::any_io_executor executor_;
-    std::shared_ptr<impl::timer_state> state_;
+    impl::timer_parts parts_;
 };
 
 } // namespace leasehold::testing
