@@ -91,7 +91,8 @@ public:
     /// `void(error_code)`
     /// @par Errors
     ///  - success: this lease was held until now. The store freed the lock, or another entry of the same owner is still in, or it went to a waiter of this client.
-    ///  - `errc::lost`, `errc::expired`, `errc::hold_limit`, `errc::shut_down`: the lease had ended before, for this reason.
+    ///  - `errc::lost`, `errc::expired`, `errc::hold_limit`, `errc::shut_down`: the lease had ended before, for this reason. `errc::shut_down` also when the client stopped
+    ///    before the store had answered.
     ///  - `errc::not_owner`: the store has another owner, or there was no lease; nothing was touched.
     ///  - `errc::store_unavailable`, `errc::outcome_unknown`: the store could not be reached before the time to live passed; by now it is free.
     ///  - `asio::error::operation_aborted`: cancelled.
