@@ -1,6 +1,5 @@
 // The test doubles themselves: each of them notices what it is there for.
-#define BOOST_TEST_MODULE support_doubles
-#include <boost/test/included/unit_test.hpp>
+#include <boost/test/unit_test.hpp>
 
 #include "support/completion.hpp"
 #include "support/counting_allocator.hpp"

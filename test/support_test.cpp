@@ -1,6 +1,5 @@
 // The test support itself: every fault that it promises does happen.
-#define BOOST_TEST_MODULE support
-#include <boost/test/included/unit_test.hpp>
+#include <boost/test/unit_test.hpp>
 
 #include "support/fault_proxy.hpp"
 #include "support/process.hpp"

@@ -1,6 +1,5 @@
 // Faults of the process that holds or waits: it is killed, stopped, starved, its clock is wrong, it forks.
-#define BOOST_TEST_MODULE faults_of_holders
-#include <boost/test/included/unit_test.hpp>
+#include <boost/test/unit_test.hpp>
 
 #include "integration/lab.hpp"
 #include "support/process.hpp"

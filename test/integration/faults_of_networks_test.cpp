@@ -1,7 +1,6 @@
 // Faults on the way: partitions of every kind, answers that come late or never, requests that run twice, wake-ups that are lost
 // or false; and operations that end in the middle of it.
-#define BOOST_TEST_MODULE faults_of_networks
-#include <boost/test/included/unit_test.hpp>
+#include <boost/test/unit_test.hpp>
 
 #include "integration/lab.hpp"
 #include "store/redis/script.hpp"

@@ -1,6 +1,5 @@
 // Faults of the server: it dies, forgets, refuses, its clock is wrong, its keys are someone else's.
-#define BOOST_TEST_MODULE faults_of_stores
-#include <boost/test/included/unit_test.hpp>
+#include <boost/test/unit_test.hpp>
 
 #include "integration/lab.hpp"
 #include "support/shifted_clock.hpp"

@@ -1,6 +1,5 @@
 // Fences rise whatever becomes of the data that they are kept in.
-#define BOOST_TEST_MODULE fences
-#include <boost/test/included/unit_test.hpp>
+#include <boost/test/unit_test.hpp>
 
 #include "integration/lab.hpp"
 

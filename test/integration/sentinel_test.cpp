@@ -1,6 +1,5 @@
 // A master that Sentinels watch, and what becomes of locks when it goes.
-#define BOOST_TEST_MODULE sentinel
-#include <boost/test/included/unit_test.hpp>
+#include <boost/test/unit_test.hpp>
 
 #include "integration/lab.hpp"
 #include "support/sentinel_deployment.hpp"

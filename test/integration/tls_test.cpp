@@ -1,6 +1,5 @@
 // `rediss:` against a real server with certificates made for the test.
-#define BOOST_TEST_MODULE tls
-#include <boost/test/included/unit_test.hpp>
+#include <boost/test/unit_test.hpp>
 
 #include "support/child.hpp"
 #include "support/client_thread.hpp"

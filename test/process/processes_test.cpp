@@ -1,6 +1,5 @@
 // Many processes with many coroutines each count under one lock; some of them are killed, or stopped and woken.
-#define BOOST_TEST_MODULE processes
-#include <boost/test/included/unit_test.hpp>
+#include <boost/test/unit_test.hpp>
 
 #include "support/client_thread.hpp"
 #include "support/process.hpp"

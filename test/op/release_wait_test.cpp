@@ -1,7 +1,6 @@
-#define BOOST_TEST_MODULE release_wait
 #include "fsm/release.hpp"
 
-#include <boost/test/included/unit_test.hpp>
+#include <boost/test/unit_test.hpp>
 
 using leasehold::clock;
 using leasehold::fsm::release;

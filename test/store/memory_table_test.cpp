@@ -1,5 +1,4 @@
-#define BOOST_TEST_MODULE memory_table
-#include <boost/test/included/unit_test.hpp>
+#include <boost/test/unit_test.hpp>
 
 #include "store/memory/table.hpp"
 
