@@ -408,10 +408,10 @@ void simulated_store::connected(std::int64_t server_us)
     server_time_.learn(server_us, host_.lease_clock->now());
     if (host_.time.traced())
         line("connected");
+    host_.told(step::connected);
     for (const std::string& each : watched_)
         subscribe(each);
     listener_->on_connected();
-    host_.told(step::connected);
 }
 
 void simulated_store::watch_time()

@@ -65,6 +65,7 @@ struct actor
     std::optional<testing::timer> hold;
     std::optional<testing::timer> cancelling;
     asio::cancellation_signal signal;
+    asio::cancellation_signal leaving;
     std::string owner;
     int due = 0;        ///< Handlers on this client that are to be called.
     int inner_due = 0;
@@ -175,6 +176,11 @@ private:
     void check_handover(actor& a, name_state& n, const leasehold::lease& held);
     void check_wait(actor& a, name_state& n);
 
+    static void cancel(actor& a)
+    {
+        a.signal.emit(asio::cancellation_type::terminal);
+        a.leaving.emit(asio::cancellation_type::partial);
+    }
     void apply(const fault& f, process& at);
     void apply_when_due(const fault& f);
     void count(const fault& f, const process& p);
@@ -199,6 +205,7 @@ private:
     bool clocks_beyond_ = false;
     bool stepped_back_ = false;
     bool duplicates_ = false;
+    bool gave_up_ = false; ///< A shutdown ended without the store: the time to live does the rest.
     bool traced_ = false;
     std::uint64_t grants_ = 0;
     std::unique_ptr<testing::world> owned_world_ = std::make_unique<testing::world>(plan_.seed);
@@ -484,7 +491,11 @@ void trial::leave(actor& a, leasehold::lease& held, process& where, int actor::*
         if (was_valid && failed && failed != asio::error::operation_aborted && plan_.is_quiet())
             wrong("release failed: " + failed.message() + " though nothing happened");
     });
-    held.async_release(asio::bind_executor(where.where->get_executor(), std::move(handler)));
+    auto on_host = asio::bind_executor(where.where->get_executor(), std::move(handler));
+    if (outer)
+        held.async_release(asio::bind_cancellation_slot(a.leaving.slot(), std::move(on_host)));
+    else
+        held.async_release(std::move(on_host));
 }
 
 void trial::find_owner(actor& a, name_state& n, std::uint64_t fence)
@@ -550,9 +561,12 @@ void trial::check_order(actor& a, name_state& n, std::uint64_t fence)
 
 void trial::check_handover(actor& a, name_state& n, const leasehold::lease& held)
 {
-    const auto granted = std::find_if(n.grants.rbegin(), n.grants.rend(), [&](const record& r) { return r.owner == a.owner && !a.owner.empty(); });
-    if (granted == n.grants.rend() || granted->first == held.fence() || (granted->repeated && held.fence() == granted->first + granted->count - 1) || a.where->was_stopped(now()))
+    const auto granted = std::find_if(n.grants.rbegin(), n.grants.rend(),
+                                      [&](const record& r) { return r.owner == a.owner && !a.owner.empty(); });
+    if (granted == n.grants.rend() || granted->first == held.fence() || a.where->was_stopped(now()))
         return;
+    if (granted->repeated && held.fence() == granted->first + granted->count - 1)
+        return; // not handed over, but told twice
     ++counted_.handed_over;
     const auto drift = clock::duration(plan_.options.handoff_time) / 4;
     if (now() - granted->when > clock::duration(plan_.options.handoff_time) + drift + at_once && granted->count > 1)
@@ -703,7 +717,9 @@ void trial::apply(const fault& f, process& p)
                 each.dead = true; // earlier clients of this host too
         std::erase_if(possessions_, [&](const possession& each) { return each.where->dead; });
         h.crash();
-        world_.after(how_long, [this, client = p.client] { clients_[client] = &start_process(client, world_.make_host("h" + std::to_string(client) + "'")); });
+        world_.after(how_long, [this, client = p.client] {
+            clients_[client] = &start_process(client, world_.make_host("h" + std::to_string(client) + "'"));
+        });
         break;
     case fault_kind::drift_beyond:
         clocks_beyond_ = true;
@@ -745,7 +761,7 @@ void trial::apply(const fault& f, process& p)
     case fault_kind::cancel:
         for (actor& each : actors_)
             if (each.where == &p && each.due > 0 && each.what->name == f.name % plan_.names)
-                each.signal.emit(asio::cancellation_type::terminal);
+                cancel(each);
         break;
     case fault_kind::count_: break;
     }
@@ -781,7 +797,7 @@ void trial::look_for_orphans()
         const bool lost = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) { return a.owner == owner && a.told; });
         // A request that runs again after it was answered "held" may be granted to nobody; its time to live bounds it.
         const bool had = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) { return a.owner == owner; });
-        if (!wanted && !crashed && !lost && (had || !duplicates_) && n.broken == never && !stepped_back_ && !clocks_beyond_)
+        if (!wanted && !crashed && !lost && !gave_up_ && (had || !duplicates_) && n.broken == never && !stepped_back_ && !clocks_beyond_)
             wrong("orphan: " + n.text + " is held for nobody");
     }
 }
@@ -800,6 +816,7 @@ void trial::close(process& p, bool again)
         if (std::exchange(p.closed, true))
             wrong("handler called twice: async_shutdown");
         note(p, "is shut down: " + (failed ? failed.message() : std::string("done")));
+        gave_up_ = gave_up_ || failed;
         if (!again || p.dead)
             return;
         world_.after(200ms, [this, &p] {
@@ -831,19 +848,19 @@ void trial::check_end()
             wrong("never called: an inner handler of [" + std::to_string(a.index) + "]");
     }
     check_commands();
-    bool all = false;
     for (process& p : processes_)
         if (!p.dead && !p.closing)
             close(p, false);
-    all = world_.run_until([&] { return std::all_of(processes_.begin(), processes_.end(), [](const process& p) { return p.dead || (p.closed && p.run_ended); }); }, 7s);
-    if (!all)
+    const auto has_ended = [](const process& p) { return p.dead || (p.closed && p.run_ended); };
+    if (!world_.run_until([&] { return std::all_of(processes_.begin(), processes_.end(), has_ended); }, 7s))
         wrong("shutdown: it did not end");
     for (const process& p : processes_) {
         if (p.dead)
             continue;
         const client_stats s = p.locks->stats();
         if (s.held != 0 || s.waiting != 0 || s.orphans != 0 || s.watched > plan_.names)
-            wrong("left over in a client: " + std::to_string(s.held) + " held, " + std::to_string(s.waiting) + " waiting, " + std::to_string(s.orphans) + " orphans");
+            wrong("left over in a client: " + std::to_string(s.held) + " held, " + std::to_string(s.waiting) + " waiting, " +
+                  std::to_string(s.orphans) + " orphans");
     }
     if (wrong_.empty() && server_.locks() != 0)
         wrong("left over in the store: " + std::to_string(server_.locks()) + " lock(s)");
