@@ -72,6 +72,7 @@ struct actor
     bool told = false;
     bool ended = false; ///< Its lease was given up or lost.
     bool entering = false;
+    bool unreleased = false; ///< Whoever left was told that the store does not know it.
 };
 
 /// A lease that somebody has.
@@ -486,6 +487,7 @@ void trial::leave(actor& a, leasehold::lease& held, process& where, int actor::*
     auto handler = once(a, where, due, [this, &a, told, was_valid](error_code failed) {
         outcomes_ = outcomes_ * 31 + static_cast<std::uint64_t>(failed.value());
         note(a, "left: " + (failed ? failed.message() : std::string("done")));
+        a.unreleased = a.unreleased || failed == condition::store_fault;
         if (told && !failed)
             wrong("loss not reported: a lost lease was released without an error");
         if (was_valid && failed && failed != asio::error::operation_aborted && plan_.is_quiet())
@@ -793,8 +795,11 @@ void trial::look_for_orphans()
             continue;
         const bool wanted = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) { return a.owner == owner && (!a.ended || a.inner || a.inner_due > 0); });
         const bool crashed = std::any_of(processes_.begin(), processes_.end(), [](const process& p) { return p.dead; });
-        // A lease that was lost is given back by its time to live alone.
-        const bool lost = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) { return a.owner == owner && a.told; });
+        // A lease that was lost is given back by its time to live alone; so is one that could not be released, and that another
+        // entry of the same owner has prolonged since.
+        const bool lost = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) {
+            return a.owner == owner && (a.told || (a.unreleased && a.entering));
+        });
         // A request that runs again after it was answered "held" may be granted to nobody; its time to live bounds it.
         const bool had = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) { return a.owner == owner; });
         if (!wanted && !crashed && !lost && !gave_up_ && (had || !duplicates_) && n.broken == never && !stepped_back_ && !clocks_beyond_)
