@@ -711,7 +711,7 @@ void trial::apply(const fault& f, process& p)
         break;
     case fault_kind::suspend:
         h.suspend(how_long);
-        p.stopped_until = std::max(p.stopped_until, now() + how_long + 1100ms);
+        p.stopped_until = std::max(p.stopped_until, now() + how_long) + 1100ms;
         break;
     case fault_kind::crash:
         for (process& each : processes_)
