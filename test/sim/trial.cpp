@@ -70,6 +70,7 @@ struct actor
     int due = 0;        ///< Handlers on this client that are to be called.
     int inner_due = 0;
     bool told = false;
+    error_code reason; ///< What it was told.
     bool ended = false; ///< Its lease was given up or lost.
     bool entering = false;
     bool unreleased = false; ///< Whoever left was told that the store does not know it.
@@ -438,6 +439,7 @@ void trial::told_lost(actor& a, leasehold::lease& held, process& where, error_co
     outcomes_ = outcomes_ * 31 + static_cast<std::uint64_t>(reason.value());
     note(a, "is told that it lost the lease: " + reason.message());
     a.told = true;
+    a.reason = reason;
     const auto here = std::find_if(possessions_.begin(), possessions_.end(), [&](const possession& p) { return p.held == &held; });
     if (a.ended || here == possessions_.end())
         return;
@@ -817,11 +819,19 @@ void trial::close(process& p, bool again)
                 if (!p.closed)
                     apply(each, p);
             });
-    p.locks->async_shutdown([this, &p, again](error_code failed) {
+    p.locks->async_shutdown([this, &p, again, since = now()](error_code failed) {
         if (std::exchange(p.closed, true))
             wrong("handler called twice: async_shutdown");
         note(p, "is shut down: " + (failed ? failed.message() : std::string("done")));
         gave_up_ = gave_up_ || failed;
+        const bool by_time = now() > since + plan_.options.lease_time / 2; // then the times to live may have done it
+        for (const actor& a : actors_) {
+            // Others may be in under an owner that was handed from one lease to the next.
+            const bool shared = std::any_of(actors_.begin(), actors_.end(), [&](const actor& b) { return b.owner == a.owner && b.entering; });
+            const bool its_own = a.where == &p && !a.owner.empty() && !shared && !a.unreleased && (!a.told || a.reason == errc::shut_down);
+            if (!failed && !by_time && its_own && names_[a.what->name].broken == never && server_.holder(names_[a.what->name].text) == a.owner)
+                wrong("shutdown: it succeeded, and " + names_[a.what->name].text + " is held still");
+        }
         if (!again || p.dead)
             return;
         world_.after(200ms, [this, &p] {
