@@ -64,6 +64,7 @@ struct call : boost::intrusive_ref_counter<call, boost::thread_unsafe_counter>
     clock::time_point sent_at{}; ///< By the host's clock.
     clock::time_point sent{};    ///< True.
     unsigned attempts = 0;
+    unsigned arrivals = 0;
     bool done = false;
 
     std::string name;

@@ -25,16 +25,14 @@ constexpr unsigned attempts_limit = 3;
 class simulated_store::arrival final : public alarm
 {
 public:
-    arrival(server_state& to, call_ptr what, bool reset_after, bool copy) noexcept
-        : to_(to), what_(std::move(what)), reset_after_(reset_after), copy_(copy)
-    {}
+    arrival(server_state& to, call_ptr what, bool reset_after) noexcept : to_(to), what_(std::move(what)), reset_after_(reset_after) {}
 
 private:
     void ring() override
     {
         const std::unique_ptr<arrival> self(this);
         // A request is repeated while it is waited for, and not when its sender has heard of it.
-        if (!copy_ || !what_->done)
+        if (what_->arrivals++ == 0 || !what_->done)
             to_.arrive(what_, reset_after_);
     }
 
@@ -43,7 +41,6 @@ private:
     server_state& to_;
     call_ptr what_;
     bool reset_after_;
-    bool copy_;
 };
 
 /// An answer on its way.
@@ -255,7 +252,7 @@ void simulated_store::arrive_after(const call_ptr& what, clock::duration extra, 
         when += clock::duration(static_cast<clock::rep>(host_.random.below(late_by)));
     else if (extra == clock::duration::zero())
         last_up_ = when = std::max(when, last_up_ + clock::duration(1));
-    host_.time.arm(*new arrival(server_, what, reset_after, extra != clock::duration::zero()), when);
+    host_.time.arm(*new arrival(server_, what, reset_after), when);
 }
 
 void simulated_store::reply(const call_ptr& to, answer said)
@@ -408,10 +405,10 @@ void simulated_store::connected(std::int64_t server_us)
     server_time_.learn(server_us, host_.lease_clock->now());
     if (host_.time.traced())
         line("connected");
+    host_.told(step::connected);
     for (const std::string& each : watched_)
         subscribe(each);
     listener_->on_connected();
-    host_.told(step::connected);
 }
 
 void simulated_store::watch_time()

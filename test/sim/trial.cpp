@@ -65,12 +65,15 @@ struct actor
     std::optional<testing::timer> hold;
     std::optional<testing::timer> cancelling;
     asio::cancellation_signal signal;
+    asio::cancellation_signal leaving;
     std::string owner;
     int due = 0;        ///< Handlers on this client that are to be called.
     int inner_due = 0;
     bool told = false;
+    error_code reason; ///< What it was told.
     bool ended = false; ///< Its lease was given up or lost.
     bool entering = false;
+    bool unreleased = false; ///< Whoever left was told that the store does not know it.
 };
 
 /// A lease that somebody has.
@@ -175,6 +178,11 @@ private:
     void check_handover(actor& a, name_state& n, const leasehold::lease& held);
     void check_wait(actor& a, name_state& n);
 
+    static void cancel(actor& a)
+    {
+        a.signal.emit(asio::cancellation_type::terminal);
+        a.leaving.emit(asio::cancellation_type::partial);
+    }
     void apply(const fault& f, process& at);
     void apply_when_due(const fault& f);
     void count(const fault& f, const process& p);
@@ -198,6 +206,8 @@ private:
     clock::time_point troubled_until_ = never;
     bool clocks_beyond_ = false;
     bool stepped_back_ = false;
+    bool duplicates_ = false;
+    bool gave_up_ = false; ///< A shutdown ended without the store: the time to live does the rest.
     bool traced_ = false;
     std::uint64_t grants_ = 0;
     std::unique_ptr<testing::world> owned_world_ = std::make_unique<testing::world>(plan_.seed);
@@ -429,6 +439,7 @@ void trial::told_lost(actor& a, leasehold::lease& held, process& where, error_co
     outcomes_ = outcomes_ * 31 + static_cast<std::uint64_t>(reason.value());
     note(a, "is told that it lost the lease: " + reason.message());
     a.told = true;
+    a.reason = reason;
     const auto here = std::find_if(possessions_.begin(), possessions_.end(), [&](const possession& p) { return p.held == &held; });
     if (a.ended || here == possessions_.end())
         return;
@@ -478,12 +489,17 @@ void trial::leave(actor& a, leasehold::lease& held, process& where, int actor::*
     auto handler = once(a, where, due, [this, &a, told, was_valid](error_code failed) {
         outcomes_ = outcomes_ * 31 + static_cast<std::uint64_t>(failed.value());
         note(a, "left: " + (failed ? failed.message() : std::string("done")));
+        a.unreleased = a.unreleased || failed == condition::store_fault;
         if (told && !failed)
             wrong("loss not reported: a lost lease was released without an error");
         if (was_valid && failed && failed != asio::error::operation_aborted && plan_.is_quiet())
             wrong("release failed: " + failed.message() + " though nothing happened");
     });
-    held.async_release(asio::bind_executor(where.where->get_executor(), std::move(handler)));
+    auto on_host = asio::bind_executor(where.where->get_executor(), std::move(handler));
+    if (outer)
+        held.async_release(asio::bind_cancellation_slot(a.leaving.slot(), std::move(on_host)));
+    else
+        held.async_release(std::move(on_host));
 }
 
 void trial::find_owner(actor& a, name_state& n, std::uint64_t fence)
@@ -549,9 +565,12 @@ void trial::check_order(actor& a, name_state& n, std::uint64_t fence)
 
 void trial::check_handover(actor& a, name_state& n, const leasehold::lease& held)
 {
-    const auto granted = std::find_if(n.grants.rbegin(), n.grants.rend(), [&](const record& r) { return r.owner == a.owner && !a.owner.empty(); });
-    if (granted == n.grants.rend() || granted->first == held.fence() || (granted->repeated && held.fence() == granted->first + granted->count - 1) || a.where->was_stopped(now()))
+    const auto granted = std::find_if(n.grants.rbegin(), n.grants.rend(),
+                                      [&](const record& r) { return r.owner == a.owner && !a.owner.empty(); });
+    if (granted == n.grants.rend() || granted->first == held.fence() || a.where->was_stopped(now()))
         return;
+    if (granted->repeated && held.fence() == granted->first + granted->count - 1)
+        return; // not handed over, but told twice
     ++counted_.handed_over;
     const auto drift = clock::duration(plan_.options.handoff_time) / 4;
     if (now() - granted->when > clock::duration(plan_.options.handoff_time) + drift + at_once && granted->count > 1)
@@ -694,7 +713,7 @@ void trial::apply(const fault& f, process& p)
         break;
     case fault_kind::suspend:
         h.suspend(how_long);
-        p.stopped_until = std::max(p.stopped_until, now() + how_long + 1100ms);
+        p.stopped_until = std::max(p.stopped_until, now() + how_long) + 1100ms;
         break;
     case fault_kind::crash:
         for (process& each : processes_)
@@ -702,7 +721,9 @@ void trial::apply(const fault& f, process& p)
                 each.dead = true; // earlier clients of this host too
         std::erase_if(possessions_, [&](const possession& each) { return each.where->dead; });
         h.crash();
-        world_.after(how_long, [this, client = p.client] { clients_[client] = &start_process(client, world_.make_host("h" + std::to_string(client) + "'")); });
+        world_.after(how_long, [this, client = p.client] {
+            clients_[client] = &start_process(client, world_.make_host("h" + std::to_string(client) + "'"));
+        });
         break;
     case fault_kind::drift_beyond:
         clocks_beyond_ = true;
@@ -725,6 +746,7 @@ void trial::apply(const fault& f, process& p)
         trouble = left;
         break;
     case fault_kind::duplicating:
+        duplicates_ = true;
         net.duplication = net.hint_doubling = percent;
         break;
     case fault_kind::reordering:
@@ -743,7 +765,7 @@ void trial::apply(const fault& f, process& p)
     case fault_kind::cancel:
         for (actor& each : actors_)
             if (each.where == &p && each.due > 0 && each.what->name == f.name % plan_.names)
-                each.signal.emit(asio::cancellation_type::terminal);
+                cancel(each);
         break;
     case fault_kind::count_: break;
     }
@@ -775,9 +797,14 @@ void trial::look_for_orphans()
             continue;
         const bool wanted = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) { return a.owner == owner && (!a.ended || a.inner || a.inner_due > 0); });
         const bool crashed = std::any_of(processes_.begin(), processes_.end(), [](const process& p) { return p.dead; });
-        // A lease that was lost is given back by its time to live alone.
-        const bool lost = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) { return a.owner == owner && a.told; });
-        if (!wanted && !crashed && !lost && n.broken == never && !stepped_back_ && !clocks_beyond_)
+        // A lease that was lost is given back by its time to live alone; so is one that could not be released, and that another
+        // entry of the same owner has prolonged since.
+        const bool lost = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) {
+            return a.owner == owner && (a.told || (a.unreleased && a.entering));
+        });
+        // A request that runs again after it was answered "held" may be granted to nobody; its time to live bounds it.
+        const bool had = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) { return a.owner == owner; });
+        if (!wanted && !crashed && !lost && !gave_up_ && (had || !duplicates_) && n.broken == never && !stepped_back_ && !clocks_beyond_)
             wrong("orphan: " + n.text + " is held for nobody");
     }
 }
@@ -792,10 +819,19 @@ void trial::close(process& p, bool again)
                 if (!p.closed)
                     apply(each, p);
             });
-    p.locks->async_shutdown([this, &p, again](error_code failed) {
+    p.locks->async_shutdown([this, &p, again, since = now()](error_code failed) {
         if (std::exchange(p.closed, true))
             wrong("handler called twice: async_shutdown");
         note(p, "is shut down: " + (failed ? failed.message() : std::string("done")));
+        gave_up_ = gave_up_ || failed;
+        const bool by_time = now() > since + plan_.options.lease_time / 2; // then the times to live may have done it
+        for (const actor& a : actors_) {
+            // Others may be in under an owner that was handed from one lease to the next.
+            const bool shared = std::any_of(actors_.begin(), actors_.end(), [&](const actor& b) { return b.owner == a.owner && b.entering; });
+            const bool its_own = a.where == &p && !a.owner.empty() && !shared && !a.unreleased && (!a.told || a.reason == errc::shut_down);
+            if (!failed && !by_time && its_own && names_[a.what->name].broken == never && server_.holder(names_[a.what->name].text) == a.owner)
+                wrong("shutdown: it succeeded, and " + names_[a.what->name].text + " is held still");
+        }
         if (!again || p.dead)
             return;
         world_.after(200ms, [this, &p] {
@@ -827,19 +863,19 @@ void trial::check_end()
             wrong("never called: an inner handler of [" + std::to_string(a.index) + "]");
     }
     check_commands();
-    bool all = false;
     for (process& p : processes_)
         if (!p.dead && !p.closing)
             close(p, false);
-    all = world_.run_until([&] { return std::all_of(processes_.begin(), processes_.end(), [](const process& p) { return p.dead || (p.closed && p.run_ended); }); }, 7s);
-    if (!all)
+    const auto has_ended = [](const process& p) { return p.dead || (p.closed && p.run_ended); };
+    if (!world_.run_until([&] { return std::all_of(processes_.begin(), processes_.end(), has_ended); }, 7s))
         wrong("shutdown: it did not end");
     for (const process& p : processes_) {
         if (p.dead)
             continue;
         const client_stats s = p.locks->stats();
         if (s.held != 0 || s.waiting != 0 || s.orphans != 0 || s.watched > plan_.names)
-            wrong("left over in a client: " + std::to_string(s.held) + " held, " + std::to_string(s.waiting) + " waiting, " + std::to_string(s.orphans) + " orphans");
+            wrong("left over in a client: " + std::to_string(s.held) + " held, " + std::to_string(s.waiting) + " waiting, " +
+                  std::to_string(s.orphans) + " orphans");
     }
     if (wrong_.empty() && server_.locks() != 0)
         wrong("left over in the store: " + std::to_string(server_.locks()) + " lock(s)");

@@ -1,25 +1,29 @@
-#include <leasehold/testing/world.hpp>
-
+// What the simulated world promises to those who write their own code for it.
 #include <leasehold/client.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/mutex.hpp>
-#include <leasehold/with_lock.hpp>
+#include <leasehold/testing/world.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancel_after.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace asio = boost::asio;
 namespace testing = leasehold::testing;
+using leasehold::errc;
+using leasehold::error_code;
 using namespace std::chrono_literals;
 
 namespace {
@@ -62,6 +66,37 @@ outcome run(std::uint64_t seed)
     return {world.trace_hash(), world.events(), rounds};
 }
 
+/// One host that holds a lock of two seconds.
+struct holder
+{
+    explicit holder(leasehold::lock_options options = {.lease_time = 2s}) : locks(host.make_client(server))
+    {
+        locks.async_run(asio::detached);
+        leasehold::mutex(locks, "name", options).async_lock([this](error_code failed, leasehold::lease got) {
+            BOOST_TEST(!failed);
+            held = std::move(got);
+            held.async_wait_lost([this](error_code why) { lost = why; });
+        });
+        BOOST_REQUIRE(world.run_until([this] { return static_cast<bool>(held); }, 1s));
+    }
+
+    /// How long until the loss is told; nothing when it is not, within `limit`.
+    std::optional<leasehold::clock::duration> lost_within(leasehold::clock::duration limit)
+    {
+        const auto since = world.now();
+        if (!world.run_until([this] { return lost.has_value(); }, limit))
+            return std::nullopt;
+        return world.now() - since;
+    }
+
+    testing::world world{7};
+    testing::server& server = world.make_server();
+    testing::host& host = world.make_host("holder");
+    leasehold::client locks;
+    leasehold::lease held;
+    std::optional<error_code> lost;
+};
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(world_test)
@@ -75,6 +110,303 @@ BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_run)
     BOOST_TEST(first.hash == again.hash);
     BOOST_TEST(first.events == again.events);
     BOOST_TEST(first.hash != other.hash);
+}
+
+BOOST_AUTO_TEST_CASE(time_moves_only_while_the_world_runs_and_by_the_clock_of_the_host)
+{
+    testing::world world;
+    testing::host& fast = world.make_host();
+    const auto start = fast.now();
+    BOOST_TEST((fast.now() == start));
+    fast.drift(100'000); // a tenth
+    world.run_for(10s);
+    BOOST_TEST((fast.now() - start == 11s));
+    BOOST_TEST((world.age() == 10s));
+
+    testing::timer timer(fast);
+    std::optional<leasehold::clock::duration> after;
+    timer.expires_after(11s);
+    timer.async_wait([&](error_code failed) {
+        BOOST_TEST(!failed);
+        after = world.age();
+    });
+    world.run_for(20s);
+    BOOST_REQUIRE(after.has_value());
+    BOOST_TEST((*after == 20s));
+}
+
+BOOST_AUTO_TEST_CASE(a_clock_that_changes_its_pace_moves_the_timers_that_wait)
+{
+    testing::world world;
+    testing::host& host = world.make_host();
+    testing::timer timer(host);
+    std::optional<leasehold::clock::duration> after;
+    timer.expires_after(10s);
+    timer.async_wait([&](error_code) { after = world.age(); });
+    world.run_for(5s);
+    host.drift(1'000'000); // twice as fast
+    world.run_for(5s);
+    BOOST_REQUIRE(after.has_value());
+    BOOST_TEST((*after == 7500ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_timer_is_cancelled_by_its_slot_its_own_cancel_and_its_end)
+{
+    testing::world world;
+    testing::host& host = world.make_host();
+    std::vector<error_code> said;
+    const auto note = [&](error_code e) { said.push_back(e); };
+    asio::cancellation_signal signal;
+    {
+        testing::timer timer(host);
+        timer.expires_after(1s);
+        timer.async_wait(asio::bind_cancellation_slot(signal.slot(), note));
+        signal.emit(asio::cancellation_type::partial);
+        BOOST_TEST(said.empty()); // never within the call
+        world.run_for(0s);
+        BOOST_TEST(said.size() == 1u);
+        timer.async_wait(note);
+        timer.cancel();
+        world.run_for(0s);
+        BOOST_TEST(said.size() == 2u);
+        timer.async_wait(note);
+    }
+    world.run_for(2s);
+    BOOST_TEST(said.size() == 3u);
+    for (const error_code& each : said)
+        BOOST_TEST((each == asio::error::operation_aborted));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_ready_at_once_runs_in_an_order_of_the_seed_and_a_strand_keeps_its_own)
+{
+    std::vector<std::string> free_orders;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        testing::world world(seed);
+        testing::host& host = world.make_host();
+        std::string free;
+        std::string ordered;
+        const auto strand = asio::make_strand(host.get_executor());
+        for (const char c : {'a', 'b', 'c', 'd'}) {
+            asio::post(host.get_executor(), [&free, c] { free += c; });
+            asio::post(strand, [&ordered, c] { ordered += c; });
+        }
+        world.run_for(0s);
+        BOOST_TEST(ordered == "abcd");
+        BOOST_TEST(free.size() == 4u);
+        if (std::find(free_orders.begin(), free_orders.end(), free) == free_orders.end())
+            free_orders.push_back(free);
+    }
+    BOOST_TEST(free_orders.size() > 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_nothing_befalls_is_kept)
+{
+    holder h;
+    BOOST_TEST(!h.lost_within(60s).has_value());
+    BOOST_TEST(h.held.valid());
+    BOOST_TEST(h.server.holder("name") != "");
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_is_paused_for_too_long_finds_its_lease_gone)
+{
+    holder h;
+    h.host.pause(5s);
+    h.world.run_for(4s);
+    BOOST_TEST(!h.lost.has_value()); // nothing of it runs
+    BOOST_TEST(!h.held.valid());     // but whoever looked would know
+    BOOST_TEST(h.lost_within(2s).has_value());
+    BOOST_TEST((*h.lost == errc::expired));
+}
+
+BOOST_AUTO_TEST_CASE(a_short_pause_costs_nothing)
+{
+    holder h;
+    h.host.pause(500ms);
+    BOOST_TEST(!h.lost_within(10s).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_machine_that_was_suspended_notices_within_a_second)
+{
+    holder h;
+    h.host.suspend(10s);
+    h.world.run_for(10s);
+    BOOST_TEST(!h.held.valid());
+    BOOST_TEST(h.lost_within(1001ms).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(who_is_cut_off_either_way_is_told_at_the_deadline)
+{
+    for (const auto way : {testing::direction::both, testing::direction::to_server, testing::direction::from_server}) {
+        holder h;
+        h.host.cut_off(way, 10s);
+        const auto deadline = h.held.deadline();
+        const auto now = h.host.now();
+        const auto told = h.lost_within(10s);
+        BOOST_REQUIRE(told.has_value());
+        BOOST_TEST((*h.lost == errc::expired));
+        BOOST_TEST((*told >= deadline - now)); // a renewal that was under way may have come in
+        BOOST_TEST((*told <= 2s));
+        BOOST_TEST(!h.held.valid());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_short_cut_and_a_reset_cost_nothing)
+{
+    holder h;
+    h.host.cut_off(testing::direction::both, 300ms);
+    h.world.run_for(2s);
+    h.host.reset_connections();
+    BOOST_TEST(!h.lost_within(10s).has_value());
+    BOOST_TEST(h.locks.stats().disconnects >= 1u);
+}
+
+BOOST_AUTO_TEST_CASE(data_that_is_lost_is_noticed_at_the_next_renewal)
+{
+    const std::vector<void (*)(testing::server&)> losses = {
+        [](testing::server& s) { s.flush_all(); },
+        [](testing::server& s) { BOOST_TEST(s.erase("name")); },
+        [](testing::server& s) { s.overwrite("name"); },
+        [](testing::server& s) { s.seize("name", 1s); },
+        [](testing::server& s) { s.restart(testing::server::data::lost, 10ms); },
+        [](testing::server& s) { s.fail_over(1s, 10ms); },
+        [](testing::server& s) { s.restart(testing::server::data::last_second_lost, 10ms); },
+    };
+    for (const auto lose : losses) {
+        holder h;
+        lose(h.server);
+        BOOST_TEST(h.lost_within(1s).has_value());
+        BOOST_TEST((*h.lost == errc::lost));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(data_that_is_old_enough_survives)
+{
+    holder h;
+    h.world.run_for(5s);
+    h.server.restart(testing::server::data::last_second_lost, 100ms);
+    h.world.run_for(5s);
+    h.server.fail_over(1s, 100ms);
+    h.world.run_for(5s);
+    h.server.restart(testing::server::data::kept, 100ms);
+    h.server.flush_scripts();
+    BOOST_TEST(!h.lost_within(10s).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_is_stalled_slow_or_refuses_for_a_moment_costs_nothing)
+{
+    holder h;
+    h.server.stall(500ms);
+    h.world.run_for(3s);
+    h.server.refuse(500ms);
+    h.world.run_for(3s);
+    h.server.slow(100ms);
+    BOOST_TEST(!h.lost_within(10s).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_whose_clock_jumps_forward_lets_leases_end)
+{
+    holder h({.lease_time = 2s, .renew = false});
+    BOOST_TEST(h.server.locks() == 1u);
+    h.server.step_clock(3s);
+    BOOST_TEST(h.server.locks() == 0u);
+    BOOST_TEST(h.held.valid()); // it cannot know
+}
+
+BOOST_AUTO_TEST_CASE(the_date_matters_to_nobody)
+{
+    holder h;
+    const auto date = h.host.wall_clock();
+    h.host.step_wall_clock(std::chrono::hours(24 * 3650));
+    BOOST_TEST((h.host.wall_clock() - date == std::chrono::hours(24 * 3650)));
+    BOOST_TEST(!h.lost_within(10s).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_crash_destroys_handlers_and_leaves_the_lock_to_its_time_to_live)
+{
+    holder h;
+    auto token = std::make_shared<int>();
+    bool called = false;
+    testing::timer timer(h.host);
+    timer.expires_after(1s);
+    timer.async_wait([token, &called](error_code) { called = true; });
+    const std::weak_ptr<int> alive = std::exchange(token, nullptr);
+    h.host.crash();
+    h.world.run_for(1s);
+    BOOST_TEST(h.host.is_crashed());
+    BOOST_TEST(alive.expired());
+    BOOST_TEST(!called);
+    BOOST_TEST(!h.lost.has_value());
+    BOOST_TEST(!h.held.valid());
+    BOOST_TEST(h.server.locks() == 1u);
+    h.world.run_for(2s);
+    BOOST_TEST(h.server.locks() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_fault_can_be_placed_at_a_step)
+{
+    // The command runs, its answer is lost: what was taken is given back.
+    testing::world world(3);
+    testing::server& server = world.make_server();
+    testing::host& host = world.make_host();
+    leasehold::client locks = host.make_client(server);
+    locks.async_run(asio::detached);
+    std::vector<testing::step> steps;
+    host.on_step([&](testing::step s) {
+        steps.push_back(s);
+        if (s == testing::step::acquire_ran && steps.size() < 5)
+            host.cut_off(testing::direction::from_server, 1s);
+    });
+    std::optional<error_code> outcome;
+    leasehold::mutex(locks, "name", {.lease_time = 30s}).async_try_lock_for(500ms, [&](error_code failed, leasehold::lease) { outcome = failed; });
+    world.run_for(600ms);
+    BOOST_REQUIRE(outcome.has_value());
+    BOOST_TEST((*outcome == errc::outcome_unknown));
+    BOOST_TEST(server.locks() == 1u);
+    world.run_for(5s);
+    BOOST_TEST(server.locks() == 0u);
+    BOOST_REQUIRE(steps.size() > 3u);
+    BOOST_TEST((std::find(steps.begin(), steps.end(), testing::step::connected) != steps.end()));
+    const auto sent = std::find(steps.begin(), steps.end(), testing::step::acquire_sent);
+    BOOST_TEST((std::find(sent, steps.end(), testing::step::acquire_ran) != steps.end()));
+}
+
+BOOST_AUTO_TEST_CASE(messages_fare_as_the_conditions_say)
+{
+    holder h;
+    testing::conditions all_lost = h.host.network();
+    all_lost.loss = 1'000'000;
+    h.host.network(all_lost);
+    BOOST_TEST(h.lost_within(3s).has_value());
+    BOOST_TEST((*h.lost == errc::expired));
+
+    holder doubled;
+    testing::conditions twice = doubled.host.network();
+    twice.duplication = twice.hint_doubling = 1'000'000;
+    doubled.host.network(twice);
+    const auto before = doubled.server.commands();
+    BOOST_TEST(!doubled.lost_within(20s).has_value());
+    BOOST_TEST(doubled.server.commands() > before + 31); // thirty renewals; copies that come when the answer is there are left out
+}
+
+BOOST_AUTO_TEST_CASE(a_world_may_end_at_any_moment_and_what_is_left_of_it_is_harmless)
+{
+    for (int events = 0; events < 120; events += 3) {
+        std::optional<leasehold::client> left;
+        leasehold::lease held;
+        {
+            testing::world world(5);
+            testing::server& server = world.make_server();
+            testing::host& host = world.make_host();
+            left.emplace(leasehold::detail::core_ptr(host.make_client(server).core()));
+            left->async_run(asio::detached);
+            int rounds = 0;
+            asio::co_spawn(host, work(host, *left, rounds), asio::detached);
+            leasehold::mutex(*left, "other").async_lock([&](error_code, leasehold::lease got) { held = std::move(got); });
+            for (int i = 0; i < events; ++i)
+                world.run_one(world.now() + 1s);
+        }
+        BOOST_TEST(!held.valid());
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
