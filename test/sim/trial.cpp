@@ -486,10 +486,10 @@ void trial::leave(actor& a, leasehold::lease& held, process& where, int actor::*
         return;
     }
     const bool told = outer && a.told;
-    auto handler = once(a, where, due, [this, &a, told, was_valid](error_code failed) {
+    auto handler = once(a, where, due, [this, &a, told, was_valid, outer](error_code failed) {
         outcomes_ = outcomes_ * 31 + static_cast<std::uint64_t>(failed.value());
         note(a, "left: " + (failed ? failed.message() : std::string("done")));
-        a.unreleased = a.unreleased || failed == condition::store_fault;
+        a.unreleased = a.unreleased || failed == condition::store_fault || (failed && !outer); // an entry that was lost stays in, too
         if (told && !failed)
             wrong("loss not reported: a lost lease was released without an error");
         if (was_valid && failed && failed != asio::error::operation_aborted && plan_.is_quiet())
