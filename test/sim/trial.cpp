@@ -482,6 +482,7 @@ void trial::leave(actor& a, leasehold::lease& held, process& where, int actor::*
     names_[a.what->name].left = now();
     note(a, std::string("leaves ") + which + (was_valid ? "" : " (not valid)"));
     if (a.what->let_go) {
+        a.unreleased = a.unreleased || a.entering; // nobody is told whether it went well
         held = leasehold::lease();
         return;
     }
@@ -824,7 +825,8 @@ void trial::close(process& p, bool again)
             wrong("handler called twice: async_shutdown");
         note(p, "is shut down: " + (failed ? failed.message() : std::string("done")));
         gave_up_ = gave_up_ || failed;
-        const bool by_time = now() > since + plan_.options.lease_time / 2; // then the times to live may have done it
+        // In trouble the times to live may have done it, and not to the last millisecond.
+        const bool by_time = now() > since + plan_.options.lease_time / 2 || troubled_until_ + to_notice > since;
         for (const actor& a : actors_) {
             // An owner goes from one lease to the next; others may be in under it, and the last one may have lost it.
             const bool else_told = std::any_of(actors_.begin(), actors_.end(), [&](const actor& b) {
