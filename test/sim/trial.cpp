@@ -820,13 +820,13 @@ void trial::close(process& p, bool again)
                 if (!p.closed)
                     apply(each, p);
             });
-    p.locks->async_shutdown([this, &p, again, since = now()](error_code failed) {
+    p.locks->async_shutdown([this, &p, again, since = now(), troubled = troubled_until_](error_code failed) {
         if (std::exchange(p.closed, true))
             wrong("handler called twice: async_shutdown");
         note(p, "is shut down: " + (failed ? failed.message() : std::string("done")));
         gave_up_ = gave_up_ || failed;
         // In trouble the times to live may have done it, and not to the last millisecond.
-        const bool by_time = now() > since + plan_.options.lease_time / 2 || troubled_until_ + to_notice > since;
+        const bool by_time = now() > since + plan_.options.lease_time / 2 || troubled + to_notice > since;
         for (const actor& a : actors_) {
             // An owner goes from one lease to the next; others may be in under it, and the last one may have lost it.
             const bool else_told = std::any_of(actors_.begin(), actors_.end(), [&](const actor& b) {
