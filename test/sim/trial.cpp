@@ -826,9 +826,11 @@ void trial::close(process& p, bool again)
         gave_up_ = gave_up_ || failed;
         const bool by_time = now() > since + plan_.options.lease_time / 2; // then the times to live may have done it
         for (const actor& a : actors_) {
-            // Others may be in under an owner that was handed from one lease to the next.
-            const bool shared = std::any_of(actors_.begin(), actors_.end(), [&](const actor& b) { return b.owner == a.owner && b.entering; });
-            const bool its_own = a.where == &p && !a.owner.empty() && !shared && !a.unreleased && (!a.told || a.reason == errc::shut_down);
+            // An owner goes from one lease to the next; others may be in under it, and the last one may have lost it.
+            const bool else_told = std::any_of(actors_.begin(), actors_.end(), [&](const actor& b) {
+                return b.owner == a.owner && (b.entering || b.unreleased || (b.told && b.reason != errc::shut_down));
+            });
+            const bool its_own = a.where == &p && !a.owner.empty() && !else_told;
             if (!failed && !by_time && its_own && names_[a.what->name].broken == never && server_.holder(names_[a.what->name].text) == a.owner)
                 wrong("shutdown: it succeeded, and " + names_[a.what->name].text + " is held still");
         }
