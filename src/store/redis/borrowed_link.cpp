@@ -104,8 +104,8 @@ public:
     void close() noexcept override
     {
         user_ = nullptr;
-        if (timer_)
-            timer_->cancel();
+        // What is under way keeps this, perhaps until after the strand's context has ended.
+        timer_.reset();
         if (const auto asked = std::exchange(probe_, nullptr))
             there_->post(there_, [asked](auto&) { asked->cancel.emit(asio::cancellation_type::terminal); });
         for (const auto& each : std::exchange(under_way_, {}))
