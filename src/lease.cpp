@@ -30,10 +30,12 @@ core& client_of(const grant& held) noexcept
 
 const asio::any_io_executor no_client = asio::system_executor();
 
-// An operation on no lease has no client either: it completes where its handler belongs.
+// An operation on no lease has no client either: it completes where its handler belongs. Straight away, and not by way of the system's threads:
+// one of those could still hold the handler's executor when its context goes.
 void complete_empty(void_handler handler)
 {
-    completion<error_code>::immediate(std::move(handler), no_client, errc::not_owner);
+    completion<error_code> done(std::move(handler));
+    done(errc::not_owner);
 }
 
 void release_in_background(grant_ptr given) noexcept

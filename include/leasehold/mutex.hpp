@@ -113,6 +113,8 @@ private:
     static clock::duration clipped(std::chrono::milliseconds limit) noexcept
     {
         constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(clock::duration::max());
+        if (limit <= limit.zero())
+            return clock::duration::zero();
         return limit >= longest ? clock::duration::max() : clock::duration(limit);
     }
 
