@@ -296,7 +296,8 @@ BOOST_AUTO_TEST_CASE(an_immediate_executor_is_used_for_immediate_errors)
         case 2: lease().async_release(handler); break;
         }
         BOOST_TEST(calls == 0);
-        BOOST_TEST(way_out.submissions() == 1u);
+        // Without a lease there is no client, and so nothing to get out of: the handler goes straight to its executor.
+        BOOST_TEST(way_out.submissions() == (which == 2 ? 0u : 1u));
         e.poll();
         BOOST_TEST(calls == 1);
     }
