@@ -67,9 +67,9 @@ void start_release(void_handler handler, grant_ptr given)
     core& client = client_of(*given);
     if (client.gone())
         return;
-    const outcome_op_ptr op(new outcome_op(std::move(handler)));
+    outcome_op_ptr op(new outcome_op(std::move(handler)));
     cancel_by_slot(client, op);
-    client.carry([given = std::move(given), going = departure(op), &client]() mutable {
+    client.carry([given = std::move(given), going = departure(std::move(op)), &client]() mutable {
         client.leases().release(*given, going.arrive());
     });
 }

@@ -28,10 +28,10 @@ void lessor::give(completion<error_code, lease>& to, hold& from, std::uint64_t f
     grant_ptr given(new grant(hold_ptr(&from), fence, now));
     from.current = given.get();
     auto& counts = base.counts;
-    counts.held.fetch_add(1, std::memory_order_relaxed);
-    counts.acquired.fetch_add(1, std::memory_order_relaxed);
+    ++counts.held;
+    ++counts.acquired;
     if (handed_over)
-        counts.handed_over.fetch_add(1, std::memory_order_relaxed);
+        ++counts.handed_over;
     to(error_code(), lease(std::move(given)));
     base.tell([&](observer& o) { o.acquired(from.spec->name, fence, now - since, handed_over); });
 }
@@ -50,7 +50,7 @@ void lessor::release(grant& which, outcome_op_ptr waiting)
 
     finish(which, grant::released);
     from.current = nullptr;
-    base.counts.released.fetch_add(1, std::memory_order_relaxed);
+    ++base.counts.released;
     base.tell([&](observer& o) { o.released(from.spec->name, which.fence, base.turn_time() - which.since); });
     if (from.place != nullptr && from.place->hand_over(from)) {
         if (waiting)
@@ -147,7 +147,7 @@ void lessor::on_lost(hold& which, error_code reason)
         grant& ending = *std::exchange(which.current, nullptr);
         const grant_ptr last(&ending);
         finish(ending, reason.value());
-        base.counts.lost.fetch_add(1, std::memory_order_relaxed);
+        ++base.counts.lost;
         base.tell([&](observer& o) { o.lost(which.spec->name, ending.fence, reason); });
     }
     if (contender* const place = std::exchange(which.place, nullptr)) {
@@ -165,7 +165,7 @@ void lessor::finish(grant& which, int how)
 {
     const error_code told = how == grant::released ? error_code(asio::error::operation_aborted) : error_code(static_cast<errc>(how));
     which.ended.store(how, std::memory_order_release);
-    base.counts.held.fetch_sub(1, std::memory_order_relaxed);
+    --base.counts.held;
     while (!which.waits.empty()) {
         const boost::intrusive_ptr<wait_op> op(&which.waits.front(), false);
         which.waits.pop_front();
