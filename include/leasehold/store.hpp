@@ -50,11 +50,12 @@ struct renewal
     std::string_view name;
     std::string_view owner;
     std::chrono::milliseconds lease;
+    std::string_view entry = {}; ///< As in the acquire that is prolonged.
 };
 
 enum class renewal_result : std::uint8_t
 {
-    gone,    ///< The owner is not in: there is no key, or another has it. Nothing was created.
+    gone,    ///< The owner, or this entry, is not in: there is no key, another has it, or the store lost the entry. Nothing was created.
     renewed,
     failed,  ///< Not executed; nothing is known.
 };

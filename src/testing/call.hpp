@@ -46,6 +46,7 @@ struct call : boost::intrusive_ref_counter<call, boost::thread_unsafe_counter>
     {
         std::string name;
         std::string owner;
+        std::string entry;
         std::chrono::milliseconds lease;
     };
 

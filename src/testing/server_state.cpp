@@ -147,9 +147,10 @@ answer server_state::execute(call& what)
     case call::kind::acquire: execute_acquire(what, said); break;
     case call::kind::renew:
         for (const call::item& each : what.items) {
-            const auto got = is_overwritten(each.name) ? renewal_result::gone : data.renew({each.name, each.owner, each.lease}, now);
+            const auto got = is_overwritten(each.name) ? renewal_result::gone
+                                                           : data.renew({each.name, each.owner, each.lease, each.entry}, now);
             if (got == renewal_result::renewed)
-                note(written::kind::renew, each.name, each.owner, {}, each.lease);
+                note(written::kind::renew, each.name, each.owner, each.entry, each.lease);
             if (time.traced())
                 line("renew " + each.name + " by " + short_id(each.owner) + (got == renewal_result::renewed ? " -> renewed" : " -> GONE"));
             said.renewed.push_back(got);
@@ -266,7 +267,7 @@ void server_state::replay(memory::table& onto, const written& one)
     case written::kind::acquire:
         static_cast<void>(onto.acquire({one.name, one.owner, one.entry, one.lease, one.fences, {}}, memory::table::no_limit, one.at));
         break;
-    case written::kind::renew: static_cast<void>(onto.renew({one.name, one.owner, one.lease}, one.at)); break;
+    case written::kind::renew: static_cast<void>(onto.renew({one.name, one.owner, one.lease, one.entry}, one.at)); break;
     case written::kind::release: static_cast<void>(onto.release({one.name, one.owner, one.entry}, one.at)); break;
     case written::kind::erase: static_cast<void>(onto.erase(one.name, one.at)); break;
     case written::kind::flush: onto.clear(); break;

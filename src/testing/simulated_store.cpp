@@ -161,7 +161,7 @@ void simulated_store::async_renew(std::span<const renewal> renewals, renew_handl
     const call_ptr c = make(call::kind::renew);
     c->items.reserve(renewals.size());
     for (const renewal& each : renewals)
-        c->items.push_back({std::string(each.name), std::string(each.owner), each.lease});
+        c->items.push_back({std::string(each.name), std::string(each.owner), std::string(each.entry), each.lease});
     c->handler = std::move(handler);
     send(c);
 }

@@ -1347,6 +1347,13 @@ BOOST_AUTO_TEST_CASE(what_is_asked_and_what_is_given)
     BOOST_TEST(inner.fence() == held.fence());
     BOOST_TEST((inner.owner() == held.owner()));
     BOOST_TEST(e.stats().held == 2u);
+    e.advance(10s); // both are renewed, each as what it is
+    std::vector<std::string> renewed;
+    for (const auto& call : e.store->renewals())
+        for (const auto& each : call.locks)
+            renewed.push_back(each.owner == asked.owner ? each.entry : "another's");
+    BOOST_TEST((renewed == std::vector<std::string>{"", asked.entry} || renewed == std::vector<std::string>{asked.entry, ""}));
+    e.renew_all();
     const auto out = e.release(std::move(inner));
     BOOST_TEST(e.last_release().entry == asked.entry);
     e.say_released(left::left);

@@ -88,7 +88,7 @@ void fake_store::async_renew(std::span<const renewal> renewals, renew_handler ha
     check_call("async_renew");
     renew_call call;
     for (const renewal& each : renewals)
-        call.locks.push_back({std::string(each.name), std::string(each.owner), each.lease});
+        call.locks.push_back({std::string(each.name), std::string(each.owner), each.lease, std::string(each.entry)});
     add(renewals_, std::move(call), std::move(handler), std::vector<renewal_result>());
 }
 

@@ -42,6 +42,7 @@ public:
         std::string name;
         std::string owner;
         milliseconds lease{};
+        std::string entry;
     };
 
     struct renew_call

@@ -266,6 +266,20 @@ inline void entries_are_counted_once_each(store_lab& lab)
     BOOST_TEST((p.take_by(p.b, "b:1") == granted_t::granted));
 }
 
+// What the store lost of an entry is told to its holder, who would go on when the first one has left.
+inline void an_entry_that_is_not_known_is_not_renewed(store_lab& lab)
+{
+    pair p(lab);
+    p.take_by(p.a, "a:1");
+    for (const char* entry : {"e1", "e2"})
+        BOOST_TEST((p.a.acquire(again("lock", "a:1", entry)).reply.result == granted_t::granted));
+    BOOST_TEST((p.leave_by(p.a, "a:1", "e1") == left_t::left));
+    const renewal all[] = {{"lock", "a:1", 10s, "e1"}, {"lock", "a:1", 10s}, {"lock", "a:1", 10s, "e2"}, {"lock", "b:1", 10s, "e2"}};
+    const std::vector<renewal_result> expected{renewal_result::gone, renewal_result::renewed, renewal_result::renewed,
+                                               renewal_result::gone};
+    BOOST_TEST((p.a.renew(all).reply == expected));
+}
+
 inline void a_release_tells_those_who_watch(store_lab& lab)
 {
     pair p(lab);
@@ -402,6 +416,7 @@ inline bool add_store_contract(const lab_factory& make_lab)
     LEASEHOLD_CASE(renewals_are_answered_in_order_and_create_nothing);
     LEASEHOLD_CASE(a_lock_that_was_deleted_is_not_made_again);
     LEASEHOLD_CASE(entries_are_counted_once_each);
+    LEASEHOLD_CASE(an_entry_that_is_not_known_is_not_renewed);
     LEASEHOLD_CASE(a_release_tells_those_who_watch);
     LEASEHOLD_CASE(the_releaser_is_told_as_well_when_it_watches);
     LEASEHOLD_CASE(only_a_release_that_frees_tells);

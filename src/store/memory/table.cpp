@@ -106,6 +106,9 @@ renewal_result table::renew(const renewal& request, instant now)
     }
     if (lock == nullptr || lock->owner != request.owner)
         return renewal_result::gone;
+    // An entry that is not counted keeps nobody out, however long the owner stays in.
+    if (!request.entry.empty() && std::find(lock->entries.begin(), lock->entries.end(), request.entry) == lock->entries.end())
+        return renewal_result::gone;
     raise(*lock, request.lease, now);
     return renewal_result::renewed;
 }

@@ -3,6 +3,8 @@
 #include "store/redis/layout.hpp"
 
 #include <charconv>
+#include <deque>
+#include <string>
 #include <utility>
 
 namespace leasehold::redis_store {
@@ -97,9 +99,11 @@ void batch::renew(std::span<const renewal> renewals, renew_part part)
     words_.push_back(write(0, renewals.size()));
     for (const renewal& each : renewals)
         words_.push_back(each.name);
+    std::deque<std::string> markers; // stay where they are
     for (std::size_t i = 0; i < renewals.size(); ++i) {
-        words_.push_back(renewals[i].owner);
-        words_.push_back(write(i + 1, renewals[i].lease.count()));
+        const renewal& each = renewals[i];
+        words_.push_back(each.entry.empty() ? each.owner : std::string_view(markers.emplace_back(entry_field(each.owner, each.entry))));
+        words_.push_back(write(i + 1, each.lease.count()));
     }
     request.push_range("EVALSHA", words_);
     add(std::move(part), called, begin);

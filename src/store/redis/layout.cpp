@@ -26,4 +26,12 @@ void release_channel(std::string_view name, std::string& out)
     prefixed("redisson_lock__channel", name, out);
 }
 
+std::string entry_field(std::string_view owner, std::string_view entry)
+{
+    std::string field(owner);
+    field += '/';
+    field += entry;
+    return field;
+}
+
 } // namespace leasehold::redis_store

@@ -15,6 +15,9 @@ void fence_key(std::string_view name, std::string& out);
 /// The channel that releases are published on.
 void release_channel(std::string_view name, std::string& out);
 
+/// The field of the lock's hash that marks an entry of its owner.
+std::string entry_field(std::string_view owner, std::string_view entry);
+
 } // namespace leasehold::redis_store
 
 #endif
