@@ -392,7 +392,7 @@ private:
     {
         asio::steady_timer pause(context_);
         while (!settling_) {
-            pause.expires_after(milliseconds(random.between(0, 25)));
+            pause.expires_after(milliseconds(random.between(0, 20)));
             co_await pause.async_wait(asio::use_awaitable);
             if (!settling_)
                 co_await round(random);
@@ -404,9 +404,9 @@ private:
         const auto draw = random.below(100);
         if (draw < 75)
             return milliseconds(random.between(0, 3));
-        if (draw < 96)
+        if (draw < 98)
             return milliseconds(random.between(3, 30));
-        return set_.lease * random.between(12, 20) / 10; // it has to be renewed
+        return set_.lease * random.between(11, 16) / 10; // it has to be renewed
     }
 
     asio::awaitable<void> round(generator& random)
@@ -449,10 +449,10 @@ private:
         if (code)
             co_return not_granted(name, op, code);
         const holding_ptr mine = granted(name, op, held);
-        // A quarter of those that are not renewed overstay.
-        const bool overstays = !how.renew && random.below(4) == 0;
+        // Some of those that are not renewed overstay.
+        const bool overstays = !how.renew && random.below(5) == 0;
         const auto time = overstays ? set_.lease * 3 / 2 : how.renew ? working_time(random) : milliseconds(random.between(0, 10));
-        co_await work(*mine, time, random.below(10) == 0);
+        co_await work(*mine, time, random.below(3) == 0);
         co_await end(*mine, held, random);
     }
 

@@ -3,6 +3,7 @@
 #include "chaos/controls.hpp"
 #include "chaos/progress.hpp"
 #include "chaos/round.hpp"
+#include "chaos/save.hpp"
 #include "chaos/table.hpp"
 #include "chaos/timeline.hpp"
 
@@ -12,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -28,11 +30,12 @@ using namespace leasehold::test::chaos;
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-constexpr char usage[] = R"(usage: chaos [--minutes M] [--seed S] [--deployment NAME] [--controls]
+constexpr char usage[] = R"(usage: chaos [--minutes M] [--seed S] [--deployment NAME] [--keep DIRECTORY] [--controls]
 
   --minutes M        how long, all deployments together; 0.1 ... 1440 (1)
   --seed S           decides the order of the faults (drawn)
   --deployment NAME  one only: none, always, everysec (what a server writes to its append-only file; default: all three)
+  --keep DIRECTORY   write there what the clients wrote, the faults and the register, of every round
   --controls         only the negative control of the fences
 )";
 
@@ -57,6 +60,7 @@ struct arguments
     double minutes = 1;
     std::optional<std::uint64_t> seed{};
     std::string only{};
+    std::string keep{};
     bool controls = false;
 };
 
@@ -103,6 +107,8 @@ arguments parse(int count, char** words)
             if (std::none_of(deployments.begin(), deployments.end(), [&](const deployment& each) { return each.option == out.only; }))
                 throw bad_argument("--deployment is '" + out.only + "'; it must be none, always or everysec");
         }
+        else if (option == "--keep")
+            out.keep = value();
         else if (option == "--controls")
             out.controls = true;
         else if (option == "--help" || option == "-h") {
@@ -191,8 +197,8 @@ private:
         const round_settings how{.how = where.how,
                                  .clients = {.seed = seed_ + number * 1'000'003,
                                              .clients = 5,
-                                             .names = {"a", "b", "c"},
-                                             .lease = 600ms,
+                                             .names = {"a", "b", "c", "d"},
+                                             .lease = 500ms,
                                              .workers = 4},
                                  .length = length};
         const auto begun = boot_time();
@@ -207,6 +213,8 @@ private:
                 return std::string(text);
             });
         });
+        if (!args_.keep.empty())
+            save(all, std::filesystem::path(args_.keep) / (std::to_string(number + 1) + '-' + where.option));
         const report found = check(all);
         results_[which].second += found;
         if (!found.violations.empty())
