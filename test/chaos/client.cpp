@@ -253,8 +253,8 @@ private:
         constexpr auto period = 10ms;
         const stamp due = now() + period;
         heartbeat_.expires_after(period);
-        heartbeat_.async_wait([this, due](error_code stopped) {
-            if (stopped)
+        heartbeat_.async_wait([this, due](error_code) {
+            if (closed_) // asked of us and not of the timer, which may have expired before it was cancelled
                 return;
             if (const stamp late = now(); late - due > 5ms)
                 log_.put({.at = late, .what = verb::stalled, .number = due.count()});
@@ -299,6 +299,7 @@ private:
                           .what = verb::closed,
                           .number = static_cast<std::int64_t>(had.held + had.waiting + had.orphans),
                           .word = word_of(code)});
+                closed_ = true;
                 heartbeat_.cancel();
                 input_.close();
             });
@@ -549,6 +550,7 @@ private:
     int pauses_;
     bool settling_ = false;
     bool settled_ = false;
+    bool closed_ = false;
     bool failed_ = false;
 };
 

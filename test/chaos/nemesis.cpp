@@ -18,7 +18,7 @@ constexpr std::array<const char*, kinds> names = {
     "server killed",       "last writes lost",   "server stopped",  "DEBUG SLEEP",     "slow script, BUSY",
     "SCRIPT FLUSH",        "FLUSHALL",           "key deleted",     "CLIENT KILL",     "out of memory",
     "client stopped",      "client killed",      "blackhole",       "requests lost",   "replies lost",
-    "replies held back",   "connections reset",  "reset around a command", "connections refused", "latency beyond the lease",
+    "replies held back",   "connections reset",  "reset around a command", "connections refused", "latency",
 };
 
 bool at_server(fault_kind kind)
@@ -228,7 +228,7 @@ void nemesis::begin_for_client(active& what)
         proxy.refuse();
         return proxy.reset_all();
     case fault_kind::latency: {
-        const stamp each_way = lease_times(6, 12);
+        const stamp each_way = lease_times(2, 12); // there and back from a part of the lease to more than two
         proxy.delay(std::chrono::duration_cast<std::chrono::milliseconds>(each_way));
         what.until = now + lease_times(15, 30);
         return;
