@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace leasehold::test::chaos {
 namespace {
@@ -36,7 +37,12 @@ public:
 
     void torment(persistence keeps, std::chrono::milliseconds length)
     {
-        nemesis evil(set_.seed, keeps, set_.lease, set_.names, server_, clients_);
+        auto plan = make_plan(set_.seed, {.how = keeps,
+                                          .lease = set_.lease,
+                                          .length = length,
+                                          .clients = set_.clients,
+                                          .can_sleep = can_sleep(server_)});
+        nemesis evil(std::move(plan), keeps, set_.lease, set_.names, server_, clients_);
         const stamp end = boot_time() + length;
         for (stamp now = boot_time(); now < end; now = boot_time()) {
             evil.step(now);
