@@ -188,7 +188,8 @@ private:
             check_writes(name, found->second, attempts);
         for (const auto& [key, each] : attempts)
             if (each->taken.value_or(false))
-                wrong(rule::register_agrees, name, each->at, std::get<0>(key) + " wrote " + to_string(each->value) + ", which is not there");
+                wrong(rule::register_agrees, name, each->at,
+                      std::get<0>(key) + " wrote " + to_string(each->value) + ", which is not there");
     }
 
     void check_writes(const std::string& name, const std::vector<write>& writes, std::map<write_key, const write_attempt*>& attempts)

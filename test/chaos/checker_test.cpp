@@ -71,7 +71,7 @@ private:
     std::uint32_t ops_ = 0;
 };
 
-/// Three clients, two locks, one second of work in which the data is lost once, one loss, one who is killed; and everybody gets in at the end.
+/// Three clients and two locks: the data is lost once, one lease expires, one client is killed; and everybody gets in at the end.
 class good_run
 {
 public:
@@ -238,7 +238,8 @@ BOOST_AUTO_TEST_CASE(lines_are_read_as_they_were_written)
     BOOST_TEST((parse_line(to_line(all)) == all));
     const event little{.at = 1ns, .what = verb::closing};
     BOOST_TEST((parse_line(to_line(little)) == little));
-    for (const char* bad : {"", "x", "12 lost a 7 8", "12 lost a 7 8 9 2 w", "12 found a 7 8 9 1 w", "12 lost a 7 8 9 1", "12 lost a 7 8 9 1 w w"})
+    for (const char* bad : {"", "x", "12 lost a 7 8", "12 lost a 7 8 9 2 w", "12 found a 7 8 9 1 w", "12 lost a 7 8 9 1",
+                            "12 lost a 7 8 9 1 w w"})
         BOOST_TEST(!parse_line(bad).has_value(), bad);
 }
 

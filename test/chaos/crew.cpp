@@ -128,7 +128,8 @@ std::string crew::said_after(std::size_t place, const std::string& beginning)
 {
     member& whom = *places_[place]->client;
     listen(whom);
-    const auto found = std::find_if(whom.said.begin(), whom.said.end(), [&](const std::string& each) { return each.starts_with(beginning); });
+    const auto found =
+        std::find_if(whom.said.begin(), whom.said.end(), [&](const std::string& each) { return each.starts_with(beginning); });
     if (found == whom.said.end())
         return {};
     const std::string rest = found->substr(beginning.size());

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -177,9 +177,9 @@ private:
     bool run_rounds()
     {
         const auto all = std::chrono::duration_cast<milliseconds>(std::chrono::duration<double, std::ratio<60>>(args_.minutes));
-        const auto cycles = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(
-                                                          std::chrono::duration<double>(all) / longest_round / static_cast<double>(chosen_.size()))));
-        const auto rounds = cycles * static_cast<std::int64_t>(chosen_.size());
+        const auto kinds = static_cast<std::int64_t>(chosen_.size());
+        const std::int64_t cycles = std::max<std::int64_t>(1, (all + kinds * longest_round - 1ms) / (kinds * longest_round));
+        const std::int64_t rounds = cycles * kinds;
         const auto begun = std::chrono::steady_clock::now();
         for (std::int64_t i = 0; i < rounds; ++i) {
             // What a round takes for its beginning and its end is taken from those that follow.
@@ -218,16 +218,18 @@ private:
         const report found = check(all);
         results_[which].second += found;
         if (!found.violations.empty())
-            complain(all, found, number);
+            complain(all, found, how, where);
         records_[which] = std::move(all);
         return found.violations.empty();
     }
 
-    void complain(const record& all, const report& found, std::uint64_t number)
+    void complain(const record& all, const report& found, const round_settings& how, const deployment& where)
     {
         constexpr std::size_t most = 20;
         progress_.end_line();
-        std::cout << "\nround " << number + 1 << ": " << found.violations.size() << " violations\n";
+        std::cout << '\n'
+                  << where.title << ": " << found.violations.size() << " violations; this round alone: --deployment " << where.option
+                  << " --seed " << how.clients.seed << '\n';
         for (std::size_t i = 0; i < std::min(most, found.violations.size()); ++i) {
             const violation& each = found.violations[i];
             std::cout << "  " << name_of(each.broken) << (each.name.empty() ? "" : ", lock " + each.name) << ": " << each.text << '\n';
