@@ -24,8 +24,8 @@ using progress_function = std::function<void(const crew& clients, std::size_t fa
 /// Starts a server, a register and clients; breaks things for a while; mends them; lets everybody get in once more, and go.
 [[nodiscard]] record run_round(const round_settings& how, const progress_function& progress);
 
-/// Two rounds in which one client is stopped whenever it stands between looking at its lease and writing, until somebody else has
-/// written; once with a register that looks at fences, once with one that does not.
+/// A round in which the first client is stopped `pauses` times, when it stands between looking at its lease and writing, until somebody
+/// else has written. Nothing else is broken. `fenced` says whether the register looks at fences.
 [[nodiscard]] record run_overtaken(const crew_settings& how, const progress_function& progress);
 
 } // namespace leasehold::test::chaos
