@@ -264,6 +264,20 @@ BOOST_FIXTURE_TEST_CASE(requests_vanish, proxied)
     BOOST_TEST(!has("k"));
 }
 
+BOOST_FIXTURE_TEST_CASE(both_vanish, proxied)
+{
+    resp_client client = connect();
+    client.send({"SET", "before", "v"});
+    proxy.wait_for_reply_to("SET");
+    proxy.drop();
+    client.send({"SET", "k", "v"});
+    proxy.wait_for_request("SET", 2);
+    BOOST_TEST(proxy.count().open == 1u);
+    proxy.forward();
+    BOOST_TEST(client.wait_until_closed());
+    BOOST_TEST(!has("k"));
+}
+
 BOOST_FIXTURE_TEST_CASE(what_is_stalled_arrives_late, proxied)
 {
     resp_client client = connect();

@@ -571,6 +571,11 @@ void fault_proxy::drop_replies()
     engine_->set(flow::forward, flow::drop);
 }
 
+void fault_proxy::drop()
+{
+    engine_->set(flow::drop, flow::drop);
+}
+
 void fault_proxy::stall()
 {
     engine_->set(flow::stall, flow::stall);

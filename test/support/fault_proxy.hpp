@@ -50,6 +50,7 @@ public:
     void forward();        ///< As a network does. What was stalled is delivered; a connection that lost bytes is reset.
     void drop_requests();  ///< Requests vanish, replies pass.
     void drop_replies();   ///< Requests pass, replies vanish.
+    void drop();           ///< Both vanish, and nothing is closed.
     void stall();          ///< Nothing passes and nothing is closed, but `forward` delivers it late.
     void stall_requests(); ///< Only requests are held back.
     void stall_replies();  ///< Only replies are held back.

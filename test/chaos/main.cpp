@@ -1,0 +1,283 @@
+// Chaos on real servers: clients in processes of their own, a nemesis that breaks what they use, and a checker that reads what they wrote.
+#include "chaos/checker.hpp"
+#include "chaos/controls.hpp"
+#include "chaos/progress.hpp"
+#include "chaos/round.hpp"
+#include "chaos/save.hpp"
+#include "chaos/table.hpp"
+#include "chaos/timeline.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace leasehold::test::chaos;
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+constexpr char usage[] = R"(usage: chaos [--minutes M] [--seed S] [--deployment NAME] [--keep DIRECTORY] [--controls]
+
+  --minutes M        how long, all deployments together; 0.1 ... 1440 (1)
+  --seed S           decides the order of the faults (drawn)
+  --deployment NAME  one only: none, always, everysec (what a server writes to its append-only file; default: all three)
+  --keep DIRECTORY   write there what the clients wrote, the faults and the register, of every round
+  --controls         only the negative control of the fences
+)";
+
+struct deployment
+{
+    persistence how;
+    const char* option;
+    const char* title;
+};
+
+constexpr std::array<deployment, 3> deployments = {{
+    {persistence::none, "none", "no persistence"},
+    {persistence::always, "always", "AOF always"},
+    {persistence::everysec, "everysec", "AOF everysec"},
+}};
+
+/// So long that everything comes, so short that a record stays small; the end of a round is a test of its own.
+constexpr auto longest_round = 30s;
+
+struct arguments
+{
+    double minutes = 1;
+    std::optional<std::uint64_t> seed{};
+    std::string only{};
+    std::string keep{};
+    bool controls = false;
+};
+
+struct bad_argument : std::invalid_argument
+{
+    using std::invalid_argument::invalid_argument;
+};
+
+double number_of_minutes(const std::string& text)
+{
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0' || !(value >= 0.1 && value <= 1440))
+        throw bad_argument("--minutes is '" + text + "'; it must be a number from 0.1 to 1440");
+    return value;
+}
+
+std::uint64_t number_of_seed(const std::string& text)
+{
+    char* end = nullptr;
+    errno = 0;
+    const auto value = std::strtoull(text.c_str(), &end, 10);
+    if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || errno != 0)
+        throw bad_argument("--seed is '" + text + "'; it must be a whole number, not negative, below 2^64");
+    return value;
+}
+
+arguments parse(int count, char** words)
+{
+    arguments out;
+    for (int i = 1; i < count; ++i) {
+        const std::string option = words[i];
+        const auto value = [&]() -> std::string {
+            if (i + 1 == count)
+                throw bad_argument(option + " needs a value");
+            return words[++i];
+        };
+        if (option == "--minutes")
+            out.minutes = number_of_minutes(value());
+        else if (option == "--seed")
+            out.seed = number_of_seed(value());
+        else if (option == "--deployment") {
+            out.only = value();
+            if (std::none_of(deployments.begin(), deployments.end(), [&](const deployment& each) { return each.option == out.only; }))
+                throw bad_argument("--deployment is '" + out.only + "'; it must be none, always or everysec");
+        }
+        else if (option == "--keep")
+            out.keep = value();
+        else if (option == "--controls")
+            out.controls = true;
+        else if (option == "--help" || option == "-h") {
+            std::cout << usage;
+            std::exit(0);
+        }
+        else
+            throw bad_argument("unknown argument '" + option + '\'');
+    }
+    return out;
+}
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+/// SIGINT or SIGTERM: everything that was started is ended on the way out.
+struct interrupted
+{};
+
+void on_signal(int number)
+{
+    stop_signal = number;
+}
+
+class conductor
+{
+public:
+    explicit conductor(const arguments& from) : args_(from), seed_(from.seed.value_or(std::random_device()()))
+    {
+        for (const deployment& each : deployments)
+            if (args_.only.empty() || args_.only == each.option)
+                chosen_.push_back(each);
+        for (const deployment& each : chosen_)
+            results_.emplace_back(each.title, report());
+    }
+
+    int run()
+    {
+        std::cout << "chaos, seed " << seed_ << std::endl;
+        bool good = true;
+        if (!args_.controls)
+            good = run_rounds();
+        std::vector<control> controls;
+        if (good) {
+            controls = control_fences(seed_, [&](const crew&, std::size_t) {
+                stop_if_told();
+                progress_.say([] { return std::string("control of the fences"); });
+            });
+            if (!args_.controls)
+                controls.push_back(control_checker(last_records(), 200, seed_));
+        }
+        progress_.end_line();
+        if (!args_.controls) {
+            std::cout << '\n';
+            print_table(std::cout, results_);
+        }
+        std::cout << '\n';
+        for (const control& each : controls) {
+            std::cout << (each.passed ? "control passed: " : "CONTROL FAILED, this run proves nothing: ") << each.text << '\n';
+            good = good && each.passed;
+        }
+        std::cout << (good ? "no violations" : "FAILED") << ", seed " << seed_ << std::endl;
+        return good ? 0 : 1;
+    }
+
+private:
+    bool run_rounds()
+    {
+        const auto all = std::chrono::duration_cast<milliseconds>(std::chrono::duration<double, std::ratio<60>>(args_.minutes));
+        const auto kinds = static_cast<std::int64_t>(chosen_.size());
+        const std::int64_t cycles = std::max<std::int64_t>(1, (all + kinds * longest_round - 1ms) / (kinds * longest_round));
+        const std::int64_t rounds = cycles * kinds;
+        const auto begun = std::chrono::steady_clock::now();
+        for (std::int64_t i = 0; i < rounds; ++i) {
+            // What a round takes for its beginning and its end is taken from those that follow.
+            const auto spent = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begun);
+            const auto length = std::max<milliseconds>((all - spent) / (rounds - i) - 1500ms, 1s);
+            if (!run_one(static_cast<std::size_t>(i) % chosen_.size(), static_cast<std::uint64_t>(i), length))
+                return false;
+        }
+        return true;
+    }
+
+    bool run_one(std::size_t which, std::uint64_t number, milliseconds length)
+    {
+        const deployment& where = chosen_[which];
+        const round_settings how{.how = where.how,
+                                 .clients = {.seed = seed_ + number * 1'000'003,
+                                             .clients = 5,
+                                             .names = {"a", "b", "c", "d"},
+                                             .lease = 500ms,
+                                             .workers = 4},
+                                 .length = length};
+        const auto begun = boot_time();
+        record all = run_round(how, [&](const crew& clients, std::size_t faults) {
+            stop_if_told();
+            progress_.say([&] {
+                char text[160];
+                std::snprintf(text, sizeof text, "round %llu, %-14s %5.1f s: %4zu faults, %7llu grants, %5llu losses",
+                              static_cast<unsigned long long>(number + 1), where.title,
+                              static_cast<double>((boot_time() - begun).count()) / 1e9, faults,
+                              static_cast<unsigned long long>(clients.grants()), static_cast<unsigned long long>(clients.losses()));
+                return std::string(text);
+            });
+        });
+        if (!args_.keep.empty())
+            save(all, std::filesystem::path(args_.keep) / (std::to_string(number + 1) + '-' + where.option));
+        const report found = check(all);
+        results_[which].second += found;
+        if (!found.violations.empty())
+            complain(all, found, how, where);
+        records_[which] = std::move(all);
+        return found.violations.empty();
+    }
+
+    void complain(const record& all, const report& found, const round_settings& how, const deployment& where)
+    {
+        constexpr std::size_t most = 20;
+        progress_.end_line();
+        std::cout << '\n'
+                  << where.title << ": " << found.violations.size() << " violations; this round alone: --deployment " << where.option
+                  << " --seed " << how.clients.seed << '\n';
+        for (std::size_t i = 0; i < std::min(most, found.violations.size()); ++i) {
+            const violation& each = found.violations[i];
+            std::cout << "  " << name_of(each.broken) << (each.name.empty() ? "" : ", lock " + each.name) << ": " << each.text << '\n';
+        }
+        std::cout << "\naround the first of them:\n";
+        print_timeline(std::cout, all, found.violations.front());
+    }
+
+    std::vector<record> last_records() const
+    {
+        std::vector<record> all;
+        for (const auto& [which, each] : records_)
+            all.push_back(each);
+        return all;
+    }
+
+    static void stop_if_told()
+    {
+        if (stop_signal != 0)
+            throw interrupted();
+    }
+
+    const arguments args_;
+    const std::uint64_t seed_;
+    progress progress_;
+    std::vector<deployment> chosen_;
+    std::vector<std::pair<std::string, report>> results_;
+    std::map<std::size_t, record> records_; ///< The last one of each deployment.
+};
+
+} // namespace
+
+int main(int count, char** words)
+try {
+    const arguments args = parse(count, words);
+    std::signal(SIGINT, on_signal);
+    std::signal(SIGTERM, on_signal);
+    return conductor(args).run();
+}
+catch (const bad_argument& wrong) {
+    std::cerr << "error: " << wrong.what() << '\n' << usage;
+    return 2;
+}
+catch (const interrupted&) {
+    std::cerr << "\ninterrupted; everything it had started has been ended\n";
+    return 128 + stop_signal;
+}
+catch (const std::exception& failure) {
+    std::cerr << "\nerror: " << failure.what() << '\n';
+    return 1;
+}

@@ -1,0 +1,34 @@
+#ifndef LEASEHOLD_TEST_CHAOS_PROGRESS_HPP
+#define LEASEHOLD_TEST_CHAOS_PROGRESS_HPP
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+namespace leasehold::test::chaos {
+
+/// Says how far it is: once a second on a line that is written over on a terminal, else every ten seconds on a new one.
+class progress
+{
+public:
+    progress();
+    ~progress() { end_line(); }
+    progress(const progress&) = delete;
+    progress& operator=(const progress&) = delete;
+
+    void say(const std::function<std::string()>& what);
+
+    /// The next output begins on a new line.
+    void end_line();
+
+private:
+    using steady = std::chrono::steady_clock;
+
+    const bool terminal_;
+    steady::time_point said_ = steady::now();
+    bool open_ = false;
+};
+
+} // namespace leasehold::test::chaos
+
+#endif

@@ -1,0 +1,167 @@
+#include "chaos/round.hpp"
+
+#include "chaos/register.hpp"
+
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace leasehold::test::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Between two looks at what is due.
+constexpr auto tick = 10ms;
+
+/// Servers that say they are 7 or newer want to be told that DEBUG is allowed.
+std::vector<std::string> server_options(persistence how)
+{
+    static const bool needs_permission = [] {
+        redis_server asked;
+        const std::string version = asked.connect().info("server")["redis_version"];
+        return std::stoi(version) >= 7;
+    }();
+    std::vector<std::string> options = options_for(how);
+    if (needs_permission)
+        options.insert(options.end(), {"--enable-debug-command", "yes"});
+    return options;
+}
+
+class round
+{
+public:
+    round(const crew_settings& how, persistence keeps, const progress_function& progress)
+        : set_(how), progress_(progress), server_(server_options(keeps)), clients_(how, server_, store_)
+    {}
+
+    void torment(persistence keeps, std::chrono::milliseconds length)
+    {
+        auto plan = make_plan(set_.seed, {.how = keeps,
+                                          .lease = set_.lease,
+                                          .length = length,
+                                          .clients = set_.clients,
+                                          .can_sleep = can_sleep(server_)});
+        nemesis evil(std::move(plan), keeps, set_.lease, set_.names, server_, clients_);
+        const stamp end = boot_time() + length;
+        for (stamp now = boot_time(); now < end; now = boot_time()) {
+            evil.step(now);
+            faults_ = evil.log().size();
+            wait_a_tick();
+        }
+        evil.heal();
+        out_.faults = evil.log();
+    }
+
+    void overtake()
+    {
+        resp_client reader = store_.connect();
+        for (int i = 0; i < set_.pauses; ++i) {
+            std::string name;
+            until("a client stands between looking and writing", 20s, [&] { return !(name = clients_.said_after(0, "between ")).empty(); });
+            clients_.pause(0);
+            const auto writes = [&] { return reader.integer({"LLEN", "writes:" + name}); };
+            const auto before = writes();
+            until("somebody else writes", 20s, [&] { return writes() > before; });
+            clients_.resume(0);
+        }
+    }
+
+    /// Everybody gets in once more and goes.
+    record finish()
+    {
+        out_.healed = boot_time();
+        out_.lease = set_.lease;
+        out_.names = set_.names;
+        for_all([&](std::size_t i) { clients_.tell(i, "settle"); });
+        // The checker says who took too long; this only has to end.
+        patiently(30s, [&] {
+            bool all = true;
+            for_all([&](std::size_t i) { all = all && (clients_.has_said(i, "settled") || !clients_.running(i)); });
+            return all;
+        });
+        for_all([&](std::size_t i) { clients_.tell(i, "quit"); });
+        for_all([&](std::size_t i) { clients_.wait(i, 15s); });
+        patiently(set_.lease + 2s, [&] { return (out_.left_over = left_over()).empty(); });
+        out_.clients = clients_.take();
+        fenced_register all(store_.socket());
+        for (const std::string& name : set_.names)
+            out_.writes[name] = all.writes(name);
+        return std::move(out_);
+    }
+
+private:
+    template <class Function>
+    void for_all(Function f)
+    {
+        for (std::size_t i = 0; i < clients_.size(); ++i)
+            f(i);
+    }
+
+    template <class Predicate>
+    bool patiently(std::chrono::milliseconds limit, Predicate reached)
+    {
+        const stamp end = boot_time() + limit;
+        while (!reached()) {
+            if (boot_time() > end)
+                return false;
+            wait_a_tick();
+        }
+        return true;
+    }
+
+    template <class Predicate>
+    void until(const char* what, std::chrono::milliseconds limit, Predicate reached)
+    {
+        if (!patiently(limit, reached))
+            throw std::runtime_error(std::string("it did not happen in time: ") + what);
+    }
+
+    void wait_a_tick()
+    {
+        std::this_thread::sleep_for(tick);
+        if (++ticks_ % 20 == 0)
+            clients_.read_on();
+        progress_(clients_, faults_);
+    }
+
+    /// Fence counters stay, nothing else.
+    std::vector<std::string> left_over()
+    {
+        resp_client look = server_.connect();
+        std::vector<std::string> all;
+        for (const std::string& key : look.strings({"KEYS", "*"}))
+            if (!key.starts_with("redisson_lock_token:"))
+                all.push_back("key " + key);
+        for (const std::string& channel : look.channels())
+            all.push_back("subscription to " + channel);
+        return all;
+    }
+
+    const crew_settings set_;
+    const progress_function& progress_;
+    redis_server store_;
+    redis_server server_;
+    crew clients_;
+    record out_;
+    std::size_t faults_ = 0;
+    unsigned ticks_ = 0;
+};
+
+} // namespace
+
+record run_round(const round_settings& how, const progress_function& progress)
+{
+    round one(how.clients, how.how, progress);
+    one.torment(how.how, how.length);
+    return one.finish();
+}
+
+record run_overtaken(const crew_settings& how, const progress_function& progress)
+{
+    round one(how, persistence::none, progress);
+    one.overtake();
+    return one.finish();
+}
+
+} // namespace leasehold::test::chaos

@@ -1,0 +1,15 @@
+#ifndef LEASEHOLD_TEST_CHAOS_SAVE_HPP
+#define LEASEHOLD_TEST_CHAOS_SAVE_HPP
+
+#include "chaos/record.hpp"
+
+#include <filesystem>
+
+namespace leasehold::test::chaos {
+
+/// Writes a record into a directory, which is made: one file for each client, `faults`, and one for each lock of the register.
+void save(const record& what, const std::filesystem::path& directory);
+
+} // namespace leasehold::test::chaos
+
+#endif

@@ -1,0 +1,18 @@
+#ifndef LEASEHOLD_TEST_CHAOS_TABLE_HPP
+#define LEASEHOLD_TEST_CHAOS_TABLE_HPP
+
+#include "chaos/report.hpp"
+
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace leasehold::test::chaos {
+
+/// Prints what each deployment came to, one column for each.
+void print_table(std::ostream& to, const std::vector<std::pair<std::string, report>>& deployments);
+
+} // namespace leasehold::test::chaos
+
+#endif
