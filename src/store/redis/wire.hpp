@@ -1,6 +1,8 @@
 #ifndef LEASEHOLD_STORE_REDIS_WIRE_HPP
 #define LEASEHOLD_STORE_REDIS_WIRE_HPP
 
+#include "store/redis/pushes.hpp"
+
 #include <leasehold/config.hpp>
 #include <leasehold/error.hpp>
 
@@ -84,9 +86,7 @@ private:
     std::string complaints_;    ///< What Boost.Redis logged as errors during this attempt.
     error_code reset_reason_;
     std::optional<std::chrono::milliseconds> next_pause_;
-    std::vector<std::vector<std::string>> pushes_;
-    std::vector<std::string> stray_errors_;
-    std::vector<std::string> push_;
+    pushes pushes_;
     boost::redis::connection connection_;
     asio::steady_timer timer_;
 };
