@@ -1,5 +1,6 @@
 #include <leasehold/lease.hpp>
 
+#include "core/cancel_by_slot.hpp"
 #include "core/core.hpp"
 #include "mutant.hpp"
 
@@ -66,14 +67,9 @@ void start_release(void_handler handler, grant_ptr given)
     core& client = client_of(*given);
     if (client.gone())
         return;
-    release_op_ptr op(new release_op(std::move(handler)));
-    if (auto& slot = op->done.slot(); slot.is_connected()) {
-        slot.assign([weak = client.weak_from_this(), op](asio::cancellation_type type) {
-            if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
-                self->on_strand([op] { op->cancel(); });
-        });
-    }
-    client.carry([given = std::move(given), going = departure(std::move(op)), &client]() mutable {
+    const outcome_op_ptr op(new outcome_op(std::move(handler)));
+    cancel_by_slot(client, op);
+    client.carry([given = std::move(given), going = departure(op), &client]() mutable {
         client.leases().release(*given, going.arrive());
     });
 }
@@ -86,12 +82,7 @@ void start_wait_lost(void_handler handler, grant_ptr given)
     if (client.gone())
         return;
     boost::intrusive_ptr<wait_op> op(new wait_op(std::move(handler)));
-    if (auto& slot = op->done.slot(); slot.is_connected()) {
-        slot.assign([weak = client.weak_from_this(), op, given](asio::cancellation_type type) {
-            if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
-                self->on_strand([op, given, &owner = client_of(*given)] { owner.leases().stop_waiting(*given, *op); });
-        });
-    }
+    cancel_by_slot(client, op, [given](wait_op& which) { client_of(*given).leases().stop_waiting(*given, which); });
     client.carry([given = std::move(given), going = departure(std::move(op)), &client]() mutable {
         client.leases().wait_lost(*given, going.arrive());
     });

@@ -1,6 +1,7 @@
 #include <leasehold/mutex.hpp>
 
 #include "argument_error.hpp"
+#include "core/cancel_by_slot.hpp"
 #include "core/core.hpp"
 
 #include <leasehold/client.hpp>
@@ -9,28 +10,6 @@
 
 namespace leasehold {
 namespace detail {
-namespace {
-
-// Runs `cancel` of the operation in a turn when the caller's slot is emitted. The caller's thread may be any.
-template <class Op>
-class canceller
-{
-public:
-    canceller(std::weak_ptr<runtime> client, boost::intrusive_ptr<Op> op) noexcept : client_(std::move(client)), op_(std::move(op)) {}
-
-    void operator()(asio::cancellation_type type) const
-    {
-        const auto client = client_.lock();
-        if (client && type != asio::cancellation_type::none)
-            client->on_strand([op = op_] { op->cancel(); });
-    }
-
-private:
-    std::weak_ptr<runtime> client_;
-    boost::intrusive_ptr<Op> op_;
-};
-
-} // namespace
 
 void start_lock(lock_handler handler, spec_ptr spec, owner who, clock::duration limit)
 {
@@ -40,8 +19,7 @@ void start_lock(lock_handler handler, spec_ptr spec, owner who, clock::duration 
     if (const auto why = client.ready())
         return completion<error_code, lease>::immediate(std::move(handler), client.executor(), why, lease());
     const auto start = [&client](auto op, auto begin) {
-        if (auto& slot = op->done.slot(); slot.is_connected())
-            slot.template emplace<canceller<typename decltype(op)::element_type>>(client.weak_from_this(), op);
+        cancel_by_slot(client, op);
         client.carry([going = departure(std::move(op)), begin, &client]() mutable {
             const auto arrived = going.arrive();
             begin(client, *arrived);

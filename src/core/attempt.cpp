@@ -46,7 +46,7 @@ void attempt::answered(error_code failed, const acquire_reply& reply)
     if (orphan_) {
         // Too late for the caller, but it spares the store the doubt.
         if (!failed || not_executed(failed))
-            orphans_.settle(*std::exchange(orphan_, nullptr), !failed && reply.result == acquire_reply::outcome::granted);
+            std::exchange(orphan_, nullptr)->settle(!failed && reply.result == acquire_reply::outcome::granted);
         return;
     }
     if ((has(mutant::orphan_kept) || has(mutant::abandoned_entry_kept)) && listener_ == nullptr)

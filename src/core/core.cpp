@@ -1,4 +1,6 @@
 #include "core/core.hpp"
+
+#include "core/cancel_by_slot.hpp"
 #include "mutant.hpp"
 
 #include <utility>
@@ -55,7 +57,7 @@ void core::run(completion<error_code>::handler_type handler)
         const auto why = expected == phase::running ? errc::invalid_option : errc::shut_down;
         return completion<error_code>::immediate(std::move(handler), executor(), why);
     }
-    boost::intrusive_ptr<stop_op> op(new stop_op(std::move(handler)));
+    const outcome_op_ptr op(new outcome_op(std::move(handler)));
     if (auto& slot = op->done.slot(); slot.is_connected()) {
         slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
             if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
@@ -76,13 +78,8 @@ void core::run(completion<error_code>::handler_type handler)
 void core::shutdown(completion<error_code>::handler_type handler)
 {
     no_more_locks();
-    boost::intrusive_ptr<stop_op> op(new stop_op(std::move(handler)));
-    if (auto& slot = op->done.slot(); slot.is_connected()) {
-        slot.assign([weak = weak_from_this(), op](asio::cancellation_type type) {
-            if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
-                self->on_strand([op] { op->complete(asio::error::operation_aborted); });
-        });
-    }
+    const outcome_op_ptr op(new outcome_op(std::move(handler)));
+    cancel_by_slot(*this, op);
     on_strand([this, going = departure(op)]() mutable {
         shutdowns_.push_back(going.arrive());
         stop(shutdown_limit);

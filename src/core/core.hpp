@@ -6,6 +6,7 @@
 #include "core/contender.hpp"
 #include "core/entering.hpp"
 #include "core/lessor.hpp"
+#include "core/outcome_op.hpp"
 #include "core/returns.hpp"
 #include "core/runtime.hpp"
 #include "name_map.hpp"
@@ -18,21 +19,6 @@
 #include <vector>
 
 namespace leasehold::detail {
-
-/// Waits for the end of a shutdown; or, for `async_run`, of everything.
-class stop_op : public boost::intrusive_ref_counter<stop_op>
-{
-public:
-    explicit stop_op(completion<error_code>::handler_type handler) : done(std::move(handler)) {}
-
-    void complete(error_code outcome)
-    {
-        if (done.pending())
-            done(outcome);
-    }
-
-    completion<error_code> done;
-};
 
 /// A client: its life from the first call to the last release, and the way from the store's events to those they concern.
 class core final : public runtime,
@@ -100,8 +86,8 @@ private:
     contender::list in_order_; ///< Of their making: nothing depends on how names are hashed.
     enter_op::list entering_;
     stop_limit stop_limit_;
-    boost::intrusive_ptr<stop_op> run_;
-    std::vector<boost::intrusive_ptr<stop_op>> shutdowns_;
+    outcome_op_ptr run_;
+    std::vector<outcome_op_ptr> shutdowns_;
     error_code run_outcome_;
     std::shared_ptr<runtime> running_; ///< Itself, while the store is open: what is outstanding ends in order, whoever still has a handle.
     bool opened_ = false;

@@ -36,7 +36,7 @@ void lessor::give(completion<error_code, lease>& to, hold& from, std::uint64_t f
     base.tell([&](observer& o) { o.acquired(from.spec->name, fence, now - since, handed_over); });
 }
 
-void lessor::release(grant& which, release_op_ptr waiting)
+void lessor::release(grant& which, outcome_op_ptr waiting)
 {
     hold& from = *which.held;
     if (which.ended.load(std::memory_order_relaxed) == grant::active) {
@@ -64,7 +64,7 @@ void lessor::release(grant& which, release_op_ptr waiting)
     back.leave(from, std::move(waiting), {}, from.place);
 }
 
-void lessor::release_lost(grant& which, release_op_ptr waiting, error_code reason)
+void lessor::release_lost(grant& which, outcome_op_ptr waiting, error_code reason)
 {
     // When the key may still be there the store is asked, so that it goes and the caller learns whether another has it.
     const bool may_be_there = reason == errc::hold_limit || (reason == errc::expired && waiting);

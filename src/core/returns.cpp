@@ -17,7 +17,7 @@ constexpr clock::duration pause_ceiling = std::chrono::milliseconds(500);
 
 } // namespace
 
-void returns::leave(const hold& which, release_op_ptr waiting, error_code reason, contender* place)
+void returns::leave(const hold& which, outcome_op_ptr waiting, error_code reason, contender* place)
 {
     const auto now = runtime_.turn_time();
     // Whatever was renewed, and whenever: this long from now its time to live has passed.
@@ -41,11 +41,6 @@ returns::item_ptr returns::orphan(const attempt& which)
     runtime_.counts.orphans.fetch_add(1, std::memory_order_relaxed);
     add(added);
     return added;
-}
-
-void returns::settle(item& orphan, bool taken)
-{
-    orphan.settle(taken);
 }
 
 void returns::add(item_ptr added)

@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_SRC_CORE_RETURNS_HPP
 #define LEASEHOLD_SRC_CORE_RETURNS_HPP
 
-#include "core/completion.hpp"
 #include "core/lock_spec.hpp"
+#include "core/outcome_op.hpp"
 #include "core/runtime.hpp"
 #include "fsm/release.hpp"
 
@@ -17,26 +17,6 @@ namespace leasehold::detail {
 class attempt;
 class contender;
 class hold;
-
-/// A release that somebody waits for.
-class release_op : public boost::intrusive_ref_counter<release_op>
-{
-public:
-    explicit release_op(completion<error_code>::handler_type handler) : done(std::move(handler)) {}
-
-    void complete(error_code outcome)
-    {
-        if (done.pending())
-            done(outcome);
-    }
-
-    /// The release itself goes on.
-    void cancel() { complete(asio::error::operation_aborted); }
-
-    completion<error_code> done;
-};
-
-using release_op_ptr = boost::intrusive_ptr<release_op>;
 
 /// What is to be given back to the store and is not known to be back: leases that were released, and orphans, which may or may not have been taken.
 /// Each is repeated until the store has answered or its time to live has passed.
@@ -58,16 +38,13 @@ public:
     /// Leaves what a hold holds.
     /// @param reason What `waiting` is told when the release succeeds.
     /// @param place  Is told once, when the store has answered or cannot; may be null.
-    void leave(const hold& which, release_op_ptr waiting, error_code reason, contender* place);
+    void leave(const hold& which, outcome_op_ptr waiting, error_code reason, contender* place);
 
     class item;
     using item_ptr = boost::intrusive_ptr<item>;
 
     /// Gives back what an attempt may have taken, or may still take.
     item_ptr orphan(const attempt& which);
-
-    /// The answer to that attempt has come after all: it took the lock, or it did not and never will.
-    void settle(item& orphan, bool taken);
 
     /// The store can be reached again.
     void connected();
@@ -90,14 +67,17 @@ public:
 
         void start() { act(steps_.due(list_.runtime_.now(), list_.runtime_.online())); }
         void connected() { act(steps_.connected(list_.runtime_.now())); }
+
+        /// The answer to the attempt of an orphan has come after all: it took the lock, or it did not and never will.
         void settle(bool taken);
+
         void give_up(error_code why);
         void drop() noexcept;
 
         const spec_ptr spec;
         const std::string owner;
         const std::string entry;
-        release_op_ptr waiting;
+        outcome_op_ptr waiting;
         error_code reason;          ///< Of a loss that came before the release.
         contender* place = nullptr; ///< To be told of the first answer.
         bool orphan = false;

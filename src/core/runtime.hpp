@@ -73,14 +73,6 @@ public:
             strand_->execute(entry<F, runtime*>{this, std::move(f)});
     }
 
-    /// As `on_strand`, never now.
-    template <class F>
-    void post(F f)
-    {
-        if (!gone())
-            asio::post(*strand_, entry<F, std::shared_ptr<runtime>>{shared_from_this(), std::move(f)});
-    }
-
     /// Runs `f` in a turn; the caller is on the strand, and in no turn. The client may have ended when it returns.
     template <class F>
     void turn(F&& f)

@@ -1,5 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
+#include "support/fault_proxy.hpp"
 #include "support/redis_application.hpp"
 #include "support/redis_command.hpp"
 #include "support/redis_server.hpp"
@@ -175,6 +176,36 @@ BOOST_AUTO_TEST_CASE(a_server_that_forgot_the_scripts_is_given_them_again)
             s.async_release(leave("lock", "a:2"), freed);
         });
         run_until(c.context, [&] { return answers == 5; });
+    }
+}
+
+// Answers to several batches come in one read: the commands are repeated in the order in which they were asked for.
+BOOST_AUTO_TEST_CASE(a_script_that_is_missing_for_several_batches_changes_no_order)
+{
+    own_lab lab;
+    fault_proxy proxy(lab.server);
+    redis_application application(proxy.port());
+    asio::io_context context;
+    store_session session(context, make_redis_store(application.connection(), config()));
+    session.wait_until_connected();
+    for (int round = 0; round < 20; ++round) {
+        lab.command({"SCRIPT", "FLUSH"});
+        proxy.stall_replies();
+        const auto before = proxy.count().replies;
+        std::string order;
+        session.on_the_strand([&] {
+            for (const std::string_view owner : {"a", "b", "c"})
+                session.get().async_acquire(take("lock", owner), [&, owner](error_code code, acquire_reply reply) {
+                    BOOST_TEST(!code.failed());
+                    order += reply.result == granted_t::granted ? std::string(owner) + " " : "- ";
+                });
+        });
+        context.poll(); // what was not sent at once
+        proxy.wait_until([&](const fault_proxy::counters& now) { return now.replies >= before + 3; });
+        proxy.forward();
+        run_until(context, [&] { return order.size() >= 6; });
+        BOOST_TEST(order == "a - - ");
+        session.release(leave("lock", "a"));
     }
 }
 

@@ -6,7 +6,9 @@
 #include <boost/redis/connection.hpp>
 
 #include <chrono>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace leasehold::test {
 
@@ -21,10 +23,31 @@ struct redis_application::state
     std::jthread thread;
 };
 
-redis_application::redis_application(const std::string& socket) : state_(std::make_unique<state>())
+namespace {
+
+redis::config at(const std::string& socket)
 {
     redis::config where;
     where.unix_socket = socket;
+    return where;
+}
+
+redis::config at(std::uint16_t port)
+{
+    redis::config where;
+    where.addr.port = std::to_string(port);
+    return where;
+}
+
+} // namespace
+
+redis_application::redis_application(const std::string& socket) : redis_application(at(socket)) {}
+
+redis_application::redis_application(std::uint16_t port) : redis_application(at(port)) {}
+
+redis_application::redis_application(redis::config where)
+    : state_(std::make_unique<state>())
+{
     where.reconnect_wait_interval = std::chrono::milliseconds(5);
     state_->connection->async_run(where, [held = state_->connection](boost::system::error_code) {});
     state_->thread = std::jthread([&context = state_->context] { context.run(); });

@@ -1,11 +1,13 @@
 #ifndef LEASEHOLD_TEST_SUPPORT_REDIS_APPLICATION_HPP
 #define LEASEHOLD_TEST_SUPPORT_REDIS_APPLICATION_HPP
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 namespace boost::redis {
 class connection;
+struct config;
 }
 
 namespace leasehold::test {
@@ -15,6 +17,7 @@ class redis_application
 {
 public:
     explicit redis_application(const std::string& socket);
+    explicit redis_application(std::uint16_t port); ///< On the loopback address.
     ~redis_application();
     redis_application(const redis_application&) = delete;
     redis_application& operator=(const redis_application&) = delete;
@@ -22,6 +25,8 @@ public:
     std::shared_ptr<boost::redis::connection> connection() const;
 
 private:
+    explicit redis_application(boost::redis::config where);
+
     struct state;
     std::unique_ptr<state> state_;
 };

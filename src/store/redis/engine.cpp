@@ -229,15 +229,15 @@ void engine::fail_waiting()
 void engine::on_answers(const batch_ptr& which)
 {
     const auto self = shared_from_this();
-    pass_on(*which, which->answered());
+    pass_on_until(which);
     flush();
 }
 
 void engine::on_end(const batch_ptr& which, error_code unanswered)
 {
     const auto self = shared_from_this();
+    pass_on_until(which);
     std::erase(under_way_, which);
-    pass_on(*which, which->answered());
     while (which->handled < which->commands.size()) {
         command& what = which->commands[which->handled++];
         finish(*which, what, unanswered ? unanswered : error_code(errc::outcome_unknown));
@@ -253,11 +253,17 @@ void engine::on_end(const batch_ptr& which, error_code unanswered)
     watch_time();
 }
 
-void engine::pass_on(batch& from, std::size_t count)
+// The server answers in the order of sending, but the end of one batch may be told after answers to the next. Those who wait are
+// told in that order all the same: else what has to be repeated would go in another one.
+void engine::pass_on_until(const batch_ptr& last)
 {
-    while (from.handled < count) {
-        command& what = from.commands[from.handled++];
-        finish(from, what, {});
+    // What is told may send more, so the list may grow meanwhile.
+    for (std::size_t i = 0; i < under_way_.size(); ++i) {
+        const batch_ptr each = under_way_[i];
+        while (each->handled < each->answered())
+            finish(*each, each->commands[each->handled++], {});
+        if (each == last)
+            return;
     }
 }
 

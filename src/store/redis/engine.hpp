@@ -58,7 +58,7 @@ private:
     void watch_time();
     void on_time();
 
-    void pass_on(batch& from, std::size_t count);
+    void pass_on_until(const batch_ptr& last);
     void finish(batch& from, command& what, error_code unanswered);
     void answer(command& what, store::acquire_handler& handler, error_code code);
     void answer(command& what, store::release_handler& handler, error_code code);
