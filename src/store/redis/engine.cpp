@@ -1,6 +1,7 @@
 #include "store/redis/engine.hpp"
 
 #include <algorithm>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -48,7 +49,12 @@ void engine::close() noexcept
         timer_->cancel();
     last->close();
     // Never inside the call.
-    home_->post([self = shared_from_this()] { self->fail_waiting(); });
+    try {
+        home_->post([self = shared_from_this()] { self->fail_waiting(); });
+    }
+    catch (const std::bad_alloc&) {
+        forget_waiting(); // they may keep this, by way of the client
+    }
 }
 
 // Whatever is kept belongs to the context that ends: handlers above all, whose destruction may reach back into here.
@@ -59,7 +65,7 @@ void engine::on_context_end() noexcept
     if (const auto last = std::exchange(link_, nullptr))
         last->drop();
     timer_.reset();
-    const auto waiting = std::exchange(waiting_, {});
+    forget_waiting();
     const auto under_way = std::exchange(under_way_, {});
     // A borrowed connection goes on with what it has; its answers are for nobody.
     for (const batch_ptr& each : under_way)
@@ -220,9 +226,21 @@ void engine::on_down(error_code why)
 void engine::fail_waiting()
 {
     const auto self = shared_from_this();
-    for (const batch_ptr& each : std::exchange(waiting_, {})) {
-        for (command& what : each->commands)
-            finish(*each, what, down_reason_);
+    while (!waiting_.empty()) {
+        const batch_ptr first = std::move(waiting_.front());
+        waiting_.pop_front();
+        for (command& what : first->commands)
+            finish(*first, what, down_reason_);
+    }
+}
+
+// Handlers are destroyed one after the other: that may reach back into here, and there may be no memory to put them elsewhere.
+void engine::forget_waiting() noexcept
+{
+    while (!waiting_.empty()) {
+        const batch_ptr first = std::move(waiting_.front());
+        waiting_.pop_front();
+        first->forget_who_waits();
     }
 }
 
