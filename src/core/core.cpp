@@ -247,6 +247,7 @@ void core::stopped(error_code outcome)
         returns_.give_up(errc::shut_down);
         lessor_.to_check().clear();
         names_.clear();
+        counts.watched.store(0, std::memory_order_relaxed);
         timers.clear();
     }
     // A lease that had ended before may still be released: that must not wait for a store that is closed.
