@@ -1,5 +1,7 @@
 #include "argument_error.hpp"
 
+#include "printable.hpp"
+
 #include <boost/system/system_error.hpp>
 
 #include <string>
@@ -10,7 +12,7 @@ void throw_argument_error(errc kind, std::string_view argument, std::string_view
 {
     std::string text(argument);
     text.append(": ").append(was).append("; allowed: ").append(allowed);
-    throw boost::system::system_error(make_error_code(kind), text);
+    throw boost::system::system_error(make_error_code(kind), printable(text));
 }
 
 } // namespace leasehold::detail

@@ -1,6 +1,7 @@
 #include <leasehold/config.hpp>
 
 #include "config_check.hpp"
+#include "printable.hpp"
 
 #include <leasehold/error.hpp>
 
@@ -108,7 +109,7 @@ std::string problem_of(const config& c)
 void config::validate() const
 {
     if (const std::string text = problem_of(*this); !text.empty())
-        throw boost::system::system_error(errc::invalid_option, text);
+        throw boost::system::system_error(errc::invalid_option, detail::printable(text));
 }
 
 } // namespace leasehold

@@ -44,12 +44,11 @@ void release_in_background(grant_ptr given) noexcept
     core& client = client_of(*given);
     if (given->ended.load(std::memory_order_acquire) == grant::released || client.gone())
         return;
-    grant& which = *given;
     try {
-        client.carry([given = std::move(given), &client] { client.leases().release(*given, nullptr); });
+        client.carry([given, &client] { client.leases().release(*given, nullptr); });
     }
-    catch (const std::bad_alloc&) {
-        which.forsaken.store(true, std::memory_order_relaxed); // the watchdog sees it at the next renewal
+    catch (...) {
+        grant::forsake(std::move(given));
     }
 }
 
@@ -67,11 +66,17 @@ void start_release(void_handler handler, grant_ptr given)
     core& client = client_of(*given);
     if (client.gone())
         return;
-    outcome_op_ptr op(new outcome_op(std::move(handler)));
-    cancel_by_slot(client, op);
-    client.carry([given = std::move(given), going = departure(std::move(op)), &client]() mutable {
-        client.leases().release(*given, going.arrive());
-    });
+    try {
+        outcome_op_ptr op(new outcome_op(std::move(handler)));
+        cancel_by_slot(client, op);
+        client.carry([given, going = departure(std::move(op)), &client]() mutable {
+            going.arrive(client, [&](const outcome_op_ptr& arrived) { client.leases().release(*given, arrived); });
+        });
+    }
+    catch (...) {
+        release_in_background(std::move(given));
+        throw;
+    }
 }
 
 void start_wait_lost(void_handler handler, grant_ptr given)
@@ -84,7 +89,7 @@ void start_wait_lost(void_handler handler, grant_ptr given)
     boost::intrusive_ptr<wait_op> op(new wait_op(std::move(handler)));
     cancel_by_slot(client, op, [given](wait_op& which) { client_of(*given).leases().stop_waiting(*given, which); });
     client.carry([given = std::move(given), going = departure(std::move(op)), &client]() mutable {
-        client.leases().wait_lost(*given, going.arrive());
+        going.arrive(client, [&](const auto& arrived) { client.leases().wait_lost(*given, arrived); });
     });
 }
 

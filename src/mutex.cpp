@@ -21,8 +21,7 @@ void start_lock(lock_handler handler, spec_ptr spec, owner who, clock::duration 
     const auto start = [&client](auto op, auto begin) {
         cancel_by_slot(client, op);
         client.carry([going = departure(std::move(op)), begin, &client]() mutable {
-            const auto arrived = going.arrive();
-            begin(client, *arrived);
+            going.arrive(client, [&](const auto& arrived) { begin(client, *arrived); });
         });
     };
     // Nobody looks at the time of a call that may take for ever; the turn that it begins in will do.

@@ -1,6 +1,7 @@
 #include <leasehold/config.hpp>
 
 #include "config_check.hpp"
+#include "printable.hpp"
 
 #include <leasehold/error.hpp>
 
@@ -19,7 +20,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& text)
 {
-    throw boost::system::system_error(errc::invalid_url, text);
+    throw boost::system::system_error(errc::invalid_url, detail::printable(text));
 }
 
 [[noreturn]] void refuse(std::string_view part, std::string_view value, std::string_view allowed)

@@ -2,6 +2,7 @@
 
 #include <leasehold/config.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/owner.hpp>
 
 #include <boost/system/system_error.hpp>
 
@@ -170,6 +171,21 @@ BOOST_AUTO_TEST_CASE(an_error_shows_no_password)
     refused("redis+sentinel://h/m?sentinel_password=secret&sentinel_password=secret", errc::invalid_url, {"once"});
     refused("redis+sentinel://h/m?sentinel_password=secret%", errc::invalid_url, {"sentinel_password"});
     refused("rediss:u:secret@host", errc::invalid_url, {"rediss://"});
+}
+
+// Found by fuzzing: a NUL cut the text off before it said what is allowed.
+BOOST_AUTO_TEST_CASE(an_error_shows_control_characters_and_is_not_cut_short_by_them)
+{
+    refused(std::string("re\0dis://host", 13), errc::invalid_url, {"scheme", "re\\x00dis", "rediss"});
+    refused("redis://host:1\n2", errc::invalid_url, {"port", "1\\x0a2", "65535"});
+    refused("redis://host?%00=1", errc::invalid_url, {"parameter", "\\x00", "timeout"});
+    config c;
+    c.store = config::kind::sentinel;
+    c.unix_socket = std::string("a\0b", 3);
+    invalid(c, {"unix_socket", "a\\x00b", "empty"});
+    const auto error = failure_of([] { static_cast<void>(owner::from_string(std::string_view("\0#\x1b", 3))); });
+    BOOST_TEST((error.code() == errc::invalid_option));
+    BOOST_TEST((std::string(error.what()).find("\\x00#\\x1b\"; allowed: what owner::to_string") != std::string::npos));
 }
 
 BOOST_AUTO_TEST_CASE(fields_are_checked)

@@ -49,6 +49,11 @@ struct client_stats
 /// What is started after either never completes: its handler is destroyed.
 /// @par Threads
 /// All functions may be called from any thread.
+/// @par Memory
+/// An operation whose call throws `std::bad_alloc` has not begun; of a release only the handler is lost. When memory fails on the strand, the exception
+/// leaves the context's `run` and ends the client: its leases, and all who wait, are told `errc::shut_down` (or their handlers destroyed, when there is no memory for
+/// that either), and what the store holds is gone when its time to live has passed. Where Asio's own strand gets no memory it ends the process, or never runs
+/// again: then leases end at their deadlines without a word.
 class client
 {
 public:
@@ -84,6 +89,7 @@ public:
     ///  - success: `async_shutdown` has completed its work.
     ///  - `asio::error::operation_aborted`: cancelled.
     ///  - `errc::invalid_option`: it was called before; a client runs once.
+    ///  - `errc::shut_down`: an exception on the strand ended the client.
     /// @par Cancellation
     /// All types: what `cancel` does.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>

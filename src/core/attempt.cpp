@@ -41,6 +41,12 @@ void attempt::abandon()
         orphan_ = orphans_.orphan(*this);
 }
 
+void attempt::forget() noexcept
+{
+    listener_ = nullptr;
+    timer_queue::cancel(*this);
+}
+
 void attempt::answered(error_code failed, const acquire_reply& reply)
 {
     if (orphan_) {
@@ -49,7 +55,7 @@ void attempt::answered(error_code failed, const acquire_reply& reply)
             std::exchange(orphan_, nullptr)->settle(!failed && reply.result == acquire_reply::outcome::granted);
         return;
     }
-    if ((has(mutant::orphan_kept) || has(mutant::abandoned_entry_kept)) && listener_ == nullptr)
+    if (listener_ == nullptr)
         return;
     if (failed && !not_executed(failed)) {
         failed = errc::outcome_unknown;

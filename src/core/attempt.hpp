@@ -37,6 +37,9 @@ public:
     /// Nobody wants it any more; the listener is not told.
     void abandon();
 
+    /// As `abandon`, and nothing is given back.
+    void forget() noexcept;
+
     const spec_ptr spec;
     const std::string owner;
     const std::string entry;
@@ -53,7 +56,7 @@ private:
 
     runtime& runtime_;
     returns& orphans_;
-    listener* listener_; ///< None when it has told.
+    listener* listener_; ///< None when it has told, or is not to tell.
     returns::item_ptr orphan_; ///< What is given back, when it could not be waited for.
     clock::time_point sent_{};
     clock::duration budget_{};

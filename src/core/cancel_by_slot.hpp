@@ -21,8 +21,17 @@ void cancel_by_slot(runtime& client, const boost::intrusive_ptr<Op>& op, Cancel 
         return;
     slot.assign([weak = client.weak_from_this(), op, cancel = std::move(cancel)](asio::cancellation_type type) {
         const auto self = weak.lock();
-        if (self && type != asio::cancellation_type::none)
+        if (!self || type == asio::cancellation_type::none)
+            return;
+        try {
             self->on_strand([op, cancel] { cancel(*op); });
+        }
+        catch (...) {
+            if (self->failed())
+                throw; // it got there, and the client ended over it
+            op->done.unheard.store(true, std::memory_order_relaxed);
+            self->unheard.store(true, std::memory_order_release); // looked for at the end of the next turn
+        }
     });
 }
 

@@ -10,6 +10,7 @@
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 
+#include <atomic>
 #include <tuple>
 #include <utility>
 
@@ -30,6 +31,9 @@ public:
 
     [[nodiscard]] bool pending() const noexcept { return static_cast<bool>(handler_); }
 
+    /// It was cancelled, and there was no memory to say so on the strand. From any thread.
+    std::atomic<bool> unheard = false;
+
     /// Where the caller's cancellation arrives. Belongs to the initiating thread, then to the handler's executor; never to the strand.
     [[nodiscard]] asio::cancellation_slot& slot() noexcept { return slot_; }
 
@@ -44,6 +48,21 @@ public:
     {
         const auto handler = std::move(handler_);
         executor_ = {};
+    }
+
+    /// Calls the handler with an error, or destroys it: when there is none, or no memory to call it.
+    void end(error_code why) noexcept
+    {
+        if (why && pending()) {
+            try {
+                std::tuple<Results...> results;
+                std::get<0>(results) = why;
+                std::apply([this](Results&... each) { (*this)(std::move(each)...); }, results);
+            }
+            catch (...) {
+            }
+        }
+        drop();
     }
 
     /// Completes an operation that never began.
@@ -97,7 +116,21 @@ public:
             op_->done.drop();
     }
 
-    [[nodiscard]] boost::intrusive_ptr<Op> arrive() noexcept { return std::move(op_); }
+    /// Calls `begin(op)`; an operation that could not begin is told that the client has ended.
+    template <class Client, class Begin>
+    void arrive(Client& at, Begin begin)
+    {
+        const auto op = std::move(op_);
+        try {
+            begin(op);
+            if (op->done.unheard.load(std::memory_order_relaxed))
+                at.unheard.store(true, std::memory_order_relaxed);
+        }
+        catch (...) {
+            op->done.end(errc::shut_down);
+            throw;
+        }
+    }
 
 private:
     boost::intrusive_ptr<Op> op_;

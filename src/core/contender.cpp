@@ -89,6 +89,15 @@ void contender::fail_all(error_code why)
         fail(queue_.front(), why);
 }
 
+void contender::hear()
+{
+    for (auto i = queue_.begin(); i != queue_.end();) {
+        lock_op& each = *i++;
+        if (each.done.unheard)
+            each.cancel();
+    }
+}
+
 void contender::fail_once(error_code why)
 {
     for (auto i = queue_.begin(); i != queue_.end();) {
@@ -176,15 +185,17 @@ void contender::stop()
     timer_queue::cancel(*this);
 }
 
-void contender::drop() noexcept
+void contender::drop(error_code told) noexcept
 {
     while (!queue_.empty()) {
         const boost::intrusive_ptr<lock_op> last(&queue_.front(), false);
         queue_.pop_front();
         last->place = nullptr;
-        last->done.drop();
+        timer_queue::cancel(*last);
+        last->done.end(told);
     }
-    under_way_.reset();
+    if (under_way_)
+        std::exchange(under_way_, nullptr)->forget();
 }
 
 bool contender::unused() const noexcept

@@ -70,6 +70,9 @@ public:
     void fail(lock_op& op, error_code why);
     void fail_all(error_code why);
 
+    /// Completes what was cancelled unheard.
+    void hear();
+
     /// Its time is up: says why it has no lease.
     void limit_reached(lock_op& op);
 
@@ -87,7 +90,8 @@ public:
 
     /// Stops contending; what is under way is given back.
     void stop();
-    void drop() noexcept;
+    /// Ends all that waits: with an error, or without a word when there is none. Nothing is given back.
+    void drop(error_code told) noexcept;
 
     /// Nobody waits, nothing is held or under way.
     [[nodiscard]] bool unused() const noexcept;

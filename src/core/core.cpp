@@ -57,32 +57,43 @@ void core::run(completion<error_code>::handler_type handler)
         const auto why = expected == phase::running ? errc::invalid_option : errc::shut_down;
         return completion<error_code>::immediate(std::move(handler), executor(), why);
     }
-    const outcome_op_ptr op(new outcome_op(std::move(handler)));
-    if (auto& slot = op->done.slot(); slot.is_connected()) {
-        slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
-            if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
-                static_cast<core&>(*self).cancel();
+    try {
+        const outcome_op_ptr op(new outcome_op(std::move(handler)));
+        if (auto& slot = op->done.slot(); slot.is_connected()) {
+            slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
+                if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
+                    static_cast<core&>(*self).cancel();
+            });
+        }
+        on_strand([this, going = departure(op)]() mutable {
+            going.arrive(*this, [this](const outcome_op_ptr& arrived) {
+                run_ = arrived;
+                opened_ = true;
+                running_ = shared_from_this();
+                start_time();
+                store_->open(executor(), *this);
+                if (stopped_)
+                    stopped(stop_outcome_); // between the call and now
+            });
         });
     }
-    on_strand([this, op] {
-        run_ = op;
-        opened_ = true;
-        running_ = shared_from_this();
-        start_time();
-        store_->open(executor(), *this);
-        if (stopped_)
-            stopped({}); // between the call and now
-    });
+    catch (...) {
+        expected = phase::running;
+        phase_.compare_exchange_strong(expected, phase::fresh); // it may be called again
+        throw;
+    }
 }
 
 void core::shutdown(completion<error_code>::handler_type handler)
 {
-    no_more_locks();
     const outcome_op_ptr op(new outcome_op(std::move(handler)));
     cancel_by_slot(*this, op);
+    no_more_locks();
     on_strand([this, going = departure(op)]() mutable {
-        shutdowns_.push_back(going.arrive());
-        stop(shutdown_limit);
+        going.arrive(*this, [this](const outcome_op_ptr& arrived) {
+            shutdowns_.push_back(arrived);
+            stop(shutdown_limit);
+        });
     });
 }
 
@@ -90,15 +101,18 @@ void core::cancel() noexcept
 {
     no_more_locks();
     try {
-        on_strand([this] {
-            if (run_)
-                run_outcome_ = asio::error::operation_aborted;
-            stop(cancel_limit);
-        });
+        on_strand([this] { cancel_now(); });
     }
-    catch (const std::bad_alloc&) {
-        // Nothing can be posted; what is held ends with its time to live.
+    catch (...) {
+        cancel_at_turn_end_.store(true, std::memory_order_relaxed); // there is no memory to say it now
     }
+}
+
+void core::cancel_now()
+{
+    if (run_)
+        run_outcome_ = asio::error::operation_aborted;
+    stop(cancel_limit);
 }
 
 client_stats core::stats() const noexcept
@@ -200,7 +214,7 @@ void core::no_more_locks() noexcept
 void core::stop(clock::duration grace)
 {
     if (stopped_)
-        return stopped({});
+        return stopped(stop_outcome_);
     const auto limit = turn_time() + grace;
     if (stopping_) {
         if (limit < stop_limit_.due())
@@ -232,6 +246,7 @@ void core::stopped(error_code outcome)
         returns_.give_up(errc::shut_down);
         lessor_.to_check().clear();
         names_.clear();
+        counts.watched.clear();
         timers.clear();
     }
     // A lease that had ended before may still be released: that must not wait for a store that is closed.
@@ -247,8 +262,29 @@ void core::stopped(error_code outcome)
     running_.reset();
 }
 
+// Cancellations of which only a mark could be made.
+void core::hear()
+{
+    for (contender& each : in_order_)
+        each.hear();
+    for (auto i = entering_.begin(); i != entering_.end();) {
+        enter_op& each = *i++;
+        if (each.done.unheard)
+            each.cancel();
+    }
+    lessor_.hear();
+    returns_.hear();
+    for (const outcome_op_ptr& each : shutdowns_)
+        if (each->done.unheard)
+            each->cancel();
+}
+
 void core::on_turn_end()
 {
+    if (unheard.load(std::memory_order_relaxed) && unheard.exchange(false, std::memory_order_acquire))
+        hear();
+    if (cancel_at_turn_end_.load(std::memory_order_relaxed) && cancel_at_turn_end_.exchange(false))
+        cancel_now();
     lessor_.keeper.flush();
     auto& looked_at = lessor_.to_check();
     for (contender* each : looked_at) {
@@ -259,24 +295,52 @@ void core::on_turn_end()
     looked_at.clear();
 }
 
+// Something is half done and nobody knows what, so nothing more is done: leases end here, and what the store holds ends with its time to live.
+void core::on_turn_failed() noexcept
+{
+    no_more_locks();
+    stopping_ = stopped_ = true;
+    online_ = false;
+    run_outcome_ = errc::shut_down;
+    stop_outcome_ = errc::store_unavailable;
+    drop_all(errc::shut_down);
+    for (counter* each : {&counts.held, &counts.waiting, &counts.orphans, &counts.watched})
+        each->clear();
+    if (std::exchange(opened_, false)) {
+        stop_time();
+        try {
+            store_->close();
+        }
+        catch (...) {
+            // It is not asked for anything any more.
+        }
+    }
+    running_.reset();
+}
+
+void core::drop_all(error_code told) noexcept
+{
+    for (contender& each : in_order_)
+        each.drop(told);
+    while (!entering_.empty())
+        entering_.front().drop(told);
+    lessor_.drop(told);
+    returns_.drop(told);
+    timers.clear();
+    names_.clear();
+    if (run_)
+        std::exchange(run_, nullptr)->done.end(told);
+    for (auto& each : std::exchange(shutdowns_, {}))
+        each->done.end(told ? error_code(errc::store_unavailable) : error_code());
+}
+
 void core::on_context_end() noexcept
 {
     // Nothing may be posted any more, so nobody can be told: handlers are destroyed, as the context does with its own.
     const auto stays = shared_from_this();
     running_.reset();
     dead_.store(true, std::memory_order_release);
-    for (contender& each : in_order_)
-        each.drop();
-    while (!entering_.empty())
-        entering_.front().drop();
-    lessor_.drop();
-    returns_.clear();
-    timers.clear();
-    names_.clear();
-    if (run_)
-        std::exchange(run_, nullptr)->done.drop();
-    for (auto& each : std::exchange(shutdowns_, {}))
-        each->done.drop();
+    drop_all({});
     stop_time();
     if (store_) {
         if (std::exchange(opened_, false))

@@ -72,12 +72,16 @@ private:
     void on_all_returned() override;
     void on_context_end() noexcept override;
     void on_turn_end() override;
+    void on_turn_failed() noexcept override;
 
     contender& at(std::string_view name);
     void no_more_locks() noexcept;
+    void cancel_now();
+    void hear();
     void stop(clock::duration grace);
     void stopped(error_code outcome);
     void refuse_waiting();
+    void drop_all(error_code told) noexcept;
 
     std::atomic<phase> phase_ = phase::fresh;
     returns returns_;
@@ -89,7 +93,9 @@ private:
     outcome_op_ptr run_;
     std::vector<outcome_op_ptr> shutdowns_;
     error_code run_outcome_;
+    error_code stop_outcome_; ///< What a shutdown of a client that has stopped is told.
     std::shared_ptr<runtime> running_; ///< Itself, while the store is open: what is outstanding ends in order, whoever still has a handle.
+    std::atomic<bool> cancel_at_turn_end_ = false;
     bool opened_ = false;
     bool stopping_ = false; ///< Only what is to be given back is waited for.
     bool stopped_ = false;

@@ -12,6 +12,7 @@ class counter
 public:
     counter& operator++() noexcept { return set(value() + 1); }
     counter& operator--() noexcept { return set(value() - 1); }
+    void clear() noexcept { set(0); }
 
     [[nodiscard]] std::uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
 

@@ -69,10 +69,10 @@ void enter_op::on_answer(attempt& which, error_code failed, const acquire_reply&
     if (!taken)
         return pause(errc::store_unavailable);
     lessor& from = *lessor_;
+    const boost::intrusive_ptr<enter_op> last(this, false); // the list's
     leave();
     from.keeper.start(*taken);
     from.give(done, *taken, who_.fence(), since_, false);
-    intrusive_ptr_release(this); // the list's
 }
 
 void enter_op::pause(error_code why)
@@ -116,10 +116,10 @@ void enter_op::fail(error_code why)
     lessor& from = *lessor_;
     if (under_way_)
         std::exchange(under_way_, nullptr)->abandon();
+    const boost::intrusive_ptr<enter_op> last(this, false); // the list's
     leave();
     done(why, lease());
     from.base.tell([&](observer& o) { o.not_acquired(spec_->name, why, from.base.turn_time() - since_); });
-    intrusive_ptr_release(this); // the list's
 }
 
 void enter_op::leave()
@@ -130,13 +130,15 @@ void enter_op::leave()
     lessor_ = nullptr;
 }
 
-void enter_op::drop() noexcept
+void enter_op::drop(error_code told) noexcept
 {
-    under_way_.reset();
+    const boost::intrusive_ptr<enter_op> last(this, false); // the list's
+    if (under_way_)
+        std::exchange(under_way_, nullptr)->forget();
+    timer_queue::cancel(*this);
     list_->erase(list_->iterator_to(*this));
     lessor_ = nullptr;
-    done.drop();
-    intrusive_ptr_release(this);
+    done.end(told);
 }
 
 void enter_op::schedule(clock::time_point next)

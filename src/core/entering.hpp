@@ -35,7 +35,7 @@ public:
     void fail(error_code why);
     void connected();
     void disconnected(error_code why);
-    void drop() noexcept;
+    void drop(error_code told) noexcept;
 
     completion<error_code, lease> done;
 

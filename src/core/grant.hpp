@@ -43,8 +43,24 @@ public:
     /// Written on the strand, read everywhere: a loss is known without the strand having to run.
     std::atomic<int> ended = active;
 
-    /// The holder has gone and could not say so: there was no memory. Seen at the next renewal.
+    /// The holder has gone and could not say so: there was no memory. The grant keeps itself until that is seen, at the next renewal or at its end.
     std::atomic<bool> forsaken = false;
+
+    /// From any thread, by the holder.
+    static void forsake(boost::intrusive_ptr<grant> which) noexcept
+    {
+        grant& left = *which.detach();
+        left.forsaken.store(true);
+        if (left.ended.load() != active)
+            left.take_back(); // it ended meanwhile, and nobody will look again
+    }
+
+    /// When it has ended; the caller keeps it. Both sides may come here: one of them takes the reference.
+    void take_back() noexcept
+    {
+        if (forsaken.load() && forsaken.exchange(false))
+            const boost::intrusive_ptr<grant> last(this, false);
+    }
 
     /// On the strand.
     boost::intrusive::list<wait_op, boost::intrusive::constant_time_size<false>> waits;

@@ -5,6 +5,7 @@
 #include "mutant.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace leasehold::detail {
@@ -25,14 +26,20 @@ void lessor::give(completion<error_code, lease>& to, hold& from, std::uint64_t f
                   clock::time_point since, bool handed_over)
 {
     const auto now = base.turn_time();
-    grant_ptr given(new grant(hold_ptr(&from), fence, now));
-    from.current = given.get();
     auto& counts = base.counts;
-    ++counts.held;
-    ++counts.acquired;
-    if (handed_over)
-        ++counts.handed_over;
-    to(error_code(), lease(std::move(given)));
+    try {
+        grant_ptr given(new grant(hold_ptr(&from), fence, now));
+        from.current = given.get();
+        ++counts.held;
+        ++counts.acquired;
+        if (handed_over)
+            ++counts.handed_over;
+        to(error_code(), lease(std::move(given)));
+    }
+    catch (...) {
+        to.end(errc::shut_down); // it is in no list any more: nobody else tells it
+        throw;
+    }
     base.tell([&](observer& o) { o.acquired(from.spec->name, fence, now - since, handed_over); });
 }
 
@@ -48,8 +55,8 @@ void lessor::release(grant& which, outcome_op_ptr waiting)
     if (ended != grant::active)
         return release_lost(which, std::move(waiting), ended == grant::released ? errc::not_owner : static_cast<errc>(ended));
 
-    finish(which, grant::released);
     from.current = nullptr;
+    finish(which, grant::released);
     ++base.counts.released;
     base.tell([&](observer& o) { o.released(from.spec->name, which.fence, base.turn_time() - which.since); });
     if (from.place != nullptr && from.place->hand_over(from)) {
@@ -95,6 +102,20 @@ void lessor::stop_waiting(grant& which, wait_op& op)
     op.done(asio::error::operation_aborted);
 }
 
+void lessor::hear()
+{
+    for (hold& each : keeper.watched()) {
+        if (each.current == nullptr)
+            continue;
+        auto& waits = each.current->waits;
+        for (auto i = waits.begin(); i != waits.end();) {
+            wait_op& wait = *i++;
+            if (wait.done.unheard)
+                stop_waiting(*each.current, wait);
+        }
+    }
+}
+
 void lessor::shut_down()
 {
     for (auto& all = keeper.watched(); !all.empty();) {
@@ -123,18 +144,25 @@ void lessor::check(contender& which)
         to_check_.push_back(&which);
 }
 
-void lessor::drop() noexcept
+void lessor::drop(error_code told) noexcept
 {
-    for (hold& each : keeper.watched()) {
+    for (auto& all = keeper.watched(); !all.empty();) {
+        hold& each = all.front();
+        const hold_ptr stays(&each);
+        each.leave();
+        static_cast<void>(each.life.end(told)); // the answer to a renewal under way is not looked at
         if (each.current == nullptr)
             continue;
-        auto& waits = each.current->waits;
-        while (!waits.empty()) {
-            const boost::intrusive_ptr<wait_op> op(&waits.front(), false);
-            waits.pop_front();
-            op->done.drop();
+        grant& ending = *std::exchange(each.current, nullptr);
+        const grant_ptr last(&ending);
+        if (told)
+            ending.ended.store(told.value());
+        while (!ending.waits.empty()) {
+            const boost::intrusive_ptr<wait_op> op(&ending.waits.front(), false);
+            ending.waits.pop_front();
+            op->done.end(told);
         }
-        each.current = nullptr;
+        ending.take_back();
     }
     keeper.clear();
     to_check_.clear();
@@ -142,15 +170,17 @@ void lessor::drop() noexcept
 
 void lessor::on_lost(hold& which, error_code reason)
 {
-    remember_lost(which);
+    contender* const place = std::exchange(which.place, nullptr);
     if (which.current != nullptr) {
+        // First of all: whatever fails after this, the lease has ended.
         grant& ending = *std::exchange(which.current, nullptr);
         const grant_ptr last(&ending);
         finish(ending, reason.value());
         ++base.counts.lost;
         base.tell([&](observer& o) { o.lost(which.spec->name, ending.fence, reason); });
     }
-    if (contender* const place = std::exchange(which.place, nullptr)) {
+    remember_lost(which);
+    if (place != nullptr) {
         place->leaving();
         place->left(false);
     }
@@ -158,19 +188,29 @@ void lessor::on_lost(hold& which, error_code reason)
 
 void lessor::on_forsaken(hold& which)
 {
+    const grant_ptr last(which.current);
     release(*which.current, nullptr);
 }
 
 void lessor::finish(grant& which, int how)
 {
     const error_code told = how == grant::released ? error_code(asio::error::operation_aborted) : error_code(static_cast<errc>(how));
-    which.ended.store(how, std::memory_order_release);
+    which.ended.store(how);
+    which.take_back();
     --base.counts.held;
+    std::exception_ptr failed;
     while (!which.waits.empty()) {
         const boost::intrusive_ptr<wait_op> op(&which.waits.front(), false);
         which.waits.pop_front();
-        op->done(told);
+        try {
+            op->done(told);
+        }
+        catch (...) {
+            failed = std::current_exception(); // the others first: nobody else tells them
+        }
     }
+    if (failed)
+        std::rethrow_exception(failed);
 }
 
 void lessor::remember_lost(const hold& which)

@@ -44,6 +44,9 @@ public:
     void wait_lost(grant& which, boost::intrusive_ptr<wait_op> op);
     void stop_waiting(grant& which, wait_op& op);
 
+    /// Completes what was cancelled unheard.
+    void hear();
+
     /// Ends all leases with `errc::shut_down` and gives back what they held.
     void shut_down();
 
@@ -54,7 +57,8 @@ public:
     void check(contender& which);
     [[nodiscard]] std::vector<contender*>& to_check() noexcept { return to_check_; }
 
-    void drop() noexcept;
+    /// Ends all leases: with an error, or without a word when there is none. Nothing is given back.
+    void drop(error_code told) noexcept;
 
 private:
     void on_lost(hold& which, error_code reason) override;

@@ -58,16 +58,23 @@ void returns::connected()
     }
 }
 
+void returns::hear()
+{
+    for (item& each : list_)
+        if (each.waiting && each.waiting->done.unheard)
+            each.waiting->cancel();
+}
+
 void returns::give_up(error_code why)
 {
     while (!list_.empty())
         list_.front().give_up(why);
 }
 
-void returns::clear() noexcept
+void returns::drop(error_code told) noexcept
 {
     while (!list_.empty())
-        list_.front().drop();
+        list_.front().drop(told);
 }
 
 void returns::item::act(fsm::release::action what)
@@ -160,13 +167,15 @@ void returns::item::give_up(error_code why)
         list_.listener_.on_all_returned();
 }
 
-void returns::item::drop() noexcept
+void returns::item::drop(error_code told) noexcept
 {
-    const boost::intrusive_ptr<item> self(this, false);
+    const boost::intrusive_ptr<item> self(this, false); // the list's
     listed_ = false;
+    place = nullptr;
+    timer_queue::cancel(*this);
     list_.list_.erase(list_.list_.iterator_to(*this));
     if (waiting)
-        waiting->done.drop();
+        waiting->done.end(told);
 }
 
 } // namespace leasehold::detail

@@ -49,13 +49,16 @@ public:
     /// The store can be reached again.
     void connected();
 
+    /// Completes what was cancelled unheard.
+    void hear();
+
     [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
 
     /// Gives up: completes what waits with `why`.
     void give_up(error_code why);
 
-    /// Forgets everything without a word.
-    void clear() noexcept;
+    /// Forgets everything. Who waits is told this error, or nothing when it is none.
+    void drop(error_code told) noexcept;
 
     /// One owner, or one entry, on its way back.
     class item final : public timer, public boost::intrusive::list_base_hook<>, public boost::intrusive_ref_counter<item>
@@ -72,7 +75,7 @@ public:
         void settle(bool taken);
 
         void give_up(error_code why);
-        void drop() noexcept;
+        void drop(error_code told) noexcept;
 
         const spec_ptr spec;
         const std::string owner;

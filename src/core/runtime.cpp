@@ -86,4 +86,13 @@ void runtime::end_turn()
     time_->wake_at(wake_at_);
 }
 
+void runtime::fail_turn() noexcept
+{
+    failed_.store(true, std::memory_order_relaxed);
+    in_turn_ = true; // what is destroyed now may use handles
+    if (!gone())
+        on_turn_failed();
+    in_turn_ = false;
+}
+
 } // namespace leasehold::detail

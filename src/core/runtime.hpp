@@ -55,6 +55,12 @@ public:
     /// True when the context has ended, or this is the copy of a client in a forked process: nothing may be sent or posted any more.
     [[nodiscard]] bool gone() const noexcept;
 
+    /// True when an exception has ended the client.
+    [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
+
+    /// There are operations with a cancellation that could not be said. From any thread.
+    std::atomic<bool> unheard = false;
+
     /// Runs `f` in a turn on the strand: now, when this is the strand and no turn is under way, else soon.
     template <class F>
     void on_strand(F f)
@@ -71,7 +77,8 @@ public:
             strand_->dispatch(entry<F, runtime*>{this, std::move(f)});
     }
 
-    /// Runs `f` in a turn; the caller is on the strand, and in no turn. The client may have ended when it returns.
+    /// Runs `f` in a turn; the caller is on the strand, and in no turn. The client may have ended when it returns. An exception ends the client, and
+    /// leaves this.
     template <class F>
     void turn(F&& f)
     {
@@ -80,8 +87,14 @@ public:
         const auto stays = shared_from_this();
         in_turn_ = true;
         turn_time_ = {};
-        const turn_end end{*this};
-        std::forward<F>(f)();
+        try {
+            std::forward<F>(f)();
+            end_turn();
+        }
+        catch (...) {
+            fail_turn();
+            throw;
+        }
     }
 
     /// The strand; the system executor when the context has ended.
@@ -116,12 +129,16 @@ protected:
     /// The turn is over; the timer is set after this.
     virtual void on_turn_end() = 0;
 
+    /// The turn stopped halfway. Needs no memory.
+    virtual void on_turn_failed() noexcept = 0;
+
     void start_time();
     void stop_time() noexcept;
     void forget_strand() noexcept;
 
     std::shared_ptr<store> store_;
     std::atomic<bool> dead_ = false;
+    std::atomic<bool> failed_ = false;
     bool online_ = false;
     error_code trouble_;
 
@@ -143,13 +160,8 @@ private:
         }
     };
 
-    struct turn_end
-    {
-        runtime& r;
-        ~turn_end() { r.end_turn(); }
-    };
-
     void end_turn();
+    void fail_turn() noexcept;
     void wake();
 
     std::optional<strand> strand_; // empty when the context has ended

@@ -391,13 +391,13 @@ BOOST_AUTO_TEST_CASE(messages_fare_as_the_conditions_say)
 BOOST_AUTO_TEST_CASE(a_world_may_end_at_any_moment_and_what_is_left_of_it_is_harmless)
 {
     for (int events = 0; events < 120; events += 3) {
-        std::optional<leasehold::client> left;
+        std::unique_ptr<leasehold::client> left;
         leasehold::lease held;
         {
             testing::world world(5);
             testing::server& server = world.make_server();
             testing::host& host = world.make_host();
-            left.emplace(leasehold::detail::core_ptr(host.make_client(server).core()));
+            left.reset(new leasehold::client(host.make_client(server)));
             left->async_run(asio::detached);
             int rounds = 0;
             asio::co_spawn(host, work(host, *left, rounds), asio::detached);

@@ -6,8 +6,13 @@
 #include "support/redis_server.hpp"
 #include "support/store_contract.hpp"
 
+#include "store/redis/batch.hpp"
+
 #include <leasehold/redis_store.hpp>
 
+#include <boost/redis/resp3/parser.hpp>
+
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <thread>
@@ -95,6 +100,54 @@ constexpr bool both[] = {false, true};
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(scripts)
+
+// Found by fuzzing: what looked like an answer was taken for one, and answers that came after it for those to other questions.
+BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_ends_the_connection)
+{
+    namespace redis = boost::redis;
+    const auto outcome = [](std::string_view bytes) {
+        const auto asked = std::make_shared<redis_store::batch>();
+        asked->acquire({.name = "lock", .owner = "a:1", .entry = {}, .lease = 10s, .fences = 1, .budget = 5s}, 0, 0ms, {});
+        redis::any_adapter adapter = asked->adapter();
+        redis::resp3::parser parser;
+        error_code failed;
+        BOOST_TEST(redis::resp3::parse(parser, bytes, adapter, failed));
+        BOOST_TEST(asked->answered() == (failed ? 0u : 1u));
+        return failed;
+    };
+    for (const char* good : {"*4\r\n:1\r\n:7\r\n:1\r\n:9\r\n", "-BUSY x\r\n", "!3\r\nOOM\r\n"})
+        BOOST_TEST_CONTEXT(good) { BOOST_TEST(!outcome(good)); }
+    for (const char* odd : {":1\r\n", "+OK\r\n", "_\r\n", "#t\r\n", "$1\r\n1\r\n", "*0\r\n", "*3\r\n:1\r\n:7\r\n:1\r\n", "*5\r\n",
+                            "~4\r\n", "%2\r\n", "|1\r\n", "*2\r\n*2\r\n", "*4\r\n*4\r\n:1\r\n:7\r\n:1\r\n:9\r\n", "*4\r\n:1\r\n:x\r\n",
+                            "*4\r\n:1\r\n,7.5\r\n", "*4\r\n:1\r\n-BUSY x\r\n", "*4\r\n:1\r\n:99999999999999999999\r\n"})
+        BOOST_TEST_CONTEXT(odd) { BOOST_TEST(static_cast<bool>(outcome(odd))); }
+}
+
+// Found by fuzzing: Redisson gives "a" and "{a}" the same channel, and only the first of the two was told.
+BOOST_AUTO_TEST_CASE(names_that_share_a_channel_are_each_told)
+{
+    own_lab lab;
+    client_of one(lab), two(lab);
+    const auto told = [&](std::string_view name) {
+        return std::count(one.session.hints.begin(), one.session.hints.end(), name) > 0;
+    };
+    one.session.watch("a");
+    one.session.watch("{a}");
+    run_until(one.context, [&] { return told("a") && told("{a}"); });
+    const auto releases = [&](std::string_view name) {
+        one.session.hints.clear();
+        BOOST_REQUIRE((two.session.acquire(take(name, "a:1")).reply.result == granted_t::granted));
+        BOOST_TEST((two.session.release(leave(name, "a:1")).reply.receivers == 1u));
+    };
+    releases("{a}");
+    run_until(one.context, [&] { return told("a") && told("{a}"); });
+    one.session.unwatch("a");
+    releases("{a}");
+    run_until(one.context, [&] { return told("{a}"); });
+    BOOST_TEST(!told("a"));
+    one.session.unwatch("{a}");
+    run_until(one.context, [&] { return lab.command({"PUBSUB", "CHANNELS"}).find("redisson") == std::string::npos; });
+}
 
 // S1: the cache is emptied between any two commands.
 BOOST_AUTO_TEST_CASE(a_server_that_forgot_the_scripts_is_given_them_again)

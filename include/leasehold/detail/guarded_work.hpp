@@ -15,9 +15,10 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -84,7 +85,7 @@ class guarded_work<void(Error, Results...), Work, Handler>
 public:
     guarded_work(Handler handler, const mutex& lock, Work work)
         : handler_(std::move(handler)), executor_(asio::get_associated_executor(handler_, lock.get_executor())),
-          guard_(executor_), strand_(asio::any_io_executor(executor_)), lock_(lock), work_(std::move(work))
+          guard_(track(executor_)), strand_(asio::any_io_executor(executor_)), lock_(lock), work_(std::move(work))
     {}
 
     void start()
@@ -198,9 +199,13 @@ private:
 
     using executor_type = asio::associated_executor_t<Handler, asio::any_io_executor>;
 
+    /// Keeps the handler's context busy. A work guard would do, but ends the process where an executor cannot be copied for want of memory.
+    static auto track(const executor_type& executor) { return asio::prefer(executor, asio::execution::outstanding_work.tracked); }
+    using tracked_type = decltype(track(std::declval<const executor_type&>()));
+
     Handler handler_;
     executor_type executor_;
-    asio::executor_work_guard<executor_type> guard_;
+    tracked_type guard_;
     asio::associated_cancellation_slot_t<Handler> slot_;
     work_strand strand_;
     asio::cancellation_signal signal_;

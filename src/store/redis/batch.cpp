@@ -2,6 +2,9 @@
 
 #include "store/redis/layout.hpp"
 
+#include <boost/redis/error.hpp>
+#include <boost/redis/resp3/type.hpp>
+
 #include <charconv>
 #include <deque>
 #include <string>
@@ -51,13 +54,14 @@ void split(std::string_view text, std::vector<std::string_view>& words)
 batch::batch() : request(fail_fast) {}
 
 template <class Waiting>
-command& batch::add(Waiting waiting, const script& called, std::size_t begin)
+command& batch::add(Waiting waiting, const script& called, std::size_t begin, std::size_t expects)
 {
     command& added = commands.emplace_back();
     added.waiting = std::move(waiting);
     added.called = &called;
     added.begin = begin;
     added.end = request.payload().size();
+    added.expects = expects;
     return added;
 }
 
@@ -69,7 +73,7 @@ void batch::acquire(const acquire_request& wanted, std::int64_t latest, std::chr
     fence_key(wanted.name, key_);
     request.push("EVALSHA", called.sha, 2, wanted.name, key_, wanted.owner, wanted.lease.count(), wanted.fences,
                  latest, retention.count(), wanted.entry);
-    add(std::move(handler), called, begin);
+    add(std::move(handler), called, begin, 4).fences = wanted.entry.empty() ? wanted.fences : 0;
 }
 
 void batch::release(const release_request& wanted, store::release_handler handler)
@@ -78,7 +82,7 @@ void batch::release(const release_request& wanted, store::release_handler handle
     const std::size_t begin = request.payload().size();
     release_channel(wanted.name, key_);
     request.push("EVALSHA", called.sha, 1, wanted.name, wanted.owner, wanted.entry, key_);
-    add(std::move(handler), called, begin);
+    add(std::move(handler), called, begin, 2);
 }
 
 void batch::renew(std::span<const renewal> renewals, renew_part part)
@@ -106,7 +110,8 @@ void batch::renew(std::span<const renewal> renewals, renew_part part)
         words_.push_back(write(i + 1, each.lease.count()));
     }
     request.push_range("EVALSHA", words_);
-    add(std::move(part), called, begin);
+    const std::size_t expects = part.count;
+    add(std::move(part), called, begin, expects);
 }
 
 void batch::repeat(const batch& from, command& what)
@@ -125,7 +130,9 @@ void batch::repeat(const batch& from, command& what)
     words_.erase(words_.begin());
     words_.front() = with_text ? what.called->text : std::string_view(what.called->sha);
     request.push_range(with_text ? "EVAL" : "EVALSHA", words_);
-    add(std::move(what.waiting), *what.called, begin).attempts = what.attempts + 1;
+    command& added = add(std::move(what.waiting), *what.called, begin, what.expects);
+    added.fences = what.fences;
+    added.attempts = what.attempts + 1;
 }
 
 void batch::clear()
@@ -155,12 +162,18 @@ void batch::start(std::shared_ptr<batch_owner> told, std::shared_ptr<gate> home)
 boost::redis::any_adapter batch::adapter()
 {
     using boost::redis::any_adapter;
+    using boost::redis::resp3::type;
     // The operation that sends the batch keeps it alive for longer than it keeps this.
     return any_adapter(any_adapter::impl_t(
-        [this](any_adapter::parse_event event, const boost::redis::resp3::node_view& node, error_code&) {
-            if (event == any_adapter::parse_event::node)
-                commands[answered_.load(std::memory_order_relaxed)].answer.record(node);
-            else if (event == any_adapter::parse_event::done)
+        [this](any_adapter::parse_event event, const boost::redis::resp3::node_view& node, error_code& failed) {
+            if (event == any_adapter::parse_event::node) {
+                command& asked = commands[answered_.load(std::memory_order_relaxed)];
+                asked.answer.record(node);
+                // No script answers like this, so it belongs to something else: what comes after it may as well, and would be taken for
+                // grants. The connection ends here, and nothing is known of all that was asked on it.
+                if (asked.answer.odd || (node.data_type == type::array && node.aggregate_size != asked.expects))
+                    failed = boost::redis::error::incompatible_size;
+            } else if (event == any_adapter::parse_event::done)
                 on_reply();
         }));
 }

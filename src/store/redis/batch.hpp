@@ -46,6 +46,8 @@ struct command
     const script* called = nullptr;
     std::size_t begin = 0; ///< Its place in the request.
     std::size_t end = 0;
+    std::size_t expects = 0;  ///< How many numbers its script answers with.
+    std::uint32_t fences = 0; ///< Asked for; of an acquire that takes the lock.
     unsigned attempts = 0;
     reply answer;
 };
@@ -102,7 +104,7 @@ public:
 
 private:
     template <class Waiting>
-    command& add(Waiting waiting, const script& called, std::size_t begin);
+    command& add(Waiting waiting, const script& called, std::size_t begin, std::size_t expects);
     void on_reply();
 
     std::shared_ptr<gate> home_;

@@ -1,6 +1,7 @@
 #include "store/redis/engine.hpp"
 
 #include <algorithm>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -48,7 +49,12 @@ void engine::close() noexcept
         timer_->cancel();
     last->close();
     // Never inside the call.
-    home_->post([self = shared_from_this()] { self->fail_waiting(); });
+    try {
+        home_->post([self = shared_from_this()] { self->fail_waiting(); });
+    }
+    catch (const std::bad_alloc&) {
+        forget_waiting(); // they may keep this, by way of the client
+    }
 }
 
 // Whatever is kept belongs to the context that ends: handlers above all, whose destruction may reach back into here.
@@ -59,7 +65,7 @@ void engine::on_context_end() noexcept
     if (const auto last = std::exchange(link_, nullptr))
         last->drop();
     timer_.reset();
-    const auto waiting = std::exchange(waiting_, {});
+    forget_waiting();
     const auto under_way = std::exchange(under_way_, {});
     // A borrowed connection goes on with what it has; its answers are for nobody.
     for (const batch_ptr& each : under_way)
@@ -220,9 +226,21 @@ void engine::on_down(error_code why)
 void engine::fail_waiting()
 {
     const auto self = shared_from_this();
-    for (const batch_ptr& each : std::exchange(waiting_, {})) {
-        for (command& what : each->commands)
-            finish(*each, what, down_reason_);
+    while (!waiting_.empty()) {
+        const batch_ptr first = std::move(waiting_.front());
+        waiting_.pop_front();
+        for (command& what : first->commands)
+            finish(*first, what, down_reason_);
+    }
+}
+
+// Handlers are destroyed one after the other: that may reach back into here, and there may be no memory to put them elsewhere.
+void engine::forget_waiting() noexcept
+{
+    while (!waiting_.empty()) {
+        const batch_ptr first = std::move(waiting_.front());
+        waiting_.pop_front();
+        first->forget_who_waits();
     }
 }
 
@@ -307,19 +325,24 @@ void engine::answer(command& what, store::acquire_handler& handler, error_code c
     using outcome = acquire_reply::outcome;
     acquire_reply result;
     const auto& numbers = what.answer.numbers;
-    if (!code && !what.answer.is(4))
+    // What the script never says is no proof of anything.
+    if (!code && (!what.answer.is(4) || !is_server_time(numbers[3])))
         code = errc::outcome_unknown;
     if (!code) {
         time_.learn(numbers[3], clock::now());
         switch (numbers[0]) {
         case 1:
+            if (what.fences > 0 && (numbers[1] <= 0 || numbers[2] <= 0 || numbers[2] > what.fences)) {
+                code = errc::outcome_unknown;
+                break;
+            }
             result.result = outcome::granted;
             result.first_fence = static_cast<std::uint64_t>(numbers[1]);
             result.fences = static_cast<std::uint32_t>(numbers[2]);
             break;
         case 0:
             result.result = outcome::held;
-            result.remaining = std::chrono::milliseconds(numbers[1]);
+            result.remaining = std::min<std::chrono::milliseconds>(std::chrono::milliseconds(numbers[1]), std::chrono::years(100));
             break;
         case -1: result.result = outcome::late; break;
         case -2: result.result = outcome::gone; break;
@@ -334,7 +357,7 @@ void engine::answer(command& what, store::release_handler& handler, error_code c
     using outcome = release_reply::outcome;
     release_reply result;
     const auto& numbers = what.answer.numbers;
-    if (!code && !what.answer.is(2))
+    if (!code && (!what.answer.is(2) || numbers[1] < 0))
         code = errc::outcome_unknown;
     if (!code) {
         switch (numbers[0]) {
@@ -359,9 +382,14 @@ void engine::answer(command& what, renew_part& part, error_code code)
         job.error = code;
     } else {
         job.any_ran = true;
-        for (std::size_t i = 0; i < part.count; ++i)
-            job.results[part.first + i] =
-                what.answer.numbers[i] == 1 ? renewal_result::renewed : renewal_result::gone;
+        for (std::size_t i = 0; i < part.count; ++i) {
+            const std::int64_t said = what.answer.numbers[i];
+            renewal_result& result = job.results[part.first + i]; // failed, until it is known better
+            if (said == 1)
+                result = renewal_result::renewed;
+            else if (said == 0)
+                result = renewal_result::gone;
+        }
     }
     if (--job.outstanding == 0)
         std::move(job.handler)(job.any_ran ? error_code() : job.error, std::move(job.results));

@@ -55,6 +55,7 @@ private:
     void flush_soon();
     void flush();
     void fail_waiting();
+    void forget_waiting() noexcept;
     void watch_time();
     void on_time();
 

@@ -1,8 +1,10 @@
 #include "store/redis/probe.hpp"
 
 #include "store/redis/script.hpp"
+#include "store/redis/server_clock.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace leasehold::redis_store {
 
@@ -36,9 +38,13 @@ bool probe::refused() const
 std::optional<std::int64_t> probe::server_us() const
 {
     const reply& time = answers_.back();
-    if (!time.is(2))
+    constexpr std::int64_t second = 1'000'000;
+    // So that the sum below is within bounds whatever was answered.
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / second - 1;
+    if (!time.is(2) || time.numbers[0] < 0 || time.numbers[0] > most || time.numbers[1] < 0 || time.numbers[1] >= second)
         return std::nullopt;
-    return time.numbers[0] * 1'000'000 + time.numbers[1];
+    const std::int64_t us = time.numbers[0] * second + time.numbers[1];
+    return is_server_time(us) ? std::optional(us) : std::nullopt;
 }
 
 } // namespace leasehold::redis_store

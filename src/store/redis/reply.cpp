@@ -64,14 +64,20 @@ void reply::record(const boost::redis::resp3::node_view& node)
     using boost::redis::resp3::type;
     switch (node.data_type) {
     case type::simple_error:
-    case type::blob_error: error.assign(node.value.empty() ? std::string_view("ERR") : node.value); break;
-    case type::array: numbers.reserve(std::min<std::size_t>(node.aggregate_size, 4096)); break;
+    case type::blob_error:
+        odd |= node.depth != 0;
+        error.assign(node.value.empty() ? std::string_view("ERR") : node.value);
+        break;
+    case type::array:
+        odd |= node.depth != 0;
+        numbers.reserve(std::min<std::size_t>(node.aggregate_size, 4096));
+        break;
     case type::number:
     case type::blob_string: {
         std::int64_t value = 0;
         const char* const end = node.value.data() + node.value.size();
         const auto [last, failure] = std::from_chars(node.value.data(), end, value);
-        if (failure != std::errc() || last != end)
+        if (failure != std::errc() || last != end || node.depth != 1)
             odd = true;
         else
             numbers.push_back(value);

@@ -13,13 +13,12 @@
 
 namespace leasehold::redis_store {
 
-/// What the server answered to one command: whole numbers, or an error.
-/// It never reports an error to Boost.Redis, which would close the connection over it.
+/// What the server answered to one command: a list of whole numbers, or an error.
 struct reply
 {
     boost::container::small_vector<std::int64_t, 4> numbers;
     std::string error; ///< The server's text; empty: no error.
-    bool odd = false;  ///< It held something that is not a whole number.
+    bool odd = false;  ///< It is, or holds, something else.
 
     void record(const boost::redis::resp3::node_view& node);
     bool is(std::size_t count) const noexcept { return error.empty() && !odd && numbers.size() == count; }

@@ -10,11 +10,18 @@
 
 namespace leasehold::redis_store {
 
+/// Whether this can be the time of a server, in microseconds: from 1970 until the year 2255.
+constexpr bool is_server_time(std::int64_t us) noexcept
+{
+    return us > 0 && us < (std::int64_t(1) << 53);
+}
+
 /// What the server's clock shows, by what its answers said. The estimate is behind by the way of an answer and never ahead, unless
 /// that clock steps back: a limit made of it refuses a little early rather than grants late.
 class server_clock
 {
 public:
+    /// @param server_us `is_server_time`.
     void learn(std::int64_t server_us, clock::time_point received) noexcept
     {
         using namespace std::chrono;

@@ -3,6 +3,7 @@
 #include "store/redis/layout.hpp"
 #include "store/redis/reply.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -60,8 +61,10 @@ void watches::watch(std::string_view name)
     if (listener_ == nullptr)
         return;
     release_channel(name, channel_);
-    if (!names_.try_emplace(channel_, name).second)
+    std::vector<std::string>& sharing = names_[channel_];
+    if (std::find(sharing.begin(), sharing.end(), name) != sharing.end())
         return;
+    sharing.emplace_back(name);
     if (!wire_) {
         wire_ = std::make_shared<wire>(strand_, where_);
         // Later, because this is inside a call.
@@ -77,8 +80,11 @@ void watches::watch(std::string_view name)
 void watches::unwatch(std::string_view name)
 {
     release_channel(name, channel_);
-    if (names_.erase(channel_) != 0)
-        say("UNSUBSCRIBE", channel_);
+    const auto found = names_.find(channel_);
+    if (found == names_.end() || std::erase(found->second, name) == 0 || !found->second.empty())
+        return;
+    names_.erase(found);
+    say("UNSUBSCRIBE", channel_);
 }
 
 // All of them again, each confirmed by a push of its own.
@@ -86,7 +92,7 @@ void watches::on_attempt()
 {
     attempting_ = true;
     pending_.reset();
-    for (const auto& [channel, name] : names_)
+    for (const auto& [channel, names] : names_)
         say("SUBSCRIBE", channel);
     flush();
 }
@@ -105,8 +111,11 @@ void watches::on_push(const std::vector<std::string>& words)
     const auto found = names_.find(words[1]);
     if (found == names_.end() || listener_ == nullptr)
         return;
-    const std::string name = found->second; // the listener may unwatch it
-    listener_->on_hint(name);
+    const std::vector<std::string> names = found->second; // the listener may unwatch them
+    for (const std::string& each : names) {
+        if (listener_ != nullptr)
+            listener_->on_hint(each);
+    }
 }
 
 void watches::on_stray_error(const std::string& text)

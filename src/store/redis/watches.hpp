@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace leasehold::redis_store {
 
@@ -45,7 +46,7 @@ private:
     store_listener* listener_ = nullptr;
     std::shared_ptr<wire> wire_;
     bool attempting_ = false; ///< What is sent now reaches the server, if the connection is made.
-    boost::unordered_flat_map<std::string, std::string> names_; ///< By channel.
+    boost::unordered_flat_map<std::string, std::vector<std::string>> names_; ///< By channel, which "a" and "{a}" share.
     std::shared_ptr<boost::redis::request> pending_;
     std::string channel_;
 };

@@ -19,20 +19,7 @@ wire::wire(const asio::any_io_executor& strand, const config& where)
                                                        }))),
       timer_(strand)
 {
-    using boost::redis::any_adapter;
-    using boost::redis::resp3::type;
-    any_adapter take(any_adapter::impl_t(
-        [this](any_adapter::parse_event event, const boost::redis::resp3::node_view& node, error_code&) {
-            if (event == any_adapter::parse_event::init)
-                push_.clear();
-            else if (event == any_adapter::parse_event::done) {
-                if (!push_.empty())
-                    pushes_.push_back(std::exchange(push_, {}));
-            } else if (node.data_type == type::simple_error || node.data_type == type::blob_error)
-                stray_errors_.emplace_back(node.value);
-            else if (node.depth > 0)
-                push_.emplace_back(node.value);
-        }));
+    boost::redis::any_adapter take = pushes_.adapter();
     connection_->set_receive_response(take);
 }
 
@@ -83,7 +70,6 @@ void wire::on_end(error_code error)
     // What came too late for this connection must not wait for the next one.
     connection_->cancel(boost::redis::operation::exec);
     pushes_.clear();
-    stray_errors_.clear();
     if (user_ != nullptr)
         user_->on_lost(reason(error));
     if (user_ == nullptr)
@@ -113,9 +99,9 @@ void wire::receive()
     connection_->receive([self = shared_from_this()](error_code error) {
         if (error || self->user_ == nullptr)
             return;
-        const auto pushes = std::exchange(self->pushes_, {});
-        const auto errors = std::exchange(self->stray_errors_, {});
-        for (const auto& each : pushes) {
+        const auto messages = self->pushes_.take();
+        const auto errors = self->pushes_.take_errors();
+        for (const auto& each : messages) {
             if (self->user_ != nullptr)
                 self->user_->on_push(each);
         }

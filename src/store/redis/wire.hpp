@@ -2,6 +2,7 @@
 #define LEASEHOLD_STORE_REDIS_WIRE_HPP
 
 #include "store/redis/connection.hpp"
+#include "store/redis/pushes.hpp"
 
 #include <leasehold/config.hpp>
 #include <leasehold/error.hpp>
@@ -82,9 +83,7 @@ private:
     std::string complaints_;    ///< What Boost.Redis logged as errors during this attempt.
     error_code reset_reason_;
     std::optional<std::chrono::milliseconds> next_pause_;
-    std::vector<std::vector<std::string>> pushes_;
-    std::vector<std::string> stray_errors_;
-    std::vector<std::string> push_;
+    pushes pushes_;
     const std::unique_ptr<connection> connection_;
     asio::steady_timer timer_;
 };

@@ -1,0 +1,13 @@
+// The entry that libFuzzer calls; compiled once for each target.
+#include "fuzz/targets.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    leasehold::fuzz::LEASEHOLD_FUZZ_TARGET({reinterpret_cast<const char*>(data), size});
+    return 0;
+}

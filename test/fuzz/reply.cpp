@@ -1,0 +1,428 @@
+// The first line is a script of what is asked, the rest is what the server sends:
+//   a  take a lock         e  enter it again
+//   l  leave it            m  leave an entry
+//   r  renew one lock      s  renew three         t  renew sixty, in two commands
+//   .  what comes next is asked when the answers are there, on a new connection if the old one was closed
+//   p  each connection begins with the questions that a real one begins with; their answers come first
+//   c  the store is closed when the first answer is there
+//   1 to 9  the server's bytes arrive in pieces of this size, not in lines
+#include "fuzz/server_stream.hpp"
+#include "fuzz/targets.hpp"
+
+#include "store/redis/batch.hpp"
+#include "store/redis/engine.hpp"
+#include "store/redis/gate.hpp"
+#include "store/redis/link.hpp"
+#include "store/redis/probe.hpp"
+#include "support/resp.hpp"
+
+#include <leasehold/store.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace leasehold::fuzz {
+namespace {
+
+using namespace std::chrono_literals;
+using redis_store::batch;
+using boost::redis::resp3::type;
+using granted_t = acquire_reply::outcome;
+using left_t = release_reply::outcome;
+
+// The numbers of an answer that a script gives: one level, so many, whole.
+std::optional<std::vector<std::int64_t>> numbers(const message& said, std::size_t count)
+{
+    if (said.size() != count + 1 || said[0].data_type != type::array || said[0].depth != 0 || said[0].aggregate_size != count)
+        return std::nullopt;
+    std::vector<std::int64_t> result;
+    for (std::size_t i = 1; i <= count; ++i) {
+        const auto& node = said[i];
+        std::int64_t value = 0;
+        const char* const end = node.value.data() + node.value.size();
+        const auto [last, failed] = std::from_chars(node.value.data(), end, value);
+        if (node.depth != 1 || (node.data_type != type::number && node.data_type != type::blob_string) || failed != std::errc() || last != end)
+            return std::nullopt;
+        result.push_back(value);
+    }
+    return result;
+}
+
+bool is_error(const message& said)
+{
+    return said.size() == 1 && (said[0].data_type == type::simple_error || said[0].data_type == type::blob_error);
+}
+
+// Microseconds since 1970, until the year 2255.
+bool is_time(std::int64_t us)
+{
+    return us > 0 && us < (std::int64_t(1) << 53);
+}
+
+struct request
+{
+    char kind = 0;
+    std::size_t size = 1; ///< Of a renewal.
+    int calls = 0;
+    error_code failed;
+    acquire_reply acquired;
+    release_reply released;
+    std::vector<renewal_result> renewed;
+    /// The last answer to each command that it became, by the first lock in it.
+    std::map<std::size_t, message> answers;
+};
+
+constexpr std::uint32_t fences_asked = 100;
+constexpr std::size_t renewals_in_a_command = 50;
+
+class session final : public redis_store::link, public store_listener
+{
+public:
+    session(asio::io_context& context, std::string_view script, std::string_view bytes)
+        : context_(context), script_(script.substr(0, 64)), bytes_(bytes), probes_(script_.find('p') != std::string::npos),
+          closes_(script_.find('c') != std::string::npos)
+    {
+        if (const std::size_t digit = script_.find_first_of("123456789"); digit != std::string::npos)
+            piece_ = static_cast<std::size_t>(script_[digit] - '0');
+    }
+
+    void run(const std::shared_ptr<session>& self)
+    {
+        const asio::any_io_executor strand = asio::make_strand(context_);
+        engine_ = std::make_shared<redis_store::engine>(self, 5s, 24h);
+        engine_->open(strand, redis_store::gate::make(strand), *this);
+        std::string_view rest = script_;
+        while (!rest.empty()) {
+            const std::string_view group = rest.substr(0, rest.find('.'));
+            rest.remove_prefix(std::min(group.size() + 1, rest.size()));
+            if (!connected_)
+                connect();
+            for (const char c : group)
+                ask(c);
+            poll();
+            while (connected_ && !queue_.empty() && receive()) {
+            }
+            if (!queue_.empty())
+                lose();
+        }
+        engine_->close();
+        poll();
+        lose();
+        strand_ = {};
+        for (const auto& [number, each] : requests_)
+            check(*each);
+        engine_.reset();
+    }
+
+private:
+    struct sent_batch
+    {
+        std::shared_ptr<batch> what;
+        boost::redis::any_adapter adapter;
+        std::vector<std::pair<request*, std::size_t>> commands;
+        std::vector<std::size_t> expected;
+        std::size_t answered = 0;
+    };
+
+    // The link, as the one over a connection of Boost.Redis.
+
+    void open(const asio::any_io_executor& strand, const std::shared_ptr<redis_store::gate>&, redis_store::link_user& user) override
+    {
+        strand_ = strand;
+        user_ = &user;
+    }
+
+    void close() noexcept override { user_ = nullptr; }
+    void drop() noexcept override { user_ = nullptr; }
+    void abandon(const std::shared_ptr<batch>&) override {}
+    void on_read_only() override { read_only_ = true; }
+
+    void send(const std::shared_ptr<batch>& what) override
+    {
+        sent_batch sent{what, what->adapter(), {}, {}, 0};
+        for (const redis_store::command& each : what->commands) {
+            const auto parsed = test::parse_resp(std::string_view(what->request.payload()).substr(each.begin, each.end - each.begin));
+            require(parsed.has_value(), "a command is not complete");
+            const std::string& key = parsed->first.items.at(3).text;
+            const std::size_t dot = key.find('.');
+            request& asked = *requests_.at(std::stoul(key.substr(0, dot)));
+            const std::size_t first = std::stoul(key.substr(dot + 1));
+            asked.answers.erase(first); // sent again: the first answer was none
+            sent.commands.emplace_back(&asked, first);
+            const bool renews = std::string_view("rst").find(asked.kind) != std::string_view::npos;
+            const bool acquires = asked.kind == 'a' || asked.kind == 'e';
+            sent.expected.push_back(renews ? std::min(asked.size - first, renewals_in_a_command) : acquires ? 4 : 2);
+        }
+        if (connected_)
+            queue_.push_back(std::move(sent));
+        else
+            end(what, errc::store_unavailable);
+    }
+
+    void end(const std::shared_ptr<batch>& what, error_code unanswered)
+    {
+        asio::post(strand_, [what, unanswered, owner = what->owner] { owner->on_end(what, unanswered); });
+    }
+
+    void on_hint(std::string_view) override { fail("a hint without a watch"); }
+    void on_connected() override {}
+    void on_disconnected(error_code) override {}
+
+    // The connection.
+
+    void connect()
+    {
+        stream_ = {};
+        connected_ = true;
+        if (!probes_) {
+            if (user_ != nullptr)
+                user_->on_up(1'700'000'000'000'000);
+            return;
+        }
+        redis_store::probe probe;
+        boost::redis::any_adapter adapter = probe.adapter();
+        message time;
+        for (int answers = 0; answers < 4; ++answers) {
+            for (;;) {
+                const auto got = stream_.read(&adapter, ignored_);
+                if (got == server_stream::result::broken || (got == server_stream::result::nothing && !feed()))
+                    return lose();
+                if (got == server_stream::result::answer)
+                    break;
+            }
+            time = stream_.last();
+        }
+        const auto told = probe.server_us();
+        const auto parts = numbers(time, 2);
+        require(!told || (parts && is_time(*told)), "a time that is none");
+        if (probe.refused())
+            return lose();
+        if (user_ != nullptr)
+            user_->on_up(told);
+    }
+
+    bool feed()
+    {
+        if (bytes_.empty())
+            return false;
+        const std::size_t line = bytes_.find('\n');
+        const std::string_view piece = bytes_.substr(0, piece_ != 0 ? piece_ : line == std::string_view::npos ? line : line + 1);
+        stream_.add(piece);
+        bytes_.remove_prefix(piece.size());
+        return true;
+    }
+
+    bool receive()
+    {
+        for (;;) {
+            const auto got = stream_.read(queue_.empty() ? nullptr : &queue_.front().adapter, ignored_);
+            if (got == server_stream::result::broken) {
+                lose();
+                return false;
+            }
+            if (got == server_stream::result::nothing)
+                break;
+            if (got == server_stream::result::answer)
+                answered(stream_.last());
+        }
+        poll();
+        return feed();
+    }
+
+    void answered(const message& said)
+    {
+        sent_batch& front = queue_.front();
+        const auto [asked, first] = front.commands[front.answered];
+        // What no script says is no proof of anything, and neither is what comes after it.
+        require(is_error(said) || numbers(said, front.expected[front.answered]), "an answer of another shape is accepted");
+        asked->answers[first] = said;
+        if (++front.answered == front.commands.size()) {
+            end(front.what, {});
+            queue_.pop_front();
+        }
+        if (closes_) {
+            engine_->close();
+            closed_ = true;
+        }
+    }
+
+    void lose()
+    {
+        connected_ = false;
+        for (const sent_batch& each : std::exchange(queue_, {}))
+            end(each.what, errc::outcome_unknown);
+        poll();
+        if (user_ != nullptr)
+            user_->on_down(errc::store_unavailable);
+        poll();
+    }
+
+    void poll()
+    {
+        context_.restart();
+        context_.poll();
+        if (std::exchange(read_only_, false))
+            lose();
+    }
+
+    // Those who ask.
+
+    void ask(char kind)
+    {
+        if (std::string_view("aelmrst").find(kind) == std::string_view::npos)
+            return;
+        const std::size_t number = requests_.size();
+        auto& slot = requests_[number];
+        slot = std::make_unique<request>();
+        request& r = *slot;
+        r.kind = kind;
+        const std::string name = std::to_string(number) + ".0";
+        switch (kind) {
+        case 'a':
+        case 'e':
+            engine_->acquire({name, "owner", kind == 'e' ? "entry" : "", 10s, fences_asked, 5s},
+                             [&r](error_code failed, acquire_reply said) {
+                                 ++r.calls;
+                                 r.failed = failed;
+                                 r.acquired = said;
+                             });
+            break;
+        case 'l':
+        case 'm':
+            engine_->release({name, "owner", kind == 'm' ? "entry" : ""}, [&r](error_code failed, release_reply said) {
+                ++r.calls;
+                r.failed = failed;
+                r.released = said;
+            });
+            break;
+        default: {
+            r.size = kind == 'r' ? 1 : kind == 's' ? 3 : 60;
+            std::vector<std::string> names;
+            for (std::size_t i = 0; i < r.size; ++i)
+                names.push_back(std::to_string(number) + '.' + std::to_string(i));
+            std::vector<renewal> renewals;
+            for (const std::string& each : names)
+                renewals.push_back({each, "owner", 10s});
+            engine_->renew(renewals, [&r](error_code failed, std::vector<renewal_result> said) {
+                ++r.calls;
+                r.failed = failed;
+                r.renewed = std::move(said);
+            });
+        }
+        }
+    }
+
+    // What became of each, against what the server said of it last.
+
+    void check(const request& r) const
+    {
+        require(r.calls == 1, r.calls == 0 ? "a handler is never called" : "a handler is called twice");
+        switch (r.kind) {
+        case 'a':
+        case 'e': return check_acquire(r);
+        case 'l':
+        case 'm': return check_release(r);
+        default: check_renewal(r);
+        }
+    }
+
+    static std::optional<std::vector<std::int64_t>> last_numbers(const request& r, std::size_t first, std::size_t count)
+    {
+        const auto found = r.answers.find(first);
+        return found == r.answers.end() ? std::nullopt : numbers(found->second, count);
+    }
+
+    void check_acquire(const request& r) const
+    {
+        const auto said = last_numbers(r, 0, 4);
+        const bool fresh = r.kind == 'a';
+        bool proof = said && is_time((*said)[3]) && (*said)[0] == 1;
+        if (fresh && proof)
+            proof = (*said)[1] > 0 && (*said)[2] > 0 && (*said)[2] <= fences_asked;
+        const bool granted = !r.failed && r.acquired.result == granted_t::granted;
+        require(proof || !granted, "granted without proof");
+        require(granted || !proof || closed_, "proof that is not taken for one");
+        if (granted && fresh)
+            require(r.acquired.first_fence == static_cast<std::uint64_t>((*said)[1]) &&
+                        r.acquired.fences == static_cast<std::uint32_t>((*said)[2]),
+                    "other fences than were granted");
+        if (r.failed || granted)
+            return;
+        require(said.has_value() && (*said)[0] != 1, "an answer out of nothing");
+        const bool as_said = r.acquired.result == granted_t::held   ? (*said)[0] == 0
+                             : r.acquired.result == granted_t::late ? (*said)[0] == -1
+                                                                    : (*said)[0] == -2;
+        require(as_said, "another answer than was given");
+        require(r.acquired.remaining <= 24h * 366 * 101, "a time to live that cannot be reckoned with");
+    }
+
+    void check_release(const request& r) const
+    {
+        const auto said = last_numbers(r, 0, 2);
+        if (r.failed)
+            return require(closed_ || !said || (*said)[0] < 0 || (*said)[0] > 2 || (*said)[1] < 0, "an answer is not understood");
+        require(said.has_value(), "an answer out of nothing");
+        const bool as_said = r.released.result == left_t::freed  ? (*said)[0] == 1
+                             : r.released.result == left_t::left ? (*said)[0] == 2
+                                                                 : (*said)[0] == 0;
+        require(as_said && (*said)[1] >= 0, "another answer than was given");
+    }
+
+    static void check_renewal(const request& r)
+    {
+        require(r.failed || r.renewed.size() == r.size, "not one result for each");
+        for (std::size_t first = 0; first < r.size; first += renewals_in_a_command) {
+            const std::size_t count = std::min(renewals_in_a_command, r.size - first);
+            const auto said = last_numbers(r, first, count);
+            for (std::size_t i = 0; i < count && !r.failed; ++i) {
+                const renewal_result result = r.renewed[first + i];
+                require(result == renewal_result::failed || (said && (*said)[i] == (result == renewal_result::renewed ? 1 : 0)),
+                        "a renewal is told what was not said");
+            }
+        }
+    }
+
+    asio::io_context& context_;
+    const std::string script_;
+    std::string_view bytes_;
+    const bool probes_;
+    const bool closes_;
+    std::size_t piece_ = 0; ///< A line.
+    bool connected_ = false;
+    bool read_only_ = false;
+    bool closed_ = false;
+    std::map<std::size_t, std::unique_ptr<request>> requests_;
+    asio::any_io_executor strand_;
+    server_stream stream_;
+    boost::redis::any_adapter ignored_;
+    redis_store::link_user* user_ = nullptr;
+    std::deque<sent_batch> queue_;
+    std::shared_ptr<redis_store::engine> engine_;
+};
+
+} // namespace
+
+void reply(std::string_view input)
+{
+    if (!server_stream::readable(input))
+        return;
+    const std::string_view script = take_line(input);
+    // Kept, because making one takes longer than all that happens on it.
+    static asio::io_context context(1);
+    const auto one = std::make_shared<session>(context, script, input);
+    one->run(one);
+}
+
+} // namespace leasehold::fuzz

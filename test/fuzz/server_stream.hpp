@@ -1,0 +1,55 @@
+#ifndef LEASEHOLD_TEST_FUZZ_SERVER_STREAM_HPP
+#define LEASEHOLD_TEST_FUZZ_SERVER_STREAM_HPP
+
+#include <boost/redis/adapter/any_adapter.hpp>
+#include <boost/redis/resp3/node.hpp>
+#include <boost/redis/resp3/parser.hpp>
+
+#include <boost/system/error_code.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::fuzz {
+
+/// One message as the parser of Boost.Redis reads it.
+using message = std::vector<boost::redis::resp3::node>;
+
+/// What a server sends, read as a connection of Boost.Redis reads it: piece by piece, with pushes among the answers.
+class server_stream
+{
+public:
+    /// False for bytes over which the parser of Boost.Redis 1.92 itself ends the process (it runs out of its own arrays, or throws where it may
+    /// not): a blob without a length, a streamed string, and a part of one.
+    static bool readable(std::string_view bytes);
+
+    enum class result
+    {
+        nothing, ///< No complete message.
+        answer,
+        pushed,
+        broken, ///< The connection is closed over it.
+    };
+
+    void add(std::string_view bytes) { buffer_ += bytes; }
+
+    /// Reads one message. `to` is who waits for an answer, or null: then all is pushed.
+    result read(boost::redis::any_adapter* to, boost::redis::any_adapter& pushes);
+
+    /// The message that was read last.
+    [[nodiscard]] const message& last() const noexcept { return last_; }
+
+private:
+    std::string buffer_;
+    boost::redis::resp3::parser parser_;
+    bool begun_ = false;
+    bool is_push_ = false;
+    message last_;
+};
+
+} // namespace leasehold::fuzz
+
+#endif

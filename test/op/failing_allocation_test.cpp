@@ -1,0 +1,515 @@
+// What comes of an allocation that fails, each in its turn: in the initiating call it throws and nothing has happened; on the strand it ends the client,
+// and leaves the context's run. Never is a lock held for nobody for longer than its lease time, or a handler called twice or kept.
+#include <boost/test/results_collector.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <leasehold/client.hpp>
+#include <leasehold/lease.hpp>
+#include <leasehold/memory_store.hpp>
+#include <leasehold/mutex.hpp>
+#include <leasehold/with_lock.hpp>
+
+#include <boost/asio/append.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+// The switch. It is on only while the library runs, so that Boost.Test does not notice; the tests have one thread.
+bool armed = false;
+std::size_t counted = 0;
+std::size_t fails_at = 0;
+
+bool fails() noexcept
+{
+    return armed && ++counted == fails_at;
+}
+
+} // namespace
+
+void* operator new(std::size_t size)
+{
+    void* const memory = fails() ? nullptr : std::malloc(size == 0 ? 1 : size);
+    if (memory == nullptr)
+        throw std::bad_alloc();
+    return memory;
+}
+
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept
+{
+    return fails() ? nullptr : std::malloc(size == 0 ? 1 : size);
+}
+
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+
+// What Asio takes its memory from.
+extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size)
+{
+    void* memory = nullptr;
+    if (fails() || ::posix_memalign(&memory, alignment, size) != 0)
+        return nullptr;
+    return memory;
+}
+
+using namespace leasehold;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr lock_options quick{.lease_time = 100ms};
+constexpr std::size_t most_allocations = 2000; ///< Of one operation; more are a loop.
+
+/// The switch is on for as long as this lives.
+class window
+{
+public:
+    explicit window(std::size_t which)
+    {
+        counted = 0;
+        fails_at = which;
+        armed = true;
+    }
+    ~window() { armed = false; }
+    bool reached() const noexcept { return counted >= fails_at; }
+    window(const window&) = delete;
+    window& operator=(const window&) = delete;
+};
+
+/// How a handler fared.
+struct fate
+{
+    int calls = 0;
+    error_code code;
+    lease held;
+};
+
+/// Two clients of one space; the memory fails the one. What it keeps is destroyed before them.
+struct scene
+{
+    std::shared_ptr<memory_space> space = std::make_shared<memory_space>();
+    asio::io_context context;
+    asio::cancellation_signal signal; ///< Of the operation under test.
+    std::vector<std::shared_ptr<fate>> fates;
+    std::vector<std::weak_ptr<fate>> handlers;
+    std::unique_ptr<client> other;
+    std::unique_ptr<client> one;
+    lease held;
+    std::function<void()> act; ///< The initiating call.
+    bool guards = false; ///< The operation under test has a strand of its own, and its handler is the last one.
+    int thrown_by_call = 0;
+    int thrown_by_run = 0;
+
+    scene() : other(make()), one(make()) { poll(); }
+
+    std::unique_ptr<client> make()
+    {
+        auto made = std::make_unique<client>(context, make_memory_store(space));
+        made->async_run(handler());
+        return made;
+    }
+
+    struct note
+    {
+        std::shared_ptr<fate> to;
+        void operator()(error_code code) const
+        {
+            ++to->calls;
+            to->code = code;
+        }
+        void operator()(error_code code, lease got) const
+        {
+            (*this)(code);
+            to->held = std::move(got);
+        }
+    };
+
+    /// A handler. What it was told, and whether it is still kept by anybody, can be looked at.
+    note handler()
+    {
+        fates.push_back(std::make_shared<fate>());
+        const std::shared_ptr<fate> kept(fates.back().get(), [mine = fates.back()](fate*) {});
+        handlers.push_back(kept);
+        return {kept};
+    }
+
+    mutex lock(client& by) const { return mutex(by, "lock", quick); }
+
+    /// Runs what is ready; goes on after an exception, as a program would.
+    void poll()
+    {
+        for (;;) {
+            try {
+                context.restart();
+                context.poll();
+                return;
+            }
+            catch (const std::bad_alloc&) {
+                ++thrown_by_run;
+            }
+        }
+    }
+
+    /// Runs until something has come about, or five seconds have passed.
+    template <class Predicate>
+    bool comes(Predicate what)
+    {
+        const auto end = std::chrono::steady_clock::now() + 5s;
+        for (poll(); !what(); poll()) {
+            if (std::chrono::steady_clock::now() > end)
+                return false;
+            context.restart();
+            context.run_one_for(5ms);
+        }
+        return true;
+    }
+
+    lease take(client& by)
+    {
+        const auto got = std::make_shared<fate>();
+        lock(by).async_lock([got](error_code, lease taken) { got->held = std::move(taken); });
+        BOOST_REQUIRE(comes([&] { return static_cast<bool>(got->held); }));
+        return std::move(got->held);
+    }
+
+    /// Whether a lease lives that somebody was given.
+    bool is_held() const
+    {
+        const auto lives = [](const auto& each) { return each->held.valid(); };
+        return held.valid() || std::any_of(fates.begin(), fates.end(), lives);
+    }
+};
+
+struct summary
+{
+    std::size_t allocations = 0;
+    int by_call = 0;
+    int by_run = 0;
+    int made_good = 0;
+    int terminated = 0;
+    int stuck = 0;
+};
+
+/// A strand of Asio that cannot get the memory to be scheduled takes itself for scheduled, and never runs again.
+bool is_stuck(scene& s, const std::unique_ptr<client>& which)
+{
+    const auto runs = std::make_shared<bool>(false);
+    if (which)
+        asio::post(which->get_executor(), [runs] { *runs = true; });
+    s.poll();
+    return which && !*runs;
+}
+
+void look_at(scene& s, bool reached, summary& all)
+{
+    BOOST_TEST(s.thrown_by_call + s.thrown_by_run <= (reached ? 1 : 0)); // one failure is one exception
+    all.by_call += s.thrown_by_call;
+    all.by_run += s.thrown_by_run;
+    all.made_good += reached && s.thrown_by_call + s.thrown_by_run == 0 ? 1 : 0;
+    // The same in a strand that the client knows nothing of: what waits there keeps its lease, and that is renewed.
+    if (s.guards && s.thrown_by_run > 0 && s.fates.back()->calls == 0 && !s.handlers.back().expired()) {
+        ++all.stuck;
+        return;
+    }
+    // Nobody has it, or a lease that lives.
+    BOOST_TEST(s.comes([&] { return s.space->size() == 0 || s.is_held(); }));
+    const bool stuck = is_stuck(s, s.one) || is_stuck(s, s.other);
+    all.stuck += stuck ? 1 : 0;
+    if (s.one && !stuck) {
+        // Who asks is answered, also by a client that has ended.
+        const auto late = std::make_shared<fate>();
+        s.lock(*s.one).async_try_lock([late](error_code, lease) { ++late->calls; });
+        BOOST_TEST(s.comes([&] { return late->calls == 1; }));
+    }
+    s.act = nullptr;
+    s.held = {};
+    BOOST_TEST(s.comes([&] {
+        for (const auto& each : s.fates)
+            each->held = {}; // it may have gone from one to the next
+        return s.space->size() == 0;
+    }));
+    for (const auto& each : s.fates)
+        BOOST_TEST(each->calls <= 1);
+    const auto third = s.make();
+    const lease next = s.take(*third);
+    BOOST_TEST(next.valid());
+}
+
+/// Prepares with memory, and acts with one allocation that fails. False when there are not so many.
+bool fail_one(const std::function<void(scene&)>& prepare, std::size_t which, summary& all)
+{
+    std::vector<std::weak_ptr<fate>> handlers;
+    std::vector<std::weak_ptr<detail::core>> cores;
+    bool reached = false;
+    {
+        scene s;
+        prepare(s);
+        s.poll();
+        {
+            const window here(which);
+            try {
+                std::exchange(s.act, nullptr)();
+            }
+            catch (const std::bad_alloc&) {
+                ++s.thrown_by_call;
+            }
+            s.poll();
+            reached = here.reached();
+        }
+        look_at(s, reached, all);
+        handlers = s.handlers;
+        for (const auto* each : {&s.one, &s.other})
+            if (*each)
+                cores.emplace_back((*each)->core());
+    }
+    // Nothing is left.
+    for (const auto& each : handlers)
+        BOOST_TEST(each.expired());
+    for (const auto& each : cores)
+        BOOST_TEST(each.expired());
+    return reached;
+}
+
+constexpr int broken = 1;
+constexpr int terminated = 2;
+constexpr int over = 3;
+constexpr int thrown_by_call = 4;
+constexpr int thrown_by_run = 5;
+constexpr int made_good = 6;
+constexpr int stuck = 8; ///< In addition.
+
+/// In a process of its own, because some end it: a strand of Asio that cannot get the memory to go on.
+int fail_one_elsewhere(const std::function<void(scene&)>& prepare, std::size_t which)
+{
+    const pid_t child = ::fork();
+    BOOST_REQUIRE(child >= 0);
+    if (child == 0) {
+        std::set_terminate([] { ::_exit(armed ? terminated : broken); });
+        summary one;
+        int outcome = broken;
+        try {
+            const bool reached = fail_one(prepare, which, one);
+            outcome = !reached ? over : one.by_call > 0 ? thrown_by_call : one.by_run > 0 ? thrown_by_run : made_good;
+            outcome |= one.stuck > 0 ? stuck : 0;
+        }
+        catch (const std::exception& error) {
+            BOOST_TEST_ERROR(error.what());
+        }
+        catch (...) { // a check that was required
+            ::_exit(broken);
+        }
+        using namespace boost::unit_test;
+        ::_exit(results_collector.results(framework::current_test_case().p_id).p_assertions_failed == 0 ? outcome : broken);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : broken;
+}
+
+/// Acts as often as it takes for each allocation to have failed once.
+summary fail_each(const std::function<void(scene&)>& prepare)
+{
+    summary all;
+    // For a debugger: this one, in this process.
+    if (const char* const only = std::getenv("LEASEHOLD_TEST_ALLOCATION")) {
+        fail_one(prepare, std::strtoul(only, nullptr, 10), all);
+        return all;
+    }
+    for (;;) {
+        BOOST_REQUIRE(all.allocations < most_allocations);
+        const int told = fail_one_elsewhere(prepare, all.allocations + 1);
+        const int outcome = told & ~stuck;
+        all.stuck += told == outcome ? 0 : 1;
+        if (outcome == over)
+            break;
+        ++all.allocations;
+        if (outcome == terminated)
+            BOOST_TEST_MESSAGE("allocation " << all.allocations << " ends the process");
+        BOOST_TEST_CONTEXT("allocation " << all.allocations) { BOOST_REQUIRE((outcome >= terminated && outcome <= made_good)); }
+        all.by_call += outcome == thrown_by_call ? 1 : 0;
+        all.by_run += outcome == thrown_by_run ? 1 : 0;
+        all.made_good += outcome == made_good ? 1 : 0;
+        all.terminated += outcome == terminated ? 1 : 0;
+    }
+    BOOST_TEST_MESSAGE(all.allocations << " allocations: " << all.by_call << " thrown by the call, " << all.by_run << " by run(), " << all.made_good
+                                       << " made good; in Asio " << all.terminated << " end the process and " << all.stuck << " stop a strand");
+    BOOST_TEST((all.terminated + all.stuck) * 3 <= static_cast<int>(all.allocations)); // the others are ours
+    BOOST_TEST(all.allocations > 0u);
+    return all;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(failing_allocation)
+
+BOOST_AUTO_TEST_CASE(of_a_lock)
+{
+    const summary all = fail_each([](scene& s) {
+        s.act = [m = s.lock(*s.one), done = asio::bind_cancellation_slot(s.signal.slot(), s.handler())] { m.async_lock(done); };
+    });
+    BOOST_TEST(all.by_call > 0);
+    BOOST_TEST(all.by_run > 0);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_lock_that_another_has)
+{
+    fail_each([](scene& s) {
+        const auto has_it = std::make_shared<lease>(s.take(*s.other));
+        s.act = [&s, has_it, m = s.lock(*s.one), done = s.handler()] {
+            m.async_lock(done);
+            s.poll();
+            *has_it = {};
+        };
+    });
+}
+
+BOOST_AUTO_TEST_CASE(of_a_lock_that_is_handed_over)
+{
+    fail_each([](scene& s) {
+        s.held = s.take(*s.one);
+        s.lock(*s.one).async_lock(s.handler());
+        s.poll();
+        s.act = [&s] { s.held = {}; };
+    });
+}
+
+BOOST_AUTO_TEST_CASE(of_an_entry)
+{
+    fail_each([](scene& s) {
+        s.held = s.take(*s.one);
+        s.act = [m = s.lock(*s.one), who = s.held.owner(), done = s.handler()] { m.async_lock(who, done); };
+    });
+}
+
+BOOST_AUTO_TEST_CASE(of_a_cancellation)
+{
+    fail_each([](scene& s) {
+        const auto has_it = std::make_shared<lease>(s.take(*s.other));
+        s.lock(*s.one).async_lock(asio::bind_cancellation_slot(s.signal.slot(), s.handler()));
+        s.poll();
+        s.act = [&s, has_it] { s.signal.emit(asio::cancellation_type::total); };
+    });
+}
+
+BOOST_AUTO_TEST_CASE(of_a_release)
+{
+    const summary all = fail_each([](scene& s) {
+        s.held = s.take(*s.one);
+        s.act = [&s, done = asio::bind_cancellation_slot(s.signal.slot(), s.handler())] { s.held.async_release(done); };
+    });
+    BOOST_TEST(all.by_call > 0);
+    BOOST_TEST(all.by_run > 0);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_lease_that_is_destroyed)
+{
+    const summary all = fail_each([](scene& s) {
+        s.held = s.take(*s.one);
+        s.held.async_wait_lost(s.handler());
+        s.act = [&s] { s.held = {}; };
+    });
+    BOOST_TEST(all.by_call == 0); // a destructor does not throw
+    BOOST_TEST(all.made_good > 0); // the release comes with the next renewal
+}
+
+BOOST_AUTO_TEST_CASE(of_a_wait_for_a_loss)
+{
+    fail_each([](scene& s) {
+        s.held = s.take(*s.one);
+        s.act = [&s, done = asio::bind_cancellation_slot(s.signal.slot(), s.handler())] { s.held.async_wait_lost(done); };
+    });
+}
+
+BOOST_AUTO_TEST_CASE(of_a_loss)
+{
+    fail_each([](scene& s) {
+        mutex(*s.one, "lock", {.lease_time = 10ms, .renew = false}).async_lock(s.handler());
+        s.poll();
+        lease& held = s.fates.back()->held;
+        for (int i = 0; i < 3; ++i)
+            held.async_wait_lost(s.handler());
+        s.poll();
+        s.act = [&s] {
+            s.context.restart();
+            s.context.run_for(20ms);
+        };
+    });
+}
+
+BOOST_AUTO_TEST_CASE(of_guarded_work)
+{
+    fail_each([](scene& s) {
+        const auto work = [&s] { return asio::post(s.context, asio::append(asio::deferred, error_code())); };
+        s.guards = true;
+        s.act = [work, m = s.lock(*s.one), done = s.handler()] { with_lock(m, work, done); };
+    });
+}
+
+BOOST_AUTO_TEST_CASE(of_a_client)
+{
+    fail_each([](scene& s) {
+        const auto run = s.handler();
+        s.act = [&s, run] {
+            s.one = std::make_unique<client>(s.context, make_memory_store(s.space));
+            s.one->async_run(run);
+        };
+        s.one.reset();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(of_a_shutdown)
+{
+    fail_each([](scene& s) {
+        s.held = s.take(*s.one);
+        s.held.async_wait_lost(s.handler());
+        s.lock(*s.one).async_lock(s.handler());
+        s.act = [&s, done = asio::bind_cancellation_slot(s.signal.slot(), s.handler())] { s.one->async_shutdown(done); };
+    });
+}
+
+BOOST_AUTO_TEST_CASE(of_a_client_that_is_destroyed)
+{
+    const summary all = fail_each([](scene& s) {
+        s.held = s.take(*s.one);
+        s.held.async_wait_lost(s.handler());
+        s.lock(*s.one).async_lock(s.handler());
+        s.act = [&s] { s.one.reset(); };
+    });
+    BOOST_TEST(all.by_call == 0);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_renewal)
+{
+    fail_each([](scene& s) {
+        s.held = s.take(*s.one);
+        s.held.async_wait_lost(s.handler());
+        s.poll();
+        s.act = [&s] {
+            const auto before = s.one->stats().renewed;
+            const auto end = std::chrono::steady_clock::now() + 5s;
+            while (s.one->stats().renewed == before && s.held.valid() && std::chrono::steady_clock::now() < end) {
+                s.context.restart();
+                s.context.run_one_for(5ms);
+            }
+        };
+    });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

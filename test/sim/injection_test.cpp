@@ -1,0 +1,496 @@
+// Every way to break off an operation, at every step of its run: cancellations, the end of its objects, its process and its world, and every kind of
+// answer that a store can fail with, for each request. Whatever happens, the lock is held by nobody or by a lease that lives, and goes on to the next.
+#include "mutant.hpp"
+
+#include <leasehold/client.hpp>
+#include <leasehold/lease.hpp>
+#include <leasehold/mutex.hpp>
+#include <leasehold/testing/world.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace asio = boost::asio;
+namespace testing = leasehold::testing;
+using leasehold::error_code;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr leasehold::lock_options options{.lease_time = 2s};
+constexpr const char* name = "name";
+
+// A lease time, and what the store's connection takes to notice and to be made again.
+constexpr auto bound = 2s + 4s;
+constexpr std::uint64_t seeds = 50;
+// There and back, and for the turns between.
+constexpr auto round_trip = 100ms;
+// Until users who still hold something let it go.
+constexpr auto patience = 1s;
+
+enum class operation
+{
+    lock,       ///< Of a free name.
+    lock_taken, ///< Behind another client, which leaves meanwhile.
+    enter,      ///< Under the owner of a lease that another client has.
+    renew,      ///< Twice, with somebody who waits for a loss.
+    release,
+};
+
+/// A handler that must be called once, and not be kept after that.
+class duty
+{
+    struct state
+    {
+        int calls = 0;
+        error_code code;
+    };
+
+public:
+    auto handler(leasehold::lease* into = nullptr)
+    {
+        const auto kept = std::make_shared<int>();
+        alive_ = kept;
+        struct result
+        {
+            std::shared_ptr<state> to;
+            std::shared_ptr<int> alive;
+            leasehold::lease* into;
+            void operator()(error_code code) const
+            {
+                ++to->calls;
+                to->code = code;
+            }
+            void operator()(error_code code, leasehold::lease got) const
+            {
+                (*this)(code);
+                if (into != nullptr)
+                    *into = std::move(got);
+            }
+        };
+        return result{state_, kept, into};
+    }
+
+    int calls() const { return state_->calls; }
+    error_code code() const { return state_->code; }
+    bool is_kept() const { return !alive_.expired(); }
+
+private:
+    std::shared_ptr<state> state_ = std::make_shared<state>();
+    std::weak_ptr<int> alive_;
+};
+
+/// A process with a client, and what its user has.
+struct party
+{
+    explicit party(testing::world& world, testing::server& server, const char* called)
+        : host(&world.make_host(called)), locks(new leasehold::client(host->make_client(server))), core(locks->core())
+    {
+        locks->async_run(run.handler());
+    }
+
+    testing::host* host;
+    std::unique_ptr<leasehold::client> locks;
+    std::weak_ptr<leasehold::detail::core> core;
+    leasehold::lease held;
+    duty run;
+};
+
+class stage
+{
+public:
+    stage(operation what, std::uint64_t seed) : what_(what), world_(std::make_unique<testing::world>(seed))
+    {
+        world_->run_for(100ms);
+        switch (what) {
+        case operation::lock: break;
+        case operation::lock_taken:
+        case operation::enter: take(holder); break;
+        case operation::renew: take(subject); break;
+        case operation::release: take(subject); break;
+        }
+    }
+
+    void begin()
+    {
+        began_ = world_->events();
+        subject.host->on_step([this](testing::step s) { on_step(s); });
+        const leasehold::mutex lock(*subject.locks, name, options);
+        switch (what_) {
+        case operation::lock: lock.async_lock(cancellable(tested.handler(&subject.held))); break;
+        case operation::lock_taken:
+            lock.async_lock(cancellable(tested.handler(&subject.held)));
+            world_->after(30ms, [this] { holder.held = {}; });
+            break;
+        case operation::enter: lock.async_lock(holder.held.owner(), cancellable(tested.handler(&subject.held))); break;
+        case operation::renew: subject.held.async_wait_lost(cancellable(tested.handler())); break;
+        case operation::release: subject.held.async_release(cancellable(tested.handler())); break;
+        }
+    }
+
+    /// Whether the operation has run its course, when nothing befalls it.
+    bool is_over() const { return what_ == operation::renew ? subject.locks->stats().renewed == 2 : tested.calls() > 0; }
+
+    /// How many things have happened since it began, and how many requests were sent.
+    std::uint64_t events() const { return world_->events() - began_; }
+    int requests() const { return requests_; }
+
+    bool step(leasehold::clock::duration limit = 10s)
+    {
+        const bool any = world_->run_one(world_->now() + limit);
+        look();
+        return any;
+    }
+
+    void run_for(leasehold::clock::duration how_long)
+    {
+        const auto end = world_->now() + how_long;
+        while (world_->run_one(end))
+            look();
+        world_->run_until(end);
+    }
+
+    /// What is to happen to the request with this number, counted from 1, when it has been sent.
+    void on_request(int which, std::function<void(stage&)> what)
+    {
+        at_request_ = which;
+        then_ = std::move(what);
+    }
+
+    /// Done when the next command has run.
+    void when_run(std::function<void(stage&)> what) { when_run_ = std::move(what); }
+
+    testing::world& world() { return *world_; }
+    testing::server& server() { return server_; }
+
+    /// After an injection: the name goes on, and nothing is left.
+    /// @param at_once What befell it keeps no message: the lock is given back within a round trip.
+    void check(bool at_once)
+    {
+        const bool crashed = subject.host->is_crashed();
+        duty getting;
+        leasehold::mutex(*next.locks, name, options).async_lock(getting.handler(&next.held));
+        const auto injected = world_->now();
+        run_for(round_trip);
+        expect(!at_once || is_held_by_somebody_or_nobody(), "held for nobody");
+        run_for(injected + patience - world_->now());
+        letting_go_ = true;
+        look();
+        run_for(round_trip);
+        expect(!at_once || is_held_by_somebody_or_nobody(), "held for nobody after all have left");
+        const auto end = injected + patience + bound;
+        while (getting.calls() == 0 && world_->now() < end && step(end - world_->now())) {
+        }
+        expect(getting.calls() == 1 && !getting.code(), "the next one does not get in");
+        expect(next.held.valid() && server_.holder(name) == next.held.owner().id(), "the next one is in, and the store says otherwise");
+        next.held = {};
+        run_for(10s);
+        expect(server_.locks() == 0, "a lock is left");
+        expect(server_.watches() == 0, "a subscription is left");
+        expect(crashed || tested.calls() == 1, tested.calls() == 0 ? "a handler is not called" : "a handler is called twice");
+        expect(crashed || !tested.is_kept(), "a handler is kept");
+        for (party* each : {&subject, &holder, &next}) {
+            if (!each->locks || each->host->is_crashed())
+                continue;
+            const leasehold::client_stats now = each->locks->stats();
+            expect(now.held == 0 && now.waiting == 0 && now.orphans == 0 && now.watched == 0, "something is counted still");
+            each->locks.reset();
+        }
+        run_for(3s);
+        for (party* each : {&subject, &holder, &next}) {
+            if (each->host->is_crashed())
+                continue;
+            expect(each->run.calls() == 1, "a client does not end");
+            expect(each->core.expired(), "a client is kept");
+        }
+    }
+
+    /// Destroys the world, and looks whether anything was kept. What was wrong first of all; empty: nothing.
+    std::string end()
+    {
+        world_.reset();
+        expect(tested.calls() <= 1, "a handler is called twice");
+        expect(!tested.is_kept(), "a handler is kept after its world");
+        signal.reset(); // its slot refers to the operation
+        for (party* each : {&subject, &holder, &next}) {
+            expect(!each->held.valid(), "a lease outlives its world");
+            expect(each->run.calls() <= 1 && !each->run.is_kept(), "a client's run is kept, or ends twice");
+            each->held = {};
+            each->locks.reset();
+            expect(each->core.expired(), "a client is kept after its world");
+        }
+        return wrong_;
+    }
+
+private:
+    void expect(bool kept, const char* what)
+    {
+        if (!kept && wrong_.empty())
+            wrong_ = what;
+    }
+
+    bool is_held_by_somebody_or_nobody() const
+    {
+        const std::string owner = server_.holder(name);
+        bool known = owner.empty();
+        for (const party* each : {&subject, &holder, &next})
+            known |= each->held.valid() && each->held.owner().id() == owner;
+        return known;
+    }
+
+    void take(party& by)
+    {
+        duty getting;
+        leasehold::mutex(*by.locks, name, options).async_lock(getting.handler(&by.held));
+        BOOST_REQUIRE(world_->run_until([&] { return getting.calls() > 0; }, 1s));
+        BOOST_REQUIRE(by.held.valid());
+    }
+
+    template <class Handler>
+    asio::cancellation_slot_binder<Handler, asio::cancellation_slot> cancellable(Handler handler)
+    {
+        return asio::bind_cancellation_slot(signal->slot(), std::move(handler));
+    }
+
+    // In true time, after everything that happens: leases of one owner at most are valid.
+    void look()
+    {
+        std::string in;
+        for (const party* each : {&subject, &holder, &next}) {
+            if (!each->held.valid())
+                continue;
+            const std::string who = std::to_string(each->held.fence());
+            expect(in.empty() || in == who, "two holders");
+            in = who;
+        }
+        if (letting_go_) {
+            subject.held = {}; // also what came late
+            holder.held = {};
+        }
+    }
+
+    void on_step(testing::step s)
+    {
+        using testing::step;
+        if (s == step::acquire_sent || s == step::renewal_sent || s == step::release_sent) {
+            if (++requests_ == at_request_)
+                std::exchange(then_, nullptr)(*this);
+        } else if ((s == step::acquire_ran || s == step::renewal_ran || s == step::release_ran) && when_run_) {
+            std::exchange(when_run_, nullptr)(*this);
+        }
+    }
+
+    const operation what_;
+    std::unique_ptr<testing::world> world_;
+    testing::server& server_ = world_->make_server();
+
+public:
+    party subject{*world_, server_, "subject"};
+    party holder{*world_, server_, "holder"};
+    party next{*world_, server_, "next"};
+    std::unique_ptr<asio::cancellation_signal> signal = std::make_unique<asio::cancellation_signal>(); ///< Of the operation.
+    duty tested;
+
+private:
+    std::uint64_t began_ = 0;
+    int requests_ = 0;
+    int at_request_ = 0;
+    std::string wrong_;
+    bool letting_go_ = false;
+    std::function<void(stage&)> then_;
+    std::function<void(stage&)> when_run_;
+};
+
+struct injection
+{
+    const char* what;
+    std::function<void(stage&)> happens;
+    bool at_once = false; ///< As in `stage::check`.
+};
+
+const std::vector<injection> at_a_step = {
+    {"nothing", [](stage&) {}, true},
+    {"terminal cancellation", [](stage& s) { s.signal->emit(asio::cancellation_type::terminal); }, true},
+    {"partial cancellation", [](stage& s) { s.signal->emit(asio::cancellation_type::partial); }, true},
+    {"total cancellation", [](stage& s) { s.signal->emit(asio::cancellation_type::total); }, true},
+    {"every cancellation",
+     [](stage& s) {
+         for (const auto type : {asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal})
+             s.signal->emit(type);
+     },
+     true},
+    {"end of the lease", [](stage& s) { s.subject.held = {}; }, true},
+    {"end of the client", [](stage& s) { s.subject.locks.reset(); }, true},
+    {"cancellation of the client", [](stage& s) { s.subject.locks->cancel(); }, true},
+    {"end of the process", [](stage& s) { s.subject.host->crash(); }},
+    {"pause of the process", [](stage& s) { s.subject.host->pause(3s); }},
+    {"end of the connection", [](stage& s) { s.subject.host->reset_connections(); }},
+    {"end of the other client", [](stage& s) { s.holder.locks.reset(); }},
+};
+
+const std::vector<injection> at_a_request = {
+    {"refused",
+     [](stage& s) { s.server().refuse(5ms); }}, // a message takes two at most
+    {"run, answer lost",
+     [](stage& s) {
+         testing::conditions all_lost = s.subject.host->network();
+         all_lost.reply_loss = 1'000'000;
+         const testing::conditions before = s.subject.host->network();
+         s.subject.host->network(all_lost);
+         // The answer leaves in the same step in which it has run.
+         s.when_run([before](stage& then) { then.world().after(1us, [&then, before] { then.subject.host->network(before); }); });
+     }},
+    {"connection reset while it is under way", [](stage& s) { s.subject.host->reset_connections(); }},
+    {"connection reset when it has run", [](stage& s) { s.when_run([](stage& then) { then.subject.host->reset_connections(); }); }},
+    {"server down when it arrives", [](stage& s) { s.server().restart(testing::server::data::kept, 100ms); }},
+    {"server restarted when it has run",
+     [](stage& s) { s.when_run([](stage& then) { then.server().restart(testing::server::data::kept, 100ms); }); }},
+};
+
+struct extent
+{
+    std::uint64_t steps = 0;
+    std::uint64_t requests = 0;
+    std::uint64_t injections = 0;
+    std::uint64_t broken = 0;
+    std::string first; ///< What was wrong first, and where.
+
+    void add(const std::string& wrong, const std::string& where)
+    {
+        ++injections;
+        if (wrong.empty())
+            return;
+        ++broken;
+        if (first.empty())
+            first = wrong + ": " + where;
+    }
+};
+
+/// In the run of one seed: other seeds have other delays, and another order of what happens at once.
+void inject_everywhere(operation what, std::uint64_t seed, extent& all)
+{
+    std::uint64_t steps = 0;
+    int requests = 0;
+    {
+        stage calm(what, seed);
+        calm.begin();
+        while (!calm.is_over() && calm.step()) {
+        }
+        steps = calm.events() + 1;
+        requests = calm.requests();
+        calm.end();
+    }
+    const std::string run = " of seed " + std::to_string(seed);
+    for (std::uint64_t step = 0; step < steps; ++step) {
+        const auto go_there = [&](stage& s) {
+            s.begin();
+            while (s.events() < step && s.step()) {
+            }
+        };
+        const std::string where = " at step " + std::to_string(step) + run;
+        for (const injection& each : at_a_step) {
+            stage s(what, seed);
+            go_there(s);
+            each.happens(s);
+            s.check(each.at_once);
+            all.add(s.end(), each.what + where);
+        }
+        stage s(what, seed);
+        go_there(s);
+        all.add(s.end(), "end of the world" + where);
+    }
+    for (int request = 1; request <= requests; ++request) {
+        for (const injection& each : at_a_request) {
+            stage s(what, seed);
+            s.on_request(request, each.happens);
+            s.begin();
+            while (s.requests() < request && s.step()) {
+            }
+            s.check(each.at_once);
+            all.add(s.end(), each.what + (" at request " + std::to_string(request)) + run);
+        }
+    }
+    all.steps += steps;
+    all.requests += static_cast<std::uint64_t>(requests);
+}
+
+void nothing_breaks(operation what)
+{
+    extent all;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed)
+        inject_everywhere(what, seed, all);
+    BOOST_TEST_MESSAGE(all.injections << " injections at " << all.steps << " steps and " << all.requests << " requests of " << seeds << " runs");
+    BOOST_TEST(all.first == "");
+    BOOST_TEST(all.broken == 0u);
+    BOOST_TEST(all.requests >= seeds);
+    BOOST_TEST(all.steps > seeds);
+    BOOST_TEST(all.injections >= all.steps * (at_a_step.size() + 1));
+}
+
+/// Switches a deliberate error on.
+class with_mutant
+{
+public:
+    explicit with_mutant(leasehold::mutant which) noexcept { leasehold::active_mutant = which; }
+    ~with_mutant() { leasehold::active_mutant = leasehold::mutant::none; }
+    with_mutant(const with_mutant&) = delete;
+    with_mutant& operator=(const with_mutant&) = delete;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(injection_at_every_step)
+
+BOOST_AUTO_TEST_CASE(of_a_lock)
+{
+    nothing_breaks(operation::lock);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_lock_behind_another)
+{
+    nothing_breaks(operation::lock_taken);
+}
+
+BOOST_AUTO_TEST_CASE(of_an_entry)
+{
+    nothing_breaks(operation::enter);
+}
+
+BOOST_AUTO_TEST_CASE(of_renewals)
+{
+    nothing_breaks(operation::renew);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_release)
+{
+    nothing_breaks(operation::release);
+}
+
+// It proves nothing unless it notices.
+BOOST_AUTO_TEST_CASE(deliberate_errors_are_found)
+{
+    using leasehold::mutant;
+    const std::vector<std::pair<mutant, operation>> errors = {
+        {mutant::orphan_kept, operation::lock},           {mutant::cancelled_grant_kept, operation::lock},
+        {mutant::abandoned_entry_kept, operation::enter}, {mutant::shutdown_keeps, operation::renew},
+        {mutant::waiters_not_refused, operation::lock},   {mutant::only_hints, operation::lock_taken},
+    };
+    for (const auto& [error, what] : errors) {
+        const with_mutant on(error);
+        extent all;
+        for (std::uint64_t seed = 1; seed <= 3; ++seed)
+            inject_everywhere(what, seed, all);
+        BOOST_TEST_MESSAGE("error " << static_cast<int>(error) << ": " << all.broken << " of " << all.injections << " injections show it, the first: " << all.first);
+        BOOST_TEST_CONTEXT("error " << static_cast<int>(error)) { BOOST_TEST(all.broken > 0u); }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
