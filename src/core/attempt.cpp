@@ -24,7 +24,7 @@ void attempt::send(std::uint32_t fences)
     const auto budget = std::min(std::chrono::duration_cast<std::chrono::milliseconds>(runtime::request_limit), lease);
     budget_ = budget;
     runtime_.timers.schedule(*this, runs_until());
-    runtime_.counts.acquires_sent.fetch_add(1, std::memory_order_relaxed);
+    ++runtime_.counts.acquires_sent;
     runtime_.locks().async_acquire({spec->name, owner, entry, lease, fences, budget},
                                    [client = runtime_.shared_from_this(),
                                     self = attempt_ptr(this)](error_code failed, acquire_reply reply) {

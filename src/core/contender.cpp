@@ -47,13 +47,14 @@ void contender::enqueue(lock_op& op)
             return op.done(last_error_ ? last_error_ : error_code(errc::held), lease());
     }
     op.place = this;
-    op.begin(r.turn_time());
+    const auto patience = op.once() ? runtime::request_limit : op.limit; // one try waits for the store no longer than for any request
+    const bool for_ever = patience == clock::duration::max();
+    if (!for_ever || r.observed())
+        op.begin(r.turn_time());
     queue_.push_back(op);
     intrusive_ptr_add_ref(&op);
-    r.counts.waiting.fetch_add(1, std::memory_order_relaxed);
-    // One try waits for the store no longer than for any request.
-    const auto patience = op.once() ? runtime::request_limit : op.limit;
-    if (patience < clock::time_point::max() - op.since)
+    ++r.counts.waiting;
+    if (!for_ever && patience < clock::time_point::max() - op.since)
         r.timers.schedule(op, op.since + patience);
     if (contention_.current() == state::idle) {
         taken_ = false;
@@ -70,7 +71,7 @@ void contender::remove(lock_op& op)
     timer_queue::cancel(op);
     op.place = nullptr;
     queue_.erase(queue_.iterator_to(op));
-    lessor_.base.counts.waiting.fetch_sub(1, std::memory_order_relaxed);
+    --lessor_.base.counts.waiting;
 }
 
 void contender::fail(lock_op& op, error_code why)
@@ -219,7 +220,7 @@ void contender::expired()
         return perform(contention_.due(r.online()));
     if (std::exchange(watching_, false)) {
         r.locks().unwatch(name_);
-        r.counts.watched.fetch_sub(1, std::memory_order_relaxed);
+        --r.counts.watched;
     }
     lessor_.check(*this);
 }
@@ -322,7 +323,7 @@ void contender::watch()
     if (std::exchange(watching_, true))
         return;
     lessor_.base.locks().watch(name_);
-    lessor_.base.counts.watched.fetch_add(1, std::memory_order_relaxed);
+    ++lessor_.base.counts.watched;
 }
 
 } // namespace leasehold::detail

@@ -117,21 +117,20 @@ void core::cancel_now()
 
 client_stats core::stats() const noexcept
 {
-    const auto read = [](const counter& c) { return c.load(std::memory_order_relaxed); };
-    return {.held = read(counts.held),
-            .waiting = read(counts.waiting),
-            .acquired = read(counts.acquired),
-            .handed_over = read(counts.handed_over),
-            .released = read(counts.released),
-            .lost = read(counts.lost),
-            .renewed = read(counts.renewed),
-            .renewals_failed = read(counts.renewals_failed),
-            .acquires_sent = read(counts.acquires_sent),
-            .releases_sent = read(counts.releases_sent),
-            .orphans = read(counts.orphans),
-            .watched = read(counts.watched),
-            .connects = read(counts.connects),
-            .disconnects = read(counts.disconnects)};
+    return {.held = counts.held.value(),
+            .waiting = counts.waiting.value(),
+            .acquired = counts.acquired.value(),
+            .handed_over = counts.handed_over.value(),
+            .released = counts.released.value(),
+            .lost = counts.lost.value(),
+            .renewed = counts.renewed.value(),
+            .renewals_failed = counts.renewals_failed.value(),
+            .acquires_sent = counts.acquires_sent.value(),
+            .releases_sent = counts.releases_sent.value(),
+            .orphans = counts.orphans.value(),
+            .watched = counts.watched.value(),
+            .connects = counts.connects.value(),
+            .disconnects = counts.disconnects.value()};
 }
 
 void core::lock(lock_op& op)
@@ -171,7 +170,7 @@ void core::on_connected()
     turn([this] {
         online_ = true;
         trouble_ = {};
-        counts.connects.fetch_add(1, std::memory_order_relaxed);
+        ++counts.connects;
         tell([](observer& o) { o.connected(); });
         // What is to be given back first: somebody may wait for it.
         returns_.connected();
@@ -189,7 +188,7 @@ void core::on_disconnected(error_code why)
 {
     turn([this, why] {
         if (std::exchange(online_, false))
-            counts.disconnects.fetch_add(1, std::memory_order_relaxed);
+            ++counts.disconnects;
         trouble_ = why ? why : error_code(errc::store_unavailable);
         tell([this](observer& o) { o.disconnected(trouble_); });
         for (contender& each : in_order_)
@@ -247,7 +246,7 @@ void core::stopped(error_code outcome)
         returns_.give_up(errc::shut_down);
         lessor_.to_check().clear();
         names_.clear();
-        counts.watched.store(0, std::memory_order_relaxed);
+        counts.watched.reset();
         timers.clear();
     }
     // A lease that had ended before may still be released: that must not wait for a store that is closed.
@@ -306,7 +305,7 @@ void core::on_turn_failed() noexcept
     stop_outcome_ = errc::store_unavailable;
     drop_all(errc::shut_down);
     for (counter* each : {&counts.held, &counts.waiting, &counts.orphans, &counts.watched})
-        each->store(0, std::memory_order_relaxed);
+        each->reset();
     if (std::exchange(opened_, false)) {
         stop_time();
         try {

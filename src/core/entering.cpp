@@ -32,7 +32,7 @@ void enter_op::start(lessor& of, list& all)
         since_ = of.base.turn_time();
     all.push_back(*this);
     intrusive_ptr_add_ref(this);
-    of.base.counts.waiting.fetch_add(1, std::memory_order_relaxed);
+    ++of.base.counts.waiting;
     if (of.is_lost(who_.id()))
         return fail(errc::lost);
     if (of.base.online())
@@ -125,7 +125,7 @@ void enter_op::fail(error_code why)
 void enter_op::leave()
 {
     timer_queue::cancel(*this);
-    lessor_->base.counts.waiting.fetch_sub(1, std::memory_order_relaxed);
+    --lessor_->base.counts.waiting;
     list_->erase(list_->iterator_to(*this));
     lessor_ = nullptr;
 }

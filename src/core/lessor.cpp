@@ -30,10 +30,10 @@ void lessor::give(completion<error_code, lease>& to, hold& from, std::uint64_t f
     try {
         grant_ptr given(new grant(hold_ptr(&from), fence, now));
         from.current = given.get();
-        counts.held.fetch_add(1, std::memory_order_relaxed);
-        counts.acquired.fetch_add(1, std::memory_order_relaxed);
+        ++counts.held;
+        ++counts.acquired;
         if (handed_over)
-            counts.handed_over.fetch_add(1, std::memory_order_relaxed);
+            ++counts.handed_over;
         to(error_code(), lease(std::move(given)));
     }
     catch (...) {
@@ -57,7 +57,7 @@ void lessor::release(grant& which, outcome_op_ptr waiting)
 
     from.current = nullptr;
     finish(which, grant::released);
-    base.counts.released.fetch_add(1, std::memory_order_relaxed);
+    ++base.counts.released;
     base.tell([&](observer& o) { o.released(from.spec->name, which.fence, base.turn_time() - which.since); });
     if (from.place != nullptr && from.place->hand_over(from)) {
         if (waiting)
@@ -176,7 +176,7 @@ void lessor::on_lost(hold& which, error_code reason)
         grant& ending = *std::exchange(which.current, nullptr);
         const grant_ptr last(&ending);
         finish(ending, reason.value());
-        base.counts.lost.fetch_add(1, std::memory_order_relaxed);
+        ++base.counts.lost;
         base.tell([&](observer& o) { o.lost(which.spec->name, ending.fence, reason); });
     }
     remember_lost(which);
@@ -197,7 +197,7 @@ void lessor::finish(grant& which, int how)
     const error_code told = how == grant::released ? error_code(asio::error::operation_aborted) : error_code(static_cast<errc>(how));
     which.ended.store(how);
     which.take_back();
-    base.counts.held.fetch_sub(1, std::memory_order_relaxed);
+    --base.counts.held;
     std::exception_ptr failed;
     while (!which.waits.empty()) {
         const boost::intrusive_ptr<wait_op> op(&which.waits.front(), false);

@@ -38,7 +38,7 @@ returns::item_ptr returns::orphan(const attempt& which)
     const item_ptr added(
         new item(*this, which.spec, which.owner, which.entry, fsm::release(which.runs_until(), over)));
     added->orphan = true;
-    runtime_.counts.orphans.fetch_add(1, std::memory_order_relaxed);
+    ++runtime_.counts.orphans;
     add(added);
     return added;
 }
@@ -94,7 +94,7 @@ void returns::item::send()
 {
     runtime& r = list_.runtime_;
     give_up_at_ = r.turn_time() + runtime::request_limit;
-    r.counts.releases_sent.fetch_add(1, std::memory_order_relaxed);
+    ++r.counts.releases_sent;
     r.locks().async_release({spec->name, owner, entry},
                             [client = r.shared_from_this(), self = boost::intrusive_ptr<item>(this),
                              request = ++request_](error_code failed, release_reply reply) {
@@ -159,7 +159,7 @@ void returns::item::give_up(error_code why)
     timer_queue::cancel(*this);
     list_.list_.erase(list_.list_.iterator_to(*this));
     if (orphan)
-        list_.runtime_.counts.orphans.fetch_sub(1, std::memory_order_relaxed);
+        --list_.runtime_.counts.orphans;
     tell_place(false);
     if (waiting)
         std::exchange(waiting, nullptr)->complete(why ? why : reason);

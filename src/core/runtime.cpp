@@ -34,7 +34,7 @@ std::string make_id(const time_source& time, fsm::random_source& random)
 
 runtime::runtime(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
                  std::unique_ptr<time_source> time)
-    : random(seed(*time)), store_(std::move(where)), strand_(asio::make_strand(executor)), executor_(*strand_),
+    : random(seed(*time)), store_(std::move(where)), strand_(executor), executor_(strand_->executor()),
       observer_(std::move(watching)), time_(std::move(time)), uuid_(make_id(*time_, random)),
       generation_(process_generation())
 {}

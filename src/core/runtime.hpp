@@ -1,6 +1,8 @@
 #ifndef LEASEHOLD_SRC_CORE_RUNTIME_HPP
 #define LEASEHOLD_SRC_CORE_RUNTIME_HPP
 
+#include "core/counter.hpp"
+#include "core/strand.hpp"
 #include "core/time_source.hpp"
 #include "core/timer_queue.hpp"
 #include "fsm/backoff.hpp"
@@ -9,8 +11,6 @@
 #include <leasehold/store.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -28,12 +28,10 @@ namespace leasehold::detail {
 class runtime : public std::enable_shared_from_this<runtime>
 {
 public:
-    using counter = std::atomic<std::uint64_t>;
-
     struct counters
     {
-        counter held{}, waiting{}, acquired{}, handed_over{}, released{}, lost{}, renewed{}, renewals_failed{}, acquires_sent{},
-            releases_sent{}, orphans{}, watched{}, connects{}, disconnects{};
+        counter held, waiting, acquired, handed_over, released, lost, renewed, renewals_failed, acquires_sent, releases_sent, orphans,
+            watched, connects, disconnects;
     };
 
     /// No single request is waited for longer than this.
@@ -68,7 +66,7 @@ public:
     void on_strand(F f)
     {
         if (!gone())
-            strand_->execute(entry<F, std::shared_ptr<runtime>>{shared_from_this(), std::move(f)});
+            strand_->dispatch(entry<F, std::shared_ptr<runtime>>{shared_from_this(), std::move(f)});
     }
 
     /// As `on_strand`, for an `f` that keeps the client itself.
@@ -76,7 +74,7 @@ public:
     void carry(F f)
     {
         if (!gone())
-            strand_->execute(entry<F, runtime*>{this, std::move(f)});
+            strand_->dispatch(entry<F, runtime*>{this, std::move(f)});
     }
 
     /// Runs `f` in a turn; the caller is on the strand, and in no turn. The client may have ended when it returns. An exception ends the client, and
@@ -107,6 +105,9 @@ public:
 
     /// Why the store cannot be reached; no error while nothing is known.
     [[nodiscard]] error_code trouble() const noexcept { return trouble_; }
+
+    /// True when anybody is told of what happens.
+    [[nodiscard]] bool observed() const noexcept { return observer_ != nullptr; }
 
     template <class F>
     void tell(F&& f) const
@@ -153,7 +154,7 @@ private:
             // An observer may use handles: what it starts waits for the end of the turn that called it.
             runtime& r = *self;
             if (r.in_turn_)
-                asio::post(*r.strand_, std::move(*this));
+                r.strand_->post(std::move(*this));
             else
                 r.turn(f);
         }
@@ -163,7 +164,7 @@ private:
     void fail_turn() noexcept;
     void wake();
 
-    std::optional<asio::strand<asio::any_io_executor>> strand_; // empty when the context has ended
+    std::optional<strand> strand_; // empty when the context has ended
     asio::any_io_executor executor_;
     std::shared_ptr<observer> observer_;
     std::unique_ptr<time_source> time_;

@@ -163,7 +163,7 @@ void watchdog::confirmed(hold& which, clock::time_point sent, clock::time_point 
         return end(which, which.life.reason());
     which.publish();
     schedule(which);
-    runtime_.counts.renewed.fetch_add(1, std::memory_order_relaxed);
+    ++runtime_.counts.renewed;
     runtime_.tell([&](observer& o) {
         o.renewed(which.spec->name, which.current ? which.current->fence : 0, now - sent);
     });
@@ -173,7 +173,7 @@ void watchdog::failed(hold& which, error_code why, clock::time_point now)
 {
     which.life.failed(now);
     schedule(which);
-    runtime_.counts.renewals_failed.fetch_add(1, std::memory_order_relaxed);
+    ++runtime_.counts.renewals_failed;
     runtime_.tell([&](observer& o) {
         o.renewal_late(which.spec->name, which.current ? which.current->fence : 0, why, which.life.deadline() - now);
     });

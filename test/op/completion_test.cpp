@@ -254,7 +254,8 @@ BOOST_AUTO_TEST_CASE(without_an_executor_of_its_own_a_handler_runs_on_the_strand
     memory_lab lab;
     const auto one = lab.make_client();
     const mutex m(*one, "a");
-    const auto* strand = one->get_executor().target<asio::strand<asio::any_io_executor>>();
+    const asio::any_io_executor executor = one->get_executor();
+    const auto* strand = executor.target<asio::strand<asio::io_context::executor_type>>();
     BOOST_TEST_REQUIRE(strand != nullptr);
     int on_strand = 0;
     m.async_lock([&](error_code code, lease held) {

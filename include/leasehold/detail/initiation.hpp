@@ -1,6 +1,8 @@
 #ifndef LEASEHOLD_DETAIL_INITIATION_HPP
 #define LEASEHOLD_DETAIL_INITIATION_HPP
 
+#include <leasehold/detail/export.hpp>
+
 #include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -17,6 +19,9 @@
 namespace leasehold::detail {
 
 namespace asio = boost::asio;
+
+/// The same executor, to be used once for completing. Empty for an empty one: the client's own, when its context has ended.
+LEASEHOLD_EXPORT asio::any_completion_executor completion_executor(const asio::any_io_executor& target);
 
 /// A handler of any type, and where it is to be called: its executor is asked for what completing needs while its type is still known, because
 /// an erased handler only gives out an executor that may call it on the spot.
@@ -35,12 +40,10 @@ private:
     template <class Executor>
     static asio::any_completion_executor way_to(const Executor& target)
     {
-        // The client's own, when its context has ended: nothing will be called any more.
-        if constexpr (std::is_same_v<Executor, asio::any_io_executor>) {
-            if (!target)
-                return {};
-        }
-        return asio::prefer(target, asio::execution::blocking.never, asio::execution::outstanding_work.tracked);
+        if constexpr (std::is_same_v<Executor, asio::any_io_executor>)
+            return completion_executor(target);
+        else
+            return asio::prefer(target, asio::execution::blocking.never, asio::execution::outstanding_work.tracked);
     }
 };
 

@@ -3,7 +3,6 @@
 #include "store/redis/reply.hpp"
 #include "store/redis/settings.hpp"
 
-#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/redis/error.hpp>
 
 #include <utility>
@@ -13,15 +12,15 @@ namespace leasehold::redis_store {
 // Only errors are logged, so only an attempt that failed costs anything.
 wire::wire(const asio::any_io_executor& strand, const config& where)
     : settings_(connection_settings(where)), pause_(where.reconnect),
-      connection_(strand, tls_settings(where),
-                  boost::redis::logger(boost::redis::logger::level::err,
-                                       [this](boost::redis::logger::level, std::string_view text) {
-                                           complaints_.append(text).append("\n");
-                                       })),
+      connection_(make_connection(strand, tls_settings(where),
+                                  boost::redis::logger(boost::redis::logger::level::err,
+                                                       [this](boost::redis::logger::level, std::string_view text) {
+                                                           complaints_.append(text).append("\n");
+                                                       }))),
       timer_(strand)
 {
     boost::redis::any_adapter take = pushes_.adapter();
-    connection_.set_receive_response(take);
+    connection_->set_receive_response(take);
 }
 
 void wire::open(wire_user& user)
@@ -35,9 +34,9 @@ void wire::close() noexcept
 {
     user_ = nullptr;
     timer_.cancel();
-    connection_.cancel(boost::redis::operation::receive);
-    connection_.cancel(boost::redis::operation::exec);
-    connection_.cancel(boost::redis::operation::run);
+    connection_->cancel(boost::redis::operation::receive);
+    connection_->cancel(boost::redis::operation::exec);
+    connection_->cancel(boost::redis::operation::run);
 }
 
 void wire::drop() noexcept
@@ -51,7 +50,7 @@ void wire::reset(error_code why, std::chrono::milliseconds pause)
         return;
     reset_reason_ = why;
     next_pause_ = pause;
-    connection_.cancel(boost::redis::operation::run);
+    connection_->cancel(boost::redis::operation::run);
 }
 
 void wire::attempt()
@@ -60,7 +59,7 @@ void wire::attempt()
     reset_reason_ = {};
     next_pause_.reset();
     running_ = true;
-    connection_.async_run(settings_, [self = shared_from_this()](error_code error) { self->on_end(error); });
+    connection_->run(settings_, [self = shared_from_this()](error_code error) { self->on_end(error); });
     if (user_ != nullptr)
         user_->on_attempt();
 }
@@ -69,7 +68,7 @@ void wire::on_end(error_code error)
 {
     running_ = false;
     // What came too late for this connection must not wait for the next one.
-    connection_.cancel(boost::redis::operation::exec);
+    connection_->cancel(boost::redis::operation::exec);
     pushes_.clear();
     if (user_ != nullptr)
         user_->on_lost(reason(error));
@@ -97,7 +96,7 @@ error_code wire::reason(error_code error) const
 
 void wire::receive()
 {
-    connection_.async_receive2([self = shared_from_this()](error_code error) {
+    connection_->receive([self = shared_from_this()](error_code error) {
         if (error || self->user_ == nullptr)
             return;
         const auto messages = self->pushes_.take();

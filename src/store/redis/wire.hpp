@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_STORE_REDIS_WIRE_HPP
 #define LEASEHOLD_STORE_REDIS_WIRE_HPP
 
+#include "store/redis/connection.hpp"
 #include "store/redis/pushes.hpp"
 
 #include <leasehold/config.hpp>
@@ -9,7 +10,6 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/redis/connection.hpp>
 
 #include <chrono>
 #include <functional>
@@ -62,15 +62,12 @@ public:
     template <class Done>
     void send(const boost::redis::request& what, boost::redis::any_adapter adapter, asio::cancellation_slot slot, Done done)
     {
-        const std::size_t before = connection_.get_usage().commands_sent;
+        const std::size_t before = connection_->commands_sent();
         // The writer takes all that waits at once: as long as it has not taken anything, it has not taken this.
-        connection_.async_exec(what, std::move(adapter),
-                               asio::bind_cancellation_slot(
-                                   slot, [self = shared_from_this(), before, done = std::move(done)](
-                                             error_code error, std::size_t) mutable {
-                                       const bool sent = self->connection_.get_usage().commands_sent != before;
-                                       done(error, sent);
-                                   }));
+        connection_->execute(what, std::move(adapter), slot,
+                             [self = shared_from_this(), before, done = std::move(done)](error_code error, std::size_t) mutable {
+                                 done(error, self->connection_->commands_sent() != before);
+                             });
     }
 
 private:
@@ -87,7 +84,7 @@ private:
     error_code reset_reason_;
     std::optional<std::chrono::milliseconds> next_pause_;
     pushes pushes_;
-    boost::redis::connection connection_;
+    const std::unique_ptr<connection> connection_;
     asio::steady_timer timer_;
 };
 
