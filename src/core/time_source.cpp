@@ -1,7 +1,6 @@
 #include "core/time_source.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/strand.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -53,20 +52,11 @@ public:
     }
 
 private:
-    // Asio copies the executor of a timer for each wait, where an exception ends the process: a strand of an erased executor is too large for an
-    // erased executor to copy without memory. Any other is small, and a strand over it runs where it does.
-    using strand_type = asio::strand<asio::any_io_executor>;
-    using timer_type = asio::basic_waitable_timer<clock, suspend_aware_wait, strand_type>;
-
-    static strand_type strand_of(const asio::any_io_executor& erased)
-    {
-        const auto* const strand = erased.target<strand_type>();
-        return strand != nullptr ? *strand : asio::make_strand(erased);
-    }
+    using timer_type = asio::basic_waitable_timer<clock, suspend_aware_wait, asio::any_io_executor>;
 
     struct state
     {
-        state(const asio::any_io_executor& strand, std::function<void()> f) : timer(strand_of(strand)), wake(std::move(f)) {}
+        state(const asio::any_io_executor& strand, std::function<void()> f) : timer(strand), wake(std::move(f)) {}
         timer_type timer;
         std::function<void()> wake;
     };

@@ -419,8 +419,7 @@ void reply(std::string_view input)
     if (!server_stream::readable(input))
         return;
     const std::string_view script = take_line(input);
-    // Kept, because making one takes longer than all that happens on it.
-    static asio::io_context context(1);
+    asio::io_context context(1);
     const auto one = std::make_shared<session>(context, script, input);
     one->run(one);
 }

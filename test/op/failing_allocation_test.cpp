@@ -350,7 +350,7 @@ summary fail_each(const std::function<void(scene&)>& prepare)
     }
     BOOST_TEST_MESSAGE(all.allocations << " allocations: " << all.by_call << " thrown by the call, " << all.by_run << " by run(), " << all.made_good
                                        << " made good; in Asio " << all.terminated << " end the process and " << all.stuck << " stop a strand");
-    BOOST_TEST((all.terminated + all.stuck) * 3 <= static_cast<int>(all.allocations)); // the others are ours
+    BOOST_TEST((all.terminated + all.stuck) * 2 <= static_cast<int>(all.allocations)); // the others are ours
     BOOST_TEST(all.allocations > 0u);
     return all;
 }
