@@ -188,4 +188,18 @@ BOOST_AUTO_TEST_CASE(an_answer_that_took_long_is_as_old_as_its_request)
     BOOST_TEST((steps.replied(reply::not_owner, start + 8s) == action::done));
 }
 
+// A timer that is due at once, again and again, cost ten times what the release itself costs.
+BOOST_AUTO_TEST_CASE(while_it_is_under_way_only_the_end_of_the_lease_is_waited_for)
+{
+    release steps = held();
+    BOOST_TEST((steps.due(start, true) == action::send));
+    BOOST_TEST((steps.next() == over));
+    BOOST_TEST((steps.due(start, true) == action::wait));
+
+    BOOST_TEST((steps.failed(errc::store_refused, 20ms, start) == action::wait));
+    BOOST_TEST((steps.next() == start + 20ms));
+    BOOST_TEST((steps.due(start + 20ms, true) == action::send));
+    BOOST_TEST((steps.next() == over));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

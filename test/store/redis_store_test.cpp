@@ -2,8 +2,8 @@
 
 #include "support/fault_proxy.hpp"
 #include "support/redis_application.hpp"
-#include "support/redis_command.hpp"
 #include "support/redis_server.hpp"
+#include "support/resp_client.hpp"
 #include "support/store_contract.hpp"
 
 #include "store/redis/batch.hpp"
@@ -32,14 +32,28 @@ config at(const redis_server& server)
     return where;
 }
 
+std::string plain(const resp_value& reply)
+{
+    if (reply.type == resp_value::kind::integer)
+        return std::to_string(reply.number);
+    if (reply.is_error())
+        return '-' + reply.text;
+    std::string all = reply.text;
+    for (const resp_value& each : reply.items)
+        all += (all.empty() ? "" : " ") + plain(each);
+    return all;
+}
+
 class own_lab : public store_lab
 {
 public:
     explicit own_lab(std::vector<std::string> options = {}) : server(std::move(options)) {}
     std::shared_ptr<store> make_store() override { return make_redis_store(at(server)); }
-    void erase(std::string_view name) override { command({"DEL", name}); }
+    void erase(std::string_view name) override { command({"DEL", std::string(name)}); }
     void clear() override { command({"FLUSHALL"}); }
-    std::string command(const std::vector<std::string_view>& words) { return redis_command(server.socket(), words); }
+
+    /// Over a connection of its own: those of others may be closed, or wait. An error comes with its '-', elements are joined by blanks.
+    std::string command(const resp_client::words& words) { return plain(resp_client(server.endpoint()).command(words)); }
 
     /// Closes all connections.
     void cut()
