@@ -39,9 +39,11 @@ void contender::enqueue(lock_op& op)
 {
     runtime& r = lessor_.base;
     using state = fsm::contention::state;
+    // Who comes after credentials were refused is told what those were told who waited then; the refusal itself is not repeated.
+    const bool denied = r.trouble() == errc::permission_denied;
+    if (!r.online() && (denied || (op.once() && r.trouble())))
+        return op.done(r.trouble(), lease());
     if (op.once()) {
-        if (!r.online() && r.trouble())
-            return op.done(r.trouble(), lease());
         const bool waited_for = !queue_.empty() && !queue_.front().once();
         if (contention_.current() == state::holding || waited_for)
             return op.done(last_error_ ? last_error_ : error_code(errc::held), lease());

@@ -37,7 +37,7 @@ void enter_op::start(lessor& of, list& all)
         return fail(errc::lost);
     if (of.base.online())
         return send();
-    if (once_ && of.base.trouble())
+    if (of.base.trouble() == errc::permission_denied || (once_ && of.base.trouble()))
         return fail(of.base.trouble());
     schedule(clock::time_point::max());
 }

@@ -653,6 +653,21 @@ BOOST_AUTO_TEST_CASE(credentials_that_are_refused_end_the_wait)
     BOOST_TEST(code(*waits) == errc::permission_denied);
 }
 
+// The store tells of the refusal once: who comes afterwards must not wait for the next time.
+BOOST_AUTO_TEST_CASE(credentials_that_were_refused_before_end_the_wait_too)
+{
+    engine e(false);
+    e.run();
+    e.disconnect(errc::permission_denied);
+    BOOST_TEST(code(*e.lock("a")) == errc::permission_denied);
+    const owner who("11111111-1111-1111-1111-111111111111:1", 7);
+    BOOST_TEST(code(*e.lock(e.spec("a"), clock::duration::max(), who)) == errc::permission_denied);
+    e.connect();
+    const auto op = e.lock("a");
+    e.grant();
+    BOOST_TEST(code(*op) == error_code());
+}
+
 BOOST_AUTO_TEST_CASE(not_running_and_shut_down)
 {
     engine e(false);
