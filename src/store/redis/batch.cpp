@@ -6,7 +6,7 @@
 #include <boost/redis/resp3/type.hpp>
 
 #include <charconv>
-#include <deque>
+#include <forward_list>
 #include <string>
 #include <utility>
 
@@ -103,10 +103,10 @@ void batch::renew(std::span<const renewal> renewals, renew_part part)
     words_.push_back(write(0, renewals.size()));
     for (const renewal& each : renewals)
         words_.push_back(each.name);
-    std::deque<std::string> markers; // stay where they are
+    std::forward_list<std::string> markers; // stay where they are; without entries nothing is allocated
     for (std::size_t i = 0; i < renewals.size(); ++i) {
         const renewal& each = renewals[i];
-        words_.push_back(each.entry.empty() ? each.owner : std::string_view(markers.emplace_back(entry_field(each.owner, each.entry))));
+        words_.push_back(each.entry.empty() ? each.owner : std::string_view(markers.emplace_front(entry_field(each.owner, each.entry))));
         words_.push_back(write(i + 1, each.lease.count()));
     }
     request.push_range("EVALSHA", words_);
