@@ -39,10 +39,8 @@ void contender::enqueue(lock_op& op)
 {
     runtime& r = lessor_.base;
     using state = fsm::contention::state;
-    // Who comes after credentials were refused is told what those were told who waited then; the refusal itself is not repeated.
-    const bool denied = r.trouble() == errc::permission_denied;
-    if (!r.online() && (denied || (op.once() && r.trouble())))
-        return op.done(r.trouble(), lease());
+    if (const error_code why = r.in_vain(op.once()))
+        return op.done(why, lease());
     if (op.once()) {
         const bool waited_for = !queue_.empty() && !queue_.front().once();
         if (contention_.current() == state::holding || waited_for)
@@ -120,7 +118,7 @@ void contender::queue_left()
 {
     if (!queue_.empty())
         return;
-    if (contention_.current() == fsm::contention::state::sleeping)
+    if (contention_.waits())
         timer_queue::cancel(*this);
     contention_.unwanted();
     lessor_.check(*this);
@@ -167,7 +165,8 @@ void contender::hint()
 
 void contender::connected()
 {
-    last_error_ = {};
+    if (contention_.current() != fsm::contention::state::pausing)
+        last_error_ = {};
     perform(contention_.connected());
 }
 

@@ -35,16 +35,17 @@ void enter_op::start(lessor& of, list& all)
     ++of.base.counts.waiting;
     if (of.is_lost(who_.id()))
         return fail(errc::lost);
+    if (const error_code why = of.base.in_vain(once_))
+        return fail(why);
     if (of.base.online())
         return send();
-    if (of.base.trouble() == errc::permission_denied || (once_ && of.base.trouble()))
-        return fail(of.base.trouble());
     schedule(clock::time_point::max());
 }
 
 void enter_op::send()
 {
     runtime& r = lessor_->base;
+    pausing_ = false;
     schedule(clock::time_point::max());
     // An id for this try: one whose answer is lost is given back under its own id, and cannot take this one along.
     under_way_ = new attempt(r, lessor_->back, *this, spec_, who_.id(), r.make_owner());
@@ -81,6 +82,7 @@ void enter_op::pause(error_code why)
     if (once_)
         return fail(why);
     runtime& r = lessor_->base;
+    pausing_ = std::exchange(failing_, true);
     schedule(r.turn_time() + backoff_.next(r.random));
 }
 
@@ -90,13 +92,15 @@ void enter_op::expired()
     if (r.turn_time() >= limit_)
         return fail(last_error_ ? last_error_ : error_code(r.online() ? errc::outcome_unknown : errc::store_unavailable));
     if (r.online())
-        send();
-    else
-        schedule(clock::time_point::max());
+        return send();
+    pausing_ = false;
+    schedule(clock::time_point::max());
 }
 
 void enter_op::connected()
 {
+    if (pausing_)
+        return; // a connection that comes and goes is not to bring a request each time
     last_error_ = {};
     if (!under_way_)
         send();

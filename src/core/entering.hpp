@@ -58,6 +58,8 @@ private:
     fsm::backoff backoff_;
     attempt_ptr under_way_;
     error_code last_error_;
+    bool failing_ = false; ///< The store did not serve the last time.
+    bool pausing_ = false; ///< And not the time before; nothing shortens the pause.
 };
 
 } // namespace leasehold::detail

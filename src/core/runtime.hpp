@@ -106,6 +106,13 @@ public:
     /// Why the store cannot be reached; no error while nothing is known.
     [[nodiscard]] error_code trouble() const noexcept { return trouble_; }
 
+    /// Why nobody is to wait for a connection; no error where one is there, or may come. `once`: one try does not wait. Refused credentials are
+    /// told by the store once: who comes later is told the same.
+    [[nodiscard]] error_code in_vain(bool once) const noexcept
+    {
+        return !online_ && (once || trouble_ == errc::permission_denied) ? trouble_ : error_code();
+    }
+
     /// True when anybody is told of what happens.
     [[nodiscard]] bool observed() const noexcept { return observer_ != nullptr; }
 

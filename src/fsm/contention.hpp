@@ -4,15 +4,16 @@
 #include "fsm/backoff.hpp"
 #include "mutant.hpp"
 
+#include <utility>
+
 namespace leasehold::fsm {
 
 /// How one client contends for one name, on behalf of all who wait for it here. Decides; does nothing itself.
 ///
-///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing
-///                     ▲   │                                        │
-///             due/hint│   │held, failed                            │left
-///                     │   ▼                                        ▼
-///                    sleeping ◀───────────────────────── idle, or again from the top
+///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, or from the top
+///                    sending ──held─────▶ sleeping ──due, hint, connected──▶ sending
+///                    sending ──failed───▶ sleeping
+///                    sending ──failed again──▶ pausing ──due──▶ sending, or sleeping where nothing can be reached
 ///
 /// Contention belongs to the name and not to a waiter: waiters come and go, a wake-up or a grant is never lost with one of them.
 class contention
@@ -22,7 +23,8 @@ public:
     {
         idle,      ///< Nobody wants it.
         sending,   ///< One acquire is under way.
-        sleeping,  ///< Another has it, or the store cannot serve; looks again later.
+        sleeping,  ///< Another has it, or the store did not serve; looks again later, or when something has changed.
+        pausing,   ///< The store failed again. Nothing shortens the pause: a connection that comes and goes is not to bring a request each time.
         holding,   ///< This client has it.
         releasing, ///< It is being left.
     };
@@ -57,7 +59,7 @@ public:
     /// There is no waiter any more. A request under way stays under way.
     void unwanted() noexcept
     {
-        if (state_ == state::sleeping)
+        if (waits())
             rest();
     }
 
@@ -78,9 +80,12 @@ public:
     /// The pause is over.
     action due(bool online) noexcept
     {
-        if (state_ != state::sleeping || !online)
+        if (!waits())
             return {};
-        return send();
+        if (online)
+            return send();
+        state_ = state::sleeping;
+        return {};
     }
 
     void granted() noexcept
@@ -88,6 +93,7 @@ public:
         state_ = state::holding;
         backoff_.reset();
         again_ = false;
+        failing_ = false;
         late_ = 0;
     }
 
@@ -95,6 +101,7 @@ public:
     action held(clock::duration remaining, bool wanted, random_source& random)
     {
         late_ = 0;
+        failing_ = false;
         if (!wanted)
             return rest();
         if (again_)
@@ -114,7 +121,13 @@ public:
     {
         if (!wanted)
             return rest();
-        return sleep(backoff_.next(random));
+        const bool again = std::exchange(failing_, true);
+        if (!again)
+            backoff_.reset(); // how long it has waited for others says nothing of the store
+        const action pause = sleep(backoff_.next(random));
+        if (again)
+            state_ = state::pausing;
+        return pause;
     }
 
     /// It reached the server after its time; the reply has brought the server's time, so the next one should fit.
@@ -145,6 +158,9 @@ public:
         return this->wanted(online);
     }
 
+    /// Nothing is under way, and somebody waits.
+    [[nodiscard]] bool waits() const noexcept { return state_ == state::sleeping || state_ == state::pausing; }
+
 private:
     action send() noexcept
     {
@@ -166,6 +182,7 @@ private:
         state_ = state::idle;
         again_ = false;
         yielding_ = false;
+        failing_ = false;
         late_ = 0;
         backoff_.reset();
         return {};
@@ -175,6 +192,7 @@ private:
     state state_ = state::idle;
     bool again_ = false;
     bool yielding_ = false;
+    bool failing_ = false; ///< The last request was not served.
     unsigned char late_ = 0;
 };
 

@@ -16,7 +16,7 @@ namespace leasehold::fsm {
 
 std::ostream& operator<<(std::ostream& out, contention::state s)
 {
-    return out << std::vector<const char*>{"idle", "sending", "sleeping", "holding", "releasing"}.at(static_cast<std::size_t>(s));
+    return out << std::vector<const char*>{"idle", "sending", "sleeping", "pausing", "holding", "releasing"}.at(static_cast<std::size_t>(s));
 }
 
 std::ostream& operator<<(std::ostream& out, contention::action::kind k)
@@ -39,6 +39,12 @@ struct machine : contention
         case state::sleeping:
             wanted(true);
             held(10s, true, random);
+            break;
+        case state::pausing:
+            wanted(true);
+            failed(true, random);
+            due(true);
+            failed(true, random);
             break;
         case state::holding:
             wanted(true);
@@ -87,6 +93,7 @@ const std::vector<row> table = {
     {state::sending, "held", [](machine& m) { return m.held(5s, true, m.random); }, kind::sleep, state::sleeping},
     {state::sending, "held, nobody wants it", [](machine& m) { return m.held(5s, false, m.random); }, kind::none, state::idle},
     {state::sending, "failed", [](machine& m) { return m.failed(true, m.random); }, kind::sleep, state::sleeping},
+    {state::sending, "failed again", [](machine& m) { m.failed(true, m.random); m.due(true); return m.failed(true, m.random); }, kind::sleep, state::pausing},
     {state::sending, "failed, nobody wants it", [](machine& m) { return m.failed(false, m.random); }, kind::none, state::idle},
     {state::sending, "late", [](machine& m) { return m.late(true, m.random); }, kind::send, state::sending},
     {state::sending, "late, nobody wants it", [](machine& m) { return m.late(false, m.random); }, kind::none, state::idle},
@@ -97,6 +104,13 @@ const std::vector<row> table = {
     {state::sleeping, "connected", [](machine& m) { return m.connected(); }, kind::send, state::sending},
     {state::sleeping, "due", [](machine& m) { return m.due(true); }, kind::send, state::sending},
     {state::sleeping, "due, offline", [](machine& m) { return m.due(false); }, kind::none, state::sleeping},
+
+    {state::pausing, "wanted by one more", [](machine& m) { return m.wanted(true); }, kind::none, state::pausing},
+    {state::pausing, "unwanted", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::idle},
+    {state::pausing, "hint", [](machine& m) { return m.hint(); }, kind::none, state::pausing},
+    {state::pausing, "connected", [](machine& m) { return m.connected(); }, kind::none, state::pausing},
+    {state::pausing, "due", [](machine& m) { return m.due(true); }, kind::send, state::sending},
+    {state::pausing, "due, offline", [](machine& m) { return m.due(false); }, kind::none, state::sleeping},
 
     {state::holding, "wanted", [](machine& m) { return m.wanted(true); }, kind::none, state::holding},
     {state::holding, "unwanted", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::holding},
@@ -233,6 +247,30 @@ BOOST_AUTO_TEST_CASE(pauses_grow_while_it_is_held_and_start_anew_after_a_grant)
                     m.failed(false, m.random);
                     m.wanted(true);
                 }) <= 20ms));
+}
+
+// How long it has waited for others says nothing of the store; how often the store has failed does.
+BOOST_AUTO_TEST_CASE(pauses_grow_while_the_store_fails_and_start_anew_with_the_next_trouble)
+{
+    clock::duration first{};
+    clock::duration tenth{};
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        machine m(state::sending);
+        m.random.seed(seed);
+        for (int i = 0; i < 8; ++i) {
+            m.held(10s, true, m.random);
+            m.due(true);
+        }
+        first = std::max(first, m.failed(true, m.random).pause);
+        for (int i = 0; i < 8; ++i) {
+            m.due(true);
+            m.failed(true, m.random);
+        }
+        m.due(true);
+        tenth = std::max(tenth, m.failed(true, m.random).pause);
+    }
+    BOOST_TEST((first <= 20ms));
+    BOOST_TEST((tenth > 500ms));
 }
 
 // The release that this client just made wakes it too; those it has let in would never get a turn.

@@ -644,6 +644,48 @@ BOOST_AUTO_TEST_CASE(a_disconnection_is_waited_out)
     BOOST_TEST(code(*waits) == error_code());
 }
 
+// A lost connection is made up for at once; from the second in a row on each costs a pause that grows, and no new connection shortens it.
+BOOST_AUTO_TEST_CASE(a_connection_that_comes_and_goes_does_not_bring_a_request_each_time)
+{
+    for (const owner& under : {owner(), owner("11111111-1111-1111-1111-111111111111:1", 7)}) {
+        engine e;
+        const auto waits = e.lock(e.spec("a"), clock::duration::max(), under);
+        for (int i = 0; i < 200; ++i) {
+            if (e.store->pending() > 0)
+                e.fail_acquire(errc::store_unavailable);
+            e.disconnect();
+            e.advance(25ms);
+            e.connect();
+            e.advance(25ms);
+        }
+        BOOST_TEST(!waits->done());
+        BOOST_TEST(e.store->acquire_count() >= 10u);
+        BOOST_TEST(e.store->acquire_count() <= 40u);
+        e.advance(1s);
+        e.grant();
+        BOOST_TEST(code(*waits) == error_code());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_while_the_connection_comes_and_goes)
+{
+    lock_options patient;
+    patient.backoff_floor = 10s;
+    patient.backoff_ceiling = 10s;
+    engine e;
+    const auto limited = e.lock(e.spec("a", patient), 1s);
+    for (unsigned asked = 1; asked <= 2; ++asked) {
+        BOOST_TEST(e.store->acquire_count() == asked);
+        e.fail_acquire(errc::store_unavailable);
+        e.disconnect();
+        e.connect();
+    }
+    BOOST_TEST(e.store->acquire_count() == 2u);
+    e.advance(1s);
+    BOOST_TEST(e.store->acquire_count() == 2u);
+    BOOST_TEST(code(*limited) == errc::store_unavailable);
+}
+
 BOOST_AUTO_TEST_CASE(credentials_that_are_refused_end_the_wait)
 {
     engine e(false);
