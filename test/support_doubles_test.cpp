@@ -3,6 +3,7 @@
 
 #include "support/completion.hpp"
 #include "support/counting_allocator.hpp"
+#include "support/counting_listener.hpp"
 #include "support/fake_store.hpp"
 #include "support/initiation_guard.hpp"
 #include "support/recording_observer.hpp"
@@ -371,12 +372,7 @@ BOOST_FIXTURE_TEST_CASE(notices_calls_off_the_strand, opened)
 BOOST_AUTO_TEST_CASE(handlers_end_with_their_context)
 {
     const auto fake = std::make_shared<fake_store>();
-    struct deaf : store_listener
-    {
-        void on_hint(std::string_view) override {}
-        void on_connected() override {}
-        void on_disconnected(error_code) override {}
-    } listener;
+    counting_listener listener;
     const auto held = std::make_shared<int>();
     {
         asio::io_context context;

@@ -283,13 +283,13 @@ private:
         for (const auto& [which, each] : in_)
             each->timer.cancel();
         for (const std::string& name : set_.locks)
-            start(probe(name));
+            start(once(name, way::probe));
     }
 
     void quit()
     {
         for (const std::string& name : set_.locks)
-            start(last(name));
+            start(once(name, way::last));
         auto timer = std::make_shared<asio::steady_timer>(context_, 50ms);
         timer->async_wait([this, timer](error_code) {
             log_.put({.at = now(), .what = verb::closing});
@@ -501,31 +501,19 @@ private:
         }
     }
 
-    asio::awaitable<void> probe(const std::string& name)
+    /// One lock of its own, however long it takes: a probe writes and leaves, the last one stays until it is lost or a minute has passed.
+    asio::awaitable<void> once(const std::string& name, std::string_view how)
     {
         const mutex lock(locks_, name, options());
-        const std::uint32_t op = ask(name, way::probe);
+        const std::uint32_t op = ask(name, how);
         error_code code;
         lease held = co_await lock.async_lock(asio::redirect_error(asio::use_awaitable, code));
         if (code)
             co_return not_granted(name, op, code);
         const holding_ptr mine = granted(name, op, held);
-        co_await work(*mine, 0ms, false);
-        leave(*mine, verb::releasing);
-        co_await held.async_release(asio::redirect_error(asio::use_awaitable, code));
-        released(*mine, code);
-    }
-
-    asio::awaitable<void> last(const std::string& name)
-    {
-        const mutex lock(locks_, name, options());
-        const std::uint32_t op = ask(name, way::last);
-        error_code code;
-        lease held = co_await lock.async_lock(asio::redirect_error(asio::use_awaitable, code));
-        if (code)
-            co_return not_granted(name, op, code);
-        const holding_ptr mine = granted(name, op, held);
-        if (!mine->lost) {
+        if (how == way::probe)
+            co_await work(*mine, 0ms, false);
+        else if (!mine->lost) {
             error_code ignored;
             mine->timer.expires_after(60s);
             co_await mine->timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));

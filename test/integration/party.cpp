@@ -156,6 +156,11 @@ void party::await_connected()
     test::run_until(context, [this] { return count(kind::connected) > 0; }, ample);
 }
 
+void party::await_count(kind what, std::size_t times)
+{
+    run_until(context, [&] { return count(what) >= times; }, ample);
+}
+
 void run_until(asio::io_context& context, const started& what)
 {
     run_until(context, [&] { return what.done(); }, ample);

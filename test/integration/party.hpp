@@ -27,6 +27,13 @@ using std::chrono::milliseconds;
 /// More than the slowest machine needs for anything that is promised "at once".
 inline constexpr milliseconds ample = 20s;
 
+/// A lease time that outlasts `ample`: what is gone within a test did not expire.
+inline constexpr milliseconds long_time = 30s;
+
+inline const error_code success;
+
+using kind = recording_observer::kind;
+
 /// An operation that was started: remembers how it ended. Copies share it.
 class started
 {
@@ -50,8 +57,6 @@ private:
 class party
 {
 public:
-    using kind = recording_observer::kind;
-
     party(asio::io_context& context, const config& where);
     party(asio::io_context& context, std::shared_ptr<store> where);
 
@@ -70,6 +75,7 @@ public:
     started shut_down();
 
     void await_connected();
+    void await_count(kind what, std::size_t times = 1); ///< Runs the context until it was told of so many.
     [[nodiscard]] std::size_t count(kind what) const { return saw->count(what); }
     [[nodiscard]] client_stats stats() const { return locks.stats(); }
 

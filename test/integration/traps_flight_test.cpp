@@ -12,11 +12,6 @@ namespace {
 
 using namespace leasehold;
 using namespace leasehold::test;
-using kind = recording_observer::kind;
-
-const error_code success;
-
-constexpr milliseconds long_time = 30s;
 
 /// A client behind a proxy, connected.
 struct wire_site : site

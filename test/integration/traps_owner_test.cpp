@@ -10,11 +10,6 @@ namespace {
 
 using namespace leasehold;
 using namespace leasehold::test;
-using kind = recording_observer::kind;
-
-const error_code success;
-
-constexpr milliseconds long_time = 30s;
 
 lock_options unrenewed(milliseconds time)
 {

@@ -13,16 +13,6 @@ namespace {
 
 using namespace leasehold;
 using namespace leasehold::test;
-using kind = recording_observer::kind;
-
-const error_code success;
-
-constexpr milliseconds long_time = 30s;
-
-void await_count(party& who, kind what, std::size_t times)
-{
-    run_until(who.context, [&] { return who.count(what) >= times; }, ample);
-}
 
 std::string number_after(const std::string& line, const std::string& word)
 {
@@ -44,7 +34,7 @@ BOOST_AUTO_TEST_CASE(R1_nothing_is_renewed_after_its_release)
         lease held = a.take("lock", how);
         run_some(s.context, static_cast<std::size_t>(cycles) % 23);
         if (cycles % 4 == 0)
-            await_count(a, kind::renewed, a.count(kind::renewed) + 1);
+            a.await_count(kind::renewed, a.count(kind::renewed) + 1);
         BOOST_TEST(a.released(held) == success);
         BOOST_TEST(!s.exists("lock"));
     }
@@ -59,7 +49,7 @@ BOOST_AUTO_TEST_CASE(R1_nothing_is_renewed_after_its_release)
     a.saw->clear();
     lease other = a.take("other", how);
     const auto before = s.scripts_run();
-    await_count(a, kind::renewed, 10);
+    a.await_count(kind::renewed, 10);
     for (const auto& each : a.saw->events(kind::renewed))
         BOOST_TEST(each.name == "other");
     BOOST_TEST(s.scripts_run() - before <= a.count(kind::renewed) + 2); // and nobody else asks
@@ -93,7 +83,7 @@ BOOST_AUTO_TEST_CASE(R1_released_while_a_renewal_is_on_its_way)
     BOOST_TEST(op.code() == success);
     BOOST_TEST(!s.exists("lock"));
     lease other = a.take("other", how);
-    await_count(a, kind::renewed, 2);
+    a.await_count(kind::renewed, 2);
     BOOST_TEST(!s.exists("lock"));
     for (const auto& each : a.saw->events(kind::renewed))
         BOOST_TEST(each.name == "other");
@@ -113,20 +103,20 @@ BOOST_AUTO_TEST_CASE(R2_a_failed_renewal_is_tried_again)
             proxy.reset_before("lock");
         else
             proxy.forward_then_reset("lock");
-        await_count(a, kind::renewal_late, static_cast<std::size_t>(round) + 1);
+        a.await_count(kind::renewal_late, static_cast<std::size_t>(round) + 1);
         BOOST_TEST(held.valid());
         const auto deadline = held.deadline();
-        await_count(a, kind::renewed, a.count(kind::renewed) + 1);
+        a.await_count(kind::renewed, a.count(kind::renewed) + 1);
         BOOST_TEST((held.deadline() > deadline));
     }
     // Refused by the server instead.
     resp_client busy = s.server.connect();
     const auto late = a.count(kind::renewal_late);
     s.make_busy(busy);
-    await_count(a, kind::renewal_late, late + 1);
+    a.await_count(kind::renewal_late, late + 1);
     s.raw.done({"SCRIPT", "KILL"});
     BOOST_TEST(busy.receive().is_error());
-    await_count(a, kind::renewed, a.count(kind::renewed) + 1);
+    a.await_count(kind::renewed, a.count(kind::renewed) + 1);
     BOOST_TEST(held.valid());
     BOOST_TEST(!lost.done());
     BOOST_TEST(a.stats().lost == 0u);
@@ -221,7 +211,7 @@ BOOST_AUTO_TEST_CASE(R5_the_deadline_counts_from_the_send)
     // The same for a renewal.
     s.eventually([&] { return s.left("lock") <= 9'900; });
     const auto renewals = a.count(kind::renewed);
-    await_count(a, kind::renewed, renewals + 1);
+    a.await_count(kind::renewed, renewals + 1);
     proxy.stall_replies();
     const auto old = held.deadline();
     s.raw.done({"PEXPIRE", "lock", "5000"});
@@ -230,7 +220,7 @@ BOOST_AUTO_TEST_CASE(R5_the_deadline_counts_from_the_send)
     s.eventually([&] { return s.left("lock") <= 9'500; });
     const auto confirmed = a.count(kind::renewed);
     proxy.forward();
-    await_count(a, kind::renewed, confirmed + 1);
+    a.await_count(kind::renewed, confirmed + 1);
     BOOST_TEST((held.deadline() > old));
     BOOST_TEST((held.deadline() <= renewed_before + 10s - margin));
     BOOST_TEST(a.released(held) == success);
@@ -260,10 +250,10 @@ BOOST_AUTO_TEST_CASE(R6_a_renewal_does_not_shorten)
     party a(s.context, s.direct());
     lease held = a.take("lock", leased(1500ms));
     s.raw.done({"PEXPIRE", "lock", "60000"});
-    await_count(a, kind::renewed, 2);
+    a.await_count(kind::renewed, 2);
     BOOST_TEST(s.left("lock") > 30'000);
     s.raw.done({"PERSIST", "lock"});
-    await_count(a, kind::renewed, 4);
+    a.await_count(kind::renewed, 4);
     BOOST_TEST(s.left("lock") == -1);
     BOOST_TEST(held.valid());
     BOOST_TEST(a.released(held) == success);

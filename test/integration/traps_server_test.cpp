@@ -14,16 +14,6 @@ namespace {
 
 using namespace leasehold;
 using namespace leasehold::test;
-using kind = recording_observer::kind;
-
-const error_code success;
-
-constexpr milliseconds long_time = 30s;
-
-void await_count(party& who, kind what, std::size_t times = 1)
-{
-    run_until(who.context, [&] { return who.count(what) >= times; }, ample);
-}
 
 config as(const site& s, const std::string& user)
 {
@@ -96,7 +86,7 @@ BOOST_AUTO_TEST_CASE(S1_the_scripts_vanish_while_a_lease_is_renewed)
     lease held = a.take("lock", leased(1500ms));
     for (std::size_t i = 1; i <= 3; ++i) {
         s.raw.done({"SCRIPT", "FLUSH"});
-        await_count(a, kind::renewed, i);
+        a.await_count(kind::renewed, i);
     }
     BOOST_TEST(a.count(kind::renewal_late) == 0u);
     BOOST_TEST(held.valid());
@@ -116,7 +106,7 @@ BOOST_AUTO_TEST_CASE(S1_a_restart_that_keeps_the_data_keeps_the_lease)
     s.await_watchers("lock");
     s.server.restart();
     s.reconnect();
-    await_count(a, kind::renewed);
+    a.await_count(kind::renewed);
     BOOST_TEST(held.valid());
     BOOST_TEST(!lost.done());
     BOOST_TEST(!waiter.done());
@@ -197,7 +187,7 @@ BOOST_AUTO_TEST_CASE(S2_the_permission_is_taken_away_while_it_is_held)
     lease held = a.take("lock", leased(1200ms));
     const started lost = a.wait_lost(held);
     s.raw.done({"ACL", "SETUSER", "fickle", "-evalsha", "-eval"});
-    await_count(a, kind::renewal_late);
+    a.await_count(kind::renewal_late);
     BOOST_TEST(held.valid()); // not known to be lost before its time
     run_until(s.context, lost);
     BOOST_TEST(lost.code() == error_code(errc::expired));
@@ -237,7 +227,7 @@ BOOST_AUTO_TEST_CASE(S3_out_of_memory)
     const started waiting = b.lock("other", brisk(long_time));
     // Who has a lock keeps it and can leave it.
     a.saw->clear();
-    await_count(a, kind::renewed, 4);
+    a.await_count(kind::renewed, 4);
     BOOST_TEST(held.valid());
     BOOST_TEST(a.released(held) == success);
     BOOST_TEST(!s.exists("lock"));
@@ -269,13 +259,13 @@ BOOST_AUTO_TEST_CASE(S3_the_disk_fails)
     run_until(s.context, once);
     BOOST_TEST(once.code() == error_code(errc::store_refused));
     const started waiting = b.lock("other", brisk(long_time));
-    await_count(a, kind::renewal_late);
+    a.await_count(kind::renewal_late);
     BOOST_TEST(held.valid());
     BOOST_TEST(!waiting.done());
     s.raw.done({"CONFIG", "SET", "stop-writes-on-bgsave-error", "no"});
     run_until(s.context, waiting);
     BOOST_TEST(waiting.lease().valid());
-    await_count(a, kind::renewed, a.count(kind::renewed) + 1);
+    a.await_count(kind::renewed, a.count(kind::renewed) + 1);
     BOOST_TEST(held.valid());
     BOOST_TEST(a.stats().lost == 0u);
     BOOST_TEST(a.released(held) == success);
@@ -297,7 +287,7 @@ BOOST_AUTO_TEST_CASE(S3_the_server_is_busy)
     const started entering = a.lock("lock", how, held.owner());
     run_until(s.context, once);
     BOOST_TEST((once.code() == condition::store_fault));
-    await_count(a, kind::renewal_late);
+    a.await_count(kind::renewal_late);
     BOOST_TEST(held.valid());
     const started releasing = b.lock("third", brisk(long_time));
     BOOST_TEST(!waiting.done());
@@ -342,7 +332,7 @@ BOOST_AUTO_TEST_CASE(S3_the_key_of_a_lock_is_evicted)
     const started lost = a.wait_lost(held);
     lock_options how = brisk(long_time);
     const started waiter = b.lock("lock", how);
-    await_count(b, kind::waiting);
+    b.await_count(kind::waiting);
     s.raw.done({"CONFIG", "SET", "maxmemory-policy", "volatile-ttl"});
     const auto used = std::stoll(s.raw.info("memory").at("used_memory"));
     s.raw.done({"CONFIG", "SET", "maxmemory", std::to_string(used + 300'000)});
@@ -408,7 +398,7 @@ BOOST_AUTO_TEST_CASE(S4_the_key_becomes_something_else)
     BOOST_TEST(s.left("lock") == -1);
     // The others in the same batch go on.
     a.saw->clear();
-    await_count(a, kind::renewed, 3);
+    a.await_count(kind::renewed, 3);
     BOOST_TEST(bystander.valid());
     BOOST_TEST((a.released(held) == condition::lease_ended));
     BOOST_TEST(s.raw.string({"GET", "lock"}) == "of mine");
@@ -573,7 +563,7 @@ BOOST_AUTO_TEST_CASE(over_the_applications_own_connection)
     // And the other way round: it is woken by a small connection of its own.
     const started again = a.lock("lock", patient(long_time));
     s.await_watchers("lock", 2);
-    await_count(a, kind::waiting, 2);
+    a.await_count(kind::waiting, 2);
     const auto sent = a.stats().acquires_sent;
     BOOST_TEST(b.released(waiter.lease()) == success);
     run_until(s.context, again);
@@ -590,7 +580,7 @@ BOOST_AUTO_TEST_CASE(over_the_applications_own_connection_without_wake_ups)
     party b(s.context, s.direct());
     lease held = b.take("lock", leased(long_time));
     const started waiter = a.lock("lock", brisk(long_time));
-    await_count(a, kind::waiting, 3);
+    a.await_count(kind::waiting, 3);
     BOOST_TEST(s.watchers("lock") == 0);
     BOOST_TEST(b.released(held) == success);
     run_until(s.context, waiter);
@@ -601,7 +591,7 @@ BOOST_AUTO_TEST_CASE(over_the_applications_own_connection_without_wake_ups)
     const started again = a.lock("short", leased(5s));
     run_until(s.context, again);
     s.raw.done({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
-    await_count(a, kind::renewed, 2);
+    a.await_count(kind::renewed, 2);
     BOOST_TEST(again.lease().valid());
     BOOST_TEST(a.released(again.lease()) == success);
 }

@@ -15,16 +15,6 @@ namespace {
 
 using namespace leasehold;
 using namespace leasehold::test;
-using kind = recording_observer::kind;
-
-const error_code success;
-
-constexpr milliseconds long_time = 30s;
-
-void await_count(party& who, kind what, std::size_t times)
-{
-    run_until(who.context, [&] { return who.count(what) >= times; }, ample);
-}
 
 /// Runs handler by handler and looks at the key after each.
 class watched_key
@@ -207,7 +197,7 @@ BOOST_AUTO_TEST_CASE(C4_the_time_does_not_grow_from_try_to_try)
     how.backoff_floor = 5ms;
     how.backoff_ceiling = 10ms;
     const started op = a.lock("lock", how);
-    await_count(a, kind::waiting, 20);
+    a.await_count(kind::waiting, 20);
     s.raw.done({"DEL", "lock"});
     run_until(s.context, op);
     BOOST_TEST(s.left("lock") <= 5000);

@@ -11,21 +11,8 @@
 // Holders here have half a minute, and those who wait look again by themselves after half a minute at the earliest: who gets in
 // before the limit of a test was woken.
 
-namespace {
-
 using namespace leasehold;
 using namespace leasehold::test;
-using kind = recording_observer::kind;
-
-const error_code success;
-constexpr milliseconds long_time = 30s;
-
-void await_count(party& who, kind what, std::size_t times = 1)
-{
-    run_until(who.context, [&] { return who.count(what) >= times; }, ample);
-}
-
-} // namespace
 
 BOOST_AUTO_TEST_CASE(W1_unlock_before_the_subscription)
 {
@@ -36,7 +23,7 @@ BOOST_AUTO_TEST_CASE(W1_unlock_before_the_subscription)
     lease held = a.take("lock", leased(long_time));
 
     const started waiter = b.lock("lock", patient(long_time));
-    await_count(b, kind::waiting);
+    b.await_count(kind::waiting);
     proxy.stall(); // the subscription has not begun
     BOOST_TEST(a.released(held) == success);
     BOOST_TEST(!s.exists("lock"));
@@ -84,7 +71,7 @@ BOOST_AUTO_TEST_CASE(W3_a_key_that_never_expires_and_is_deleted_by_hand)
     lock_options how = leased(long_time);
     how.backoff_ceiling = 100ms;
     const started waiter = b.lock("lock", how);
-    await_count(b, kind::suspect_expiry, 3);
+    b.await_count(kind::suspect_expiry, 3);
     BOOST_TEST(!waiter.done());
     s.raw.done({"DEL", "lock"});
     run_until(s.context, waiter);
@@ -102,7 +89,7 @@ BOOST_AUTO_TEST_CASE(W3_flushall)
     lock_options how = leased(long_time);
     how.backoff_ceiling = 100ms;
     const started waiter = b.lock("lock", how);
-    await_count(b, kind::waiting, 2);
+    b.await_count(kind::waiting, 2);
     s.raw.done({"FLUSHALL"});
     run_until(s.context, waiter);
     BOOST_TEST(waiter.lease().valid());
@@ -138,7 +125,7 @@ BOOST_AUTO_TEST_CASE(W4_unlock_while_the_subscription_is_down)
     BOOST_TEST(b.released(waiter.lease()) == success);
     run_until(s.context, next);
     const started last = b.lock("lock", patient(long_time));
-    await_count(b, kind::waiting, 2);
+    b.await_count(kind::waiting, 2);
     BOOST_TEST(a.released(next.lease()) == success);
     run_until(s.context, last);
     BOOST_TEST(last.lease().valid());
@@ -153,7 +140,7 @@ BOOST_AUTO_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_within_its_clie
     const started first = b.lock("lock", patient(long_time));
     const started second = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
-    await_count(b, kind::waiting, 2); // it has looked again for the subscription
+    b.await_count(kind::waiting, 2); // it has looked again for the subscription
     const auto sent = b.stats().acquires_sent;
     const started released = a.release(held);
     run_until(s.context, [&] { return b.stats().acquires_sent > sent; }, ample); // woken for the first
@@ -177,8 +164,8 @@ BOOST_AUTO_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_to_another_clie
     const started first = b.lock("lock", patient(long_time));
     const started second = c.lock("lock", patient(long_time));
     s.await_watchers("lock", 2);
-    await_count(b, kind::waiting, 2);
-    await_count(c, kind::waiting, 2);
+    b.await_count(kind::waiting, 2);
+    c.await_count(kind::waiting, 2);
 
     const auto sent = b.stats().acquires_sent;
     proxy_c.stall_requests(); // b is faster
@@ -236,7 +223,7 @@ BOOST_AUTO_TEST_CASE(P1_commands_per_hand_over_are_bounded)
     }
     s.await_watchers("lock", clients);
     for (party& each : others)
-        await_count(each, kind::waiting, 2);
+        each.await_count(kind::waiting, 2);
 
     std::uint64_t before = 0;
     for (party& each : others)
@@ -304,7 +291,7 @@ BOOST_AUTO_TEST_CASE(a_release_wakes_the_waiter_of_another_process_within_a_roun
     const auto fence = held.fence();
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
-    await_count(b, kind::waiting, 2);
+    b.await_count(kind::waiting, 2);
     const auto sent = b.stats().acquires_sent;
     BOOST_TEST(a.released(held) == success);
     run_until(s.context, waiter);
@@ -323,7 +310,7 @@ BOOST_AUTO_TEST_CASE(other_libraries_wake_and_are_woken)
     s.foreign_lock("lock", long_time, "3b5c8f5e-0000-4000-8000-000000000000:42");
     const started waiter = a.lock("lock", patient(long_time));
     s.await_watchers("lock", 2);
-    await_count(a, kind::waiting, 2);
+    a.await_count(kind::waiting, 2);
     s.raw.done({"DEL", "lock"});
     s.raw.done({"PUBLISH", channel_of("lock"), "0"});
     run_until(s.context, waiter);
@@ -346,10 +333,10 @@ BOOST_AUTO_TEST_CASE(messages_that_are_foreign_doubled_or_nonsense_do_no_harm)
     lease held = a.take("lock", leased(long_time));
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
-    await_count(b, kind::waiting, 2);
+    b.await_count(kind::waiting, 2);
     for (const char* text : {"1", "0", "0", "", "not a number", "-99999999999999999999"})
         s.raw.done({"PUBLISH", channel_of("lock"), text});
-    await_count(b, kind::waiting, 3);
+    b.await_count(kind::waiting, 3);
     BOOST_TEST(!waiter.done());
     BOOST_TEST(held.valid());
     BOOST_TEST(b.stats().acquires_sent <= 2u + 6u);
@@ -398,7 +385,7 @@ BOOST_AUTO_TEST_CASE(C6_the_limit_includes_subscribing_and_waiting)
     b.await_connected();
     s.foreign_lock("lock", long_time);
     const started waiter = b.lock_for(400ms, "lock", patient(long_time));
-    await_count(b, kind::waiting);
+    b.await_count(kind::waiting);
     proxy.stall(); // the subscription does not come
     const auto at = leasehold::clock::now();
     run_until(s.context, waiter);

@@ -1,5 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
+#include "support/counting_listener.hpp"
 #include "support/store_contract.hpp"
 
 #include <leasehold/memory_store.hpp>
@@ -60,12 +61,7 @@ BOOST_AUTO_TEST_CASE(an_operator_sees_and_deletes_locks)
 // The context may end with answers and hints on their way, and before the store does.
 BOOST_AUTO_TEST_CASE(nothing_is_kept_or_used_when_the_context_ends_first)
 {
-    struct listener final : store_listener
-    {
-        void on_hint(std::string_view) override {}
-        void on_connected() override {}
-        void on_disconnected(error_code) override {}
-    } ears;
+    counting_listener ears;
     const auto space = std::make_shared<memory_space>();
     const auto store = make_memory_store(space);
     const auto token = std::make_shared<int>();
@@ -92,13 +88,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_kept_or_used_when_the_context_ends_first)
 
 BOOST_AUTO_TEST_CASE(a_store_may_be_destroyed_with_answers_and_hints_on_their_way)
 {
-    struct listener final : store_listener
-    {
-        void on_hint(std::string_view) override { ++calls; }
-        void on_connected() override { ++calls; }
-        void on_disconnected(error_code) override { ++calls; }
-        int calls = 0;
-    } ears;
+    counting_listener ears;
     asio::io_context context;
     auto store = make_memory_store(std::make_shared<memory_space>());
     store->open(asio::make_strand(context), ears);

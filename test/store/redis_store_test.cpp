@@ -1,5 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
+#include "support/counting_listener.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/redis_application.hpp"
 #include "support/redis_server.hpp"
@@ -555,19 +556,12 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_a_store_is_refused)
 // The context ends first, with everything on its way; nothing is kept, and the store is of no use afterwards.
 BOOST_AUTO_TEST_CASE(a_context_ends_with_everything_outstanding)
 {
-    struct listener final : store_listener
-    {
-        void on_hint(std::string_view) override {}
-        void on_connected() override { ++connected; }
-        void on_disconnected(error_code) override {}
-        int connected = 0;
-    };
     for (const bool borrowed : both) {
         for (const bool connected : both) {
             const auto lab = make_lab(borrowed);
             const auto store = lab->make_store();
             const auto token = std::make_shared<int>();
-            listener ears;
+            counting_listener ears;
             {
                 asio::io_context context;
                 store->open(asio::make_strand(context), ears);
@@ -621,13 +615,7 @@ BOOST_AUTO_TEST_CASE(a_store_is_destroyed_without_close)
 {
     for (const bool borrowed : both) {
         const auto lab = make_lab(borrowed);
-        struct listener final : store_listener
-        {
-            void on_hint(std::string_view) override { ++calls; }
-            void on_connected() override { ++calls; }
-            void on_disconnected(error_code) override { ++calls; }
-            int calls = 0;
-        } ears;
+        counting_listener ears;
         asio::io_context context;
         auto store = lab->make_store();
         store->open(asio::make_strand(context), ears);

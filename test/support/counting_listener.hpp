@@ -1,0 +1,27 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_COUNTING_LISTENER_HPP
+#define LEASEHOLD_TEST_SUPPORT_COUNTING_LISTENER_HPP
+
+#include <leasehold/store.hpp>
+
+#include <string_view>
+
+namespace leasehold::test {
+
+/// Listens to a store that has no client.
+struct counting_listener final : store_listener
+{
+    void on_hint(std::string_view) override { ++calls; }
+    void on_connected() override
+    {
+        ++calls;
+        ++connected;
+    }
+    void on_disconnected(error_code) override { ++calls; }
+
+    int calls = 0;
+    int connected = 0;
+};
+
+} // namespace leasehold::test
+
+#endif
