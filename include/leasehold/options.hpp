@@ -31,8 +31,9 @@ struct lock_options
     /// How long `async_lock` waits, connecting included, before it completes with `errc::timed_out`. 0: one try. `no_limit`: for ever.
     milliseconds wait_limit = no_limit;
 
-    /// Backoff between two looks at a lock that another process has: random, below a bound that doubles from the floor to the ceiling.
-    /// A release that is announced cuts it short. 1 ms <= floor <= ceiling <= 60 s.
+    /// Backoff between two looks at a lock that another process has, and after a request that the store did not serve: random, below a bound
+    /// that doubles from the floor to the ceiling. A release that is announced cuts it short, and so does a new connection, unless
+    /// the store has failed twice in a row. 1 ms <= floor <= ceiling <= 60 s.
     milliseconds backoff_floor{20};
     milliseconds backoff_ceiling{1'000};
 
