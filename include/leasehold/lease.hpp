@@ -23,6 +23,7 @@ LEASEHOLD_EXPORT void start_wait_lost(void_handler, grant_ptr);
 /// One acquisition of a lock: while it is `valid()`, nobody else is in.
 ///
 /// Destroying a lease releases the lock in the background: it never blocks and never throws, and gives up when the time to live has passed.
+/// Where others may be in under the same owner, and prolong that, it goes on until the store has answered or the client ends.
 /// `async_release` does the same and tells how it went.
 ///
 /// @par Threads

@@ -20,10 +20,11 @@ constexpr clock::duration pause_ceiling = std::chrono::milliseconds(500);
 void returns::leave(const hold& which, outcome_op_ptr waiting, error_code reason, contender* place)
 {
     const auto now = runtime_.turn_time();
-    // Whatever was renewed, and whenever: this long from now its time to live has passed.
+    // Whatever this client has renewed, and whenever: this long from now its time to live has passed.
     const auto over = now + which.spec->options.lease_time;
+    const bool shared = which.owner_taken.load(std::memory_order_relaxed);
     const item_ptr added(
-        new item(*this, which.spec, which.owner, which.entry, fsm::release(clock::time_point::min(), over)));
+        new item(*this, which.spec, which.owner, which.entry, fsm::release(clock::time_point::min(), over, shared)));
     added->waiting = std::move(waiting);
     added->reason = reason;
     added->place = place;
@@ -36,7 +37,7 @@ returns::item_ptr returns::orphan(const attempt& which)
         return nullptr;
     const auto over = which.runs_until() + which.spec->options.lease_time;
     const item_ptr added(
-        new item(*this, which.spec, which.owner, which.entry, fsm::release(which.runs_until(), over)));
+        new item(*this, which.spec, which.owner, which.entry, fsm::release(which.runs_until(), over, !which.entry.empty())));
     added->orphan = true;
     ++runtime_.counts.orphans;
     add(added);
@@ -82,6 +83,7 @@ void returns::item::act(fsm::release::action what)
     switch (what) {
     case fsm::release::action::send: send(); break;
     case fsm::release::action::done: return finish();
+    case fsm::release::action::told: tell(); return act(steps_.due(list_.runtime_.turn_time(), list_.runtime_.online()));
     case fsm::release::action::wait:
         if (!list_.runtime_.online())
             tell_place(false);
@@ -146,10 +148,27 @@ void returns::item::tell_place(bool others)
         std::exchange(place, nullptr)->left(others);
 }
 
-void returns::item::finish()
+error_code returns::item::outcome() const
 {
     const auto outcome = steps_.outcome();
-    give_up(outcome && outcome != errc::not_owner && reason ? reason : outcome);
+    return outcome && outcome != errc::not_owner && reason ? reason : outcome;
+}
+
+void returns::item::tell()
+{
+    tell_place(false);
+    complete(outcome());
+}
+
+void returns::item::finish()
+{
+    give_up(outcome());
+}
+
+void returns::item::complete(error_code why)
+{
+    if (waiting)
+        std::exchange(waiting, nullptr)->complete(why ? why : reason);
 }
 
 void returns::item::give_up(error_code why)
@@ -161,8 +180,7 @@ void returns::item::give_up(error_code why)
     if (orphan)
         --list_.runtime_.counts.orphans;
     tell_place(false);
-    if (waiting)
-        std::exchange(waiting, nullptr)->complete(why ? why : reason);
+    complete(why);
     if (list_.list_.empty())
         list_.listener_.on_all_returned();
 }

@@ -19,7 +19,7 @@ class contender;
 class hold;
 
 /// What is to be given back to the store and is not known to be back: leases that were released, and orphans, which may or may not have been taken.
-/// Each is repeated until the store has answered or its time to live has passed.
+/// Each is repeated until the store has answered or its time to live has passed; where others may have prolonged that, until the answer.
 class returns
 {
 public:
@@ -90,8 +90,11 @@ public:
         void send();
         void answered(unsigned request, error_code failed, const release_reply& reply);
         void expired() override;
+        [[nodiscard]] error_code outcome() const;
         void tell_place(bool others);
+        void tell();
         void finish();
+        void complete(error_code why);
 
         returns& list_;
         fsm::release steps_;

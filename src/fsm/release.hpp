@@ -11,7 +11,8 @@
 
 namespace leasehold::fsm {
 
-/// Leaves a lock for certain: repeats the release until the store has answered it, or until the time to live has passed anyway.
+/// Leaves a lock for certain: repeats the release until the store has answered it, or until the time to live has passed anyway. Where others
+/// may be in under the same owner they may have prolonged that: then only an answer ends it.
 /// Serves a release that a holder waits for, and an acquire whose answer never came (an orphan). Decides; does nothing itself.
 class release
 {
@@ -20,13 +21,16 @@ public:
     {
         wait, ///< Call `due` at `next()`, or when the store can be reached again.
         send, ///< Send a release now.
+        told, ///< Who waits may be told `outcome()`; it goes on without them. Call `due` again.
         done, ///< `outcome()` says how it ended.
     };
 
     /// @param runs_until An acquire of this owner may still run until then; the past for a lock that is held. "Not owner" is the last word
     ///                   only to a release sent later.
-    /// @param over       By then the time to live has passed, whatever happened.
-    release(clock::time_point runs_until, clock::time_point over) noexcept : runs_until_(runs_until), over_(over) {}
+    /// @param over       By then the time to live has passed, whatever happened, unless it is `shared`: others may be in under this owner.
+    release(clock::time_point runs_until, clock::time_point over, bool shared) noexcept
+        : runs_until_(runs_until), over_(over), shared_(shared)
+    {}
 
     [[nodiscard]] clock::time_point next() const noexcept { return in_flight_ ? over_ : std::min(again_at_, over_); }
     [[nodiscard]] error_code outcome() const noexcept { return outcome_; }
@@ -35,7 +39,11 @@ public:
     {
         if (now >= over_) {
             outcome_ = in_flight_ ? error_code(errc::outcome_unknown) : last_error_;
-            return action::done;
+            if (!shared_)
+                return action::done;
+            over_ = clock::time_point::max();
+            patience_ = shortest_patience;
+            return action::told;
         }
         if (in_flight_ || now < again_at_)
             return action::wait;
@@ -91,17 +99,24 @@ public:
         }
         if (why != errc::store_unavailable && why != errc::store_refused)
             unknown_ = true;
-        again_at_ = now + pause;
+        again_at_ = now + std::max(pause, patience_);
+        patience_ = std::min(patience_ * 2, longest_patience);
         return now >= over_ ? due(now, true) : action::wait;
     }
 
 private:
+    // Between two tries when nobody waits for it any more. A new connection is made use of at once.
+    static constexpr clock::duration shortest_patience = std::chrono::seconds(1);
+    static constexpr clock::duration longest_patience = std::chrono::seconds(60);
+
     clock::time_point runs_until_;
     clock::time_point over_;
     clock::time_point again_at_ = clock::time_point::min();
     clock::time_point sent_{};
+    clock::duration patience_{};
     error_code last_error_ = errc::store_unavailable;
     error_code outcome_;
+    bool shared_;
     bool in_flight_ = false;
     bool unknown_ = false;
 };

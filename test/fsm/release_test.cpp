@@ -17,12 +17,12 @@ constexpr auto over = start + 30s;
 
 release held()
 {
-    return {past, over};
+    return {past, over, false};
 }
 
 release orphan()
 {
-    return {start + 5s, start + 35s};
+    return {start + 5s, start + 35s, false};
 }
 
 } // namespace
@@ -200,6 +200,44 @@ BOOST_AUTO_TEST_CASE(while_it_is_under_way_only_the_end_of_the_lease_is_waited_f
     BOOST_TEST((steps.next() == start + 20ms));
     BOOST_TEST((steps.due(start + 20ms, true) == action::send));
     BOOST_TEST((steps.next() == over));
+}
+
+// Others may have prolonged the time to live: only an answer tells that this one is out.
+BOOST_AUTO_TEST_CASE(where_others_may_be_in_who_waits_is_told_in_time_and_it_goes_on)
+{
+    release offline(past, over, true);
+    BOOST_TEST((offline.due(start, false) == action::wait));
+    BOOST_TEST((offline.due(over, false) == action::told));
+    BOOST_TEST(offline.outcome() == errc::store_unavailable);
+    BOOST_TEST((offline.due(over, false) == action::wait));
+    BOOST_TEST((offline.next() == clock::time_point::max()));
+    BOOST_TEST((offline.connected(over + 1h) == action::send));
+    BOOST_TEST((offline.replied(reply::left, over + 1h) == action::done));
+    BOOST_TEST(!offline.outcome());
+
+    release unanswered(past, over, true);
+    unanswered.due(start, true);
+    BOOST_TEST((unanswered.due(over, true) == action::told));
+    BOOST_TEST(unanswered.outcome() == errc::outcome_unknown);
+    BOOST_TEST((unanswered.due(over, true) == action::wait));
+}
+
+BOOST_AUTO_TEST_CASE(when_nobody_waits_for_it_any_more_it_becomes_patient)
+{
+    release steps(past, over, true);
+    steps.due(start, true);
+    steps.due(over, true);
+    auto now = over;
+    int sent = 0;
+    for (; now < over + 1h; now = steps.next()) {
+        BOOST_TEST_REQUIRE((steps.failed(errc::store_refused, 20ms, now) == action::wait));
+        BOOST_TEST_REQUIRE((steps.next() >= now + 1s));
+        BOOST_TEST_REQUIRE((steps.next() <= now + 60s));
+        BOOST_TEST_REQUIRE((steps.due(steps.next(), true) == action::send));
+        ++sent;
+    }
+    BOOST_TEST(sent < 70);
+    BOOST_TEST((steps.failed(errc::permission_denied, 20ms, now) == action::done));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

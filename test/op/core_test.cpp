@@ -1153,6 +1153,43 @@ BOOST_AUTO_TEST_CASE(a_release_without_a_connection_ends_with_the_time_to_live)
     check_idle(e);
 }
 
+// Others may be in under the owner and prolong the time to live for as long as they like: what is forgotten would keep the lock from being freed.
+BOOST_AUTO_TEST_CASE(a_release_beside_which_others_may_be_in_is_repeated_until_it_is_answered)
+{
+    engine e;
+    lease held = e.taken(e.spec("a"));
+    const owner who = held.owner();
+    e.disconnect();
+    const auto op = e.release(std::move(held));
+    e.advance(30s);
+    BOOST_TEST(code(*op) == errc::store_unavailable);
+    const auto shut = e.shutdown();
+    BOOST_TEST(!shut->done());
+    e.advance(500ms);
+    e.connect();
+    BOOST_TEST(e.last_release().owner == who.id());
+    e.say_released(left::left);
+    BOOST_TEST(code(*shut) == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(an_entry_that_nobody_knows_of_is_given_back_however_late)
+{
+    engine e;
+    const auto op = e.lock(e.spec("a"), clock::duration::max(), owner("11111111-1111-1111-1111-111111111111:1", 7));
+    const auto asked = e.last_acquire();
+    e.fail_acquire(errc::outcome_unknown);
+    e.fail_release(errc::store_unavailable);
+    e.disconnect();
+    op->cancel();
+    e.advance(10min);
+    BOOST_TEST(e.stats().orphans == 1u);
+    e.connect();
+    BOOST_TEST(e.last_release().entry == asked.entry);
+    e.say_released(left::left);
+    BOOST_TEST(e.stats().orphans == 0u);
+    check_idle(e);
+}
+
 BOOST_AUTO_TEST_CASE(F3_F7_a_release_whose_wait_is_cancelled_goes_on)
 {
     for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial, asio::cancellation_type::total}) {

@@ -798,11 +798,8 @@ void trial::look_for_orphans()
             continue;
         const bool wanted = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) { return a.owner == owner && (!a.ended || a.inner || a.inner_due > 0); });
         const bool crashed = std::any_of(processes_.begin(), processes_.end(), [](const process& p) { return p.dead; });
-        // A lease that was lost is given back by its time to live alone; so is one that could not be released, and that another
-        // entry of the same owner has prolonged since.
-        const bool lost = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) {
-            return a.owner == owner && (a.told || (a.unreleased && a.entering));
-        });
+        // A lease that was lost is given back by its time to live alone.
+        const bool lost = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) { return a.owner == owner && a.told; });
         // A request that runs again after it was answered "held" may be granted to nobody; its time to live bounds it.
         const bool had = std::any_of(actors_.begin(), actors_.end(), [&](const actor& a) { return a.owner == owner; });
         if (!wanted && !crashed && !lost && !gave_up_ && (had || !duplicates_) && n.broken == never && !stepped_back_ && !clocks_beyond_)
