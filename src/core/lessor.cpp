@@ -73,10 +73,14 @@ void lessor::release(grant& which, outcome_op_ptr waiting)
 
 void lessor::release_lost(grant& which, outcome_op_ptr waiting, error_code reason)
 {
-    // When the key may still be there the store is asked, so that it goes and the caller learns whether another has it.
-    const bool may_be_there = reason == errc::hold_limit || (reason == errc::expired && waiting);
+    // When the key may still be there the store is asked, so that it goes and the caller learns whether another has it. Others who are in under
+    // this owner keep it there.
+    const bool shared = which.held->owner_taken.load(std::memory_order_relaxed);
+    const bool may_be_there = reason == errc::hold_limit || (reason == errc::expired && (waiting || shared));
     if (may_be_there && base.online())
         return back.leave(*which.held, std::move(waiting), reason, nullptr);
+    if (may_be_there && shared)
+        back.leave(*which.held, nullptr, reason, nullptr);
     if (waiting)
         waiting->complete(reason);
 }

@@ -1244,6 +1244,41 @@ BOOST_AUTO_TEST_CASE(a_release_after_the_time_has_passed_that_still_found_the_ke
     BOOST_TEST(code(*op) == errc::expired);
 }
 
+// Another entry under the same owner goes on: the one that expired would stay in, and keep the lock, when that one leaves.
+BOOST_AUTO_TEST_CASE(an_expired_lease_beside_which_others_may_be_in_is_given_back)
+{
+    for (const bool waits : {true, false}) {
+        engine e;
+        lease held = e.taken(e.spec("a", fixed));
+        const owner who = held.owner();
+        e.disconnect();
+        e.skip(2s);
+        if (waits)
+            BOOST_TEST(code(*e.release(std::move(held))) == errc::expired); // at once
+        else
+            held = lease();
+        e.poll();
+        BOOST_TEST(e.store->release_count() == 0u);
+        e.advance(10s);
+        e.connect();
+        BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+        BOOST_TEST(e.last_release().owner == who.id());
+        e.say_released(left::left);
+        check_idle(e);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_expired_lease_that_nobody_else_knows_of_is_forgotten)
+{
+    engine e;
+    lease held = e.taken(e.spec("a", fixed));
+    e.skip(2s);
+    held = lease();
+    e.poll();
+    BOOST_TEST(e.store->release_count() == 0u);
+    check_idle(e);
+}
+
 BOOST_AUTO_TEST_CASE(a_lease_is_not_handed_over_after_its_time)
 {
     engine e;
