@@ -135,7 +135,7 @@ bool contender::hand_over(hold& which)
         o.renew && which.handoffs < o.handoff_count && (which.handoffs + 1 < which.fences || has(mutant::fences_not_reserved)) &&
         (now - which.since < clock::duration(o.handoff_time) || has(mutant::handoff_without_end)) &&
         (which.valid_until() - now >= clock::duration(o.lease_time) / 2 || has(mutant::handoff_near_the_end)) &&
-        (!which.owner_taken.load(std::memory_order_relaxed) || has(mutant::handoff_of_entered)) && which.spec->serves(*next.spec);
+        (!which.shared() || has(mutant::handoff_of_entered)) && which.spec->serves(*next.spec);
     if (!allowed)
         return false;
     ++which.handoffs;

@@ -54,11 +54,14 @@ public:
         return clock::time_point(clock::duration(deadline.load(std::memory_order_acquire)));
     }
 
+    /// Somebody else may be in under this owner.
+    [[nodiscard]] bool shared() const noexcept { return owner_taken.load(std::memory_order_relaxed); }
+
     const spec_ptr spec;
     const std::string owner;
     const std::string entry; ///< Empty: it took the lock.
     std::atomic<clock::rep> deadline{};
-    std::atomic<bool> owner_taken = false; ///< Somebody else may be in under this owner.
+    std::atomic<bool> owner_taken = false; ///< It was told to somebody, or by somebody.
 
     fsm::keep_alive life;
     asio::cancellation_signal stop; ///< Ends the keep-alive; emitted before a release is sent.

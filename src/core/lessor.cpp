@@ -73,14 +73,10 @@ void lessor::release(grant& which, outcome_op_ptr waiting)
 
 void lessor::release_lost(grant& which, outcome_op_ptr waiting, error_code reason)
 {
-    // When the key may still be there the store is asked, so that it goes and the caller learns whether another has it. Others who are in under
-    // this owner keep it there.
-    const bool shared = which.held->owner_taken.load(std::memory_order_relaxed);
-    const bool may_be_there = reason == errc::hold_limit || (reason == errc::expired && (waiting || shared));
+    // When the key may still be there the store is asked, so that it goes and the caller learns whether another has it.
+    const bool may_be_there = reason == errc::hold_limit || (reason == errc::expired && waiting && !which.held->shared());
     if (may_be_there && base.online())
         return back.leave(*which.held, std::move(waiting), reason, nullptr);
-    if (may_be_there && shared)
-        back.leave(*which.held, nullptr, reason, nullptr);
     if (waiting)
         waiting->complete(reason);
 }
@@ -184,6 +180,9 @@ void lessor::on_lost(hold& which, error_code reason)
         base.tell([&](observer& o) { o.lost(which.spec->name, ending.fence, reason); });
     }
     remember_lost(which);
+    // Those who are in under the same owner prolong the time to live: what expired would stay in, and keep the lock when they have left.
+    if (reason == errc::expired && which.shared())
+        back.leave(which, nullptr, reason, nullptr);
     if (place != nullptr) {
         place->leaving();
         place->left(false);

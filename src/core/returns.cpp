@@ -22,9 +22,8 @@ void returns::leave(const hold& which, outcome_op_ptr waiting, error_code reason
     const auto now = runtime_.turn_time();
     // Whatever this client has renewed, and whenever: this long from now its time to live has passed.
     const auto over = now + which.spec->options.lease_time;
-    const bool shared = which.owner_taken.load(std::memory_order_relaxed);
     const item_ptr added(
-        new item(*this, which.spec, which.owner, which.entry, fsm::release(clock::time_point::min(), over, shared)));
+        new item(*this, which.spec, which.owner, which.entry, fsm::release(clock::time_point::min(), over, which.shared())));
     added->waiting = std::move(waiting);
     added->reason = reason;
     added->place = place;
