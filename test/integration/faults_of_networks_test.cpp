@@ -439,6 +439,19 @@ struct doomed
 
     mutex lock_of(const lock_options& options) { return {*locks, stock, options}; }
 
+    /// Whatever was under way has been answered before this is.
+    void settle()
+    {
+        std::optional<error_code> ended;
+        mutex(*locks, "another", long_leases()).async_lock([&](error_code code, lease held) {
+            BOOST_TEST(!code);
+            held.async_release([&](error_code left) { ended = left; });
+        });
+        run_until(*context, [&] { return ended.has_value(); });
+        BOOST_TEST(!*ended);
+        seen->clear();
+    }
+
     /// Whatever the other side did, the lock is free in no time, although its lease would go on for a minute.
     void nothing_is_held() { static_cast<void>(next_gets_in(near, 0)); }
 
@@ -470,18 +483,23 @@ BOOST_FIXTURE_TEST_CASE(row_25_cancelled_with_a_request_under_way, doomed)
                 BOOST_TEST(!held);
                 ended = code;
             }));
-            context->restart();
-            while (true) {
-                context->poll();
+            const auto at_the_proxy = [&] {
                 try {
                     if (executed)
                         proxy.wait_for_reply_to(acquire_sha, 1, 5ms);
                     else
                         proxy.wait_for_request(acquire_sha, 1, 5ms);
-                    break;
+                    return true;
                 }
                 catch (const std::runtime_error&) {
+                    return false;
                 }
+            };
+            const auto end = std::chrono::steady_clock::now() + 20s;
+            while (!at_the_proxy()) {
+                BOOST_TEST_REQUIRE((std::chrono::steady_clock::now() < end));
+                context->restart();
+                context->poll();
             }
             signal.emit(type);
             run_until(*context, [&] { return ended.has_value(); });
@@ -493,6 +511,7 @@ BOOST_FIXTURE_TEST_CASE(row_25_cancelled_with_a_request_under_way, doomed)
             BOOST_TEST(!got.code);
             BOOST_TEST(!near.release(std::move(got.held)));
             BOOST_TEST(seen->count(kind::acquired) == 0u);
+            settle();
         }
     }
 }
