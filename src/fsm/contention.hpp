@@ -13,7 +13,7 @@ namespace leasehold::fsm {
 ///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, or from the top
 ///                    sending ──held─────▶ sleeping ──due, hint, connected──▶ sending
 ///                    sending ──failed───▶ sleeping
-///                    sending ──failed again──▶ pausing ──due──▶ sending, or sleeping where nothing can be reached
+///                    sending ──failed again──▶ pausing ──due, hint──▶ sending
 ///
 /// Contention belongs to the name and not to a waiter: waiters come and go, a wake-up or a grant is never lost with one of them.
 class contention
@@ -24,7 +24,7 @@ public:
         idle,      ///< Nobody wants it.
         sending,   ///< One acquire is under way.
         sleeping,  ///< Another has it, or the store did not serve; looks again later, or when something has changed.
-        pausing,   ///< The store failed again. Nothing shortens the pause: a connection that comes and goes is not to bring a request each time.
+        pausing,   ///< The store failed again. No connection shortens the pause: one that comes and goes is not to bring a request each time.
         holding,   ///< This client has it.
         releasing, ///< It is being left.
     };
@@ -68,7 +68,7 @@ public:
     {
         if (has(mutant::hint_ignored))
             return {};
-        if (state_ == state::sleeping && !yielding_)
+        if (waits() && !yielding_)
             return send();
         if (state_ == state::sending)
             again_ = true; // the answer under way may be older than the hint

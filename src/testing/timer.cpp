@@ -11,21 +11,18 @@
 
 namespace leasehold::testing {
 namespace impl {
-namespace {
-
-struct wait : boost::intrusive_ref_counter<wait>,
-              boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
-{
-    explicit wait(leasehold::detail::bound_handler<void(error_code)> handler) : done(std::move(handler)) {}
-
-    leasehold::detail::completion<error_code> done;
-};
-
-} // namespace
 
 /// The waits of one timer, each kept by the list.
 class timer_state final : public local_alarm, public std::enable_shared_from_this<timer_state>
 {
+    struct wait : boost::intrusive_ref_counter<wait>,
+                  boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
+    {
+        explicit wait(leasehold::detail::bound_handler<void(error_code)> handler) : done(std::move(handler)) {}
+
+        leasehold::detail::completion<error_code> done;
+    };
+
 public:
     explicit timer_state(host& where) noexcept : local_alarm(true), host_(where.state()) {}
     ~timer_state() { drop_all(); }

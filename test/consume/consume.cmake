@@ -23,7 +23,7 @@ else()
     list(APPEND options "-DLEASEHOLD_SOURCE_DIR=${SOURCE_DIR}")
 endif()
 run("configure" "${CMAKE_COMMAND}" -S "${SOURCE_DIR}/test/consume/${KIND}" -B "${WORK_DIR}/build" ${options})
-run("build" "${CMAKE_COMMAND}" --build "${WORK_DIR}/build" --config "${CONFIG}" --parallel 1)
+run("build" "${CMAKE_COMMAND}" --build "${WORK_DIR}/build" --config "${CONFIG}" --target consumer --parallel 2)
 
 find_program(consumer NAMES consumer PATHS "${WORK_DIR}/build" "${WORK_DIR}/build/${CONFIG}" NO_DEFAULT_PATH REQUIRED)
 run("the consumer" "${consumer}")

@@ -107,7 +107,7 @@ const std::vector<row> table = {
 
     {state::pausing, "wanted by one more", [](machine& m) { return m.wanted(true); }, kind::none, state::pausing},
     {state::pausing, "unwanted", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::idle},
-    {state::pausing, "hint", [](machine& m) { return m.hint(); }, kind::none, state::pausing},
+    {state::pausing, "hint", [](machine& m) { return m.hint(); }, kind::send, state::sending},
     {state::pausing, "connected", [](machine& m) { return m.connected(); }, kind::none, state::pausing},
     {state::pausing, "due", [](machine& m) { return m.due(true); }, kind::send, state::sending},
     {state::pausing, "due, offline", [](machine& m) { return m.due(false); }, kind::none, state::sleeping},

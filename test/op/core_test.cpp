@@ -667,6 +667,27 @@ BOOST_AUTO_TEST_CASE(a_connection_that_comes_and_goes_does_not_bring_a_request_e
     }
 }
 
+// The store that announces a release can be asked.
+BOOST_AUTO_TEST_CASE(a_hint_ends_a_pause_after_failures)
+{
+    lock_options patient;
+    patient.backoff_floor = 60s;
+    patient.backoff_ceiling = 60s;
+    engine e;
+    const auto waits = e.lock(e.spec("a", patient));
+    for (unsigned asked = 1; asked <= 2; ++asked) {
+        e.fail_acquire(errc::store_refused);
+        e.disconnect();
+        e.connect();
+    }
+    BOOST_TEST(e.store->acquire_count() == 2u);
+    e.store->hint("a");
+    e.poll();
+    BOOST_TEST(e.store->acquire_count() == 3u);
+    e.grant();
+    BOOST_TEST(code(*waits) == error_code());
+}
+
 BOOST_AUTO_TEST_CASE(a_limit_while_the_connection_comes_and_goes)
 {
     lock_options patient;
