@@ -184,9 +184,23 @@ struct scene
     lease take(client& by)
     {
         const auto got = std::make_shared<fate>();
-        lock(by).async_lock([got](error_code, lease taken) { got->held = std::move(taken); });
-        BOOST_REQUIRE(comes([&] { return static_cast<bool>(got->held); }));
+        lock(by).async_lock([got](error_code code, lease given) {
+            got->code = code;
+            got->held = std::move(given);
+        });
+        const auto taken = [&] {
+            let_go(); // whoever waited for it may have been first
+            return static_cast<bool>(got->held);
+        };
+        BOOST_REQUIRE_MESSAGE(comes(taken), "not taken: " << got->code.message());
         return std::move(got->held);
+    }
+
+    /// Ends what handlers were given.
+    void let_go() const
+    {
+        for (const auto& each : fates)
+            each->held = {};
     }
 
     /// Whether a lease lives that somebody was given.
@@ -241,8 +255,7 @@ void look_at(scene& s, bool reached, summary& all)
     s.act = nullptr;
     s.held = {};
     BOOST_TEST(s.comes([&] {
-        for (const auto& each : s.fates)
-            each->held = {}; // it may have gone from one to the next
+        s.let_go(); // it may have gone from one to the next
         return s.space->size() == 0;
     }));
     for (const auto& each : s.fates)
