@@ -58,6 +58,15 @@ struct machine : contention
         }
     }
 
+    /// Looks in vain until the pauses do not grow any more.
+    void wait_long()
+    {
+        for (int i = 0; i < 8; ++i) {
+            held(10s, true, random);
+            due(true);
+        }
+    }
+
     fsm::random_source random{7};
 };
 
@@ -228,10 +237,7 @@ BOOST_AUTO_TEST_CASE(pauses_grow_while_it_is_held_and_start_anew_after_a_grant)
         for (unsigned seed = 0; seed < 300; ++seed) {
             machine m(state::sending);
             m.random.seed(seed);
-            for (int i = 0; i < 8; ++i) {
-                m.held(10s, true, m.random);
-                m.due(true);
-            }
+            m.wait_long();
             prepare(m);
             most = std::max(most, m.held(10s, true, m.random).pause);
         }
@@ -257,10 +263,7 @@ BOOST_AUTO_TEST_CASE(pauses_grow_while_the_store_fails_and_start_anew_with_the_n
     for (unsigned seed = 0; seed < 300; ++seed) {
         machine m(state::sending);
         m.random.seed(seed);
-        for (int i = 0; i < 8; ++i) {
-            m.held(10s, true, m.random);
-            m.due(true);
-        }
+        m.wait_long();
         first = std::max(first, m.failed(true, m.random).pause);
         for (int i = 0; i < 8; ++i) {
             m.due(true);

@@ -667,18 +667,22 @@ BOOST_AUTO_TEST_CASE(a_connection_that_comes_and_goes_does_not_bring_a_request_e
     }
 }
 
+constexpr lock_options patient{.backoff_floor = 60s, .backoff_ceiling = 60s};
+
+void fail_with_its_connection(engine& e, errc why)
+{
+    e.fail_acquire(why);
+    e.disconnect();
+    e.connect();
+}
+
 // The store that announces a release can be asked.
 BOOST_AUTO_TEST_CASE(a_hint_ends_a_pause_after_failures)
 {
-    lock_options patient;
-    patient.backoff_floor = 60s;
-    patient.backoff_ceiling = 60s;
     engine e;
     const auto waits = e.lock(e.spec("a", patient));
     for (unsigned asked = 1; asked <= 2; ++asked) {
-        e.fail_acquire(errc::store_refused);
-        e.disconnect();
-        e.connect();
+        fail_with_its_connection(e, errc::store_refused);
     }
     BOOST_TEST(e.store->acquire_count() == 2u);
     e.store->hint("a");
@@ -690,16 +694,11 @@ BOOST_AUTO_TEST_CASE(a_hint_ends_a_pause_after_failures)
 
 BOOST_AUTO_TEST_CASE(a_limit_while_the_connection_comes_and_goes)
 {
-    lock_options patient;
-    patient.backoff_floor = 10s;
-    patient.backoff_ceiling = 10s;
     engine e;
     const auto limited = e.lock(e.spec("a", patient), 1s);
     for (unsigned asked = 1; asked <= 2; ++asked) {
         BOOST_TEST(e.store->acquire_count() == asked);
-        e.fail_acquire(errc::store_unavailable);
-        e.disconnect();
-        e.connect();
+        fail_with_its_connection(e, errc::store_unavailable);
     }
     BOOST_TEST(e.store->acquire_count() == 2u);
     e.advance(1s);
