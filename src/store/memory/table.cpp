@@ -69,26 +69,27 @@ acquire_reply table::enter(const acquire_request& request, slot* lock, instant n
     if (lock == nullptr || lock->owner != request.owner)
         return {.result = acquire_reply::outcome::gone};
     // The marker makes the entry idempotent: a request that runs twice counts once.
-    if (std::find(lock->entries.begin(), lock->entries.end(), request.entry) == lock->entries.end() || has(mutant::repeated_entry_adds)) {
-        lock->entries.emplace_back(request.entry);
-        ++lock->count;
+    if (!lock->has_entry(request.entry) || has(mutant::repeated_entry_adds)) {
+        crowd& all = others(*lock);
+        all.entries.emplace_back(request.entry);
+        ++all.count;
     }
     raise(*lock, request.lease, now);
     return {.result = acquire_reply::outcome::granted};
 }
 
-// The clock is the floor, so that the fence rises also when the counter was lost. For the same reason a block ends at that
-// clock and reaches back to the grant before: a fence from the future would be undercut when the data is lost.
+// The clock, two fences a microsecond, is the floor, so that the fence rises also when the counter was lost. For the same reason a block ends at
+// that clock and reaches back to the grant before: a fence from the future would be undercut when the data is lost.
 acquire_reply table::grant(const acquire_request& request, slot& target, instant now)
 {
-    const auto wall = static_cast<std::uint64_t>(std::max<microseconds::rep>(now.wall.count(), 1));
-    std::uint64_t first = wall;
+    const std::uint64_t floor = 2 * static_cast<std::uint64_t>(std::max<microseconds::rep>(now.wall.count(), 1));
+    std::uint64_t first = floor;
     std::uint64_t count = 1;
-    if (target.fence >= wall || has(mutant::fence_without_clock)) {
+    if (target.fence >= floor || has(mutant::fence_without_clock)) {
         first = target.fence + 1;
     } else if (target.fence != 0) {
-        count = std::clamp<std::uint64_t>(request.fences, 1, wall - target.fence);
-        first = wall - count + 1;
+        count = std::clamp<std::uint64_t>(request.fences, 1, floor - target.fence);
+        first = floor - count + 1;
     }
     target.fence = first + count - 1;
     target.fence_expires = whole(now) + retention_;

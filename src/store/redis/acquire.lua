@@ -56,14 +56,16 @@ if ours and stored then
     return {1, last, 1, now}
 end
 
--- The server's clock is the floor, so that the fence rises also when the counter was lost. For the same reason a block ends
--- at that clock and reaches back to the grant before: a fence from the future would be undercut when the data is lost.
-local first, count = now, 1
-if last >= now then
+-- The server's clock, two fences a microsecond, is the floor, so that the fence rises also when the counter was lost. For the same
+-- reason a block ends at that clock and reaches back to the grant before: a fence from the future would be undercut when the data
+-- is lost. A double holds such a number until the year 2112.
+local floor = now * 2
+local first, count = floor, 1
+if last >= floor then
     first = last + 1
 elseif stored and ARGV[3] ~= '1' then
-    count = math.min(tonumber(ARGV[3]), now - last)
-    first = now - count + 1
+    count = math.min(tonumber(ARGV[3]), floor - last)
+    first = floor - count + 1
 end
 
 -- The counter first: a fence that nobody was given does no harm, a lock that nobody knows of would.
