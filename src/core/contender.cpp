@@ -28,7 +28,7 @@ void lock_op::expired()
     place->limit_reached(*this);
 }
 
-contender::contender(lessor& of, std::string_view name) : lessor_(of), name_(name) {}
+contender::contender(lessor& of) noexcept : lessor_(of) {}
 
 contender::~contender()
 {
@@ -79,7 +79,7 @@ void contender::fail(lock_op& op, error_code why)
     const boost::intrusive_ptr<lock_op> last(&op, false); // the queue's
     remove(op);
     op.done(why, lease());
-    lessor_.base.tell([&](observer& o) { o.not_acquired(name_, why, lessor_.base.turn_time() - op.since); });
+    lessor_.base.tell([&](observer& o) { o.not_acquired(name(), why, lessor_.base.turn_time() - op.since); });
     queue_left();
 }
 
@@ -220,7 +220,7 @@ void contender::expired()
     if (!std::exchange(lingering_, false))
         return perform(contention_.due(r.online()));
     if (std::exchange(watching_, false)) {
-        r.locks().unwatch(name_);
+        r.locks().unwatch(name());
         --r.counts.watched;
     }
     lessor_.check(*this);
@@ -298,13 +298,13 @@ void contender::held_by_other(const acquire_reply& reply)
     const auto now = r.turn_time();
     last_error_ = {};
     taken_ = true;
-    r.tell([&](observer& o) { o.waiting(name_, reply.remaining); });
+    r.tell([&](observer& o) { o.waiting(name(), reply.remaining); });
     fail_once(errc::held);
     if (!queue_.empty()) {
         const bool frozen = reply.remaining == last_remaining_ && now - last_look_ >= std::chrono::milliseconds(10);
         const bool odd = reply.remaining > odd_factor * queue_.front().spec->options.lease_time;
         if (frozen || odd || reply.remaining.count() < 0)
-            r.tell([&](observer& o) { o.suspect_expiry(name_, reply.remaining); });
+            r.tell([&](observer& o) { o.suspect_expiry(name(), reply.remaining); });
         last_remaining_ = reply.remaining;
         last_look_ = now;
         watch();
@@ -323,7 +323,7 @@ void contender::watch()
 {
     if (std::exchange(watching_, true))
         return;
-    lessor_.base.locks().watch(name_);
+    lessor_.base.locks().watch(name());
     ++lessor_.base.counts.watched;
 }
 

@@ -11,7 +11,7 @@
 #include <boost/intrusive/list.hpp>
 
 #include <string>
-#include <string_view>
+#include <utility>
 
 namespace leasehold::detail {
 
@@ -58,10 +58,13 @@ class contender final : public boost::intrusive::list_base_hook<boost::intrusive
 public:
     using list = boost::intrusive::list<contender, boost::intrusive::constant_time_size<false>>;
 
-    contender(lessor& of, std::string_view name);
+    explicit contender(lessor& of) noexcept;
     ~contender();
 
-    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    /// Before all else. The name stays where it is.
+    void set_name(const std::string& name) noexcept { name_ = &name; }
+    [[nodiscard]] const std::string& name() const noexcept { return *name_; }
+
     [[nodiscard]] bool watching() const noexcept { return watching_; }
 
     void enqueue(lock_op& op);
@@ -93,13 +96,15 @@ public:
     /// Ends all that waits: with an error, or without a word when there is none. Nothing is given back.
     void drop(error_code told) noexcept;
 
+    /// Notes that it is to be looked at whether it is unused. False: that was noted before.
+    bool note() noexcept { return !std::exchange(noted_, true); }
+    void looked_at() noexcept { noted_ = false; }
+
     /// Nobody waits, nothing is held or under way.
     [[nodiscard]] bool unused() const noexcept;
 
     /// Called when it is unused: true when it can go, false when it lingers, so that a watch is not begun anew for every use.
     bool rest();
-
-    bool in_check = false; ///< Already noted for a look whether it is unused.
 
 private:
     void on_answer(attempt& which, error_code failed, const acquire_reply& reply) override;
@@ -116,13 +121,14 @@ private:
     void watch();
 
     lessor& lessor_;
-    const std::string name_;
+    const std::string* name_ = nullptr;
     fsm::contention contention_;
     boost::intrusive::list<lock_op, boost::intrusive::constant_time_size<false>> queue_;
     attempt_ptr under_way_;
     error_code last_error_;
     std::chrono::milliseconds last_remaining_{-1};
     clock::time_point last_look_{};
+    bool noted_ = false;
     bool taken_ = false; ///< The last that is known: somebody has it.
     bool watching_ = false;
     bool lingering_ = false;

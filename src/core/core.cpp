@@ -152,7 +152,9 @@ contender& core::at(std::string_view name)
     const auto found = names_.find(name);
     if (found != names_.end())
         return found->second;
-    contender& made = names_.try_emplace(std::string(name), lessor_, name).first->second;
+    const auto place = names_.try_emplace(std::string(name), lessor_).first;
+    contender& made = place->second;
+    made.set_name(place->first);
     in_order_.push_back(made);
     return made;
 }
@@ -288,7 +290,7 @@ void core::on_turn_end()
     lessor_.keeper.flush();
     auto& looked_at = lessor_.to_check();
     for (contender* each : looked_at) {
-        each->in_check = false;
+        each->looked_at();
         if (each->unused() && each->rest())
             names_.erase(names_.find(each->name()));
     }

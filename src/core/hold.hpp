@@ -12,7 +12,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 
 namespace leasehold::detail {
 
@@ -29,9 +31,11 @@ class hold final : public timer,
     using listed = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
 public:
-    hold(spec_ptr what, std::string who, std::string entered, clock::time_point sent)
-        : spec(std::move(what)), owner(std::move(who)), entry(std::move(entered)),
-          life(sent, spec->options.lease_time, spec->interval(), spec->longest(sent)), since(sent)
+    /// @param entered Empty: it took the lock.
+    hold(spec_ptr what, std::string who, const std::string& entered, clock::time_point sent)
+        : owner_taken(!entered.empty()), spec(std::move(what)), owner(std::move(who)),
+          life(sent, spec->options.lease_time, spec->interval(), spec->longest(sent)), since(sent),
+          entry_(entered.empty() ? nullptr : std::make_unique<const std::string>(entered))
     {
         publish();
     }
@@ -54,14 +58,16 @@ public:
         return clock::time_point(clock::duration(deadline.load(std::memory_order_acquire)));
     }
 
+    /// The name of this entry; empty: it took the lock.
+    [[nodiscard]] std::string_view entry() const noexcept { return entry_ ? std::string_view(*entry_) : std::string_view(); }
+
     /// Somebody else may be in under this owner.
     [[nodiscard]] bool shared() const noexcept { return owner_taken.load(std::memory_order_relaxed); }
 
+    std::atomic<bool> owner_taken; ///< It was told to somebody, or by somebody.
     const spec_ptr spec;
     const std::string owner;
-    const std::string entry; ///< Empty: it took the lock.
     std::atomic<clock::rep> deadline{};
-    std::atomic<bool> owner_taken = false; ///< It was told to somebody, or by somebody.
 
     fsm::keep_alive life;
     asio::cancellation_signal stop; ///< Ends the keep-alive; emitted before a release is sent.
@@ -77,6 +83,8 @@ public:
 
 private:
     void expired() override;
+
+    const std::unique_ptr<const std::string> entry_; // few have one, and there is a hold for each lease
 };
 
 using hold_ptr = boost::intrusive_ptr<hold>;

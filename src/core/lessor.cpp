@@ -15,7 +15,6 @@ hold_ptr lessor::take(attempt& from, const acquire_reply& reply)
     hold_ptr taken(new hold(from.spec, from.owner, from.entry, has(mutant::deadline_from_reply) ? base.turn_time() : from.sent()));
     taken->first_fence = reply.first_fence;
     taken->fences = reply.fences;
-    taken->owner_taken.store(!from.entry.empty(), std::memory_order_relaxed);
     if (base.turn_time() < taken->valid_until() || has(mutant::late_grant_accepted))
         return taken;
     back.leave(*taken, nullptr, {}, nullptr);
@@ -43,7 +42,7 @@ void lessor::give(completion<error_code, lease>& to, hold& from, std::uint64_t f
     base.tell([&](observer& o) { o.acquired(from.spec->name, fence, now - since, handed_over); });
 }
 
-void lessor::release(grant& which, outcome_op_ptr waiting)
+void lessor::release(grant& which, const outcome_op_ptr& waiting)
 {
     hold& from = *which.held;
     if (which.ended.load(std::memory_order_relaxed) == grant::active) {
@@ -53,7 +52,7 @@ void lessor::release(grant& which, outcome_op_ptr waiting)
     }
     const int ended = which.ended.load(std::memory_order_relaxed);
     if (ended != grant::active)
-        return release_lost(which, std::move(waiting), ended == grant::released ? errc::not_owner : static_cast<errc>(ended));
+        return release_lost(which, waiting, ended == grant::released ? errc::not_owner : static_cast<errc>(ended));
 
     from.current = nullptr;
     finish(which, grant::released);
@@ -68,15 +67,15 @@ void lessor::release(grant& which, outcome_op_ptr waiting)
         from.stop.emit(asio::cancellation_type::terminal);
     if (from.place != nullptr)
         from.place->leaving();
-    back.leave(from, std::move(waiting), {}, from.place);
+    back.leave(from, waiting, {}, from.place);
 }
 
-void lessor::release_lost(grant& which, outcome_op_ptr waiting, error_code reason)
+void lessor::release_lost(grant& which, const outcome_op_ptr& waiting, error_code reason)
 {
     // When the key may still be there the store is asked, so that it goes and the caller learns whether another has it.
     const bool may_be_there = reason == errc::hold_limit || (reason == errc::expired && waiting && !which.held->shared());
     if (may_be_there && base.online())
-        return back.leave(*which.held, std::move(waiting), reason, nullptr);
+        return back.leave(*which.held, waiting, reason, nullptr);
     if (waiting)
         waiting->complete(reason);
 }
@@ -140,7 +139,7 @@ bool lessor::is_lost(const std::string& owner)
 
 void lessor::check(contender& which)
 {
-    if (!std::exchange(which.in_check, true))
+    if (which.note())
         to_check_.push_back(&which);
 }
 
@@ -150,7 +149,7 @@ void lessor::drop(error_code told) noexcept
         hold& each = all.front();
         const hold_ptr stays(&each);
         each.leave();
-        static_cast<void>(each.life.end(told)); // the answer to a renewal under way is not looked at
+        static_cast<void>(each.life.end({})); // the answer to a renewal under way is not looked at
         if (each.current == nullptr)
             continue;
         grant& ending = *std::exchange(each.current, nullptr);
@@ -168,14 +167,14 @@ void lessor::drop(error_code told) noexcept
     to_check_.clear();
 }
 
-void lessor::on_lost(hold& which, error_code reason)
+void lessor::on_lost(hold& which, errc reason)
 {
     contender* const place = std::exchange(which.place, nullptr);
     if (which.current != nullptr) {
         // First of all: whatever fails after this, the lease has ended.
         grant& ending = *std::exchange(which.current, nullptr);
         const grant_ptr last(&ending);
-        finish(ending, reason.value());
+        finish(ending, static_cast<int>(reason));
         ++base.counts.lost;
         base.tell([&](observer& o) { o.lost(which.spec->name, ending.fence, reason); });
     }

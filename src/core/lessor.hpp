@@ -39,7 +39,7 @@ public:
 
     /// Ends a lease because its holder says so.
     /// @param waiting Is told how it went; may be null.
-    void release(grant& which, outcome_op_ptr waiting);
+    void release(grant& which, const outcome_op_ptr& waiting);
 
     void wait_lost(grant& which, boost::intrusive_ptr<wait_op> op);
     void stop_waiting(grant& which, wait_op& op);
@@ -61,11 +61,11 @@ public:
     void drop(error_code told) noexcept;
 
 private:
-    void on_lost(hold& which, error_code reason) override;
+    void on_lost(hold& which, errc reason) override;
     void on_forsaken(hold& which) override;
 
     void finish(grant& which, int how);
-    void release_lost(grant& which, outcome_op_ptr waiting, error_code reason);
+    void release_lost(grant& which, const outcome_op_ptr& waiting, error_code reason);
     void remember_lost(const hold& which);
 
     std::vector<contender*> to_check_;

@@ -23,7 +23,7 @@ void returns::leave(const hold& which, outcome_op_ptr waiting, error_code reason
     // Whatever this client has renewed, and whenever: this long from now its time to live has passed.
     const auto over = now + which.spec->options.lease_time;
     const item_ptr added(
-        new item(*this, which.spec, which.owner, which.entry, fsm::release(clock::time_point::min(), over, which.shared())));
+        new item(*this, which.spec, which.owner, std::string(which.entry()), fsm::release(clock::time_point::min(), over, which.shared())));
     added->waiting = std::move(waiting);
     added->reason = reason;
     added->place = place;

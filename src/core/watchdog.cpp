@@ -46,7 +46,7 @@ public:
         renewals.reserve(members_.size());
         for (const hold_ptr& each : members_) {
             const auto lease = each->spec->options.lease_time;
-            renewals.push_back({each->spec->name, each->owner, lease, each->entry});
+            renewals.push_back({each->spec->name, each->owner, lease, each->entry()});
             limit = std::min<clock::duration>(limit, clock::duration(lease) / 4);
         }
         r.timers.schedule(*this, sent_ + limit);
@@ -140,7 +140,7 @@ void watchdog::flush()
     all->send();
 }
 
-void watchdog::end(hold& which, error_code reason)
+void watchdog::end(hold& which, errc reason)
 {
     const hold_ptr stays(&which);
     timer_queue::cancel(which);

@@ -17,7 +17,7 @@ public:
     {
     public:
         /// The hold is over, for a reason other than a release. It is not watched any more.
-        virtual void on_lost(hold& which, error_code reason) = 0;
+        virtual void on_lost(hold& which, errc reason) = 0;
         /// Its holder has gone without a word.
         virtual void on_forsaken(hold& which) = 0;
 
@@ -39,7 +39,7 @@ public:
     /// Sends what the turn has gathered.
     void flush();
 
-    void end(hold& which, error_code reason);
+    void end(hold& which, errc reason);
 
     /// All that is watched, oldest first.
     using holds = boost::intrusive::list<hold, boost::intrusive::constant_time_size<false>>;

@@ -7,6 +7,8 @@
 #include <leasehold/error.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 
 namespace leasehold::fsm {
 
@@ -30,10 +32,11 @@ public:
     };
 
     /// @param sent     When the acquire was sent that was granted.
+    /// @param lease    At most 49 days, in whole milliseconds; so is the interval.
     /// @param interval From one confirmed renewal to the next; zero: never renewed.
     /// @param ends     The end of the longest hold.
     keep_alive(clock::time_point sent, clock::duration lease, clock::duration interval, clock::time_point ends) noexcept
-        : lease_(lease), interval_(interval), ends_(ends)
+        : lease_(whole(lease)), interval_(whole(interval)), ends_(ends)
     {
         confirm(sent);
     }
@@ -46,12 +49,12 @@ public:
     {
         if (has(mutant::deadline_not_watched) && in_flight_)
             return clock::time_point::max();
-        return in_flight_ || interval_ == clock::duration::zero() ? deadline_ : std::min(renew_at_, deadline_);
+        return in_flight_ || interval_.count() == 0 ? deadline_ : std::min(renew_at_, deadline_);
     }
 
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     [[nodiscard]] bool in_flight() const noexcept { return in_flight_; }
-    [[nodiscard]] error_code reason() const noexcept { return reason_; }
+    [[nodiscard]] errc reason() const noexcept { return reason_; }
 
     action due(clock::time_point now) noexcept
     {
@@ -59,7 +62,7 @@ public:
             return action::wait;
         if (now >= deadline_)
             return end(deadline_ >= ends_ ? errc::hold_limit : errc::expired);
-        if (interval_ != clock::duration::zero() && !in_flight_ && now >= renew_at_)
+        if (interval_.count() != 0 && !in_flight_ && now >= renew_at_)
             return action::renew;
         return action::wait;
     }
@@ -82,7 +85,7 @@ public:
     void failed(clock::time_point now) noexcept
     {
         in_flight_ = has(mutant::renewal_not_repeated);
-        renew_at_ = now + interval_ / 4;
+        renew_at_ = now + clock::duration(interval_) / 4;
     }
 
     /// The store says that the owner is not in.
@@ -98,7 +101,8 @@ public:
     /// It serves another holder now, whose longest hold ends at `ends`.
     void extend(clock::time_point ends) noexcept { ends_ = ends; }
 
-    action end(error_code why) noexcept
+    /// @param why None: it was released.
+    action end(errc why) noexcept
     {
         ended_ = true;
         in_flight_ = false;
@@ -109,20 +113,27 @@ public:
 private:
     void confirm(clock::time_point sent) noexcept
     {
-        const auto margin = has(mutant::no_margin) ? clock::duration::zero() : drift_margin(lease_);
-        deadline_ = std::max(deadline_, std::min(sent + lease_ - margin, ends_));
+        const clock::duration lease = lease_;
+        const clock::duration interval = interval_;
+        const auto margin = has(mutant::no_margin) ? clock::duration::zero() : drift_margin(lease);
+        deadline_ = std::max(deadline_, std::min(sent + lease - margin, ends_));
         // Due times share a grid, so that leases taken one after another are renewed in one batch; early by a 64th at most.
-        const clock::duration grid = std::max<clock::duration>(lease_ / 64, std::chrono::milliseconds(1));
-        const auto due = (sent + interval_).time_since_epoch();
-        renew_at_ = std::max(clock::time_point(due - due % grid), sent + interval_ / 2);
+        const clock::duration grid = std::max<clock::duration>(lease / 64, std::chrono::milliseconds(1));
+        const auto due = (sent + interval).time_since_epoch();
+        renew_at_ = std::max(clock::time_point(due - due % grid), sent + interval / 2);
     }
 
-    clock::duration lease_;
-    clock::duration interval_;
+    using compact = std::chrono::duration<std::uint32_t, std::milli>;
+
+    static compact whole(clock::duration d) noexcept { return std::chrono::duration_cast<compact>(d); }
+
+    // One for each lease that is held: small.
+    compact lease_;
+    compact interval_;
     clock::time_point ends_;
     clock::time_point deadline_ = clock::time_point::min();
     clock::time_point renew_at_{};
-    error_code reason_;
+    errc reason_{};
     bool in_flight_ = false;
     bool ended_ = false;
 };

@@ -20,8 +20,7 @@ table::table(const table& other) : retention_(other.retention_)
     for (const slot& each : other.round_) {
         slot& mine = make(*each.name);
         mine.owner = each.owner;
-        mine.entries = each.entries;
-        mine.count = each.count;
+        mine.more = each.more ? std::make_unique<crowd>(*each.more) : nullptr;
         mine.expires = each.expires;
         mine.fence = each.fence;
         mine.fence_expires = each.fence_expires;
@@ -50,7 +49,7 @@ acquire_reply table::acquire(const acquire_request& request, microseconds latest
     if (lock != nullptr) {
         raise(*lock, request.lease, now);
         if (has(mutant::repeated_acquire_adds))
-            ++lock->count;
+            ++others(*lock).count;
         // The block was reserved for this owner by the first run; its end is a fence that nobody else can have.
         if (lock->fence != 0)
             return {.result = acquire_reply::outcome::granted, .fences = 1, .first_fence = lock->fence};
@@ -59,7 +58,6 @@ acquire_reply table::acquire(const acquire_request& request, microseconds latest
     sweep(now);
     slot& fresh = make(request.name);
     fresh.owner = request.owner;
-    fresh.count = 1;
     fresh.expires = whole(now) + request.lease;
     return grant(request, fresh, now);
 }
@@ -108,7 +106,7 @@ renewal_result table::renew(const renewal& request, instant now)
     if (lock == nullptr || lock->owner != request.owner)
         return renewal_result::gone;
     // An entry that is not counted keeps nobody out, however long the owner stays in.
-    if (!request.entry.empty() && std::find(lock->entries.begin(), lock->entries.end(), request.entry) == lock->entries.end())
+    if (!request.entry.empty() && !lock->has_entry(request.entry))
         return renewal_result::gone;
     raise(*lock, request.lease, now);
     return renewal_result::renewed;
@@ -120,16 +118,16 @@ release_reply::outcome table::release(const release_request& request, instant no
     if (lock == nullptr || (lock->owner != request.owner && !has(mutant::release_of_another)))
         return release_reply::outcome::not_owner;
     if (!request.entry.empty()) {
-        const auto entry = std::find(lock->entries.begin(), lock->entries.end(), request.entry);
-        if (entry == lock->entries.end())
+        if (!lock->has_entry(request.entry))
             return release_reply::outcome::not_owner;
-        lock->entries.erase(entry);
-    } else if (lock->count <= lock->entries.size()) {
+        auto& entries = lock->more->entries;
+        entries.erase(std::find(entries.begin(), entries.end(), request.entry));
+    } else if (lock->more && lock->more->count <= lock->more->entries.size()) {
         // Only entries with markers are left: the first one has gone before, and this is its repetition.
         return release_reply::outcome::not_owner;
     }
-    if (lock->count > 1) {
-        --lock->count;
+    if (lock->more && lock->more->count > 1) {
+        --lock->more->count;
         return release_reply::outcome::left;
     }
     drop_lock(*lock);
@@ -211,10 +209,20 @@ void table::sweep(instant now)
 
 void table::drop_lock(slot& target) noexcept
 {
-    // An owner's id is short; its memory stays with the name for the next one. Entries are rare.
-    target.owner.clear();
-    target.entries = {};
-    target.count = 0;
+    target.owner.clear(); // an owner's id is short; its memory stays with the name for the next one
+    target.more.reset();
+}
+
+bool table::slot::has_entry(std::string_view entry) const noexcept
+{
+    return more && std::find(more->entries.begin(), more->entries.end(), entry) != more->entries.end();
+}
+
+table::crowd& table::others(slot& target)
+{
+    if (!target.more)
+        target.more = std::make_unique<crowd>();
+    return *target.more;
 }
 
 void table::raise(slot& target, milliseconds lease, instant now) noexcept

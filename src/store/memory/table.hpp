@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,15 +70,23 @@ public:
     [[nodiscard]] std::size_t names() const noexcept { return slots_.size(); }
 
 private:
+    /// Who is in beside the first. Few locks have any, and there is a slot for each lock.
+    struct crowd
+    {
+        std::vector<std::string> entries;
+        std::uint64_t count = 1; ///< The first too, while it is in.
+    };
+
     struct slot : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>>
     {
         const std::string* name = nullptr;
         std::string owner; ///< Empty: no lock.
-        std::vector<std::string> entries;
-        std::uint64_t count = 0;
+        std::unique_ptr<crowd> more;
         milliseconds expires{};
         std::uint64_t fence = 0; ///< 0: none.
         milliseconds fence_expires{};
+
+        [[nodiscard]] bool has_entry(std::string_view entry) const noexcept;
     };
 
     slot* held(std::string_view name, instant now) noexcept;
@@ -86,6 +95,7 @@ private:
     acquire_reply grant(const acquire_request& request, slot& target, instant now);
     void sweep(instant now);
 
+    static crowd& others(slot& target);
     static void drop_lock(slot& target) noexcept;
     static void raise(slot& target, milliseconds lease, instant now) noexcept;
 
