@@ -1,22 +1,25 @@
-// A process that holds a lock and does as it is told, one line at a time:
+// A process that takes locks and does as it is told, one line at a time:
 //   holder URL
-//   lock NAME LEASE_MS   → "waiting" when another has it; "locked FENCE" or "failed WHY"
-//   valid                → "valid 0" or "valid 1", from a thread that is not the client's
+//   lock NAME LEASE_MS   → "waiting" when another has it, the first time; then "locked FENCE" or "failed WHY"
+//   try NAME LEASE_MS    → the same, at once
+//   valid                → "valid 0" or "valid 1", at once: from a thread that is not the client's
 //   wall                 → "wall SECONDS", its wall clock
+//   renewed              → "renewed COUNT", how many renewals were confirmed
 //   release              → "released WHY"
 // and by itself "lost WHY". Ends with its input.
 #include "support/client_thread.hpp"
 
-#include <cstdio>
 #include <iostream>
 #include <mutex>
-#include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
+#include <utility>
 
 namespace {
 
 using namespace leasehold;
+using std::chrono::milliseconds;
 
 void say(const std::string& line)
 {
@@ -34,12 +37,14 @@ std::string why(error_code code)
         return "expired";
     if (code == errc::lost)
         return "lost";
+    if (code == errc::held)
+        return "held";
     return code.message();
 }
 
 class speaking_observer final : public observer
 {
-    void waiting(std::string_view, std::chrono::milliseconds) noexcept override
+    void waiting(std::string_view, milliseconds) noexcept override
     {
         if (!std::exchange(said_, true))
             say("waiting");
@@ -48,44 +53,77 @@ class speaking_observer final : public observer
     bool said_ = false;
 };
 
+class holder
+{
+public:
+    explicit holder(const std::string& url) : locks_(context_, test::at(url), std::make_shared<speaking_observer>())
+    {
+        locks_.async_run([](error_code) {});
+        runner_ = std::jthread([this] { context_.run(); });
+    }
+
+    ~holder() { locks_.cancel(); }
+
+    void obey(const std::string& line)
+    {
+        std::istringstream in(line);
+        std::string verb, name;
+        in >> verb;
+        if (verb == "lock" || verb == "try") {
+            int lease = 0;
+            in >> name >> lease;
+            take(name, milliseconds(lease), verb == "try");
+        } else if (verb == "valid") {
+            const std::lock_guard guard(mutex_);
+            say(held_.valid() ? "valid 1" : "valid 0");
+        } else if (verb == "wall") {
+            const auto now = std::chrono::system_clock::now().time_since_epoch();
+            say("wall " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count()));
+        } else if (verb == "renewed") {
+            say("renewed " + std::to_string(locks_.stats().renewed));
+        } else if (verb == "release") {
+            const std::lock_guard guard(mutex_);
+            held_.async_release([](error_code code) { say("released " + why(code)); });
+        }
+    }
+
+private:
+    void take(const std::string& name, milliseconds lease_time, bool once)
+    {
+        lock_options options;
+        options.lease_time = lease_time;
+        // Short, so that little of a lease is gone when a test ends or stops this process.
+        options.renew_interval = lease_time / 10;
+        // Long: who waits gets in because it was woken, or because the time to live is over.
+        options.backoff_floor = options.backoff_ceiling = std::chrono::seconds(60);
+        const mutex lock(locks_, name, options);
+        auto told = [this](error_code code, lease got) {
+            if (code)
+                return say("failed " + why(code));
+            const std::lock_guard guard(mutex_);
+            held_ = std::move(got);
+            say("locked " + std::to_string(held_.fence()));
+        };
+        if (once)
+            lock.async_try_lock(std::move(told));
+        else
+            lock.async_lock(std::move(told));
+    }
+
+    boost::asio::io_context context_;
+    client locks_;
+    std::mutex mutex_; ///< Of the lease: commands come on another thread than grants.
+    lease held_;
+    std::jthread runner_;
+};
+
 } // namespace
 
 int main(int count, char** words)
 {
     if (count != 2)
         return 2;
-    boost::asio::io_context context;
-    client locks(context, test::at(std::string(words[1])), std::make_shared<speaking_observer>());
-    locks.async_run([](error_code) {});
-    std::jthread runner([&] { context.run(); });
-    lease held;
-    for (std::string line; std::getline(std::cin, line);) {
-        std::istringstream in(line);
-        std::string verb, name;
-        in >> verb;
-        if (verb == "lock") {
-            int milliseconds = 0;
-            in >> name >> milliseconds;
-            lock_options options;
-            options.lease_time = std::chrono::milliseconds(milliseconds);
-            // Short, so that little of a lease is gone when a test ends or stops this process.
-            options.renew_interval = options.lease_time / 10;
-            std::promise<test::taken> done;
-            mutex(locks, name, options).async_lock([&](error_code code, lease got) {
-                done.set_value({code, std::move(got)});
-            });
-            test::taken result = done.get_future().get();
-            say(result.code ? "failed " + why(result.code) : "locked " + std::to_string(result.held.fence()));
-            held = std::move(result.held);
-        } else if (verb == "valid") {
-            say(held.valid() ? "valid 1" : "valid 0");
-        } else if (verb == "wall") {
-            const auto now = std::chrono::system_clock::now().time_since_epoch();
-            say("wall " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count()));
-        } else if (verb == "release") {
-            say("released " + why(test::get(test::client_thread::start_release(std::move(held)))));
-        }
-    }
-    locks.cancel();
-    return 0;
+    holder self(words[1]);
+    for (std::string line; std::getline(std::cin, line);)
+        self.obey(line);
 }

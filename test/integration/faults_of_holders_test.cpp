@@ -1,8 +1,8 @@
 // Faults of the process that holds or waits: it is killed, stopped, starved, its clock is wrong, it forks.
 #include <boost/test/unit_test.hpp>
 
+#include "integration/holder.hpp"
 #include "integration/lab.hpp"
-#include "support/process.hpp"
 #include "support/run.hpp"
 #include "support/shifted_clock.hpp"
 
@@ -20,38 +20,6 @@ using namespace leasehold::test;
 using steady = std::chrono::steady_clock;
 
 constexpr auto patient = 30s;
-
-class holder : public process
-{
-public:
-    explicit holder(const redis_server& server, environment_t environment = {})
-        : process({LEASEHOLD_TEST_HOLDER, server.unix_url()}, std::move(environment))
-    {}
-
-    std::uint64_t lock(std::chrono::milliseconds lease)
-    {
-        ask_for_lock(lease);
-        return locked();
-    }
-
-    void ask_for_lock(std::chrono::milliseconds lease) { write_line("lock stock " + std::to_string(lease.count())); }
-
-    std::uint64_t locked()
-    {
-        for (;;) {
-            const std::string line = read_line(patient).value_or("nothing");
-            if (line.starts_with("locked "))
-                return std::stoull(line.substr(7));
-            BOOST_TEST_REQUIRE(line == "waiting");
-        }
-    }
-
-    std::string ask(const std::string& what)
-    {
-        write_line(what);
-        return read_line(patient).value_or("nothing");
-    }
-};
 
 /// A client on this thread: it moves when the test runs its context, and stands still otherwise.
 class local_client
@@ -115,7 +83,7 @@ BOOST_AUTO_TEST_CASE(row_01_holder_killed)
     redis_server server;
     resp_client store = server.connect();
     holder dying(server);
-    const auto fence = dying.lock(1s);
+    const auto fence = dying.lock(stock, 1s);
     dying.kill();
     const auto asked = steady::now();
     const auto left = std::chrono::milliseconds(store.integer({"PTTL", stock}));
@@ -141,7 +109,7 @@ BOOST_AUTO_TEST_CASE(row_02_waiter_killed)
     taken held = first.lock(stock, long_leases());
     BOOST_TEST_REQUIRE(!held.code);
     holder dying(server);
-    dying.ask_for_lock(60s);
+    dying.ask_for_lock(stock, 60s);
     dying.expect("waiting");
     wait_until([&] { return store.subscribers(stock_channel) == 1; });
     auto waiting = third.start_lock(stock, long_leases());
@@ -165,7 +133,7 @@ BOOST_AUTO_TEST_CASE(row_03_holder_stopped_longer_than_its_lease)
     resp_client store = server.connect();
     client_thread other(server);
     holder stopped(server);
-    const auto fence = stopped.lock(500ms);
+    const auto fence = stopped.lock(stock, 500ms);
     stopped.pause();
     taken next = other.lock(stock, long_leases());
     BOOST_TEST_REQUIRE(!next.code);
@@ -186,7 +154,7 @@ BOOST_AUTO_TEST_CASE(row_03_holder_stopped_longer_than_its_lease)
     other.seen().wait_for(kind::renewed, 2);
     BOOST_TEST(next.held.valid());
     BOOST_TEST(!other.release(std::move(next.held)));
-    stopped.lock(1s); // it can go on
+    stopped.lock(stock, 1s); // it can go on
 }
 
 BOOST_AUTO_TEST_CASE(row_04_event_loop_starved)
@@ -241,13 +209,13 @@ BOOST_AUTO_TEST_CASE(row_19_wall_clocks_of_clients_are_years_apart)
     resp_client store = server.connect();
     holder early(server, early_clock.environment());
     holder late(server, late_clock.environment());
-    const auto wall = [](holder& of) { return std::chrono::seconds(std::stoll(of.ask("wall").substr(5))); };
+    const auto wall = [](holder& of) { return std::chrono::seconds(of.number("wall")); };
     BOOST_TEST((wall(late) - wall(early) > 2 * years - 1h));
 
-    const auto first = early.lock(10s);
+    const auto first = early.lock(stock, 10s);
     const auto left = store.integer({"PTTL", stock});
     BOOST_TEST((left > 0 && left <= 10'000));
-    late.ask_for_lock(10s);
+    late.ask_for_lock(stock, 10s);
     late.expect("waiting");
     late_clock.set(-years); // and back, while it waits
     early_clock.set(years);

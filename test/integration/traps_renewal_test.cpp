@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
+#include "integration/holder.hpp"
 #include "integration/site.hpp"
-#include "support/process.hpp"
 
 #include <atomic>
 #include <deque>
@@ -13,12 +13,6 @@ namespace {
 
 using namespace leasehold;
 using namespace leasehold::test;
-
-std::string number_after(const std::string& line, const std::string& word)
-{
-    BOOST_TEST_REQUIRE(line.starts_with(word + " "));
-    return line.substr(word.size() + 1);
-}
 
 } // namespace
 
@@ -339,42 +333,37 @@ BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_longer_than_its_lease)
     party b(s.context, s.direct());
     b.await_connected();
     for (int round = 0; round < 3; ++round) {
-        process stopped({LEASEHOLD_TEST_HOLDER, s.server.unix_url(), "900"});
-        stopped.write_line("lock lock");
-        const auto fence = std::stoull(number_after(stopped.read_line().value(), "held"));
-        stopped.write_line("look");
-        BOOST_TEST(stopped.read_line().value() == "valid");
+        holder stopped(s.server);
+        const auto fence = stopped.lock("lock", 900ms);
+        BOOST_TEST(stopped.ask("valid") == "valid 1");
         const started waiter = b.lock("lock", leased(long_time));
         stopped.pause();
         run_until(s.context, waiter); // in when its time to live has passed
         BOOST_TEST(waiter.lease().fence() > fence);
         // The first thing that it does when it goes on.
-        stopped.write_line("look");
-        stopped.write_line("look");
+        stopped.write_line("valid");
+        stopped.write_line("valid");
         stopped.resume();
         bool lost = false;
         int looked = 0;
         while (!lost || looked < 2) {
             const std::string line = stopped.read_line().value();
-            BOOST_TEST(line != "valid");
-            looked += line == "not valid";
+            BOOST_TEST(line != "valid 1");
+            looked += line == "valid 0";
             if (line.starts_with("lost ")) {
                 lost = true;
-                const bool known = line == "lost " + error_code(errc::expired).message() ||
-                                   line == "lost " + error_code(errc::lost).message();
+                const bool known = line == "lost expired" || line == "lost lost";
                 BOOST_TEST(known, line);
             }
         }
         // Its renewals and its release leave the successor alone, and bring nothing back.
-        stopped.write_line("release");
-        BOOST_TEST(stopped.read_line().value().starts_with("error "));
-        stopped.write_line("look");
-        BOOST_TEST(stopped.read_line().value() == "not valid");
+        BOOST_TEST(stopped.ask("release") != "released success");
+        BOOST_TEST(stopped.ask("valid") == "valid 0");
         const auto fields = s.fields("lock");
         BOOST_TEST(fields.size() == 1u);
         BOOST_TEST(fields.count(waiter.lease().owner().id()) == 1u);
-        stopped.write_line("try lock");
-        BOOST_TEST(stopped.read_line().value() == "error " + error_code(errc::held).message());
+        stopped.write_line("try lock 900");
+        stopped.expect("failed held");
         BOOST_TEST(waiter.lease().valid());
         BOOST_TEST(b.released(waiter.lease()) == success);
         BOOST_TEST(!s.exists("lock"));
@@ -386,15 +375,13 @@ BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_longer_than_its_lease)
 BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_shortly_keeps_its_lease)
 {
     site s;
-    process stopped({LEASEHOLD_TEST_HOLDER, s.server.unix_url(), "30000"});
-    stopped.write_line("lock lock");
-    number_after(stopped.read_line().value(), "held");
+    holder stopped(s.server);
+    stopped.lock("lock", 30s);
     stopped.pause();
-    stopped.write_line("look");
+    stopped.write_line("valid");
     stopped.resume();
-    BOOST_TEST(stopped.read_line().value() == "valid");
-    stopped.write_line("release");
-    BOOST_TEST(stopped.read_line().value() == "released");
+    BOOST_TEST(stopped.read_line().value() == "valid 1");
+    BOOST_TEST(stopped.ask("release") == "released success");
     BOOST_TEST(!s.exists("lock"));
 }
 

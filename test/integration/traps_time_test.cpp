@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
+#include "integration/holder.hpp"
 #include "integration/site.hpp"
-#include "support/process.hpp"
 #include "support/shifted_clock.hpp"
 
 #include <boost/system/system_error.hpp>
@@ -56,12 +56,6 @@ void refused(party& a, const lock_options& how)
     });
 }
 
-std::uint64_t fence_of_line(const std::string& line)
-{
-    BOOST_TEST_REQUIRE(line.starts_with("held "), line);
-    return std::stoull(line.substr(5));
-}
-
 } // namespace
 
 BOOST_AUTO_TEST_CASE(C1_the_holders_wall_clock_is_off_and_steps)
@@ -73,34 +67,25 @@ BOOST_AUTO_TEST_CASE(C1_the_holders_wall_clock_is_off_and_steps)
     b.await_connected();
     shifted_clock clock;
     clock.set(1h);
-    process holder({LEASEHOLD_TEST_HOLDER, s.server.unix_url(), "3000"}, clock.environment());
-    const auto wall = [&] {
-        holder.write_line("wall");
-        return std::stoll(holder.read_line().value());
-    };
+    holder a(s.server, clock.environment());
+    const auto wall = [&] { return a.number("wall"); };
     const auto real = [] { return static_cast<long long>(::time(nullptr)); };
     BOOST_TEST(std::abs(wall() - real() - 3600) < 60); // the shim works
-    holder.write_line("lock lock");
-    const auto fence = fence_of_line(holder.read_line().value());
+    const auto fence = a.lock("lock", 3s);
     BOOST_TEST(s.left("lock") <= 3000);
-    const auto renewed = [&] {
-        holder.write_line("renewed");
-        return std::stoi(holder.read_line().value());
-    };
+    const auto renewed = [&] { return a.number("renewed"); };
     for (const auto step : {std::chrono::hours(-3), std::chrono::hours(24 * 365 * 10), std::chrono::hours(-24 * 365 * 20)}) {
-        const int before = renewed();
+        const auto before = renewed();
         clock.set(step);
         BOOST_TEST(std::abs(wall() - real() - std::chrono::seconds(step).count()) < 60);
-        holder.write_line("look");
-        BOOST_TEST(holder.read_line().value() == "valid");
+        BOOST_TEST(a.ask("valid") == "valid 1");
         const started held = b.try_lock("lock", leased(long_time));
         run_until(s.context, held);
         BOOST_TEST(held.code() == error_code(errc::held));
         s.eventually([&] { return renewed() > before; });
         BOOST_TEST(s.left("lock") <= 3000);
     }
-    holder.write_line("release");
-    BOOST_TEST(holder.read_line().value() == "released");
+    BOOST_TEST(a.ask("release") == "released success");
     lease next = b.take("lock", leased(long_time));
     BOOST_TEST(next.fence() > fence); // no client's clock is in it
 }
@@ -113,21 +98,20 @@ BOOST_AUTO_TEST_CASE(C1_a_waiters_wall_clock_steps_during_the_wait)
     party b(s.context, s.direct());
     lease held = b.take("lock", leased(long_time));
     shifted_clock clock;
-    process waiter({LEASEHOLD_TEST_HOLDER, s.server.unix_url(), "3000"}, clock.environment());
-    waiter.write_line("lock lock");
+    holder waiter(s.server, clock.environment());
+    waiter.ask_for_lock("lock", 3s);
+    waiter.expect("waiting");
     s.await_watchers("lock");
     for (const auto step : {std::chrono::hours(1), std::chrono::hours(-1), std::chrono::hours(24 * 3650)}) {
         clock.set(step);
-        waiter.write_line("wall");
-        BOOST_TEST(waiter.read_line().value().find_first_not_of("0123456789") == std::string::npos); // not in, and no error
+        waiter.number("wall"); // not in, and no error
     }
     BOOST_TEST(held.valid());
     const auto fence = held.fence();
     BOOST_TEST(b.released(held) == success);
-    BOOST_TEST(fence_of_line(waiter.read_line().value()) > fence); // it was woken all the same
+    BOOST_TEST(waiter.locked() > fence); // it was woken all the same
     BOOST_TEST(s.left("lock") <= 3000);
-    waiter.write_line("look");
-    BOOST_TEST(waiter.read_line().value() == "valid");
+    BOOST_TEST(waiter.ask("valid") == "valid 1");
 }
 
 BOOST_AUTO_TEST_CASE(C4_lease_times_that_make_no_sense_are_refused_at_once)
