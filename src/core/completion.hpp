@@ -112,28 +112,29 @@ public:
 
     ~departure()
     {
-        if (op_)
+        if (op_ && !arrived_)
             op_->done.drop();
     }
 
-    /// Calls `begin(op)`; an operation that could not begin is told that the client has ended.
+    /// Calls `begin(op)`; an operation that could not begin is told that the client has ended. The operation is kept for as long as this.
     template <class Client, class Begin>
     void arrive(Client& at, Begin begin)
     {
-        const auto op = std::move(op_);
+        arrived_ = true;
         try {
-            begin(op);
-            if (op->done.unheard.load(std::memory_order_relaxed))
+            begin(op_);
+            if (op_->done.unheard.load(std::memory_order_relaxed))
                 at.unheard.store(true, std::memory_order_relaxed);
         }
         catch (...) {
-            op->done.end(errc::shut_down);
+            op_->done.end(errc::shut_down);
             throw;
         }
     }
 
 private:
     boost::intrusive_ptr<Op> op_;
+    bool arrived_ = false;
 };
 
 } // namespace leasehold::detail

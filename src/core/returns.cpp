@@ -81,7 +81,7 @@ void returns::item::act(fsm::release::action what)
 {
     switch (what) {
     case fsm::release::action::send: send(); break;
-    case fsm::release::action::done: return finish();
+    case fsm::release::action::done: return give_up(outcome());
     case fsm::release::action::told: tell(); return act(steps_.due(list_.runtime_.turn_time(), list_.runtime_.online()));
     case fsm::release::action::wait:
         if (!list_.runtime_.online())
@@ -157,11 +157,6 @@ void returns::item::tell()
 {
     tell_place(false);
     complete(outcome());
-}
-
-void returns::item::finish()
-{
-    give_up(outcome());
 }
 
 void returns::item::complete(error_code why)

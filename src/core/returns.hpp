@@ -93,7 +93,6 @@ public:
         [[nodiscard]] error_code outcome() const;
         void tell_place(bool others);
         void tell();
-        void finish();
         void complete(error_code why);
 
         returns& list_;

@@ -69,7 +69,7 @@ public:
             strand_->dispatch(entry<F, std::shared_ptr<runtime>>{shared_from_this(), std::move(f)});
     }
 
-    /// As `on_strand`, for an `f` that keeps the client itself.
+    /// As `on_strand`, for an `f` that keeps the client itself for as long as it lives.
     template <class F>
     void carry(F f)
     {
@@ -85,16 +85,7 @@ public:
         if (gone())
             return;
         const auto stays = shared_from_this();
-        in_turn_ = true;
-        turn_time_ = {};
-        try {
-            std::forward<F>(f)();
-            end_turn();
-        }
-        catch (...) {
-            fail_turn();
-            throw;
-        }
+        carried_turn(f);
     }
 
     /// The strand; the system executor when the context has ended.
@@ -162,10 +153,26 @@ private:
             runtime& r = *self;
             if (r.in_turn_)
                 r.strand_->post(std::move(*this));
-            else
-                r.turn(f);
+            else if (!r.gone())
+                r.carried_turn(f);
         }
     };
+
+    /// A turn while something else keeps the client.
+    template <class F>
+    void carried_turn(F& f)
+    {
+        in_turn_ = true;
+        turn_time_ = {};
+        try {
+            f();
+            end_turn();
+        }
+        catch (...) {
+            fail_turn();
+            throw;
+        }
+    }
 
     void end_turn();
     void fail_turn() noexcept;
