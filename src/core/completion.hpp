@@ -39,15 +39,15 @@ public:
 
     void operator()(Results... results)
     {
-        const auto executor = std::exchange(executor_, {});
-        executor.execute(invocation{std::move(handler_), slot_, {std::move(results)...}});
+        const auto executor = std::exchange(executor_, completion_executor());
+        executor.post(invocation{std::move(handler_), slot_, {std::move(results)...}});
     }
 
     /// Destroys the handler without calling it: its context has ended.
     void drop() noexcept
     {
         const auto handler = std::move(handler_);
-        executor_ = {};
+        executor_ = completion_executor();
     }
 
     /// Calls the handler with an error, or destroys it: when there is none, or no memory to call it.
@@ -96,7 +96,7 @@ private:
     };
 
     asio::any_completion_handler<void(Results...)> handler_;
-    asio::any_completion_executor executor_;
+    completion_executor executor_;
     asio::cancellation_slot slot_;
 };
 

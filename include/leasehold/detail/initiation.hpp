@@ -1,27 +1,19 @@
 #ifndef LEASEHOLD_DETAIL_INITIATION_HPP
 #define LEASEHOLD_DETAIL_INITIATION_HPP
 
-#include <leasehold/detail/export.hpp>
+#include <leasehold/detail/completion_executor.hpp>
 
-#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
-#include <boost/asio/execution/blocking.hpp>
-#include <boost/asio/execution/outstanding_work.hpp>
-#include <boost/asio/prefer.hpp>
 
-#include <type_traits>
 #include <utility>
 
 namespace leasehold::detail {
 
 namespace asio = boost::asio;
-
-/// The same executor, to be used once for completing. Empty for an empty one: the client's own, when its context has ended.
-LEASEHOLD_EXPORT asio::any_completion_executor completion_executor(const asio::any_io_executor& target);
 
 /// A handler of any type, and where it is to be called: its executor is asked for what completing needs while its type is still known, because
 /// an erased handler only gives out an executor that may call it on the spot.
@@ -30,21 +22,11 @@ struct bound_handler
 {
     template <class Handler>
     bound_handler(Handler&& h, const asio::any_io_executor& io)
-        : executor(way_to(asio::get_associated_executor(h, io))), handler(std::forward<Handler>(h))
+        : executor(asio::get_associated_executor(h, io)), handler(std::forward<Handler>(h))
     {}
 
-    asio::any_completion_executor executor; ///< Posts, and keeps its context busy.
+    completion_executor executor;
     asio::any_completion_handler<Signature> handler;
-
-private:
-    template <class Executor>
-    static asio::any_completion_executor way_to(const Executor& target)
-    {
-        if constexpr (std::is_same_v<Executor, asio::any_io_executor>)
-            return completion_executor(target);
-        else
-            return asio::prefer(target, asio::execution::blocking.never, asio::execution::outstanding_work.tracked);
-    }
 };
 
 /// The bridge from a completion token to a compiled function: erases the handler and calls `Start(handler, source, arguments...)`.
