@@ -173,9 +173,9 @@ private:
     void told_lost(actor& a, leasehold::lease& held, process& where, error_code reason);
     void probe();
     void probe_regularly();
-    void find_owner(actor& a, name_state& n, std::uint64_t fence);
+    const record* find_grant(const name_state& n, std::uint64_t fence);
     void check_order(actor& a, name_state& n, std::uint64_t fence);
-    void check_handover(actor& a, name_state& n, const leasehold::lease& held);
+    void check_handover(const actor& a, const record& from, const leasehold::lease& held);
     void check_wait(actor& a, name_state& n);
 
     static void cancel(actor& a)
@@ -503,17 +503,17 @@ void trial::leave(actor& a, leasehold::lease& held, process& where, int actor::*
         held.async_release(std::move(on_host));
 }
 
-void trial::find_owner(actor& a, name_state& n, std::uint64_t fence)
+/// Whose block has the fence.
+const record* trial::find_grant(const name_state& n, std::uint64_t fence)
 {
     for (auto i = n.grants.rbegin(); i != n.grants.rend(); ++i) {
-        if (fence >= i->first && fence < i->first + i->count) {
-            a.owner = i->owner;
-            return;
-        }
+        if (fence >= i->first && fence < i->first + i->count)
+            return &*i;
     }
     // More fences than the store reserved.
     if (!n.grants.empty() && !stepped_back_)
         wrong("fence: " + std::to_string(fence) + " was never granted by the store");
+    return nullptr;
 }
 
 void trial::possess(actor& a, leasehold::lease& held, process& where, bool entered)
@@ -522,8 +522,9 @@ void trial::possess(actor& a, leasehold::lease& held, process& where, bool enter
     const auto fence = held.fence();
     ++counted_.leases;
     const bool valid = held.valid();
-    if (!entered)
-        find_owner(a, n, fence);
+    const record* const granted = entered ? nullptr : find_grant(n, fence);
+    if (granted != nullptr)
+        a.owner = granted->owner;
     note(a, (entered ? "is in again, fence " : "has the lock, fence ") + std::to_string(fence % 1'000'000'000) + (valid ? "" : ", NOT VALID"));
     if (!valid && !where.was_stopped(now()) && !where.closing && !where.dead)
         wrong("no time left: a lease that is not valid was given out");
@@ -543,7 +544,8 @@ void trial::possess(actor& a, leasehold::lease& held, process& where, bool enter
         }
         if (!entered) {
             check_order(a, n, fence);
-            check_handover(a, n, held);
+            if (granted != nullptr)
+                check_handover(a, *granted, held);
             check_wait(a, n);
         }
     }
@@ -564,20 +566,15 @@ void trial::check_order(actor& a, name_state& n, std::uint64_t fence)
     }
 }
 
-void trial::check_handover(actor& a, name_state& n, const leasehold::lease& held)
+void trial::check_handover(const actor& a, const record& from, const leasehold::lease& held)
 {
-    const auto its_own = [&](const record& r) { return r.owner == a.owner && !a.owner.empty(); };
-    const auto granted = std::find_if(n.grants.rbegin(), n.grants.rend(), its_own);
-    if (granted == n.grants.rend() || a.where->was_stopped(now()))
+    if (held.fence() == from.first || a.where->was_stopped(now()))
         return;
-    // A request that ran twice is granted twice when the data was lost in between; either answer may be the one that arrives.
-    if (std::any_of(granted, n.grants.rend(), [&](const record& r) { return its_own(r) && r.first == held.fence(); }))
-        return;
-    if (granted->repeated && held.fence() == granted->first + granted->count - 1)
+    if (from.repeated && held.fence() == from.first + from.count - 1)
         return; // not handed over, but told twice
     ++counted_.handed_over;
     const auto drift = clock::duration(plan_.options.handoff_time) / 4;
-    if (now() - granted->when > clock::duration(plan_.options.handoff_time) + drift + at_once && granted->count > 1)
+    if (now() - from.when > clock::duration(plan_.options.handoff_time) + drift + at_once)
         wrong("handoff: local waiters are served for longer than the option allows");
     if (held.deadline() - a.where->where->now() < clock::duration(plan_.options.lease_time) / 2 - at_once)
         wrong("handoff: a lease that is about to end was handed over");

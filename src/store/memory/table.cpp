@@ -118,10 +118,8 @@ release_reply::outcome table::release(const release_request& request, instant no
     if (lock == nullptr || (lock->owner != request.owner && !has(mutant::release_of_another)))
         return release_reply::outcome::not_owner;
     if (!request.entry.empty()) {
-        if (!lock->has_entry(request.entry))
+        if (!lock->erase_entry(request.entry))
             return release_reply::outcome::not_owner;
-        auto& entries = lock->more->entries;
-        entries.erase(std::find(entries.begin(), entries.end(), request.entry));
     } else if (lock->more && lock->more->count <= lock->more->entries.size()) {
         // Only entries with markers are left: the first one has gone before, and this is its repetition.
         return release_reply::outcome::not_owner;
@@ -216,6 +214,17 @@ void table::drop_lock(slot& target) noexcept
 bool table::slot::has_entry(std::string_view entry) const noexcept
 {
     return more && std::find(more->entries.begin(), more->entries.end(), entry) != more->entries.end();
+}
+
+bool table::slot::erase_entry(std::string_view entry) noexcept
+{
+    if (!more)
+        return false;
+    const auto found = std::find(more->entries.begin(), more->entries.end(), entry);
+    if (found == more->entries.end())
+        return false;
+    more->entries.erase(found);
+    return true;
 }
 
 table::crowd& table::others(slot& target)

@@ -87,6 +87,7 @@ private:
         milliseconds fence_expires{};
 
         [[nodiscard]] bool has_entry(std::string_view entry) const noexcept;
+        bool erase_entry(std::string_view entry) noexcept; ///< Whether it was there.
     };
 
     slot* held(std::string_view name, instant now) noexcept;
