@@ -171,12 +171,12 @@ struct attempt_by_slot : std::enable_shared_from_this<attempt_by_slot>
                     self->calls += 1;
                     self->ok = self->calls == 1 && (code ? !held : held.valid());
                     self->timer.cancel();
+                    // Here, not where it is cancelled: a grant may be on its way to this handler then, and
+                    // a shutdown would release it.
+                    ++self->done;
                 })));
             self->timer.expires_after(patience);
-            self->timer.async_wait([self](error_code) {
-                self->signal.emit(asio::cancellation_type::total);
-                ++self->done;
-            });
+            self->timer.async_wait([self](error_code) { self->signal.emit(asio::cancellation_type::total); });
         });
     }
 
