@@ -99,13 +99,14 @@ public:
     }
 
     /// Stops in order: waiters complete with `errc::shut_down`, holders are told `errc::shut_down`, every lease is released in the store,
-    /// then `async_run` completes. Takes at most about 5 s when the store does not answer; then the time to live does the rest.
+    /// then `async_run` completes. Gives up when the store has answered nothing for about 5 s; then the time to live does the rest.
+    /// A grant that is on its way to its handler is released too: the lease arrives, and is not valid.
     ///
     /// @par Signature
     /// `void(error_code)`
     /// @par Errors
     ///  - success: everything was released.
-    ///  - `errc::store_unavailable`: not everything could be released in time.
+    ///  - `errc::store_unavailable`: not everything could be released.
     ///  - `asio::error::operation_aborted`: cancelled.
     /// @par Cancellation
     /// All types end the wait only: the shutdown goes on.

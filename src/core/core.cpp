@@ -8,7 +8,7 @@
 namespace leasehold::detail {
 namespace {
 
-constexpr clock::duration shutdown_limit = std::chrono::seconds(5);
+constexpr clock::duration shutdown_limit = std::chrono::seconds(5); // without an answer of the store
 constexpr clock::duration cancel_limit = std::chrono::seconds(1);
 
 } // namespace
@@ -112,6 +112,7 @@ void core::cancel_now()
 {
     if (run_)
         run_outcome_ = asio::error::operation_aborted;
+    patient_ = false;
     stop(cancel_limit);
 }
 
@@ -200,6 +201,12 @@ void core::on_disconnected(error_code why)
             each.disconnected(trouble_);
         }
     });
+}
+
+void core::on_answer()
+{
+    if (stopping_ && !stopped_ && patient_)
+        timers.schedule(stop_limit_, turn_time() + shutdown_limit);
 }
 
 void core::on_all_returned()

@@ -69,6 +69,7 @@ private:
     void on_hint(std::string_view name) override;
     void on_connected() override;
     void on_disconnected(error_code why) override;
+    void on_answer() override;
     void on_all_returned() override;
     void on_context_end() noexcept override;
     void on_turn_end() override;
@@ -98,6 +99,7 @@ private:
     std::atomic<bool> cancel_at_turn_end_ = false;
     bool opened_ = false;
     bool stopping_ = false; ///< Only what is to be given back is waited for.
+    bool patient_ = true;   ///< As long as the store answers, the stop goes on.
     bool stopped_ = false;
 };
 

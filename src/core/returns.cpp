@@ -116,6 +116,8 @@ void returns::item::answered(unsigned request, error_code failed, const release_
     // Of those who were told, one is this client itself, if it watches the name.
     const bool watching = place != nullptr && place->watching();
     tell_place(freed && reply.receivers > (watching ? 1u : 0u));
+    if (!failed)
+        list_.listener_.on_answer();
     act(failed ? steps_.failed(failed, fsm::pick(r.random, pause_floor, pause_ceiling), r.turn_time())
                : steps_.replied(reply.result, r.turn_time()));
 }

@@ -23,11 +23,11 @@ class hold;
 class returns
 {
 public:
-    /// Who is told that nothing is left to be given back.
     class listener
     {
     public:
-        virtual void on_all_returned() = 0;
+        virtual void on_answer() = 0;       ///< The store serves what is given back.
+        virtual void on_all_returned() = 0; ///< Nothing is left to be given back.
 
     protected:
         ~listener() = default;

@@ -1664,6 +1664,46 @@ BOOST_AUTO_TEST_CASE(P3_a_store_that_does_not_answer_is_not_waited_for_long)
     check_idle(e);
 }
 
+// Ten thousand leases over a slow line: what is being released is not given up because it takes long.
+BOOST_AUTO_TEST_CASE(P3_a_store_that_answers_slowly_is_waited_for)
+{
+    engine e;
+    std::vector<lease> held;
+    for (const char* each : {"a", "b", "c", "d"})
+        held.push_back(e.taken(e.spec(each)));
+    const auto done = e.shutdown();
+    BOOST_TEST_REQUIRE(e.store->release_count() == held.size());
+    for (std::size_t i = 0; i < held.size(); ++i) {
+        e.advance(4s);
+        BOOST_TEST(!done->done());
+        e.store->say_freed(i);
+        e.poll();
+    }
+    BOOST_TEST(code(*done) == error_code());
+    BOOST_TEST(code(e.running) == error_code());
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(P3_a_store_that_stops_answering_is_given_up_five_seconds_later)
+{
+    engine e;
+    const lease a = e.taken(e.spec("a")), b = e.taken(e.spec("b")), c = e.taken(e.spec("c"));
+    const auto done = e.shutdown();
+    BOOST_TEST_REQUIRE(e.store->release_count() == 3u);
+    e.advance(4s);
+    e.store->say_freed(0);
+    e.poll();
+    // A refusal is no release.
+    e.advance(4s);
+    e.store->complete_release(e.store->release_count() - 1, errc::store_refused);
+    e.poll();
+    e.advance(999ms);
+    BOOST_TEST(!done->done());
+    e.advance(1ms);
+    BOOST_TEST(code(*done) == errc::store_unavailable);
+    check_idle(e);
+}
+
 BOOST_AUTO_TEST_CASE(a_cancel_waits_no_longer_than_a_second)
 {
     engine e;
@@ -1679,10 +1719,15 @@ BOOST_AUTO_TEST_CASE(a_cancel_during_a_shutdown_shortens_it)
 {
     engine e;
     const lease a = e.taken(e.spec("a"));
+    const lease b = e.taken(e.spec("b"));
     const auto done = e.shutdown();
     e.core->cancel();
     e.poll();
-    e.advance(1s);
+    e.advance(999ms);
+    e.store->say_freed(0); // nor does an answer make it longer
+    e.poll();
+    BOOST_TEST(!done->done());
+    e.advance(1ms);
     BOOST_TEST(code(*done) == errc::store_unavailable);
     BOOST_TEST(code(e.running) == aborted);
 }
