@@ -2,35 +2,12 @@
 
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
 namespace leasehold::test {
 namespace {
-
-using steady = std::chrono::steady_clock;
-
-// The servers announce none of this to others, so they are asked until it is so.
-template <class Condition>
-void poll(Condition reached, std::chrono::milliseconds limit, const std::string& what)
-{
-    const auto end = steady::now() + limit;
-    for (;;) {
-        try {
-            if (reached())
-                return;
-        }
-        catch (const resp_disconnected&) {
-        }
-        catch (const resp_unexpected&) {
-        }
-        if (steady::now() > end)
-            throw std::runtime_error("sentinel_deployment: " + what + " took too long");
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-}
 
 std::string field(const resp_value& pairs, std::string_view name)
 {
@@ -91,12 +68,12 @@ sentinel_deployment::sentinel_deployment(std::vector<std::string> server_options
         servers_.push_back(std::make_unique<redis_server>(std::move(options), redis_setup{.tcp = true}));
     }
     for (std::size_t i = 1; i < server_count; ++i)
-        poll([&] { return server(i).connect().info("replication").at("master_link_status") == "up"; }, default_limit,
+        poll([&] { return server(i).connect().info("replication").at("master_link_status") == "up"; },
              "the first copy of a replica");
     for (std::size_t i = 0; i < sentinel_count; ++i)
         sentinels_.push_back(std::make_unique<sentinel>(server(0).port()));
     for (const auto& each : sentinels_)
-        poll([&] { return each->knows_all(); }, default_limit, "finding the others");
+        poll([&] { return each->knows_all(); }, "finding the others");
 }
 
 sentinel_deployment::~sentinel_deployment() = default;
@@ -132,32 +109,67 @@ void sentinel_deployment::isolate_master()
 
 void sentinel_deployment::switch_master()
 {
-    connect_to_sentinel(0).done({"SENTINEL", "FAILOVER", name()});
+    const auto switched = [&] {
+        if (finds_new_master())
+            return true;
+        // Sentinel gives a failover up when it cannot find a replica that answers in time, and leaves it to who asked for it to ask again.
+        resp_client first = connect_to_sentinel(0);
+        const resp_value state = first.command({"SENTINEL", "MASTER", name()});
+        if (field(state, "port") == std::to_string(master().port()) &&
+            field(state, "flags").find("failover_in_progress") == std::string::npos)
+            first.command({"SENTINEL", "FAILOVER", name()});
+        return false;
+    };
+    poll(switched, "the switch");
 }
 
-void sentinel_deployment::wait_for_new_master(std::chrono::milliseconds limit)
+void sentinel_deployment::wait_for_new_master()
 {
-    const auto end = steady::now() + limit;
-    const auto left = [&] { return std::chrono::ceil<std::chrono::milliseconds>(end - steady::now()); };
+    poll([&] { return finds_new_master(); }, "the failover");
+}
+
+bool sentinel_deployment::finds_new_master()
+{
     const std::string old = std::to_string(master().port());
-    std::optional<std::string> agreed;
-    const auto all_agree = [&] {
-        agreed.reset();
-        for (const auto& each : sentinels_) {
-            if (!each->process.running())
-                continue;
-            const std::string port = each->connect().strings({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name()}).at(1);
-            if (port == old || (agreed && *agreed != port))
-                return false;
-            agreed = port;
-        }
-        return agreed.has_value();
-    };
-    poll(all_agree, left(), "the failover");
-    for (std::size_t i = 0; i < server_count; ++i)
-        if (std::to_string(server(i).port()) == *agreed)
+    std::string agreed;
+    for (const auto& each : sentinels_) {
+        if (!each->process.running())
+            continue;
+        const std::string port = each->connect().strings({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name()}).at(1);
+        if (port == old || (!agreed.empty() && agreed != port))
+            return false;
+        agreed = port;
+    }
+    for (std::size_t i = 0; i < server_count; ++i) {
+        if (std::to_string(server(i).port()) == agreed && server(i).connect().command({"ROLE"}).items.at(0).text == "master") {
             master_ = i;
-    poll([&] { return master().connect().command({"ROLE"}).items.at(0).text == "master"; }, left(), "the promotion");
+            return true;
+        }
+    }
+    return false;
+}
+
+// The servers announce none of this to others, so they are asked until it is so.
+void sentinel_deployment::poll(const std::function<bool()>& reached, const std::string& what) const
+{
+    const auto end = std::chrono::steady_clock::now() + limit;
+    for (;;) {
+        try {
+            if (reached())
+                return;
+        }
+        catch (const resp_disconnected&) {
+        }
+        catch (const resp_unexpected&) {
+        }
+        if (std::chrono::steady_clock::now() > end) {
+            std::string told = "sentinel_deployment: " + what + " took too long";
+            for (const auto& each : sentinels_)
+                told += "\n--- a Sentinel's log\n" + each->log();
+            throw std::runtime_error(told);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
 }
 
 void sentinel_deployment::kill_sentinel(std::size_t index)

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,10 +19,9 @@ class sentinel_deployment
 public:
     static constexpr std::size_t server_count = 3;
     static constexpr std::size_t sentinel_count = 3;
-    static constexpr std::chrono::milliseconds default_limit = std::chrono::seconds(60);
+    static constexpr std::chrono::milliseconds limit = std::chrono::seconds(60); ///< For each wait; `std::runtime_error` after it.
 
-    /// Returns when the replicas follow, and each Sentinel knows the replicas and the other Sentinels. Throws
-    /// `std::runtime_error` if that takes too long.
+    /// Returns when the replicas follow, and each Sentinel knows the replicas and the other Sentinels.
     explicit sentinel_deployment(std::vector<std::string> server_options = {});
     ~sentinel_deployment();
     sentinel_deployment(const sentinel_deployment&) = delete;
@@ -41,17 +41,20 @@ public:
     /// Cuts the master off from replicas, Sentinels and new connections. Connections of other clients stay and are served, so what
     /// they write is lost with the failover.
     void isolate_master();
-    /// Asks for a failover while the master is well: it becomes a replica, and Sentinel has it close its clients' connections.
-    /// (For a demotion that leaves them open, send REPLICAOF to the server.)
+    /// Has Sentinel fail over while the master is well, and waits as below: it becomes a replica, and Sentinel has it close its clients'
+    /// connections. (For a demotion that leaves them open, send REPLICAOF to the server.)
     void switch_master();
 
     /// Waits until every running Sentinel names another master than the last one and that server agrees; it is `master()` then.
-    void wait_for_new_master(std::chrono::milliseconds limit = default_limit);
+    void wait_for_new_master();
 
     void kill_sentinel(std::size_t index);
 
 private:
     struct sentinel;
+
+    bool finds_new_master();
+    void poll(const std::function<bool()>& reached, const std::string& what) const;
 
     std::vector<std::unique_ptr<redis_server>> servers_;
     std::vector<std::unique_ptr<sentinel>> sentinels_;
