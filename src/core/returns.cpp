@@ -20,10 +20,11 @@ constexpr clock::duration pause_ceiling = std::chrono::milliseconds(500);
 void returns::leave(const hold& which, outcome_op_ptr waiting, error_code reason, contender* place)
 {
     const auto now = runtime_.turn_time();
-    // Whatever this client has renewed, and whenever: this long from now its time to live has passed.
+    // This long from now its time to live has passed: unless others prolong it, or a renewal that is still on its way.
     const auto over = now + which.spec->options.lease_time;
+    const bool prolonged = which.shared() || which.life.doubtful();
     const item_ptr added(
-        new item(*this, which.spec, which.owner, std::string(which.entry()), fsm::release(clock::time_point::min(), over, which.shared())));
+        new item(*this, which.spec, which.owner, std::string(which.entry()), fsm::release(clock::time_point::min(), over, prolonged)));
     added->waiting = std::move(waiting);
     added->reason = reason;
     added->place = place;

@@ -19,7 +19,7 @@ class contender;
 class hold;
 
 /// What is to be given back to the store and is not known to be back: leases that were released, and orphans, which may or may not have been taken.
-/// Each is repeated until the store has answered or its time to live has passed; where others may have prolonged that, until the answer.
+/// Each is repeated until the store has answered or its time to live has passed; where something else may have prolonged that, until the answer.
 class returns
 {
 public:

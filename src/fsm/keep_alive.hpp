@@ -56,6 +56,9 @@ public:
     [[nodiscard]] bool in_flight() const noexcept { return in_flight_; }
     [[nodiscard]] errc reason() const noexcept { return reason_; }
 
+    /// A renewal was sent that nobody knows of whether it ran, or still will: what it was for may be there for longer than was confirmed.
+    [[nodiscard]] bool doubtful() const noexcept { return doubtful_; }
+
     action due(clock::time_point now) noexcept
     {
         if (ended_)
@@ -84,6 +87,7 @@ public:
     /// No answer, or one that says "not executed".
     void failed(clock::time_point now) noexcept
     {
+        unanswered();
         in_flight_ = has(mutant::renewal_not_repeated);
         renew_at_ = now + clock::duration(interval_) / 4;
     }
@@ -94,6 +98,7 @@ public:
     /// The store can be reached again: ask at once what it still knows.
     void connected(clock::time_point now) noexcept
     {
+        unanswered();
         in_flight_ = false;
         renew_at_ = now;
     }
@@ -105,12 +110,15 @@ public:
     action end(errc why) noexcept
     {
         ended_ = true;
+        unanswered();
         in_flight_ = false;
         reason_ = why;
         return action::end;
     }
 
 private:
+    void unanswered() noexcept { doubtful_ = doubtful_ || in_flight_; }
+
     void confirm(clock::time_point sent) noexcept
     {
         const clock::duration lease = lease_;
@@ -136,6 +144,7 @@ private:
     errc reason_{};
     bool in_flight_ = false;
     bool ended_ = false;
+    bool doubtful_ = false;
 };
 
 } // namespace leasehold::fsm

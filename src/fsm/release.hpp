@@ -11,8 +11,8 @@
 
 namespace leasehold::fsm {
 
-/// Leaves a lock for certain: repeats the release until the store has answered it, or until the time to live has passed anyway. Where others
-/// may be in under the same owner they may have prolonged that: then only an answer ends it.
+/// Leaves a lock for certain: repeats the release until the store has answered it, or until the time to live has passed anyway. Where that may
+/// have been prolonged, by others under the same owner or by a renewal that is still on its way, only an answer ends it.
 /// Serves a release that a holder waits for, and an acquire whose answer never came (an orphan). Decides; does nothing itself.
 class release
 {
@@ -27,9 +27,9 @@ public:
 
     /// @param runs_until An acquire of this owner may still run until then; the past for a lock that is held. "Not owner" is the last word
     ///                   only to a release sent later.
-    /// @param over       By then the time to live has passed, whatever happened, unless it is `shared`: others may be in under this owner.
-    release(clock::time_point runs_until, clock::time_point over, bool shared) noexcept
-        : runs_until_(runs_until), over_(over), shared_(shared)
+    /// @param over       By then the time to live has passed, whatever happened, unless it may have been `prolonged`.
+    release(clock::time_point runs_until, clock::time_point over, bool prolonged) noexcept
+        : runs_until_(runs_until), over_(over), prolonged_(prolonged)
     {}
 
     [[nodiscard]] clock::time_point next() const noexcept { return in_flight_ ? over_ : std::min(again_at_, over_); }
@@ -39,7 +39,7 @@ public:
     {
         if (now >= over_) {
             outcome_ = in_flight_ ? error_code(errc::outcome_unknown) : last_error_;
-            if (!shared_)
+            if (!prolonged_)
                 return action::done;
             over_ = clock::time_point::max();
             patience_ = shortest_patience;
@@ -116,7 +116,7 @@ private:
     clock::duration patience_{};
     error_code last_error_ = errc::store_unavailable;
     error_code outcome_;
-    bool shared_;
+    bool prolonged_;
     bool in_flight_ = false;
     bool unknown_ = false;
 };

@@ -182,6 +182,37 @@ BOOST_AUTO_TEST_CASE(a_connection_means_asking_at_once)
     BOOST_TEST((life.due(start + 12s) == action::renew));
 }
 
+// It may run at the server however late, and prolong what is given up here.
+BOOST_AUTO_TEST_CASE(a_renewal_without_an_answer_leaves_a_doubt_for_good)
+{
+    keep_alive answered = fresh();
+    BOOST_TEST(!answered.doubtful());
+    answered.sent();
+    answered.confirmed(start + 10s, start + 11s);
+    answered.failed(start + 20s); // there was no connection to send it by
+    answered.connected(start + 21s);
+    answered.end({});
+    BOOST_TEST(!answered.doubtful());
+
+    const auto leave = [](keep_alive& life, int how) {
+        switch (how) {
+        case 0: life.failed(start + 11s); break;
+        case 1: life.connected(start + 11s); break;
+        default: life.end({});
+        }
+    };
+    for (int how = 0; how < 3; ++how) {
+        keep_alive life = fresh();
+        life.sent();
+        BOOST_TEST(!life.doubtful());
+        leave(life, how);
+        BOOST_TEST(life.doubtful());
+        life.sent();
+        life.confirmed(start + 12s, start + 13s); // the one before may come yet
+        BOOST_TEST(life.doubtful());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(without_renewal_it_ends_when_its_time_is_over)
 {
     keep_alive life = fresh(never, 0s);
