@@ -23,7 +23,8 @@ LEASEHOLD_EXPORT void start_wait_lost(void_handler, grant_ptr);
 /// One acquisition of a lock: while it is `valid()`, nobody else is in.
 ///
 /// Destroying a lease releases the lock in the background: it never blocks and never throws, and gives up when the time to live has passed.
-/// Where others may be in under the same owner, and prolong that, it goes on until the store has answered or the client ends.
+/// Where something may have prolonged that, others under the same owner or a renewal that is still on its way, it goes on until the store has answered or
+/// the client ends.
 /// `async_release` does the same and tells how it went.
 ///
 /// @par Threads
@@ -95,7 +96,8 @@ public:
     ///  - `errc::lost`, `errc::expired`, `errc::hold_limit`, `errc::shut_down`: the lease had ended before, for this reason. `errc::shut_down` also when the client stopped
     ///    before the store had answered.
     ///  - `errc::not_owner`: the store has another owner, or there was no lease; nothing was touched.
-    ///  - `errc::store_unavailable`, `errc::outcome_unknown`: the store could not be reached before the time to live passed; by now it is free.
+    ///  - `errc::store_unavailable`, `errc::outcome_unknown`: the store could not be reached before the time to live passed; by now it is free, unless
+    ///    something prolonged that, as above: then the release goes on.
     ///  - `asio::error::operation_aborted`: cancelled.
     /// @par Cancellation
     /// All types end the wait only: the release goes on in the background.
