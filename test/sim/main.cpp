@@ -2,7 +2,7 @@
 #include "sim/mutants.hpp"
 #include "sim/plan.hpp"
 #include "sim/shrink.hpp"
-#include "sim/trial.hpp"
+#include "sim/run.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #define LEASEHOLD_TEST_SIM_SHRINK_HPP
 
 #include "sim/plan.hpp"
-#include "sim/trial.hpp"
+#include "sim/run.hpp"
 
 namespace leasehold::test::sim {
 

@@ -1,58 +1,180 @@
 #ifndef LEASEHOLD_TEST_SIM_TRIAL_HPP
 #define LEASEHOLD_TEST_SIM_TRIAL_HPP
 
+#include "core/core.hpp"
+#include "sim/coverage.hpp"
 #include "sim/plan.hpp"
 
-#include <array>
+#include <leasehold/client.hpp>
+#include <leasehold/lease.hpp>
+#include <leasehold/mutex.hpp>
+#include <leasehold/testing/world.hpp>
+
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <deque>
+#include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace leasehold::test::sim {
 
-/// Where a client was when a fault came.
-enum class phase : std::uint8_t
+namespace asio = boost::asio;
+
+/// Worlds begin later.
+inline constexpr clock::time_point never{};
+
+/// A client gives a request up after 2 s and connects again within another; then it has caught up
+/// with whatever happened.
+inline constexpr clock::duration to_notice = std::chrono::seconds(4);
+
+/// From the sending of a request to the last moment at which its answer may make a lease.
+inline constexpr clock::duration longest_request = std::chrono::seconds(10);
+
+/// How late a process may be that nothing delays.
+inline constexpr clock::duration at_once = std::chrono::milliseconds(2);
+
+/// One client and the machine it runs on, until it crashes or is shut down.
+struct process
 {
-    idle,
-    acquire_sent,
-    acquire_answered, ///< The server has run it, the answer is under way.
-    holding,
-    renewal_in_flight,
-    release_in_flight,
-    waiting,
-    closing,
-    count_,
+    testing::host* host = nullptr;
+    std::size_t client = 0;
+    std::unique_ptr<leasehold::client> locks;
+    std::vector<leasehold::mutex> names;
+    std::weak_ptr<leasehold::detail::core> core;
+    bool dead = false;
+    bool closing = false;
+    bool closed = false;
+    bool run_ended = false;
+    int sent[3]{}, ran[3]{}, answered[3]{}; ///< Acquires, renewals, releases.
+    clock::time_point stopped_until{};      ///< It may be late until here.
+    std::vector<const fault*> armed;
+
+    /// A process that was stopped cannot be blamed for being late.
+    [[nodiscard]] bool was_stopped(clock::time_point now) const noexcept
+    {
+        return now <= stopped_until;
+    }
 };
 
-[[nodiscard]] const char* name_of(phase which) noexcept;
-
-/// How often each fault met each phase, and what else was done.
-struct coverage
+/// One operation of the plan while it is performed.
+struct actor
 {
-    using row = std::array<std::uint64_t, static_cast<std::size_t>(phase::count_)>;
-    std::array<row, static_cast<std::size_t>(fault_kind::count_)> met{};
-    std::uint64_t operations = 0;
-    std::uint64_t leases = 0;
-    std::uint64_t handed_over = 0;
-    std::uint64_t losses = 0;
-    std::uint64_t overlaps_excused = 0;
-    std::uint64_t commands = 0;
-    std::uint64_t events = 0;
-    clock::duration simulated{};
+    const operation* op = nullptr;
+    std::size_t index = 0;
+    process* client = nullptr;
+    process* entered_from = nullptr;
+    clock::time_point started{};
+    leasehold::lease held;
+    leasehold::lease inner;
+    std::optional<testing::timer> hold;
+    std::optional<testing::timer> cancelling;
+    asio::cancellation_signal signal;
+    asio::cancellation_signal leaving;
+    std::string owner;
+    int due = 0; ///< Handlers on this client that are to be called.
+    int inner_due = 0;
+    bool told = false;
+    error_code reason;  ///< What it was told.
+    bool ended = false; ///< Its lease was given up or lost.
+    bool entering = false;
+    bool unreleased = false; ///< Whoever left was told that the store does not know it.
+
+    [[nodiscard]] bool guards() const noexcept
+    {
+        return op->what == verb::guarded || op->what == verb::guarded_stubborn;
+    }
 };
 
-struct verdict
+/// A lease that somebody has.
+struct possession
 {
-    std::string wrong; ///< Empty: nothing.
-    std::uint64_t hash = 0;
-
-    /// What kind of thing is wrong: the part before the colon.
-    [[nodiscard]] std::string_view kind() const noexcept { return std::string_view(wrong).substr(0, wrong.find(':')); }
+    actor* who;
+    leasehold::lease* held;
+    process* client;
+    std::size_t name;
+    clock::time_point since;
+    bool seen_invalid = false;
 };
 
-/// Runs a plan and looks, in true time, whether every promise was kept.
-verdict run(const plan& what, coverage& counted, const std::function<void(std::string_view)>& trace = {});
+/// A grant as the server made it.
+struct grant_record
+{
+    std::string owner;
+    std::uint64_t first;
+    std::uint32_t count;
+    clock::time_point when;
+    bool repeated = false; ///< Another answer gave the last fence of the block.
+};
+
+/// What is known of a name, in true time.
+struct name_state
+{
+    std::string text;
+    std::vector<grant_record> grants;
+    std::uint64_t highest = 0; ///< Fence that was possessed.
+    const actor* highest_by = nullptr;
+    std::uint64_t highest_granted = 0;
+    clock::time_point broken{}; ///< When the data was last not to be relied upon.
+    clock::time_point freed{};
+    clock::time_point left{};
+};
+
+/// The state of one run, which its parts share: the world, who acts in it, and what is known.
+class trial
+{
+public:
+    trial(const plan& of, coverage& counts) : scenario(of), counted(counts) {}
+
+    /// The first thing that is wrong ends the run.
+    void wrong(const std::string& what);
+
+    [[nodiscard]] clock::time_point now() const { return world.now(); }
+    [[nodiscard]] clock::time_point time(milliseconds since) const { return began + since; }
+    [[nodiscard]] bool healed() const { return now() >= time(scenario.heals); }
+
+    /// Nobody holds for long when all is well again: others want to get in.
+    [[nodiscard]] clock::duration hold_for(clock::duration wanted) const;
+
+    /// How a lease ended, for the hash: two runs of a plan tell everybody the same.
+    void outcome(std::uint64_t what) noexcept { outcomes = outcomes * 31 + what; }
+    void outcome(error_code what) noexcept { outcome(static_cast<std::uint64_t>(what.value())); }
+
+    void note(const process& at, const std::string& text);
+    void note(const actor& by, const std::string& text);
+
+    /// Destroys what acts, then the world.
+    void end_world();
+
+    const plan& scenario;
+    coverage& counted;
+    std::string first_wrong;
+    std::uint64_t outcomes = 0;
+    std::deque<process> processes;
+    std::vector<process*> clients; ///< The current process of each.
+    std::deque<actor> actors;
+    std::vector<possession> possessions;
+    std::vector<name_state> names;
+    clock::time_point troubled_until = never;
+    bool clocks_beyond = false;
+    bool stepped_back = false;
+    bool duplicates = false;
+    bool gave_up = false; ///< A shutdown ended without the store: the time to live does the rest.
+    bool traced = false;
+    std::uint64_t grants = 0;
+
+private:
+    std::unique_ptr<testing::world> owned_world_ = std::make_unique<testing::world>(scenario.seed);
+
+public:
+    testing::world& world = *owned_world_;
+    testing::server& server = world.make_server();
+    const clock::time_point began = world.now();
+};
 
 } // namespace leasehold::test::sim
 

@@ -1,0 +1,44 @@
+#ifndef LEASEHOLD_TEST_SIM_ACTORS_HPP
+#define LEASEHOLD_TEST_SIM_ACTORS_HPP
+
+#include "sim/checks.hpp"
+#include "sim/trial.hpp"
+
+namespace leasehold::test::sim {
+
+/// Performs the operations of the plan as a program would.
+class actors
+{
+public:
+    actors(trial& of, checks& judge) noexcept : trial_(of), checks_(judge) {}
+
+    /// Each operation begins at its time.
+    void schedule();
+
+    /// What its caller would do: gives up what it waits for, and the wait for a release.
+    static void cancel(actor& a);
+
+private:
+    template <class Handler>
+    auto bound(actor& a, Handler handler);
+    template <class F>
+    auto once(process& client, int& due, F f);
+
+    void begin(actor& a);
+    void lock(actor& a);
+    void guard(actor& a);
+    void acquired(actor& a, error_code failed, lease held);
+    void work(actor& a);
+    void watch_loss(actor& a, lease& held);
+    void enter(actor& a);
+    void entered(actor& a, process& p, error_code failed, lease held);
+    void finish(actor& a);
+    void leave(actor& a, lease& held, process& client, int& due);
+
+    trial& trial_;
+    checks& checks_;
+};
+
+} // namespace leasehold::test::sim
+
+#endif

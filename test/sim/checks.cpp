@@ -1,0 +1,326 @@
+#include "sim/checks.hpp"
+
+#include "core/runtime.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace leasehold::test::sim {
+
+using namespace std::chrono_literals;
+
+bool checks::excused(const possession& p) const
+{
+    if (trial_.clocks_beyond)
+        return true;
+    const clock::duration lease = trial_.scenario.options.lease_time;
+    const auto broken = trial_.names[p.name].broken;
+    return broken != never && broken > p.since - longest_request &&
+           trial_.now() <= broken + lease + lease / 20 + 100ms;
+}
+
+bool checks::untroubled() const
+{
+    return trial_.troubled_until + trial_.scenario.options.lease_time + to_notice < trial_.now();
+}
+
+void checks::follow_server()
+{
+    trial_.server.on_grant([this](const testing::server::grant& g) { granted(g); });
+    trial_.server.on_free([this](std::string_view name) {
+        trial_.names[static_cast<std::size_t>(name.back() - '0')].freed = trial_.now();
+    });
+}
+
+void checks::granted(const testing::server::grant& g)
+{
+    ++trial_.grants;
+    name_state& n = trial_.names[static_cast<std::size_t>(g.name.back() - '0')];
+    const bool counts_on =
+        trial_.now() - n.broken > at_once && !(trial_.stepped_back && n.broken != never);
+    if (!g.repeated && g.first_fence <= n.highest_granted && counts_on)
+        trial_.wrong("fence: the store granted " + std::to_string(g.first_fence) + " after " +
+                     std::to_string(n.highest_granted));
+    const auto budget = std::min<clock::duration>(leasehold::detail::runtime::request_limit,
+                                                  trial_.scenario.options.lease_time);
+    if (g.age > budget + budget / 50 + 100ms && !trial_.stepped_back && !trial_.clocks_beyond)
+        trial_.wrong("late: the store granted a request that was " + std::to_string(g.age / 1ms) +
+                     " ms old");
+    n.highest_granted = std::max(n.highest_granted, g.first_fence);
+    if (!g.repeated || n.grants.empty() || n.grants.back().owner != g.owner)
+        n.grants.push_back({std::string(g.owner), g.first_fence, g.fences, trial_.now()});
+    else
+        n.grants.back().repeated = true;
+}
+
+/// Whose block has the fence.
+const grant_record* checks::find_grant(const name_state& n, std::uint64_t fence)
+{
+    for (auto i = n.grants.rbegin(); i != n.grants.rend(); ++i) {
+        if (fence >= i->first && fence < i->first + i->count)
+            return &*i;
+    }
+    // More fences than the store reserved.
+    if (!n.grants.empty() && !trial_.stepped_back)
+        trial_.wrong("fence: " + std::to_string(fence) + " was never granted by the store");
+    return nullptr;
+}
+
+void checks::possess(actor& a, lease& held, process& client, bool entered)
+{
+    name_state& n = trial_.names[a.op->name];
+    const auto fence = held.fence();
+    ++trial_.counted.leases;
+    const bool valid = held.valid();
+    const grant_record* const granted = entered ? nullptr : find_grant(n, fence);
+    if (granted != nullptr)
+        a.owner = granted->owner;
+    trial_.note(a, (entered ? "is in again, fence " : "has the lock, fence ") +
+                       std::to_string(fence % 1'000'000'000) + (valid ? "" : ", NOT VALID"));
+    if (!valid && !client.was_stopped(trial_.now()) && !client.closing && !client.dead)
+        trial_.wrong("no time left: a lease that is not valid was given out");
+    if (held.deadline() > client.host->now() + trial_.scenario.options.lease_time)
+        trial_.wrong("deadline: later than a lease time from now");
+    if (entered && fence != a.held.fence() && a.held)
+        trial_.wrong("fence: entering again gave another one");
+    if (valid) {
+        for (const possession& each : trial_.possessions) {
+            if (each.name != a.op->name || each.who == &a || !each.held->valid())
+                continue;
+            if (excused(each)) {
+                ++trial_.counted.overlaps_excused;
+                continue;
+            }
+            trial_.wrong("two holders: [" + std::to_string(each.who->index) + "] and [" +
+                         std::to_string(a.index) + "] of " + n.text);
+        }
+        if (!entered) {
+            check_order(a, n, fence);
+            if (granted != nullptr)
+                check_handover(a, *granted, held);
+            check_wait(a, n);
+        }
+    }
+    trial_.possessions.push_back({&a, &held, &client, a.op->name, trial_.now(), !valid});
+    probe();
+}
+
+void checks::dispossess(const lease& held)
+{
+    std::erase_if(trial_.possessions, [&](const possession& each) { return each.held == &held; });
+}
+
+void checks::dispossess(const actor& a)
+{
+    std::erase_if(trial_.possessions, [&](const possession& each) { return each.who == &a; });
+}
+
+void checks::check_order(actor& a, name_state& n, std::uint64_t fence)
+{
+    const bool doubtful = n.broken != never && trial_.now() <= n.broken + longest_request;
+    const bool went_back = trial_.stepped_back && n.broken != never;
+    if (fence == n.highest && !went_back)
+        trial_.wrong("fence: the same for two leases");
+    else if (fence < n.highest && !doubtful && !trial_.clocks_beyond && !went_back)
+        trial_.wrong("fence: " + std::to_string(fence) + " after " + std::to_string(n.highest));
+    if (fence > n.highest) {
+        n.highest = fence;
+        n.highest_by = &a;
+    }
+}
+
+void checks::check_handover(const actor& a, const grant_record& from, const lease& held)
+{
+    const lock_options& o = trial_.scenario.options;
+    if (held.fence() == from.first || a.client->was_stopped(trial_.now()))
+        return;
+    if (from.repeated && held.fence() == from.first + from.count - 1)
+        return; // not handed over, but told twice
+    ++trial_.counted.handed_over;
+    const auto drift = clock::duration(o.handoff_time) / 4;
+    if (trial_.now() - from.when > clock::duration(o.handoff_time) + drift + at_once)
+        trial_.wrong("handoff: local waiters are served for longer than the option allows");
+    if (held.deadline() - a.client->host->now() < clock::duration(o.lease_time) / 2 - at_once)
+        trial_.wrong("handoff: a lease that is about to end was handed over");
+}
+
+void checks::check_wait(const actor& a, const name_state& n)
+{
+    const plan& p = trial_.scenario;
+    if (!p.is_quiet() || !p.options.renew || p.options.longest_hold != no_limit)
+        return;
+    const auto since = std::max({a.started, n.freed, n.left});
+    const bool handed_over = !n.grants.empty() && n.grants.back().first != n.highest;
+    if (trial_.now() - since > 100ms && !handed_over)
+        trial_.wrong("wake-up: waited " + std::to_string((trial_.now() - since) / 1ms) +
+                     " ms for a lock that was free");
+}
+
+void checks::told_lost(actor& a, lease& held, process& client, error_code reason)
+{
+    ++trial_.counted.losses;
+    trial_.outcome(reason);
+    trial_.note(a, "is told that it lost the lease: " + reason.message());
+    a.told = true;
+    a.reason = reason;
+    const auto here = std::find_if(trial_.possessions.begin(), trial_.possessions.end(),
+                                   [&](const possession& p) { return p.held == &held; });
+    if (a.ended || here == trial_.possessions.end())
+        return;
+    if (held.valid())
+        trial_.wrong("told of a loss, and valid: " + reason.message());
+    const lock_options& o = trial_.scenario.options;
+    const name_state& n = trial_.names[a.op->name];
+    const bool excuse = excused(*here);
+    const bool still_there = !a.owner.empty() && trial_.server.holder(n.text) == a.owner;
+    if (reason == errc::lost && !excuse && still_there)
+        trial_.wrong("unfounded loss: the store has the owner still");
+    if (reason == errc::expired) {
+        const auto late = client.host->now() - held.deadline();
+        if (late > at_once && !client.was_stopped(trial_.now()))
+            trial_.wrong("loss told late: " + std::to_string(late / 1us) +
+                         " us after the deadline");
+        if (o.renew && trial_.troubled_until + to_notice + o.lease_time / 4 < trial_.now())
+            trial_.wrong("unfounded loss: it expired though the store could be reached");
+    }
+    else if (reason == errc::lost && untroubled() && !trial_.clocks_beyond &&
+             (n.broken == never || !excuse) && o.renew) {
+        trial_.wrong("unfounded loss: nothing happened to the data");
+    }
+    if (!a.op->ignores_loss && a.hold && !a.guards())
+        a.hold->cancel();
+}
+
+void checks::probe()
+{
+    for (possession& each : trial_.possessions) {
+        if (each.client->dead)
+            continue;
+        const auto here = each.client->host->now();
+        const auto deadline = each.held->deadline();
+        if (!each.held->valid()) {
+            each.seen_invalid = true;
+            const bool may_be_late = each.client->was_stopped(trial_.now()) || each.client->closing;
+            if (here - deadline > at_once && each.held == &each.who->held && !each.who->told &&
+                !may_be_late)
+                trial_.wrong("loss not told: " + std::to_string((here - deadline) / 1us) +
+                             " us after the deadline");
+            continue;
+        }
+        if (each.seen_invalid)
+            trial_.wrong("valid again: a lease that had ended");
+        if (here >= deadline)
+            trial_.wrong("valid past its deadline");
+        const std::string& name = trial_.names[each.name].text;
+        if (!each.who->owner.empty() && !excused(each) &&
+            trial_.server.holder(name) != each.who->owner)
+            trial_.wrong("valid, and the store does not have it: " + name);
+    }
+}
+
+void checks::probe_regularly()
+{
+    probe();
+    if (trial_.now() < trial_.time(trial_.scenario.ends))
+        trial_.world.after(500ms, [this] { probe_regularly(); });
+}
+
+void checks::look_for_orphans()
+{
+    const auto& actors = trial_.actors;
+    for (const name_state& n : trial_.names) {
+        const std::string owner = trial_.server.holder(n.text);
+        if (owner.empty() || owner.starts_with("foreigner"))
+            continue;
+        const auto granted = std::find_if(n.grants.rbegin(), n.grants.rend(),
+                                          [&](const grant_record& r) { return r.owner == owner; });
+        if (granted == n.grants.rend() || granted->when > trial_.time(trial_.scenario.heals))
+            continue;
+        const auto any_of_owner = [&](auto is_so) {
+            return std::any_of(actors.begin(), actors.end(),
+                               [&](const actor& a) { return a.owner == owner && is_so(a); });
+        };
+        const bool wanted =
+            any_of_owner([](const actor& a) { return !a.ended || a.inner || a.inner_due > 0; });
+        const bool crashed = std::any_of(trial_.processes.begin(), trial_.processes.end(),
+                                         [](const process& p) { return p.dead; });
+        // A lease that was lost is given back by its time to live alone.
+        const bool lost = any_of_owner([](const actor& a) { return a.told; });
+        // A request that runs again after it was answered "held" may be granted to nobody; its time
+        // to live bounds it.
+        const bool had = any_of_owner([](const actor&) { return true; });
+        const bool told = had || !trial_.duplicates;
+        const bool sound = n.broken == never && !trial_.stepped_back && !trial_.clocks_beyond;
+        if (!wanted && !crashed && !lost && !trial_.gave_up && told && sound)
+            trial_.wrong("orphan: " + n.text + " is held for nobody");
+    }
+}
+
+void checks::shut_down(const process& p, error_code failed, clock::time_point began,
+                       clock::time_point troubled)
+{
+    // In trouble the times to live may have done it, and not to the last millisecond.
+    const bool by_time = trial_.now() > began + trial_.scenario.options.lease_time / 2 ||
+                         troubled + to_notice > began;
+    for (const actor& a : trial_.actors) {
+        // An owner goes from one lease to the next; others may be in under it, and the last one may
+        // have lost it.
+        const bool else_told =
+            std::any_of(trial_.actors.begin(), trial_.actors.end(), [&](const actor& b) {
+                return b.owner == a.owner &&
+                       (b.entering || b.unreleased || (b.told && b.reason != errc::shut_down));
+            });
+        const bool its_own = a.client == &p && !a.owner.empty() && !else_told;
+        const name_state& n = trial_.names[a.op->name];
+        if (!failed && !by_time && its_own && n.broken == never &&
+            trial_.server.holder(n.text) == a.owner)
+            trial_.wrong("shutdown: it succeeded, and " + n.text + " is held still");
+    }
+}
+
+void checks::check_commands()
+{
+    // Each look at a lock that another has is paid by a pause, a hint or a grant.
+    const plan& scenario = trial_.scenario;
+    const auto ceiling = static_cast<std::uint64_t>(scenario.options.backoff_ceiling.count());
+    const std::uint64_t looks = 60'000 / std::max<std::uint64_t>(1, ceiling / 4) * scenario.names;
+    for (const process& p : trial_.processes) {
+        const std::uint64_t most = 200 + looks + 8 * trial_.grants + 8 * scenario.operations.size();
+        const client_stats s = p.locks->stats();
+        if (s.acquires_sent > most)
+            trial_.wrong("too many commands: " + std::to_string(s.acquires_sent) + " acquires, " +
+                         std::to_string(trial_.grants) + " grants");
+    }
+}
+
+void checks::all_called()
+{
+    for (const actor& a : trial_.actors) {
+        if (a.client != nullptr && !a.client->dead && a.due != 0)
+            trial_.wrong("never called: a handler of [" + std::to_string(a.index) + "]");
+        if (a.entered_from != nullptr && !a.entered_from->dead && a.inner_due != 0)
+            trial_.wrong("never called: an inner handler of [" + std::to_string(a.index) + "]");
+    }
+    check_commands();
+}
+
+void checks::nothing_left()
+{
+    for (const process& p : trial_.processes) {
+        if (p.dead)
+            continue;
+        const client_stats s = p.locks->stats();
+        if (s.held != 0 || s.waiting != 0 || s.orphans != 0 || s.watched > trial_.scenario.names)
+            trial_.wrong("left over in a client: " + std::to_string(s.held) + " held, " +
+                         std::to_string(s.waiting) + " waiting, " + std::to_string(s.orphans) +
+                         " orphans");
+    }
+    if (trial_.first_wrong.empty() && trial_.server.locks() != 0)
+        trial_.wrong("left over in the store: " + std::to_string(trial_.server.locks()) +
+                     " lock(s)");
+    if (trial_.server.watches() != 0)
+        trial_.wrong("left over in the store: watches");
+}
+
+} // namespace leasehold::test::sim

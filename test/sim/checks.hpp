@@ -1,0 +1,58 @@
+#ifndef LEASEHOLD_TEST_SIM_CHECKS_HPP
+#define LEASEHOLD_TEST_SIM_CHECKS_HPP
+
+#include "sim/trial.hpp"
+
+namespace leasehold::test::sim {
+
+/// The promises, and whether they are kept: judged by true time, by what the server did, and by
+/// what the handlers were told.
+class checks
+{
+public:
+    explicit checks(trial& of) noexcept : trial_(of) {}
+
+    /// Follows what the server grants and frees.
+    void follow_server();
+
+    /// Somebody was given a lease.
+    void possess(actor& a, lease& held, process& client, bool entered);
+    void dispossess(const lease& held);
+    void dispossess(const actor& a);
+
+    void told_lost(actor& a, lease& held, process& client, error_code reason);
+
+    /// Looks at all leases; at certain moments, and regularly.
+    void probe();
+    void probe_regularly();
+
+    /// When all has been well for long enough: nothing is held for nobody.
+    void look_for_orphans();
+
+    /// @param began    When it was asked for.
+    /// @param troubled How long there was trouble then.
+    void shut_down(const process& p, error_code failed, clock::time_point began,
+                   clock::time_point troubled);
+
+    /// All handlers were called, with no more commands than needed.
+    void all_called();
+
+    /// Nothing is left over, after all clients have been shut down.
+    void nothing_left();
+
+private:
+    [[nodiscard]] bool excused(const possession& p) const;
+    [[nodiscard]] bool untroubled() const;
+    const grant_record* find_grant(const name_state& n, std::uint64_t fence);
+    void granted(const testing::server::grant& g);
+    void check_order(actor& a, name_state& n, std::uint64_t fence);
+    void check_handover(const actor& a, const grant_record& from, const lease& held);
+    void check_wait(const actor& a, const name_state& n);
+    void check_commands();
+
+    trial& trial_;
+};
+
+} // namespace leasehold::test::sim
+
+#endif

@@ -1,0 +1,280 @@
+#include "sim/faults.hpp"
+
+#include "sim/actors.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace leasehold::test::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::step;
+
+/// How long a fault makes trouble. `left`: until all is well again.
+clock::duration trouble_of(const fault& f, milliseconds how_long, milliseconds left)
+{
+    switch (f.what) {
+    case fault_kind::slow_server:
+    case fault_kind::lossy:
+    case fault_kind::resetting: return left;
+    case fault_kind::reordering: return left + 2s; // a message is late by a second
+    case fault_kind::delaying:
+        return left + 2 * milliseconds(f.amount); // what is under way, and its answer
+    default: return how_long;
+    }
+}
+
+} // namespace
+
+faults::faults(trial& of, processes& clients, checks& judge)
+    : trial_(of), processes_(clients), checks_(judge)
+{
+    processes_.on_start = [this](process& p) { arm(p); };
+    processes_.on_step = [this](process& p, step done) { trigger(p, done); };
+    processes_.on_close = [this](process& p) { trigger_at_close(p); };
+}
+
+void faults::schedule()
+{
+    for (const fault& each : trial_.scenario.faults)
+        if (!each.trigger && !each.when_closing)
+            trial_.world.at(trial_.time(each.at), [this, &each] { apply_when_due(each); });
+    trial_.world.at(trial_.time(trial_.scenario.heals), [this] { heal(); });
+}
+
+void faults::arm(process& p)
+{
+    for (const fault& each : trial_.scenario.faults) {
+        const bool fired = std::find(fired_.begin(), fired_.end(), &each) != fired_.end();
+        if (each.trigger && each.client % trial_.scenario.clients == p.client && !fired)
+            p.armed.push_back(&each);
+    }
+}
+
+void faults::trigger(process& p, step done)
+{
+    if (p.armed.empty() || trial_.healed() || p.dead)
+        return;
+    const auto found = std::find_if(p.armed.begin(), p.armed.end(), [&](const fault* each) {
+        return each->trigger == done && trial_.now() >= trial_.time(each->at);
+    });
+    if (found == p.armed.end())
+        return;
+    const fault& f = **found;
+    fired_.push_back(&f);
+    for (process& each : trial_.processes)
+        std::erase(each.armed, &f);
+    trial_.world.after(clock::duration::zero(), [this, &f, &p] { apply(f, p); });
+}
+
+void faults::trigger_at_close(process& p)
+{
+    for (const fault& each : trial_.scenario.faults) {
+        if (!each.when_closing || each.client % trial_.scenario.clients != p.client)
+            continue;
+        trial_.world.after(clock::duration(each.amount % 2 * 1'000'000), [this, &each, &p] {
+            if (!p.closed)
+                apply(each, p);
+        });
+    }
+}
+
+void faults::apply_when_due(const fault& f)
+{
+    process& p = *trial_.clients[f.client % trial_.scenario.clients];
+    if (!p.dead)
+        apply(f, p);
+}
+
+void faults::count(const fault& f, const process& p)
+{
+    auto& row = trial_.counted.met[static_cast<std::size_t>(f.what)];
+    const auto hit = [&](phase in) { ++row[static_cast<std::size_t>(in)]; };
+    const client_stats s = p.locks->stats();
+    const bool acquiring = p.sent[0] > p.ran[0];
+    const bool acquired = p.ran[0] > p.answered[0];
+    const bool renewing = p.sent[1] > p.answered[1];
+    const bool releasing = p.sent[2] > p.answered[2];
+    if (acquiring)
+        hit(phase::acquire_sent);
+    if (acquired)
+        hit(phase::acquire_answered);
+    if (renewing)
+        hit(phase::renewal_in_flight);
+    if (releasing)
+        hit(phase::release_in_flight);
+    if (s.held > 0)
+        hit(phase::holding);
+    if (s.waiting > 0 && !acquiring && !acquired)
+        hit(phase::waiting);
+    if (p.closing)
+        hit(phase::closing);
+    if (!acquiring && !acquired && !renewing && !releasing && s.held == 0 && s.waiting == 0 &&
+        !p.closing)
+        hit(phase::idle);
+}
+
+void faults::apply(const fault& f, process& p)
+{
+    if (trial_.healed() || p.dead || p.host->is_crashed())
+        return;
+    count(f, p);
+    const auto left =
+        std::chrono::duration_cast<milliseconds>(trial_.time(trial_.scenario.heals) - trial_.now());
+    const milliseconds how_long = std::min(f.how_long, left);
+    name_state& n = trial_.names[f.name % trial_.scenario.names];
+    trial_.note(p, std::string("FAULT ") + name_of(f.what) + " " +
+                       std::to_string(how_long.count()) + " ms");
+    if (breaks_exclusion(f.what))
+        break_exclusion(f, n);
+    befall_network(f, p, how_long);
+    befall_server(f, n, how_long);
+    befall_process(f, p, how_long);
+    worsen(f, p);
+    trial_.troubled_until =
+        std::max(trial_.troubled_until, trial_.now() + trouble_of(f, how_long, left));
+}
+
+void faults::break_exclusion(const fault& f, name_state& n)
+{
+    const bool one_name = f.what == fault_kind::key_deleted ||
+                          f.what == fault_kind::key_overwritten || f.what == fault_kind::key_seized;
+    for (name_state& each : trial_.names)
+        if (!one_name || &each == &n)
+            each.broken = trial_.now();
+}
+
+void faults::befall_network(const fault& f, process& p, milliseconds how_long)
+{
+    testing::host& h = *p.host;
+    switch (f.what) {
+    case fault_kind::cut_both: return h.cut_off(testing::direction::both, how_long);
+    case fault_kind::cut_to_server: return h.cut_off(testing::direction::to_server, how_long);
+    case fault_kind::cut_from_server: return h.cut_off(testing::direction::from_server, how_long);
+    case fault_kind::reset: return h.reset_connections();
+    case fault_kind::lost_hints: return h.lose_hints(how_long);
+    case fault_kind::false_hint:
+        return h.false_hint(trial_.names[f.name % trial_.scenario.names].text);
+    default: return;
+    }
+}
+
+void faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
+{
+    using data = testing::server::data;
+    testing::server& s = trial_.server;
+    switch (f.what) {
+    case fault_kind::slow_server:
+        s.slow(milliseconds(f.amount));
+        return trial_.world.after(how_long, [&s] { s.slow({}); });
+    case fault_kind::stalled_server: return s.stall(how_long);
+    case fault_kind::refusing_server: return s.refuse(how_long);
+    case fault_kind::restart_kept: return s.restart(data::kept, how_long);
+    case fault_kind::restart_lost: return s.restart(data::lost, how_long);
+    case fault_kind::restart_second_lost: return s.restart(data::last_second_lost, how_long);
+    case fault_kind::fail_over: return s.fail_over(milliseconds(f.amount), how_long);
+    case fault_kind::flush_all: return s.flush_all();
+    case fault_kind::flush_scripts: return s.flush_scripts();
+    case fault_kind::key_deleted: s.erase(n.text); return;
+    case fault_kind::key_overwritten:
+        s.overwrite(n.text);
+        return trial_.world.after(how_long, [this, &s, &n] {
+            n.broken = trial_.now();
+            s.erase(n.text);
+        });
+    case fault_kind::key_seized: return s.seize(n.text, std::max(how_long, 1ms));
+    case fault_kind::server_drift: return s.drift(f.amount);
+    case fault_kind::server_clock_forward: return s.step_clock(milliseconds(f.amount));
+    case fault_kind::server_clock_back:
+        trial_.stepped_back = true;
+        return s.step_clock(milliseconds(-f.amount));
+    default: return;
+    }
+}
+
+void faults::befall_process(const fault& f, process& p, milliseconds how_long)
+{
+    testing::host& h = *p.host;
+    switch (f.what) {
+    case fault_kind::pause:
+        h.pause(how_long);
+        p.stopped_until = std::max(p.stopped_until, trial_.now() + how_long + at_once);
+        return;
+    case fault_kind::suspend:
+        h.suspend(how_long);
+        p.stopped_until = std::max(p.stopped_until, trial_.now() + how_long) + 1100ms;
+        return;
+    case fault_kind::crash: return crash(p, how_long);
+    case fault_kind::drift_beyond: trial_.clocks_beyond = true; return h.drift(f.amount);
+    case fault_kind::drift_within: return h.drift(f.amount);
+    case fault_kind::wall_clock_step:
+        return h.step_wall_clock(std::chrono::hours(24 * 365 * 10) * (f.amount < 0 ? -1 : 1));
+    case fault_kind::shutdown:
+        if (!p.closing)
+            processes_.close(p, true);
+        return;
+    case fault_kind::cancel: return cancel(f, p);
+    default: return;
+    }
+}
+
+/// From here on, messages fare badly.
+void faults::worsen(const fault& f, process& p)
+{
+    testing::conditions net = p.host->network();
+    const auto percent = static_cast<std::uint32_t>(f.amount) * 10'000;
+    switch (f.what) {
+    case fault_kind::lossy: net.loss = net.reply_loss = net.hint_loss = percent; break;
+    case fault_kind::duplicating:
+        trial_.duplicates = true;
+        net.duplication = net.hint_doubling = percent;
+        break;
+    case fault_kind::reordering: net.reordering = percent; break;
+    case fault_kind::resetting: net.reset_before = net.reset_after = percent; break;
+    case fault_kind::delaying:
+        net.slow = 100'000;
+        net.slow_delay = milliseconds(f.amount);
+        break;
+    default: return;
+    }
+    p.host->network(net);
+}
+
+void faults::crash(process& p, milliseconds how_long)
+{
+    for (process& each : trial_.processes)
+        if (each.host == p.host)
+            each.dead = true; // earlier clients of this host too
+    std::erase_if(trial_.possessions, [](const possession& each) { return each.client->dead; });
+    p.host->crash();
+    trial_.world.after(how_long, [this, &p] {
+        std::string name = p.host->name();
+        if (!name.ends_with('\''))
+            name += '\'';
+        processes_.restart(p.client, trial_.world.make_host(std::move(name)));
+    });
+}
+
+void faults::cancel(const fault& f, const process& p)
+{
+    for (actor& each : trial_.actors)
+        if (each.client == &p && each.due > 0 && each.op->name == f.name % trial_.scenario.names)
+            actors::cancel(each);
+}
+
+void faults::heal()
+{
+    if (trial_.traced)
+        trial_.world.note("HEALED");
+    for (process& each : trial_.processes)
+        if (!each.dead)
+            each.host->network(testing::conditions());
+    trial_.server.slow({});
+    if (!trial_.scenario.is_quiet())
+        trial_.world.at(std::max(trial_.now(), trial_.troubled_until) + to_notice,
+                        [this] { checks_.look_for_orphans(); });
+}
+
+} // namespace leasehold::test::sim

@@ -1,0 +1,45 @@
+#ifndef LEASEHOLD_TEST_SIM_FAULTS_HPP
+#define LEASEHOLD_TEST_SIM_FAULTS_HPP
+
+#include "sim/checks.hpp"
+#include "sim/processes.hpp"
+#include "sim/trial.hpp"
+
+#include <vector>
+
+namespace leasehold::test::sim {
+
+/// Lets the faults of the plan happen: at their times, at steps of a client, at a shutdown.
+class faults
+{
+public:
+    faults(trial& of, processes& clients, checks& judge);
+
+    /// Those that have a time; and the time from which on nothing goes wrong.
+    void schedule();
+
+private:
+    void arm(process& p);
+    void trigger(process& p, testing::step done);
+    void trigger_at_close(process& p);
+    void apply_when_due(const fault& f);
+    void apply(const fault& f, process& p);
+    void break_exclusion(const fault& f, name_state& n);
+    void befall_network(const fault& f, process& p, milliseconds how_long);
+    void befall_server(const fault& f, name_state& n, milliseconds how_long);
+    void befall_process(const fault& f, process& p, milliseconds how_long);
+    void worsen(const fault& f, process& p);
+    void crash(process& p, milliseconds how_long);
+    void cancel(const fault& f, const process& p);
+    void count(const fault& f, const process& p);
+    void heal();
+
+    trial& trial_;
+    processes& processes_;
+    checks& checks_;
+    std::vector<const fault*> fired_;
+};
+
+} // namespace leasehold::test::sim
+
+#endif

@@ -1,0 +1,66 @@
+#include "sim/run.hpp"
+
+#include "sim/actors.hpp"
+#include "sim/checks.hpp"
+#include "sim/faults.hpp"
+#include "sim/processes.hpp"
+#include "sim/trial.hpp"
+#include "testing/random.hpp"
+
+#include <exception>
+#include <string>
+
+namespace leasehold::test::sim {
+namespace {
+
+/// Until the plan ends or something is wrong.
+void perform(trial& t, processes& clients, checks& judge)
+{
+    const auto end = t.time(t.scenario.ends);
+    while (t.first_wrong.empty() && t.world.run_one(end)) {
+    }
+    if (!t.first_wrong.empty())
+        return;
+    t.world.run_until(end);
+    judge.all_called();
+    if (!clients.close_all())
+        t.wrong("shutdown: it did not end");
+    judge.nothing_left();
+}
+
+} // namespace
+
+verdict run(const plan& scenario, coverage& counted,
+            const std::function<void(std::string_view)>& trace)
+{
+    trial t(scenario, counted);
+    t.world.on_trace(trace);
+    t.traced = static_cast<bool>(trace);
+    for (std::size_t i = 0; i < scenario.names; ++i)
+        t.names.emplace_back().text = "name-" + std::to_string(i);
+
+    checks judge(t);
+    processes clients(t, judge);
+    actors acting(t, judge);
+    faults befalling(t, clients, judge);
+    judge.follow_server();
+    clients.start_all();
+    acting.schedule();
+    befalling.schedule();
+    judge.probe_regularly();
+
+    try {
+        perform(t, clients, judge);
+    }
+    catch (const std::exception& failure) {
+        t.wrong(std::string("exception: ") + failure.what());
+    }
+    counted.simulated += t.world.age();
+    counted.events += t.world.events();
+    counted.commands += t.server.commands();
+    const auto hash = testing::impl::mix(t.world.trace_hash() ^ t.outcomes);
+    t.end_world();
+    return {t.first_wrong, hash};
+}
+
+} // namespace leasehold::test::sim
