@@ -136,6 +136,17 @@ void host::cut_off(direction which, duration how_long)
     state_->cut_off(which, how_long);
 }
 
+void host::fail_sending(duration how_long)
+{
+    state_->line("SENDS NOTHING");
+    state_->no_sending_until = std::max(state_->no_sending_until, state_->time.now() + how_long);
+}
+
+const mishaps& host::mishaps() const noexcept
+{
+    return state_->befallen;
+}
+
 void host::reset_connections()
 {
     state_->line("connections RESET");

@@ -92,7 +92,10 @@ void host_state::drop_waits() noexcept
 clock::duration host_state::delay()
 {
     const auto usual = random.between(messages.delay_floor.count(), messages.delay_ceiling.count());
-    return clock::duration(usual) + (random.chance(messages.slow) ? messages.slow_delay : clock::duration::zero());
+    if (!random.chance(messages.slow))
+        return clock::duration(usual);
+    ++befallen.late;
+    return clock::duration(usual) + messages.slow_delay;
 }
 
 } // namespace leasehold::testing::impl

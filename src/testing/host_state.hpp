@@ -76,6 +76,7 @@ public:
     }
 
     [[nodiscard]] bool cut_to_server() const noexcept { return time.now() < cut_to_server_until; }
+    [[nodiscard]] bool sends() const noexcept { return time.now() >= no_sending_until; }
     [[nodiscard]] bool cut_from_server() const noexcept { return time.now() < cut_from_server_until; }
 
     /// How long a message takes.
@@ -98,6 +99,8 @@ public:
     std::vector<std::unique_ptr<task>> held;
 
     conditions messages;
+    mishaps befallen;
+    clock::time_point no_sending_until{};
     clock::time_point cut_to_server_until{};
     clock::time_point cut_from_server_until{};
     clock::time_point no_hints_until{};

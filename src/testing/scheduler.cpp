@@ -38,8 +38,10 @@ void scheduler::post(host_state& where, std::unique_ptr<task> what)
 {
     if (where.crashed)
         return; // destroyed here
-    if (where.paused)
+    if (where.paused) {
+        ++where.befallen.tasks_held_up;
         where.held.push_back(std::move(what));
+    }
     else
         ready_.push_back({&where, std::move(what)});
 }
@@ -85,6 +87,7 @@ bool scheduler::run_one(clock::time_point end)
                 ready_[which] = std::move(ready_.back());
             ready_.pop_back();
             if (next.where->paused) {
+                ++next.where->befallen.tasks_held_up;
                 next.where->held.push_back(std::move(next.what));
                 continue;
             }

@@ -11,27 +11,30 @@ server::server(std::unique_ptr<impl::server_state> state) noexcept : state_(std:
 
 server::~server() = default;
 
-void server::restart(data what, duration down)
+std::size_t server::restart(data what, duration down)
 {
+    std::size_t gone = 0;
     state_->line(what == data::kept ? "RESTARTS with its data" : what == data::lost ? "RESTARTS EMPTY" : "RESTARTS without the last second");
     if (what == data::lost)
-        state_->flush_all();
+        gone = state_->flush_all();
     else if (what == data::last_second_lost)
-        state_->lose(std::chrono::seconds(1));
+        gone = state_->lose(std::chrono::seconds(1));
     state_->go_down(down);
+    return gone;
 }
 
-void server::fail_over(duration lag, duration down)
+std::size_t server::fail_over(duration lag, duration down)
 {
     state_->line("FAILS OVER, without the last " + std::to_string(lag / std::chrono::milliseconds(1)) + " ms");
-    state_->lose(lag);
+    const std::size_t gone = state_->lose(lag);
     state_->go_down(down);
+    return gone;
 }
 
-void server::flush_all()
+std::size_t server::flush_all()
 {
     state_->line("FLUSHALL");
-    state_->flush_all();
+    return state_->flush_all();
 }
 
 void server::flush_scripts()
@@ -46,16 +49,16 @@ bool server::erase(std::string_view name)
     return state_->erase(name);
 }
 
-void server::overwrite(std::string_view name)
+bool server::overwrite(std::string_view name)
 {
     state_->line("SET " + std::string(name));
-    state_->overwrite(name);
+    return state_->overwrite(name);
 }
 
-void server::seize(std::string_view name, milliseconds how_long)
+bool server::seize(std::string_view name, milliseconds how_long)
 {
     state_->line("SEIZED by a stranger: " + std::string(name));
-    state_->seize(name, how_long);
+    return state_->seize(name, how_long);
 }
 
 void server::stall(duration how_long)
@@ -74,6 +77,18 @@ void server::refuse(duration how_long)
 {
     state_->line("REFUSES everything for " + std::to_string(how_long / std::chrono::milliseconds(1)) + " ms");
     state_->refuses_until = std::max(state_->refuses_until, state_->time.now() + how_long);
+}
+
+void server::deny(duration how_long)
+{
+    state_->line("DENIES everything for " + std::to_string(how_long / std::chrono::milliseconds(1)) + " ms");
+    state_->denies_until = std::max(state_->denies_until, state_->time.now() + how_long);
+}
+
+void server::fail_renewals(std::string_view name, duration how_long)
+{
+    state_->line("RENEWALS of " + std::string(name) + " FAIL");
+    state_->no_renewals.emplace_back(name, state_->time.now() + how_long);
 }
 
 void server::step_clock(duration by)
@@ -96,6 +111,11 @@ std::string server::holder(std::string_view name) const
 std::size_t server::locks() const
 {
     return state_->data.size(state_->instant());
+}
+
+std::chrono::microseconds server::time() const noexcept
+{
+    return std::chrono::microseconds(state_->time_us());
 }
 
 std::size_t server::watches() const noexcept

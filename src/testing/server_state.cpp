@@ -137,6 +137,12 @@ answer server_state::execute(call& what)
         result("refused");
         return said;
     }
+    if (time.now() < denies_until) {
+        said.failed = errc::permission_denied;
+        said.renewed.resize(what.items.size(), renewal_result::failed);
+        result("denied");
+        return said;
+    }
     if (!std::exchange(scripts_known[static_cast<std::size_t>(what.what)], true)) {
         said.script_missing = true;
         result("no script");
@@ -147,6 +153,12 @@ answer server_state::execute(call& what)
     case call::kind::acquire: execute_acquire(what, said); break;
     case call::kind::renew:
         for (const call::item& each : what.items) {
+            if (fails_renewals_of(each.name)) {
+                if (time.traced())
+                    line("renew " + each.name + " by " + short_id(each.owner) + " -> failed");
+                said.renewed.push_back(renewal_result::failed);
+                continue;
+            }
             const auto got = is_overwritten(each.name) ? renewal_result::gone
                                                            : data.renew({each.name, each.owner, each.lease, each.entry}, now);
             if (got == renewal_result::renewed)
@@ -275,22 +287,26 @@ void server_state::replay(memory::table& onto, const written& one)
 }
 
 /// The data as it was that long ago.
-void server_state::lose(clock::duration latest)
+std::size_t server_state::lose(clock::duration latest)
 {
     const auto kept = time.now() - latest;
-    while (!journal_.empty() && journal_.back().when > kept)
+    std::size_t gone = 0;
+    for (; !journal_.empty() && journal_.back().when > kept; ++gone)
         journal_.pop_back();
     memory::table again(old_);
     for (const written& each : journal_)
         replay(again, each);
     data = again;
+    return gone;
 }
 
-void server_state::flush_all()
+std::size_t server_state::flush_all()
 {
+    const std::size_t gone = data.names() + overwritten_.size();
     data.clear();
     overwritten_.clear();
     note(written::kind::flush, {});
+    return gone;
 }
 
 bool server_state::erase(std::string_view n)
@@ -302,20 +318,28 @@ bool server_state::erase(std::string_view n)
     return was_locked || was_overwritten;
 }
 
-void server_state::overwrite(std::string_view n)
+bool server_state::overwrite(std::string_view n)
 {
-    erase(n);
+    const bool was_there = erase(n);
     overwritten_.emplace_back(n);
+    return was_there;
 }
 
-void server_state::seize(std::string_view n, std::chrono::milliseconds how_long)
+bool server_state::seize(std::string_view n, std::chrono::milliseconds how_long)
 {
-    erase(n);
+    const bool was_there = erase(n);
     const std::string who = "foreigner:" + std::to_string(++foreigners_);
     const auto got = data.acquire({n, who, {}, how_long, 1, {}}, memory::table::no_limit, instant());
     note(written::kind::acquire, n, who, {}, how_long, 1);
     if (on_grant)
         on_grant({n, who, got.first_fence, got.fences, false, {}});
+    return was_there;
+}
+
+bool server_state::fails_renewals_of(std::string_view n) const noexcept
+{
+    return std::any_of(no_renewals.begin(), no_renewals.end(),
+                       [&](const auto& each) { return each.first == n && time.now() < each.second; });
 }
 
 bool server_state::is_overwritten(std::string_view n) const noexcept

@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace leasehold::testing::impl {
@@ -35,11 +36,11 @@ public:
 
     void speed(clock::duration each);
     void go_down(clock::duration how_long);
-    void lose(clock::duration latest);
-    void flush_all();
+    std::size_t lose(clock::duration latest);
+    std::size_t flush_all();
     bool erase(std::string_view name);
-    void overwrite(std::string_view name);
-    void seize(std::string_view name, std::chrono::milliseconds how_long);
+    bool overwrite(std::string_view name);
+    bool seize(std::string_view name, std::chrono::milliseconds how_long);
 
     [[nodiscard]] static std::string describe(const call& what);
     void line(std::string_view text) { time.line(name, text); }
@@ -51,6 +52,8 @@ public:
     clock::time_point down_until{};
     clock::time_point stalled_until{};
     clock::time_point refuses_until{};
+    clock::time_point denies_until{};
+    std::vector<std::pair<std::string, clock::time_point>> no_renewals; ///< Of whom, until when.
     clock::duration each_takes{};
     std::array<bool, 3> scripts_known{};
     std::uint64_t commands = 0;
@@ -101,6 +104,7 @@ private:
     void note(written::kind what, std::string_view n, std::string_view owner = {}, std::string_view entry = {},
               std::chrono::milliseconds lease = {}, std::uint32_t fences = 0);
     static void replay(memory::table& onto, const written& one);
+    [[nodiscard]] bool fails_renewals_of(std::string_view n) const noexcept;
     [[nodiscard]] bool is_overwritten(std::string_view n) const noexcept;
 
     std::vector<std::weak_ptr<simulated_store>> connected_;

@@ -134,6 +134,14 @@ void simulated_store::refuse(Handler handler, Reply reply)
     });
 }
 
+/// Whether a request can be sent now.
+bool simulated_store::sends() noexcept
+{
+    if (connected_ && !host_.sends())
+        ++host_.befallen.requests_unsent;
+    return connected_ && host_.sends();
+}
+
 call_ptr simulated_store::make(call::kind what)
 {
     return {new call(what, weak_from_this(), host_)};
@@ -141,7 +149,7 @@ call_ptr simulated_store::make(call::kind what)
 
 void simulated_store::async_acquire(const acquire_request& request, acquire_handler handler)
 {
-    if (!connected_)
+    if (!sends())
         return refuse(std::move(handler), acquire_reply{});
     const call_ptr c = make(call::kind::acquire);
     c->name = request.name;
@@ -156,7 +164,7 @@ void simulated_store::async_acquire(const acquire_request& request, acquire_hand
 
 void simulated_store::async_renew(std::span<const renewal> renewals, renew_handler handler)
 {
-    if (!connected_)
+    if (!sends())
         return refuse(std::move(handler), std::vector<renewal_result>(renewals.size(), renewal_result::failed));
     const call_ptr c = make(call::kind::renew);
     c->items.reserve(renewals.size());
@@ -168,7 +176,7 @@ void simulated_store::async_renew(std::span<const renewal> renewals, renew_handl
 
 void simulated_store::async_release(const release_request& request, release_handler handler)
 {
-    if (!connected_)
+    if (!sends())
         return refuse(std::move(handler), release_reply{});
     const call_ptr c = make(call::kind::release);
     c->name = request.name;
@@ -219,19 +227,23 @@ void simulated_store::transmit(const call_ptr& what)
 {
     const conditions& net = host_.messages;
     if (host_.random.chance(net.loss)) {
+        ++host_.befallen.requests_lost;
         if (host_.time.traced())
             line("request LOST: " + server_state::describe(*what));
         return;
     }
     if (host_.random.chance(net.reset_before)) {
+        ++host_.befallen.requests_lost;
         line("connection RESET before the request arrived");
         return reset();
     }
     const bool reset_after = host_.random.chance(net.reset_after);
     const bool twice = host_.random.chance(net.duplication);
     arrive_after(what, {}, reset_after);
-    if (twice)
-        arrive_after(what, clock::duration(1 + static_cast<clock::rep>(host_.random.below(host_.random.below(2) == 0 ? soon : late_by))), false);
+    if (!twice)
+        return;
+    ++host_.befallen.requests_doubled;
+    arrive_after(what, clock::duration(1 + static_cast<clock::rep>(host_.random.below(host_.random.below(2) == 0 ? soon : late_by))), false);
 }
 
 clock::duration simulated_store::latency() noexcept
@@ -244,12 +256,17 @@ void simulated_store::arrive_after(const call_ptr& what, clock::duration extra, 
     const clock::time_point now = host_.time.now();
     clock::time_point when = now + latency() + extra;
     if (host_.cut_to_server()) {
-        if (host_.random.below(2) == 0)
+        if (host_.random.below(2) == 0) {
+            ++host_.befallen.requests_lost;
             return;
+        }
+        ++host_.befallen.late;
         when = host_.cut_to_server_until + latency();
     }
-    if (host_.random.chance(host_.messages.reordering))
+    if (host_.random.chance(host_.messages.reordering)) {
+        ++host_.befallen.late;
         when += clock::duration(static_cast<clock::rep>(host_.random.below(late_by)));
+    }
     else if (extra == clock::duration::zero())
         last_up_ = when = std::max(when, last_up_ + clock::duration(1));
     host_.time.arm(*new arrival(server_, what, reset_after), when);
@@ -260,29 +277,41 @@ void simulated_store::reply(const call_ptr& to, answer said)
     if (to->connection != connection_)
         return; // the connection that it came by has ended
     if (host_.random.chance(host_.messages.reply_loss)) {
+        ++host_.befallen.replies_lost;
         if (host_.time.traced())
             line("answer LOST: " + server_state::describe(*to));
         return;
     }
     clock::time_point when = host_.time.now() + latency();
     if (host_.cut_from_server()) {
-        if (host_.random.below(2) == 0)
+        if (host_.random.below(2) == 0) {
+            ++host_.befallen.replies_lost;
             return;
+        }
+        ++host_.befallen.late;
         when = host_.cut_from_server_until + latency();
     }
-    if (host_.random.chance(host_.messages.reordering))
+    if (host_.random.chance(host_.messages.reordering)) {
+        ++host_.befallen.late;
         when += clock::duration(static_cast<clock::rep>(host_.random.below(late_by)));
-    else
+    }
+    else {
         last_down_ = when = std::max(when, last_down_ + clock::duration(1));
+    }
     host_.time.arm(*new departure(to, std::move(said)), when);
 }
 
 void simulated_store::publish(std::string_view name, std::uint64_t connection)
 {
-    if (connection != connection_ || host_.time.now() < host_.no_hints_until || host_.cut_from_server() ||
-        host_.random.chance(host_.messages.hint_loss))
+    if (connection != connection_)
         return;
+    if (host_.time.now() < host_.no_hints_until || host_.cut_from_server() ||
+        host_.random.chance(host_.messages.hint_loss)) {
+        ++host_.befallen.hints_lost;
+        return;
+    }
     const int copies = host_.random.chance(host_.messages.hint_doubling) ? 2 : 1;
+    host_.befallen.hints_doubled += copies == 2 ? 1 : 0;
     for (int i = 0; i < copies; ++i) {
         const auto delay = latency();
         host_.time.at(host_.time.now() + delay, [weak = weak_from_this(), text = std::string(name)] {
@@ -295,8 +324,10 @@ void simulated_store::publish(std::string_view name, std::uint64_t connection)
 void simulated_store::false_hint(std::string_view name)
 {
     on_strand([this, text = std::string(name)] {
-        if (connected_ && listener_ != nullptr && std::find(watched_.begin(), watched_.end(), text) != watched_.end())
+        if (connected_ && listener_ != nullptr && std::find(watched_.begin(), watched_.end(), text) != watched_.end()) {
+            ++host_.befallen.hints;
             listener_->on_hint(text);
+        }
     });
 }
 
@@ -345,6 +376,7 @@ void simulated_store::lost(std::uint64_t connection)
     if (connection != connection_ || !is_open() || !connected_)
         return;
     connected_ = false;
+    ++host_.befallen.connections_lost;
     patience_->disarm();
     patience_->runs = false;
     server_.disconnect(*this, connection_++);
@@ -357,10 +389,16 @@ void simulated_store::lost(std::uint64_t connection)
         finish(*each, none);
     host_.told(step::disconnected);
     if (is_open())
-        retry();
+        attempt_later();
 }
 
 void simulated_store::retry()
+{
+    ++host_.befallen.connects_failed;
+    attempt_later();
+}
+
+void simulated_store::attempt_later()
 {
     const auto pause = clock::duration(host_.random.between(reconnect_floor, reconnect_ceiling));
     host_.time.at(host_.time.now() + pause, [weak = weak_from_this()] {

@@ -61,6 +61,8 @@ private:
 
     void attempt();
     void retry();
+    void attempt_later();
+    [[nodiscard]] bool sends() noexcept;
     void connected(std::int64_t server_us);
     void answered(const call_ptr& to, answer& said);
     void finish(call& what, answer& said);

@@ -171,11 +171,11 @@ void faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
         return trial_.world.after(how_long, [&s] { s.slow({}); });
     case fault_kind::stalled_server: return s.stall(how_long);
     case fault_kind::refusing_server: return s.refuse(how_long);
-    case fault_kind::restart_kept: return s.restart(data::kept, how_long);
-    case fault_kind::restart_lost: return s.restart(data::lost, how_long);
-    case fault_kind::restart_second_lost: return s.restart(data::last_second_lost, how_long);
-    case fault_kind::fail_over: return s.fail_over(milliseconds(f.amount), how_long);
-    case fault_kind::flush_all: return s.flush_all();
+    case fault_kind::restart_kept: s.restart(data::kept, how_long); return;
+    case fault_kind::restart_lost: s.restart(data::lost, how_long); return;
+    case fault_kind::restart_second_lost: s.restart(data::last_second_lost, how_long); return;
+    case fault_kind::fail_over: s.fail_over(milliseconds(f.amount), how_long); return;
+    case fault_kind::flush_all: s.flush_all(); return;
     case fault_kind::flush_scripts: return s.flush_scripts();
     case fault_kind::key_deleted: s.erase(n.text); return;
     case fault_kind::key_overwritten:
@@ -184,7 +184,7 @@ void faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
             n.broken = trial_.now();
             s.erase(n.text);
         });
-    case fault_kind::key_seized: return s.seize(n.text, std::max(how_long, 1ms));
+    case fault_kind::key_seized: s.seize(n.text, std::max(how_long, 1ms)); return;
     case fault_kind::server_drift: return s.drift(f.amount);
     case fault_kind::server_clock_forward: return s.step_clock(milliseconds(f.amount));
     case fault_kind::server_clock_back:

@@ -388,6 +388,84 @@ BOOST_AUTO_TEST_CASE(messages_fare_as_the_conditions_say)
     BOOST_TEST(doubled.server.commands() > before + 31); // thirty renewals; copies that come when the answer is there are left out
 }
 
+BOOST_AUTO_TEST_CASE(a_host_says_what_has_befallen_it)
+{
+    holder h;
+    BOOST_TEST(h.host.mishaps().requests_lost == 0u);
+    BOOST_TEST(h.host.mishaps().late == 0u);
+    h.host.cut_off(testing::direction::to_server, 1s);
+    h.world.run_for(1s);
+    BOOST_TEST(h.host.mishaps().requests_lost + h.host.mishaps().late > 0u);
+    BOOST_TEST(h.host.mishaps().connections_lost == 0u);
+    h.host.reset_connections();
+    h.world.run_for(1s);
+    BOOST_TEST(h.host.mishaps().connections_lost == 1u);
+    BOOST_TEST(h.host.mishaps().tasks_held_up == 0u);
+    h.host.pause(1s);
+    h.world.run_for(2s);
+    BOOST_TEST(h.host.mishaps().tasks_held_up > 0u);
+    BOOST_TEST(h.host.mishaps().hints == 0u);
+    h.host.false_hint("name"); // nobody waits
+    h.world.run_for(1s);
+    BOOST_TEST(h.host.mishaps().hints == 0u);
+    BOOST_TEST(h.held.valid());
+}
+
+BOOST_AUTO_TEST_CASE(what_destroys_data_says_whether_there_was_any)
+{
+    holder h;
+    BOOST_TEST(h.server.restart(testing::server::data::kept, 10ms) == 0u);
+    BOOST_TEST(!h.server.erase("another"));
+    BOOST_TEST(!h.server.seize("another", 10ms));
+    BOOST_TEST(h.server.seize("name", 10ms));
+    BOOST_TEST(h.server.flush_all() > 0u);
+    BOOST_TEST(h.server.flush_all() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_is_not_sent_is_told_so_and_tried_again)
+{
+    holder h;
+    h.host.fail_sending(1s);
+    h.world.run_for(1s);
+    BOOST_TEST(h.host.mishaps().requests_unsent > 0u);
+    BOOST_TEST(h.host.mishaps().connections_lost == 0u);
+    h.world.run_for(4s);
+    BOOST_TEST(h.held.valid());
+    h.host.fail_sending(1min);
+    BOOST_TEST((h.lost_within(3s).has_value()));
+    BOOST_TEST((h.lost == errc::expired));
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_may_fail_in_part)
+{
+    holder h;
+    leasehold::lease other;
+    leasehold::mutex(h.locks, "other", {.lease_time = 2s})
+        .async_lock([&](error_code failed, leasehold::lease got) {
+            BOOST_TEST(!failed);
+            other = std::move(got);
+        });
+    h.world.run_for(100ms);
+    BOOST_REQUIRE(other.valid());
+    h.server.fail_renewals("name", 1min);
+    BOOST_TEST((h.lost_within(3s).has_value()));
+    BOOST_TEST((h.lost == errc::expired));
+    BOOST_TEST(other.valid());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_denies_everything_says_so_to_who_asks_and_ends_a_lease_that_needs_it)
+{
+    holder h;
+    h.server.deny(1min);
+    std::optional<error_code> told;
+    leasehold::mutex(h.locks, "other").async_lock(
+        [&](error_code failed, leasehold::lease) { told = failed; });
+    h.world.run_for(100ms);
+    BOOST_TEST((told == errc::permission_denied));
+    BOOST_TEST((h.lost_within(3s).has_value()));
+    BOOST_TEST((h.lost == errc::expired));
+}
+
 BOOST_AUTO_TEST_CASE(a_world_may_end_at_any_moment_and_what_is_left_of_it_is_harmless)
 {
     for (int events = 0; events < 120; events += 3) {

@@ -95,6 +95,10 @@ public:
     /// Cuts the host off for `how_long`. What was sent meanwhile is lost, or arrives when the cut is over: both happen.
     void cut_off(direction which, duration how_long);
 
+    /// For `how_long` what its clients ask for fails with `errc::store_unavailable` before it is sent; the
+    /// connections stay.
+    void fail_sending(duration how_long);
+
     /// Resets the connections to all servers. What is under way may still arrive.
     void reset_connections();
 
@@ -103,6 +107,8 @@ public:
 
     /// The clients on this host are told that a name may be free though nothing happened.
     void false_hint(std::string_view name);
+
+    [[nodiscard]] const testing::mishaps& mishaps() const noexcept;
 
     [[nodiscard]] impl::host_state& state() const noexcept { return *state_; }
 

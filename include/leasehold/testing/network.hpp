@@ -32,6 +32,22 @@ struct conditions
     friend bool operator==(const conditions&, const conditions&) = default;
 };
 
+/// What has befallen a host so far: a test that means to break something can see whether it did.
+struct mishaps
+{
+    std::uint64_t requests_lost = 0;    ///< Never arrived.
+    std::uint64_t requests_unsent = 0;  ///< Refused while the connection was there.
+    std::uint64_t requests_doubled = 0; ///< Arrived twice.
+    std::uint64_t replies_lost = 0;     ///< Never arrived on a connection that stayed open.
+    std::uint64_t late = 0;             ///< Requests and replies that a cut, slowness or reordering delayed.
+    std::uint64_t connects_failed = 0;  ///< No connection came about.
+    std::uint64_t connections_lost = 0; ///< Resets, restarts, and answers that were waited for too long.
+    std::uint64_t hints = 0;            ///< Published releases that arrived, and were wanted.
+    std::uint64_t hints_lost = 0;
+    std::uint64_t hints_doubled = 0;
+    std::uint64_t tasks_held_up = 0;    ///< While the host was paused or suspended.
+};
+
 /// Which way messages are cut off.
 enum class direction : std::uint8_t
 {

@@ -4,6 +4,7 @@
 #include <leasehold/clock.hpp>
 #include <leasehold/detail/export.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -53,16 +54,16 @@ public:
     server(const server&) = delete;
     server& operator=(const server&) = delete;
 
-    // Faults. Each takes effect at once.
+    // Faults. Each takes effect at once. What destroys data says how much: 0 when there was nothing to destroy.
 
     /// Resets all connections and refuses new ones for `down`; then comes back with what was kept.
-    void restart(data what, duration down);
+    std::size_t restart(data what, duration down);
 
     /// A replica takes over that has not seen the writes of the last `lag`; until it does, for `down`, nothing is served.
-    void fail_over(duration lag, duration down);
+    std::size_t fail_over(duration lag, duration down);
 
     /// `FLUSHALL`: all locks and fences are gone, nobody is told.
-    void flush_all();
+    std::size_t flush_all();
 
     /// `SCRIPT FLUSH`: commands are sent twice once more.
     void flush_scripts();
@@ -70,11 +71,11 @@ public:
     /// `DEL`: a lock is gone, nobody is told. False when there was none.
     bool erase(std::string_view name);
 
-    /// Somebody sets the key to a value that is not a lock; `erase` removes it.
-    void overwrite(std::string_view name);
+    /// Somebody sets the key to a value that is not a lock; `erase` removes it. False when there was no lock.
+    bool overwrite(std::string_view name);
 
-    /// A client of another kind takes the lock away from whoever has it, for `how_long`.
-    void seize(std::string_view name, milliseconds how_long);
+    /// A client of another kind takes the lock away from whoever has it, for `how_long`. False when nobody had it.
+    bool seize(std::string_view name, milliseconds how_long);
 
     /// Stopped: what arrives waits and runs afterwards, whether or not its sender is still there.
     void stall(duration how_long);
@@ -84,6 +85,12 @@ public:
 
     /// Answers every command that it was not executed (`BUSY`, `OOM`, `READONLY`).
     void refuse(duration how_long);
+
+    /// Answers every command that its sender has no permission (`NOPERM`).
+    void deny(duration how_long);
+
+    /// Renewals of this name fail; the others of their batch do not.
+    void fail_renewals(std::string_view name, duration how_long);
 
     /// The server's clock steps, forward or (negative) back.
     void step_clock(duration by);
@@ -96,6 +103,8 @@ public:
     /// The id of the owner that has the lock (`owner::id`); empty: nobody.
     [[nodiscard]] std::string holder(std::string_view name) const;
     [[nodiscard]] std::size_t locks() const;
+    /// What its clock shows.
+    [[nodiscard]] std::chrono::microseconds time() const noexcept;
     /// Connections that wait for a name to be released.
     [[nodiscard]] std::size_t watches() const noexcept;
     [[nodiscard]] std::uint64_t commands() const noexcept;
