@@ -1,7 +1,7 @@
 #include <leasehold/client.hpp>
 
-#include "argument_error.hpp"
-#include "core/core.hpp"
+#include "config/argument_error.hpp"
+#include "core/client_state.hpp"
 
 #include <utility>
 

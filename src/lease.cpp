@@ -1,7 +1,7 @@
 #include <leasehold/lease.hpp>
 
-#include "core/cancel_by_slot.hpp"
-#include "core/core.hpp"
+#include "core/async/cancel_by_slot.hpp"
+#include "core/client_state.hpp"
 #include "mutant.hpp"
 
 #include <boost/asio/system_executor.hpp>

@@ -1,8 +1,8 @@
 #include <leasehold/mutex.hpp>
 
-#include "argument_error.hpp"
-#include "core/cancel_by_slot.hpp"
-#include "core/core.hpp"
+#include "config/argument_error.hpp"
+#include "core/async/cancel_by_slot.hpp"
+#include "core/client_state.hpp"
 
 #include <leasehold/client.hpp>
 

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_FSM_BACKOFF_HPP
-#define LEASEHOLD_FSM_BACKOFF_HPP
+#ifndef LEASEHOLD_SRC_FSM_BACKOFF_HPP
+#define LEASEHOLD_SRC_FSM_BACKOFF_HPP
 
 #include <leasehold/clock.hpp>
 

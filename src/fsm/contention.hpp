@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_FSM_CONTENTION_HPP
-#define LEASEHOLD_FSM_CONTENTION_HPP
+#ifndef LEASEHOLD_SRC_FSM_CONTENTION_HPP
+#define LEASEHOLD_SRC_FSM_CONTENTION_HPP
 
 #include "fsm/backoff.hpp"
 #include "mutant.hpp"

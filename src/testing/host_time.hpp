@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_TESTING_HOST_TIME_HPP
 #define LEASEHOLD_SRC_TESTING_HOST_TIME_HPP
 
-#include "core/time_source.hpp"
+#include "core/turn/time_source.hpp"
 #include "testing/host_state.hpp"
 
 #include <boost/asio/post.hpp>

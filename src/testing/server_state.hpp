@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_TESTING_SERVER_STATE_HPP
 #define LEASEHOLD_SRC_TESTING_SERVER_STATE_HPP
 
-#include "store/memory/table.hpp"
+#include "store/memory/lock_table.hpp"
 #include "testing/call.hpp"
 #include "testing/machine_clock.hpp"
 #include "testing/scheduler.hpp"

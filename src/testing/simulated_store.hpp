@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_TESTING_SIMULATED_STORE_HPP
 #define LEASEHOLD_SRC_TESTING_SIMULATED_STORE_HPP
 
-#include "store/redis/server_clock.hpp"
+#include "store/redis/protocol/server_clock.hpp"
 #include "testing/call.hpp"
 #include "testing/host_state.hpp"
 

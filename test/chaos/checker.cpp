@@ -1,6 +1,6 @@
 #include "chaos/checker.hpp"
 
-#include "chaos/account.hpp"
+#include "chaos/client_timeline.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // The checker of chaos: it accepts what is good and rejects whatever is not.
 #include <boost/test/unit_test.hpp>
 
-#include "chaos/account.hpp"
+#include "chaos/client_timeline.hpp"
 #include "chaos/checker.hpp"
 #include "chaos/corruption.hpp"
 

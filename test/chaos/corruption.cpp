@@ -1,6 +1,6 @@
 #include "chaos/corruption.hpp"
 
-#include "chaos/account.hpp"
+#include "chaos/client_timeline.hpp"
 #include "chaos/checker.hpp"
 #include "testing/random.hpp"
 

@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_CHAOS_NEMESIS_HPP
 #define LEASEHOLD_TEST_CHAOS_NEMESIS_HPP
 
-#include "chaos/crew.hpp"
+#include "chaos/client_fleet.hpp"
 #include "chaos/plan.hpp"
 #include "chaos/record.hpp"
 #include "support/redis_server.hpp"

@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_CHAOS_ROUND_HPP
 #define LEASEHOLD_TEST_CHAOS_ROUND_HPP
 
-#include "chaos/crew.hpp"
+#include "chaos/client_fleet.hpp"
 #include "chaos/nemesis.hpp"
 #include "chaos/record.hpp"
 

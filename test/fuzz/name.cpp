@@ -1,8 +1,8 @@
 #include "fuzz/targets.hpp"
 
-#include "store/memory/table.hpp"
+#include "store/memory/lock_table.hpp"
 #include "store/redis/batch.hpp"
-#include "store/redis/layout.hpp"
+#include "store/redis/protocol/key_names.hpp"
 #include "support/resp.hpp"
 
 #include <leasehold/client.hpp>

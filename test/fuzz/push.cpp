@@ -2,10 +2,10 @@
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
 
-#include "store/redis/gate.hpp"
-#include "store/redis/layout.hpp"
-#include "store/redis/pushes.hpp"
-#include "store/redis/watches.hpp"
+#include "core/async/context_poster.hpp"
+#include "store/redis/protocol/key_names.hpp"
+#include "store/redis/transport/push_inbox.hpp"
+#include "store/redis/subscriptions.hpp"
 
 #include <leasehold/store.hpp>
 

@@ -10,10 +10,10 @@
 #include "fuzz/targets.hpp"
 
 #include "store/redis/batch.hpp"
-#include "store/redis/engine.hpp"
-#include "store/redis/gate.hpp"
-#include "store/redis/link.hpp"
-#include "store/redis/probe.hpp"
+#include "store/redis/pipeline.hpp"
+#include "core/async/context_poster.hpp"
+#include "store/redis/transport/transport.hpp"
+#include "store/redis/transport/readiness_check.hpp"
 #include "support/resp.hpp"
 
 #include <leasehold/store.hpp>

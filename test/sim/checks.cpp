@@ -1,6 +1,6 @@
 #include "sim/checks.hpp"
 
-#include "core/runtime.hpp"
+#include "core/turn/turn_context.hpp"
 
 #include <algorithm>
 #include <string>

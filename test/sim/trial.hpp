@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_SIM_TRIAL_HPP
 #define LEASEHOLD_TEST_SIM_TRIAL_HPP
 
-#include "core/core.hpp"
+#include "core/client_state.hpp"
 #include "sim/coverage.hpp"
 #include "sim/plan.hpp"
 

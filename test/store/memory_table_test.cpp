@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "store/memory/table.hpp"
+#include "store/memory/lock_table.hpp"
 
 #include <string>
 

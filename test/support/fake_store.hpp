@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_SUPPORT_FAKE_STORE_HPP
 #define LEASEHOLD_TEST_SUPPORT_FAKE_STORE_HPP
 
-#include "context_watch.hpp"
+#include "core/async/context_lifetime.hpp"
 
 #include <leasehold/store.hpp>
 

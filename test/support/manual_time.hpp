@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_SUPPORT_MANUAL_TIME_HPP
 #define LEASEHOLD_TEST_SUPPORT_MANUAL_TIME_HPP
 
-#include "core/time_source.hpp"
+#include "core/turn/time_source.hpp"
 
 #include <boost/asio/post.hpp>
 

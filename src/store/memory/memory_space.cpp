@@ -1,4 +1,4 @@
-#include "store/memory/space_state.hpp"
+#include "store/memory/memory_space_state.hpp"
 
 #include <leasehold/clock.hpp>
 

@@ -1,5 +1,5 @@
-#include "context_watch.hpp"
-#include "store/memory/space_state.hpp"
+#include "core/async/context_lifetime.hpp"
+#include "store/memory/memory_space_state.hpp"
 
 #include <leasehold/memory_store.hpp>
 

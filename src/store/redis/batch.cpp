@@ -1,6 +1,6 @@
 #include "store/redis/batch.hpp"
 
-#include "store/redis/layout.hpp"
+#include "store/redis/protocol/key_names.hpp"
 
 #include <boost/redis/error.hpp>
 #include <boost/redis/resp3/type.hpp>

@@ -1,9 +1,9 @@
-#ifndef LEASEHOLD_STORE_REDIS_BATCH_HPP
-#define LEASEHOLD_STORE_REDIS_BATCH_HPP
+#ifndef LEASEHOLD_SRC_STORE_REDIS_BATCH_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_BATCH_HPP
 
-#include "store/redis/gate.hpp"
-#include "store/redis/reply.hpp"
-#include "store/redis/script.hpp"
+#include "core/async/context_poster.hpp"
+#include "store/redis/protocol/reply.hpp"
+#include "store/redis/protocol/script.hpp"
 
 #include <leasehold/store.hpp>
 

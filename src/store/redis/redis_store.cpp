@@ -1,10 +1,10 @@
 #include <leasehold/redis_store.hpp>
 
-#include "store/redis/borrowed_link.hpp"
-#include "store/redis/engine.hpp"
-#include "store/redis/own_link.hpp"
-#include "store/redis/settings.hpp"
-#include "store/redis/watches.hpp"
+#include "store/redis/transport/shared_transport.hpp"
+#include "store/redis/pipeline.hpp"
+#include "store/redis/transport/owned_transport.hpp"
+#include "store/redis/transport/settings.hpp"
+#include "store/redis/subscriptions.hpp"
 
 #include <boost/system/system_error.hpp>
 

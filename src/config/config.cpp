@@ -1,0 +1,115 @@
+#include <leasehold/config.hpp>
+
+#include "config/config_check.hpp"
+#include "config/printable.hpp"
+
+#include <leasehold/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+namespace leasehold {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::string wrong(std::string_view part, std::string_view value, std::string_view allowed)
+{
+    std::string text(part);
+    text += " is '";
+    text += value;
+    text += "', must be ";
+    text += allowed;
+    return text;
+}
+
+std::string milliseconds_between(std::string_view part, milliseconds value, milliseconds least, milliseconds most)
+{
+    if (value >= least && value <= most)
+        return {};
+    return wrong(part, std::to_string(value.count()) + " ms",
+                 std::to_string(least.count()) + " to " + std::to_string(most.count()) + " ms");
+}
+
+bool has_nul(std::string_view text)
+{
+    return text.find('\0') != std::string_view::npos;
+}
+
+std::string problem_of_place(const config& c)
+{
+    if (!c.unix_socket.empty()) {
+        if (c.store == config::kind::sentinel)
+            return wrong("unix_socket", c.unix_socket, "empty with Sentinel");
+        if (c.tls)
+            return wrong("tls", "true", "false with a local socket");
+        if (has_nul(c.unix_socket))
+            return "unix_socket contains a NUL, must be a path";
+        // What fits into a socket address on every system.
+        if (c.unix_socket.size() > 103)
+            return wrong("unix_socket", c.unix_socket, "103 bytes at most");
+        return {};
+    }
+    if (c.addresses.empty())
+        return "addresses is empty, must hold a host";
+    if (c.store == config::kind::redis && c.addresses.size() != 1)
+        return wrong("addresses", std::to_string(c.addresses.size()) + " hosts", "one host");
+    for (const config::address& each : c.addresses) {
+        if (each.host.empty() || has_nul(each.host))
+            return wrong("host", has_nul(each.host) ? "(with a NUL)" : "", "a name or an address");
+        if (each.port == 0)
+            return wrong("port", "0", "1 to 65535");
+    }
+    return {};
+}
+
+std::string problem_of_sentinel(const config& c)
+{
+    if (c.store != config::kind::sentinel)
+        return {};
+    if (c.master.empty())
+        return wrong("master", "", "the name that the Sentinels know the master by");
+    // They name the master by its address, which a certificate seldom holds.
+    if (c.tls && c.tls_verify)
+        return wrong("tls_verify", "true", "false with Sentinel: the name of the master's host is not known");
+    return {};
+}
+
+std::string problem_of_times(const config& c)
+{
+    using namespace std::chrono_literals;
+    for (std::string text : {milliseconds_between("timeout", c.timeout, 10ms, 10min),
+                             milliseconds_between("health_check", c.health_check, 10ms, 10min),
+                             milliseconds_between("reconnect", c.reconnect, 1ms, 10min)}) {
+        if (!text.empty())
+            return text;
+    }
+    constexpr milliseconds decade = std::chrono::days(3653);
+    if (c.fence_retention != config::forever && (c.fence_retention < 1s || c.fence_retention > decade))
+        return wrong("fence_retention", std::to_string(c.fence_retention.count()) + " ms",
+                     "forever, or 1000 to " + std::to_string(decade.count()) + " ms");
+    return {};
+}
+
+} // namespace
+
+std::string problem_of(const config& c)
+{
+    if (c.store == config::kind::memory)
+        return {};
+    // A negative number in some clients' tables, and in the servers.
+    if (c.database > 0x7fffffff)
+        return wrong("database", std::to_string(c.database), "0 to 2147483647");
+    for (const auto& check : {problem_of_place, problem_of_sentinel, problem_of_times}) {
+        if (std::string text = check(c); !text.empty())
+            return text;
+    }
+    return {};
+}
+
+void config::validate() const
+{
+    if (const std::string text = problem_of(*this); !text.empty())
+        throw boost::system::system_error(errc::invalid_option, detail::printable(text));
+}
+
+} // namespace leasehold

@@ -1,0 +1,51 @@
+#include <leasehold/options.hpp>
+
+#include "config/argument_error.hpp"
+
+#include <string>
+
+namespace leasehold {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::string text(milliseconds value)
+{
+    return value == no_limit ? "no_limit" : std::to_string(value.count()) + " ms";
+}
+
+[[noreturn]] void refuse(const char* member, const std::string& was, const std::string& allowed)
+{
+    detail::throw_argument_error(errc::invalid_option, member, was, allowed);
+}
+
+void require(const char* member, milliseconds value, milliseconds least, milliseconds most)
+{
+    if (value < least || value > most)
+        refuse(member, text(value), text(least) + " to " + text(most));
+}
+
+} // namespace
+
+void lock_options::validate() const
+{
+    using namespace std::chrono_literals;
+    require("lease_time", lease_time, 10ms, 30 * 24h);
+    if (renew && renew_interval != 0ms)
+        require("renew_interval", renew_interval, 1ms, lease_time / 2);
+    if (renew_interval < 0ms)
+        refuse("renew_interval", text(renew_interval), "0 ms (a third of the lease time) or more");
+    if (wait_limit < 0ms)
+        refuse("wait_limit", text(wait_limit), "0 ms (one try) or more, or no_limit");
+    require("backoff_floor", backoff_floor, 1ms, 60s);
+    require("backoff_ceiling", backoff_ceiling, backoff_floor, 60s);
+    if (longest_hold < 10ms)
+        refuse("longest_hold", text(longest_hold), "10 ms or more, or no_limit");
+    require("handoff_time", handoff_time, 0ms, 60s);
+    if (handoff_count > 1'000'000)
+        refuse("handoff_count", std::to_string(handoff_count), "0 to 1000000");
+    if (replica_acks != 0)
+        detail::throw_argument_error(errc::not_supported, "replica_acks", std::to_string(replica_acks), "only 0 yet");
+}
+
+} // namespace leasehold

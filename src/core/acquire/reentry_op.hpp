@@ -1,0 +1,67 @@
+#ifndef LEASEHOLD_SRC_CORE_ACQUIRE_REENTRY_OP_HPP
+#define LEASEHOLD_SRC_CORE_ACQUIRE_REENTRY_OP_HPP
+
+#include "core/acquire/acquire_attempt.hpp"
+#include "core/async/completion.hpp"
+#include "core/lease/lessor.hpp"
+#include "fsm/backoff.hpp"
+
+#include <leasehold/lease.hpp>
+#include <leasehold/owner.hpp>
+
+#include <boost/intrusive/list.hpp>
+
+#include <string>
+
+namespace leasehold::detail {
+
+/// An operation that enters a lock again under the owner that holds it. It stands in no queue: either the owner is in, or it is not.
+class enter_op final : public timer,
+                       public boost::intrusive::list_base_hook<>,
+                       public boost::intrusive_ref_counter<enter_op>,
+                       private attempt::listener
+{
+public:
+    using handler_type = completion<error_code, lease>::handler_type;
+    using list = boost::intrusive::list<enter_op, boost::intrusive::constant_time_size<false>>;
+
+    enter_op(handler_type handler, spec_ptr what, owner under, clock::duration patience,
+             clock::time_point now);
+
+    /// Begins; it is in `all` until it has ended.
+    void start(lessor& of, list& all);
+
+    void cancel() { fail(asio::error::operation_aborted); }
+    void fail(error_code why);
+    void connected();
+    void disconnected(error_code why);
+    void drop(error_code told) noexcept;
+
+    completion<error_code, lease> done;
+
+private:
+    void on_answer(attempt& which, error_code failed, const acquire_reply& reply) override;
+    void expired() override;
+
+    void send();
+    void pause(error_code why);
+    void leave();
+    void schedule(clock::time_point next);
+
+    const spec_ptr spec_;
+    const owner who_;
+    const bool once_;
+    clock::time_point since_;
+    const clock::time_point limit_;
+    lessor* lessor_ = nullptr; ///< While it is in the list.
+    list* list_ = nullptr;
+    fsm::backoff backoff_;
+    attempt_ptr under_way_;
+    error_code last_error_;
+    bool failing_ = false; ///< The store did not serve the last time.
+    bool pausing_ = false; ///< And not the time before; nothing shortens the pause.
+};
+
+} // namespace leasehold::detail
+
+#endif

@@ -1,0 +1,330 @@
+#include "core/acquire/wait_queue.hpp"
+
+#include "core/lease/lessor.hpp"
+#include "mutant.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace leasehold::detail {
+namespace {
+
+// A name that nobody wants stays subscribed to for so long, in case it is wanted again.
+constexpr clock::duration linger = std::chrono::seconds(1);
+
+// A time to live so much above one's own lease time is odd.
+constexpr int odd_factor = 10;
+
+} // namespace
+
+void lock_op::cancel()
+{
+    if (place != nullptr)
+        place->fail(*this, asio::error::operation_aborted);
+}
+
+void lock_op::expired()
+{
+    place->limit_reached(*this);
+}
+
+contender::contender(lessor& of) noexcept : lessor_(of) {}
+
+contender::~contender()
+{
+    timer_queue::cancel(*this);
+}
+
+void contender::enqueue(lock_op& op)
+{
+    runtime& r = lessor_.base;
+    using state = fsm::contention::state;
+    if (const error_code why = r.in_vain(op.once()))
+        return op.done(why, lease());
+    if (op.once()) {
+        const bool waited_for = !queue_.empty() && !queue_.front().once();
+        if (contention_.current() == state::holding || waited_for)
+            return op.done(last_error_ ? last_error_ : error_code(errc::held), lease());
+    }
+    op.place = this;
+    const auto patience = op.once() ? runtime::request_limit : op.limit; // one try waits for the store no longer than for any request
+    const bool for_ever = patience == clock::duration::max();
+    if (!for_ever || r.observed())
+        op.begin(r.turn_time());
+    queue_.push_back(op);
+    intrusive_ptr_add_ref(&op);
+    ++r.counts.waiting;
+    if (!for_ever && patience < clock::time_point::max() - op.since)
+        r.timers.schedule(op, op.since + patience);
+    if (contention_.current() == state::idle) {
+        taken_ = false;
+        const lock_options& o = op.spec->options;
+        contention_.use(fsm::backoff(o.backoff_floor, o.backoff_ceiling));
+        lingering_ = false;
+        timer_queue::cancel(*this);
+        perform(contention_.wanted(r.online()));
+    }
+}
+
+void contender::remove(lock_op& op)
+{
+    timer_queue::cancel(op);
+    op.place = nullptr;
+    queue_.erase(queue_.iterator_to(op));
+    --lessor_.base.counts.waiting;
+}
+
+void contender::fail(lock_op& op, error_code why)
+{
+    const boost::intrusive_ptr<lock_op> last(&op, false); // the queue's
+    remove(op);
+    op.done(why, lease());
+    lessor_.base.tell([&](observer& o) { o.not_acquired(name(), why, lessor_.base.turn_time() - op.since); });
+    queue_left();
+}
+
+void contender::fail_all(error_code why)
+{
+    while (!queue_.empty())
+        fail(queue_.front(), why);
+}
+
+void contender::hear()
+{
+    for (auto i = queue_.begin(); i != queue_.end();) {
+        lock_op& each = *i++;
+        if (each.done.unheard)
+            each.cancel();
+    }
+}
+
+void contender::fail_once(error_code why)
+{
+    for (auto i = queue_.begin(); i != queue_.end();) {
+        lock_op& each = *i++;
+        if (each.once())
+            fail(each, why);
+    }
+}
+
+void contender::limit_reached(lock_op& op)
+{
+    const bool unreachable = !lessor_.base.online();
+    const error_code fault = last_error_ ? last_error_ : unreachable ? error_code(errc::store_unavailable) : error_code();
+    fail(op, fault ? fault : error_code(taken_ && !op.once() ? errc::timed_out : errc::outcome_unknown));
+}
+
+void contender::queue_left()
+{
+    if (!queue_.empty())
+        return;
+    if (contention_.waits())
+        timer_queue::cancel(*this);
+    contention_.unwanted();
+    lessor_.check(*this);
+}
+
+bool contender::hand_over(hold& which)
+{
+    if (queue_.empty())
+        return false;
+    const lock_options& o = which.spec->options;
+    const auto now = lessor_.base.turn_time();
+    lock_op& next = queue_.front();
+    const bool allowed =
+        o.renew && which.handoffs < o.handoff_count && (which.handoffs + 1 < which.fences || has(mutant::fences_not_reserved)) &&
+        (now - which.since < clock::duration(o.handoff_time) || has(mutant::handoff_without_end)) &&
+        (which.valid_until() - now >= clock::duration(o.lease_time) / 2 || has(mutant::handoff_near_the_end)) &&
+        (!which.shared() || has(mutant::handoff_of_entered)) && which.spec->serves(*next.spec);
+    if (!allowed)
+        return false;
+    ++which.handoffs;
+    which.life.extend(next.spec->longest(now));
+    const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
+    remove(next);
+    lessor_.give(next.done, which, which.first_fence + which.handoffs, next.since, true);
+    return true;
+}
+
+void contender::leaving() noexcept
+{
+    contention_.leaving();
+}
+
+void contender::left(bool others)
+{
+    runtime& r = lessor_.base;
+    perform(contention_.left(!queue_.empty(), others, r.online(), r.random));
+    lessor_.check(*this);
+}
+
+void contender::hint()
+{
+    perform(contention_.hint());
+}
+
+void contender::connected()
+{
+    if (contention_.current() != fsm::contention::state::pausing)
+        last_error_ = {};
+    perform(contention_.connected());
+}
+
+void contender::disconnected(error_code why)
+{
+    last_error_ = why;
+    if (why == errc::permission_denied)
+        fail_all(why);
+    else if (!under_way_)
+        fail_once(why);
+}
+
+void contender::stop()
+{
+    if (under_way_)
+        std::exchange(under_way_, nullptr)->abandon();
+    timer_queue::cancel(*this);
+}
+
+void contender::drop(error_code told) noexcept
+{
+    while (!queue_.empty()) {
+        const boost::intrusive_ptr<lock_op> last(&queue_.front(), false);
+        queue_.pop_front();
+        last->place = nullptr;
+        timer_queue::cancel(*last);
+        last->done.end(told);
+    }
+    if (under_way_)
+        std::exchange(under_way_, nullptr)->forget();
+}
+
+bool contender::unused() const noexcept
+{
+    return queue_.empty() && contention_.current() == fsm::contention::state::idle;
+}
+
+bool contender::rest()
+{
+    runtime& r = lessor_.base;
+    if (watching_ && !lingering_) {
+        lingering_ = true;
+        r.timers.schedule(*this, r.turn_time() + linger);
+    }
+    return !lingering_;
+}
+
+void contender::expired()
+{
+    runtime& r = lessor_.base;
+    if (!std::exchange(lingering_, false))
+        return perform(contention_.due(r.online()));
+    if (std::exchange(watching_, false)) {
+        r.locks().unwatch(name());
+        --r.counts.watched;
+    }
+    lessor_.check(*this);
+}
+
+void contender::perform(fsm::contention::action what)
+{
+    switch (what.what) {
+    case fsm::contention::action::kind::none: break;
+    case fsm::contention::action::kind::send: send(); break;
+    case fsm::contention::action::kind::sleep:
+        lessor_.base.timers.schedule(*this, lessor_.base.turn_time() + what.pause);
+        break;
+    }
+}
+
+void contender::send()
+{
+    timer_queue::cancel(*this);
+    runtime& r = lessor_.base;
+    const spec_ptr& spec = queue_.front().spec;
+    const lock_options& o = spec->options;
+    const bool hands_over = !has(mutant::fences_not_reserved) && o.renew && o.handoff_count > 0 && o.handoff_time.count() > 0;
+    under_way_ = new attempt(r, lessor_.back, *this, spec, r.make_owner(), {});
+    under_way_->send(hands_over ? o.handoff_count + 1 : 1);
+}
+
+void contender::on_answer(attempt& which, error_code failed, const acquire_reply& reply)
+{
+    const attempt_ptr stays = std::exchange(under_way_, nullptr);
+    if (failed == condition::bad_request) {
+        fail_all(failed);
+        perform(contention_.failed(false, lessor_.base.random));
+    }
+    else if (failed) {
+        refused(failed);
+    }
+    else {
+        switch (reply.result) {
+        case acquire_reply::outcome::granted: granted(which, reply); break;
+        case acquire_reply::outcome::held: held_by_other(reply); break;
+        case acquire_reply::outcome::late: perform(contention_.late(!queue_.empty(), lessor_.base.random)); break;
+        case acquire_reply::outcome::gone: refused(errc::store_refused); break;
+        }
+    }
+    lessor_.check(*this);
+}
+
+void contender::granted(attempt& which, const acquire_reply& reply)
+{
+    last_error_ = {};
+    taken_ = true;
+    const hold_ptr taken = lessor_.take(which, reply);
+    if (!taken)
+        return refused(errc::store_unavailable);
+    contention_.granted();
+    if (queue_.empty() || !which.spec->serves(*queue_.front().spec)) {
+        contention_.leaving();
+        if (has(mutant::cancelled_grant_kept))
+            return left(false);
+        return lessor_.back.leave(*taken, nullptr, {}, this);
+    }
+    taken->place = this;
+    lessor_.keeper.start(*taken);
+    lock_op& next = queue_.front();
+    const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
+    remove(next);
+    lessor_.give(next.done, *taken, taken->first_fence, next.since, false);
+    fail_once(errc::held);
+}
+
+void contender::held_by_other(const acquire_reply& reply)
+{
+    runtime& r = lessor_.base;
+    const auto now = r.turn_time();
+    last_error_ = {};
+    taken_ = true;
+    r.tell([&](observer& o) { o.waiting(name(), reply.remaining); });
+    fail_once(errc::held);
+    if (!queue_.empty()) {
+        const bool frozen = reply.remaining == last_remaining_ && now - last_look_ >= std::chrono::milliseconds(10);
+        const bool odd = reply.remaining > odd_factor * queue_.front().spec->options.lease_time;
+        if (frozen || odd || reply.remaining.count() < 0)
+            r.tell([&](observer& o) { o.suspect_expiry(name(), reply.remaining); });
+        last_remaining_ = reply.remaining;
+        last_look_ = now;
+        watch();
+    }
+    perform(contention_.held(reply.remaining, !queue_.empty(), r.random));
+}
+
+void contender::refused(error_code why)
+{
+    last_error_ = why;
+    fail_once(why);
+    perform(contention_.failed(!queue_.empty(), lessor_.base.random));
+}
+
+void contender::watch()
+{
+    if (std::exchange(watching_, true))
+        return;
+    lessor_.base.locks().watch(name());
+    ++lessor_.base.counts.watched;
+}
+
+} // namespace leasehold::detail

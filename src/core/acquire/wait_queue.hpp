@@ -1,0 +1,139 @@
+#ifndef LEASEHOLD_SRC_CORE_ACQUIRE_WAIT_QUEUE_HPP
+#define LEASEHOLD_SRC_CORE_ACQUIRE_WAIT_QUEUE_HPP
+
+#include "core/acquire/acquire_attempt.hpp"
+#include "core/async/completion.hpp"
+#include "core/lease/lease_state.hpp"
+#include "fsm/contention.hpp"
+
+#include <leasehold/lease.hpp>
+
+#include <boost/intrusive/list.hpp>
+
+#include <string>
+#include <utility>
+
+namespace leasehold::detail {
+
+class contender;
+class lessor;
+
+/// An operation that waits for a lock in the queue of its name.
+class lock_op final : public timer, public boost::intrusive::list_base_hook<>, public boost::intrusive_ref_counter<lock_op>
+{
+public:
+    using handler_type = completion<error_code, lease>::handler_type;
+
+    lock_op(handler_type handler, spec_ptr what, clock::duration patience, clock::time_point now)
+        : done(std::move(handler)), spec(std::move(what)), limit(patience), since(now)
+    {}
+
+    /// By its caller, of any type.
+    void cancel();
+
+    completion<error_code, lease> done;
+    const spec_ptr spec;
+    const clock::duration limit; ///< Zero: one try. The longest duration: for ever.
+    clock::time_point since;
+    contender* place = nullptr; ///< While it waits.
+
+    /// Sets the time of the call, where it was not taken then.
+    void begin(clock::time_point now) noexcept
+    {
+        if (since == clock::time_point())
+            since = now;
+    }
+
+    [[nodiscard]] bool once() const noexcept { return limit <= clock::duration::zero(); }
+
+private:
+    void expired() override;
+};
+
+/// One name in this client: who waits for it here, in order, and how this client contends for it on their behalf.
+class contender final : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
+                        private timer,
+                        private attempt::listener
+{
+public:
+    using list = boost::intrusive::list<contender, boost::intrusive::constant_time_size<false>>;
+
+    explicit contender(lessor& of) noexcept;
+    ~contender();
+
+    /// Before all else. The name stays where it is.
+    void set_name(const std::string& name) noexcept { name_ = &name; }
+    [[nodiscard]] const std::string& name() const noexcept { return *name_; }
+
+    [[nodiscard]] bool watching() const noexcept { return watching_; }
+
+    void enqueue(lock_op& op);
+
+    /// Completes an operation of the queue without a lease.
+    void fail(lock_op& op, error_code why);
+    void fail_all(error_code why);
+
+    /// Completes what was cancelled unheard.
+    void hear();
+
+    /// Its time is up: says why it has no lease.
+    void limit_reached(lock_op& op);
+
+    /// Gives the hold of a lease that was released to the next in line, if that is allowed. False: it is to be given back.
+    bool hand_over(hold& which);
+
+    /// The hold is being given back, or was lost.
+    void leaving() noexcept;
+    /// `others`: other clients wait for the name.
+    void left(bool others);
+
+    void hint();
+    void connected();
+    void disconnected(error_code why);
+
+    /// Stops contending; what is under way is given back.
+    void stop();
+    /// Ends all that waits: with an error, or without a word when there is none. Nothing is given back.
+    void drop(error_code told) noexcept;
+
+    /// Notes that it is to be looked at whether it is unused. False: that was noted before.
+    bool note() noexcept { return !std::exchange(noted_, true); }
+    void looked_at() noexcept { noted_ = false; }
+
+    /// Nobody waits, nothing is held or under way.
+    [[nodiscard]] bool unused() const noexcept;
+
+    /// Called when it is unused: true when it can go, false when it lingers, so that a watch is not begun anew for every use.
+    bool rest();
+
+private:
+    void on_answer(attempt& which, error_code failed, const acquire_reply& reply) override;
+    void expired() override;
+
+    void perform(fsm::contention::action what);
+    void send();
+    void granted(attempt& which, const acquire_reply& reply);
+    void held_by_other(const acquire_reply& reply);
+    void refused(error_code why);
+    void fail_once(error_code why);
+    void remove(lock_op& op);
+    void queue_left();
+    void watch();
+
+    lessor& lessor_;
+    const std::string* name_ = nullptr;
+    fsm::contention contention_;
+    boost::intrusive::list<lock_op, boost::intrusive::constant_time_size<false>> queue_;
+    attempt_ptr under_way_;
+    error_code last_error_;
+    std::chrono::milliseconds last_remaining_{-1};
+    clock::time_point last_look_{};
+    bool noted_ = false;
+    bool taken_ = false; ///< The last that is known: somebody has it.
+    bool watching_ = false;
+    bool lingering_ = false;
+};
+
+} // namespace leasehold::detail
+
+#endif

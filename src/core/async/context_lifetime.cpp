@@ -1,0 +1,44 @@
+#include "core/async/context_lifetime.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace leasehold::detail {
+
+boost::asio::execution_context::id context_watch::id;
+
+void context_watch::add(const std::shared_ptr<context_user>& user)
+{
+    const std::scoped_lock lock(mutex_);
+    if (users_.size() >= tidy_at_) {
+        std::erase_if(users_, [](const auto& each) { return each.expired(); });
+        tidy_at_ = std::max<std::size_t>(16, 2 * users_.size());
+    }
+    users_.push_back(user);
+}
+
+void context_watch::tell(void (context_user::*how)() noexcept)
+{
+    std::vector<std::weak_ptr<context_user>> users;
+    {
+        const std::scoped_lock lock(mutex_);
+        users = std::exchange(users_, {});
+    }
+    // The last one first: who was told later is used by who was there before, and must not be asked to end what is gone already.
+    for (auto each = users.rbegin(); each != users.rend(); ++each)
+        if (const auto alive = each->lock())
+            ((*alive).*how)();
+}
+
+void context_watch::shutdown()
+{
+    tell(&context_user::on_context_end);
+}
+
+void context_watch::notify_fork(boost::asio::execution_context::fork_event event)
+{
+    if (event == boost::asio::execution_context::fork_child)
+        tell(&context_user::on_fork);
+}
+
+} // namespace leasehold::detail

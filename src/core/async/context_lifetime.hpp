@@ -1,0 +1,49 @@
+#ifndef LEASEHOLD_SRC_CORE_ASYNC_CONTEXT_LIFETIME_HPP
+#define LEASEHOLD_SRC_CORE_ASYNC_CONTEXT_LIFETIME_HPP
+
+#include <boost/asio/execution_context.hpp>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace leasehold::detail {
+
+/// Wants to know that its execution context ends: posting to one that is gone is a use-after-free. By then the operations of other
+/// services may be destroyed: nothing can be cancelled.
+class context_user
+{
+public:
+    virtual void on_context_end() noexcept = 0;
+
+    /// This is the copy in a forked process. It counts as ended, but its context goes on: what is outstanding there and reads or writes
+    /// what belongs to the parent has to be cancelled.
+    virtual void on_fork() noexcept { on_context_end(); }
+
+protected:
+    ~context_user() = default;
+};
+
+/// The part of an execution context that tells them.
+class context_watch final : public boost::asio::execution_context::service
+{
+public:
+    static boost::asio::execution_context::id id;
+
+    explicit context_watch(boost::asio::execution_context& owner) : service(owner) {}
+
+    void add(const std::shared_ptr<context_user>& user);
+
+private:
+    void tell(void (context_user::*how)() noexcept);
+    void shutdown() override;
+    void notify_fork(boost::asio::execution_context::fork_event event) override;
+
+    std::mutex mutex_;
+    std::vector<std::weak_ptr<context_user>> users_;
+    std::size_t tidy_at_ = 16;
+};
+
+} // namespace leasehold::detail
+
+#endif

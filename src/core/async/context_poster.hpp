@@ -1,0 +1,56 @@
+#ifndef LEASEHOLD_SRC_CORE_ASYNC_CONTEXT_POSTER_HPP
+#define LEASEHOLD_SRC_CORE_ASYNC_CONTEXT_POSTER_HPP
+
+#include "core/async/context_lifetime.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace leasehold::redis_store {
+
+namespace asio = boost::asio;
+
+/// The way to an executor, from any thread, for as long as its context lives.
+class gate final : public detail::context_user
+{
+public:
+    static std::shared_ptr<gate> make(const asio::any_io_executor& executor)
+    {
+        auto made = std::make_shared<gate>(executor);
+        asio::use_service<detail::context_watch>(asio::query(executor, asio::execution::context)).add(made);
+        return made;
+    }
+
+    explicit gate(asio::any_io_executor executor) : executor_(std::move(executor)) {}
+
+    /// False, and `function` is destroyed, when the context has ended.
+    template <class Function>
+    bool post(Function function)
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!executor_)
+            return false;
+        // A post runs nothing here, so it is safe under the mutex; the mutex holds the end of the context back.
+        asio::post(executor_, std::move(function));
+        return true;
+    }
+
+    void on_context_end() noexcept override
+    {
+        const std::scoped_lock lock(mutex_);
+        executor_ = {};
+    }
+
+private:
+    std::mutex mutex_;
+    asio::any_io_executor executor_;
+};
+
+} // namespace leasehold::redis_store
+
+#endif

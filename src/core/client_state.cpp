@@ -1,0 +1,362 @@
+#include "core/client_state.hpp"
+
+#include "core/async/cancel_by_slot.hpp"
+#include "mutant.hpp"
+
+#include <utility>
+
+namespace leasehold::detail {
+namespace {
+
+constexpr clock::duration shutdown_limit = std::chrono::seconds(5); // without an answer of the store
+constexpr clock::duration cancel_limit = std::chrono::seconds(1);
+
+} // namespace
+
+std::shared_ptr<core> core::make(const asio::any_io_executor& executor, std::shared_ptr<store> where,
+                                 std::shared_ptr<observer> watching, std::unique_ptr<time_source> time)
+{
+    auto made = std::make_shared<core>(executor, std::move(where), std::move(watching), std::move(time));
+    // After the strand was made: services are shut down in the reverse order of their making, and this one's news must come first.
+    asio::use_service<context_watch>(asio::query(executor, asio::execution::context))
+        .add(std::shared_ptr<context_user>(made, static_cast<context_user*>(made.get())));
+    return made;
+}
+
+core_ptr make_core(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
+                   std::unique_ptr<time_source> time)
+{
+    return core::make(executor, std::move(where), std::move(watching), std::move(time));
+}
+
+core::core(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
+           std::unique_ptr<time_source> time)
+    : runtime(executor, std::move(where), std::move(watching), std::move(time)), returns_(*this, *this), lessor_(*this, returns_),
+      stop_limit_(*this)
+{}
+
+core::~core()
+{
+    timers.clear();
+}
+
+error_code core::ready() const noexcept
+{
+    switch (phase_.load(std::memory_order_acquire)) {
+    case phase::fresh: return errc::not_running;
+    case phase::running: return {};
+    case phase::stopping: break;
+    }
+    return errc::shut_down;
+}
+
+void core::run(completion<error_code>::handler_type handler)
+{
+    auto expected = phase::fresh;
+    if (!phase_.compare_exchange_strong(expected, phase::running)) {
+        const auto why = expected == phase::running ? errc::invalid_option : errc::shut_down;
+        return completion<error_code>::immediate(std::move(handler), executor(), why);
+    }
+    try {
+        const outcome_op_ptr op(new outcome_op(std::move(handler)));
+        if (auto& slot = op->done.slot(); slot.is_connected()) {
+            slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
+                if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
+                    static_cast<core&>(*self).cancel();
+            });
+        }
+        on_strand([this, going = departure(op)]() mutable {
+            going.arrive(*this, [this](const outcome_op_ptr& arrived) {
+                run_ = arrived;
+                opened_ = true;
+                running_ = shared_from_this();
+                start_time();
+                store_->open(executor(), *this);
+                if (stopped_)
+                    stopped(stop_outcome_); // between the call and now
+            });
+        });
+    }
+    catch (...) {
+        expected = phase::running;
+        phase_.compare_exchange_strong(expected, phase::fresh); // it may be called again
+        throw;
+    }
+}
+
+void core::shutdown(completion<error_code>::handler_type handler)
+{
+    const outcome_op_ptr op(new outcome_op(std::move(handler)));
+    cancel_by_slot(*this, op);
+    no_more_locks();
+    on_strand([this, going = departure(op)]() mutable {
+        going.arrive(*this, [this](const outcome_op_ptr& arrived) {
+            shutdowns_.push_back(arrived);
+            stop(shutdown_limit);
+        });
+    });
+}
+
+void core::cancel() noexcept
+{
+    no_more_locks();
+    try {
+        on_strand([this] { cancel_now(); });
+    }
+    catch (...) {
+        cancel_at_turn_end_.store(true, std::memory_order_relaxed); // there is no memory to say it now
+    }
+}
+
+void core::cancel_now()
+{
+    if (run_)
+        run_outcome_ = asio::error::operation_aborted;
+    patient_ = false;
+    stop(cancel_limit);
+}
+
+client_stats core::stats() const noexcept
+{
+    return {.held = counts.held.value(),
+            .waiting = counts.waiting.value(),
+            .acquired = counts.acquired.value(),
+            .handed_over = counts.handed_over.value(),
+            .released = counts.released.value(),
+            .lost = counts.lost.value(),
+            .renewed = counts.renewed.value(),
+            .renewals_failed = counts.renewals_failed.value(),
+            .acquires_sent = counts.acquires_sent.value(),
+            .releases_sent = counts.releases_sent.value(),
+            .orphans = counts.orphans.value(),
+            .watched = counts.watched.value(),
+            .connects = counts.connects.value(),
+            .disconnects = counts.disconnects.value()};
+}
+
+void core::lock(lock_op& op)
+{
+    if (stopping_)
+        return op.done(errc::shut_down, lease());
+    at(op.spec->name).enqueue(op);
+}
+
+void core::enter(enter_op& op)
+{
+    if (stopping_)
+        return op.done(errc::shut_down, lease());
+    op.start(lessor_, entering_);
+}
+
+contender& core::at(std::string_view name)
+{
+    const auto found = names_.find(name);
+    if (found != names_.end())
+        return found->second;
+    const auto place = names_.try_emplace(std::string(name), lessor_).first;
+    contender& made = place->second;
+    made.set_name(place->first);
+    in_order_.push_back(made);
+    return made;
+}
+
+void core::on_hint(std::string_view name)
+{
+    turn([&] {
+        if (const auto found = names_.find(name); found != names_.end())
+            found->second.hint();
+    });
+}
+
+void core::on_connected()
+{
+    turn([this] {
+        online_ = true;
+        trouble_ = {};
+        ++counts.connects;
+        tell([](observer& o) { o.connected(); });
+        // What is to be given back first: somebody may wait for it.
+        returns_.connected();
+        lessor_.keeper.connected();
+        for (contender& each : in_order_)
+            each.connected();
+        for (auto i = entering_.begin(); i != entering_.end();) {
+            enter_op& each = *i++;
+            each.connected();
+        }
+    });
+}
+
+void core::on_disconnected(error_code why)
+{
+    turn([this, why] {
+        if (std::exchange(online_, false))
+            ++counts.disconnects;
+        trouble_ = why ? why : error_code(errc::store_unavailable);
+        tell([this](observer& o) { o.disconnected(trouble_); });
+        for (contender& each : in_order_)
+            each.disconnected(trouble_);
+        for (auto i = entering_.begin(); i != entering_.end();) {
+            enter_op& each = *i++;
+            each.disconnected(trouble_);
+        }
+    });
+}
+
+void core::on_answer()
+{
+    if (stopping_ && !stopped_ && patient_)
+        timers.schedule(stop_limit_, turn_time() + shutdown_limit);
+}
+
+void core::on_all_returned()
+{
+    if (stopping_ && !stopped_)
+        stopped({});
+}
+
+void core::no_more_locks() noexcept
+{
+    phase_.store(phase::stopping, std::memory_order_release);
+}
+
+void core::stop(clock::duration grace)
+{
+    if (stopped_)
+        return stopped(stop_outcome_);
+    const auto limit = turn_time() + grace;
+    if (stopping_) {
+        if (limit < stop_limit_.due())
+            timers.schedule(stop_limit_, limit);
+        return;
+    }
+    refuse_waiting();
+    lessor_.shut_down();
+    stopping_ = true;
+    if (!opened_ || returns_.empty())
+        return stopped({});
+    timers.schedule(stop_limit_, limit);
+}
+
+void core::refuse_waiting()
+{
+    for (contender& each : in_order_) {
+        if (!has(mutant::waiters_not_refused))
+            each.fail_all(errc::shut_down);
+        each.stop();
+    }
+    while (!entering_.empty())
+        entering_.front().fail(errc::shut_down);
+}
+
+void core::stopped(error_code outcome)
+{
+    if (!std::exchange(stopped_, true)) {
+        returns_.give_up(errc::shut_down);
+        lessor_.to_check().clear();
+        names_.clear();
+        counts.watched.clear();
+        timers.clear();
+    }
+    // A lease that had ended before may still be released: that must not wait for a store that is closed.
+    online_ = false;
+    if (std::exchange(opened_, false)) {
+        stop_time();
+        store_->close();
+    }
+    if (run_)
+        std::exchange(run_, nullptr)->complete(run_outcome_);
+    for (auto& each : std::exchange(shutdowns_, {}))
+        each->complete(outcome);
+    running_.reset();
+}
+
+// Cancellations of which only a mark could be made.
+void core::hear()
+{
+    for (contender& each : in_order_)
+        each.hear();
+    for (auto i = entering_.begin(); i != entering_.end();) {
+        enter_op& each = *i++;
+        if (each.done.unheard)
+            each.cancel();
+    }
+    lessor_.hear();
+    returns_.hear();
+    for (const outcome_op_ptr& each : shutdowns_)
+        if (each->done.unheard)
+            each->cancel();
+}
+
+void core::on_turn_end()
+{
+    if (unheard.load(std::memory_order_relaxed) && unheard.exchange(false, std::memory_order_acquire))
+        hear();
+    if (cancel_at_turn_end_.load(std::memory_order_relaxed) && cancel_at_turn_end_.exchange(false))
+        cancel_now();
+    lessor_.keeper.flush();
+    auto& looked_at = lessor_.to_check();
+    for (contender* each : looked_at) {
+        each->looked_at();
+        if (each->unused() && each->rest())
+            names_.erase(names_.find(each->name()));
+    }
+    looked_at.clear();
+}
+
+// Something is half done and nobody knows what, so nothing more is done: leases end here, and what the store holds ends with its time to live.
+void core::on_turn_failed() noexcept
+{
+    no_more_locks();
+    stopping_ = stopped_ = true;
+    online_ = false;
+    run_outcome_ = errc::shut_down;
+    stop_outcome_ = errc::store_unavailable;
+    drop_all(errc::shut_down);
+    for (counter* each : {&counts.held, &counts.waiting, &counts.orphans, &counts.watched})
+        each->clear();
+    if (std::exchange(opened_, false)) {
+        stop_time();
+        try {
+            store_->close();
+        }
+        catch (...) {
+            // It is not asked for anything any more.
+        }
+    }
+    running_.reset();
+}
+
+void core::drop_all(error_code told) noexcept
+{
+    for (contender& each : in_order_)
+        each.drop(told);
+    while (!entering_.empty())
+        entering_.front().drop(told);
+    lessor_.drop(told);
+    returns_.drop(told);
+    timers.clear();
+    names_.clear();
+    if (run_)
+        std::exchange(run_, nullptr)->done.end(told);
+    for (auto& each : std::exchange(shutdowns_, {}))
+        each->done.end(told ? error_code(errc::store_unavailable) : error_code());
+}
+
+void core::on_context_end() noexcept
+{
+    // Nothing may be posted any more, so nobody can be told: handlers are destroyed, as the context does with its own.
+    const auto stays = shared_from_this();
+    running_.reset();
+    dead_.store(true, std::memory_order_release);
+    drop_all({});
+    stop_time();
+    if (store_) {
+        if (std::exchange(opened_, false))
+            store_->close();
+        store_.reset();
+    }
+    forget_strand();
+}
+
+} // namespace leasehold::detail

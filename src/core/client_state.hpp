@@ -1,0 +1,108 @@
+#ifndef LEASEHOLD_SRC_CORE_CLIENT_STATE_HPP
+#define LEASEHOLD_SRC_CORE_CLIENT_STATE_HPP
+
+#include "core/async/context_lifetime.hpp"
+#include "core/async/completion.hpp"
+#include "core/acquire/wait_queue.hpp"
+#include "core/acquire/reentry_op.hpp"
+#include "core/lease/lessor.hpp"
+#include "core/async/outcome_op.hpp"
+#include "core/release/pending_releases.hpp"
+#include "core/turn/turn_context.hpp"
+#include "name_map.hpp"
+
+#include <leasehold/client.hpp>
+
+#include <atomic>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::detail {
+
+/// A client: its life from the first call to the last release, and the way from the store's events to those they concern.
+class core final : public runtime,
+                   private store_listener,
+                   private context_user,
+                   private returns::listener
+{
+public:
+    /// Made by this only: it tells the context that it is there.
+    static std::shared_ptr<core> make(const asio::any_io_executor& executor, std::shared_ptr<store> where,
+                                      std::shared_ptr<observer> watching, std::unique_ptr<time_source> time);
+
+    core(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
+         std::unique_ptr<time_source> time);
+    ~core();
+
+    // From any thread.
+    /// Success while locks can be asked for.
+    [[nodiscard]] error_code ready() const noexcept;
+    void run(completion<error_code>::handler_type handler);
+    void shutdown(completion<error_code>::handler_type handler);
+    void cancel() noexcept;
+    [[nodiscard]] client_stats stats() const noexcept;
+
+    // On the strand, in a turn.
+    void lock(lock_op& op);
+    void enter(enter_op& op);
+    [[nodiscard]] lessor& leases() noexcept { return lessor_; }
+
+private:
+    enum class phase : unsigned char
+    {
+        fresh,
+        running,
+        stopping,
+    };
+
+    class stop_limit final : public timer
+    {
+    public:
+        explicit stop_limit(core& whose) noexcept : core_(whose) {}
+
+    private:
+        void expired() override { core_.stopped(errc::store_unavailable); }
+        core& core_;
+    };
+
+    void on_hint(std::string_view name) override;
+    void on_connected() override;
+    void on_disconnected(error_code why) override;
+    void on_answer() override;
+    void on_all_returned() override;
+    void on_context_end() noexcept override;
+    void on_turn_end() override;
+    void on_turn_failed() noexcept override;
+
+    contender& at(std::string_view name);
+    void no_more_locks() noexcept;
+    void cancel_now();
+    void hear();
+    void stop(clock::duration grace);
+    void stopped(error_code outcome);
+    void refuse_waiting();
+    void drop_all(error_code told) noexcept;
+
+    std::atomic<phase> phase_ = phase::fresh;
+    returns returns_;
+    lessor lessor_;
+    name_map<contender> names_;
+    contender::list in_order_; ///< Of their making: nothing depends on how names are hashed.
+    enter_op::list entering_;
+    stop_limit stop_limit_;
+    outcome_op_ptr run_;
+    std::vector<outcome_op_ptr> shutdowns_;
+    error_code run_outcome_;
+    error_code stop_outcome_; ///< What a shutdown of a client that has stopped is told.
+    std::shared_ptr<runtime> running_; ///< Itself, while the store is open: what is outstanding ends in order, whoever still has a handle.
+    std::atomic<bool> cancel_at_turn_end_ = false;
+    bool opened_ = false;
+    bool stopping_ = false; ///< Only what is to be given back is waited for.
+    bool patient_ = true;   ///< As long as the store answers, the stop goes on.
+    bool stopped_ = false;
+};
+
+} // namespace leasehold::detail
+
+#endif

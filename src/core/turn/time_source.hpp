@@ -1,0 +1,55 @@
+#ifndef LEASEHOLD_SRC_CORE_TURN_TIME_SOURCE_HPP
+#define LEASEHOLD_SRC_CORE_TURN_TIME_SOURCE_HPP
+
+#include <leasehold/clock.hpp>
+#include <leasehold/detail/fwd.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace leasehold {
+
+class observer;
+class store;
+
+} // namespace leasehold
+
+namespace leasehold::detail {
+
+namespace asio = boost::asio;
+
+/// Where a client gets the time from, and who wakes it: the operating system, or a simulation.
+class time_source
+{
+public:
+    virtual ~time_source() = default;
+
+    /// From any thread.
+    [[nodiscard]] virtual clock::time_point now() const noexcept = 0;
+
+    /// Called once, on the strand; `wake` is called on it from then on.
+    virtual void open(const asio::any_io_executor& strand, std::function<void()> wake) = 0;
+
+    /// Calls `wake` once, at `when` or a little later. Replaces an earlier request.
+    virtual void wake_at(clock::time_point when) = 0;
+
+    /// `wake` is not called any more.
+    virtual void close() noexcept = 0;
+
+    /// What the client's random numbers and its id begin with, where a run must be repeatable; nothing: the operating system's.
+    [[nodiscard]] virtual std::optional<std::uint64_t> seed() const noexcept { return std::nullopt; }
+};
+
+/// A client's core that gets its time from `time`.
+[[nodiscard]] LEASEHOLD_EXPORT core_ptr make_core(const asio::any_io_executor& executor, std::shared_ptr<store> where,
+                                                  std::shared_ptr<observer> watching, std::unique_ptr<time_source> time);
+
+[[nodiscard]] std::unique_ptr<time_source> make_system_time();
+
+} // namespace leasehold::detail
+
+#endif

@@ -1,0 +1,98 @@
+#include "core/turn/turn_context.hpp"
+
+#include "core/turn/fork_generation.hpp"
+#include "mutant.hpp"
+
+#include <boost/asio/system_executor.hpp>
+#include <boost/uuid/random_generator.hpp>
+#include <boost/uuid/uuid_io.hpp>
+
+#include <random>
+
+namespace leasehold::detail {
+namespace {
+
+// So that one turn stays short, however many timers are due; it is also how many renewals go out together.
+constexpr std::size_t most_timers_in_a_turn = 256;
+
+std::uint64_t seed(const time_source& time)
+{
+    if (const auto given = time.seed())
+        return *given;
+    std::random_device device;
+    return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+std::string make_id(const time_source& time, fsm::random_source& random)
+{
+    if (time.seed())
+        return to_string(boost::uuids::basic_random_generator<fsm::random_source>(random)());
+    return to_string(boost::uuids::random_generator()());
+}
+
+} // namespace
+
+runtime::runtime(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
+                 std::unique_ptr<time_source> time)
+    : random(seed(*time)), store_(std::move(where)), strand_(executor), executor_(strand_->executor()),
+      observer_(std::move(watching)), time_(std::move(time)), uuid_(make_id(*time_, random)),
+      generation_(process_generation())
+{}
+
+bool runtime::gone() const noexcept
+{
+    return dead_.load(std::memory_order_acquire) || generation_ != process_generation();
+}
+
+std::string runtime::make_owner()
+{
+    return uuid_ + ':' + std::to_string(has(mutant::owner_reused) ? 1 : ++owners_);
+}
+
+void runtime::start_time()
+{
+    timed_ = true;
+    time_->open(executor_, [this] { turn([this] { wake(); }); });
+}
+
+void runtime::stop_time() noexcept
+{
+    timed_ = false;
+    time_->close();
+}
+
+void runtime::forget_strand() noexcept
+{
+    // Never empty: adapters of tokens ask it for properties before the operation can say that there is nothing to do.
+    executor_ = asio::system_executor();
+    strand_.reset();
+}
+
+void runtime::wake()
+{
+    wake_at_ = clock::time_point::max();
+    timers.run(turn_time(), most_timers_in_a_turn);
+}
+
+void runtime::end_turn()
+{
+    if (!gone())
+        on_turn_end();
+    in_turn_ = false;
+    // An earlier wake-up than needed costs less than setting the timer anew each time.
+    if (!timed_ || timers.next() >= wake_at_)
+        return;
+    wake_at_ = timers.next();
+    time_->wake_at(wake_at_);
+}
+
+void runtime::fail_turn() noexcept
+{
+    failed_.store(true, std::memory_order_relaxed);
+    in_turn_ = true; // what is destroyed now may use handles
+    if (!gone())
+        on_turn_failed();
+    in_turn_ = false;
+}
+
+} // namespace leasehold::detail

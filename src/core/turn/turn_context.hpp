@@ -1,0 +1,196 @@
+#ifndef LEASEHOLD_SRC_CORE_TURN_TURN_CONTEXT_HPP
+#define LEASEHOLD_SRC_CORE_TURN_TURN_CONTEXT_HPP
+
+#include "core/turn/counter.hpp"
+#include "core/turn/strand.hpp"
+#include "core/turn/time_source.hpp"
+#include "core/turn/timer_queue.hpp"
+#include "fsm/backoff.hpp"
+
+#include <leasehold/observer.hpp>
+#include <leasehold/store.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace leasehold::detail {
+
+/// What the parts of a client share: the strand, the time, the store, the counters. Knows nothing of locks.
+///
+/// Everything but `on_strand`, `now`, `gone` and the counters belongs to the strand, and happens within a *turn*: when it ends, what it has
+/// brought about is sent and the one timer is set.
+class runtime : public std::enable_shared_from_this<runtime>
+{
+public:
+    struct counters
+    {
+        counter held, waiting, acquired, handed_over, released, lost, renewed, renewals_failed, acquires_sent, releases_sent, orphans,
+            watched, connects, disconnects;
+    };
+
+    /// No single request is waited for longer than this.
+    static constexpr clock::duration request_limit = std::chrono::seconds(5);
+
+    runtime(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
+            std::unique_ptr<time_source> time);
+    runtime(const runtime&) = delete;
+    runtime& operator=(const runtime&) = delete;
+
+    [[nodiscard]] clock::time_point now() const noexcept { return time_->now(); }
+
+    /// When this turn began, or a little later: read once, what happens in one turn happens at one time. On the strand.
+    [[nodiscard]] clock::time_point turn_time() noexcept
+    {
+        if (turn_time_ == clock::time_point())
+            turn_time_ = time_->now();
+        return turn_time_;
+    }
+
+    /// True when the context has ended, or this is the copy of a client in a forked process: nothing may be sent or posted any more.
+    [[nodiscard]] bool gone() const noexcept;
+
+    /// True when an exception has ended the client.
+    [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
+
+    /// There are operations with a cancellation that could not be said. From any thread.
+    std::atomic<bool> unheard = false;
+
+    /// Runs `f` in a turn on the strand: now, when this is the strand and no turn is under way, else soon.
+    template <class F>
+    void on_strand(F f)
+    {
+        if (!gone())
+            strand_->dispatch(entry<F, std::shared_ptr<runtime>>{shared_from_this(), std::move(f)});
+    }
+
+    /// As `on_strand`, for an `f` that keeps the client itself for as long as it lives.
+    template <class F>
+    void carry(F f)
+    {
+        if (!gone())
+            strand_->dispatch(entry<F, runtime*>{this, std::move(f)});
+    }
+
+    /// Runs `f` in a turn; the caller is on the strand, and in no turn. The client may have ended when it returns. An exception ends the client, and
+    /// leaves this.
+    template <class F>
+    void turn(F&& f)
+    {
+        if (gone())
+            return;
+        const auto stays = shared_from_this();
+        carried_turn(f);
+    }
+
+    /// The strand; the system executor when the context has ended.
+    [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return executor_; }
+
+    [[nodiscard]] store& locks() const noexcept { return *store_; }
+    [[nodiscard]] bool online() const noexcept { return online_; }
+
+    /// Why the store cannot be reached; no error while nothing is known.
+    [[nodiscard]] error_code trouble() const noexcept { return trouble_; }
+
+    /// Why nobody is to wait for a connection; no error where one is there, or may come. `once`: one try does not wait. Refused credentials are
+    /// told by the store once: who comes later is told the same.
+    [[nodiscard]] error_code in_vain(bool once) const noexcept
+    {
+        return !online_ && (once || trouble_ == errc::permission_denied) ? trouble_ : error_code();
+    }
+
+    /// True when anybody is told of what happens.
+    [[nodiscard]] bool observed() const noexcept { return observer_ != nullptr; }
+
+    template <class F>
+    void tell(F&& f) const
+    {
+        if (observer_)
+            std::forward<F>(f)(*observer_);
+    }
+
+    /// An owner that was never there before, `<uuid of the client>:<number>`.
+    [[nodiscard]] std::string make_owner();
+
+    timer_queue timers;
+    fsm::random_source random;
+    counters counts;
+
+protected:
+    ~runtime() = default;
+
+    /// The turn is over; the timer is set after this.
+    virtual void on_turn_end() = 0;
+
+    /// The turn stopped halfway. Needs no memory.
+    virtual void on_turn_failed() noexcept = 0;
+
+    void start_time();
+    void stop_time() noexcept;
+    void forget_strand() noexcept;
+
+    std::shared_ptr<store> store_;
+    std::atomic<bool> dead_ = false;
+    std::atomic<bool> failed_ = false;
+    bool online_ = false;
+    error_code trouble_;
+
+private:
+    template <class F, class Self>
+    struct entry
+    {
+        Self self;
+        F f;
+
+        void operator()()
+        {
+            // An observer may use handles: what it starts waits for the end of the turn that called it.
+            runtime& r = *self;
+            if (r.in_turn_)
+                r.strand_->post(std::move(*this));
+            else if (!r.gone())
+                r.carried_turn(f);
+        }
+    };
+
+    /// A turn while something else keeps the client.
+    template <class F>
+    void carried_turn(F& f)
+    {
+        in_turn_ = true;
+        turn_time_ = {};
+        try {
+            f();
+            end_turn();
+        }
+        catch (...) {
+            fail_turn();
+            throw;
+        }
+    }
+
+    void end_turn();
+    void fail_turn() noexcept;
+    void wake();
+
+    std::optional<strand> strand_; // empty when the context has ended
+    asio::any_io_executor executor_;
+    std::shared_ptr<observer> observer_;
+    std::unique_ptr<time_source> time_;
+    std::string uuid_;
+    std::uint64_t owners_ = 0;
+    std::uint64_t generation_;
+    clock::time_point turn_time_{};
+    clock::time_point wake_at_ = clock::time_point::max();
+    bool in_turn_ = false;
+    bool timed_ = false;
+};
+
+} // namespace leasehold::detail
+
+#endif

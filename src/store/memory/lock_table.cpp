@@ -1,0 +1,242 @@
+#include "store/memory/lock_table.hpp"
+#include "mutant.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace leasehold::memory {
+namespace {
+
+/// Redis keeps times to live in whole milliseconds, and a key is still there in the millisecond in which it expires.
+milliseconds whole(instant now) noexcept
+{
+    return std::chrono::floor<milliseconds>(now.ticks);
+}
+
+} // namespace
+
+table::table(const table& other) : retention_(other.retention_)
+{
+    for (const slot& each : other.round_) {
+        slot& mine = make(*each.name);
+        mine.owner = each.owner;
+        mine.more = each.more ? std::make_unique<crowd>(*each.more) : nullptr;
+        mine.expires = each.expires;
+        mine.fence = each.fence;
+        mine.fence_expires = each.fence_expires;
+    }
+}
+
+table& table::operator=(const table& other)
+{
+    table copy(other);
+    slots_.swap(copy.slots_);
+    round_.swap(copy.round_);
+    retention_ = other.retention_;
+    return *this;
+}
+
+acquire_reply table::acquire(const acquire_request& request, microseconds latest, instant now)
+{
+    if (latest > no_limit && now.ticks > latest && !has(mutant::late_acquire_runs))
+        return {.result = acquire_reply::outcome::late};
+
+    slot* const lock = held(request.name, now);
+    if (!request.entry.empty())
+        return enter(request, lock, now);
+    if (lock != nullptr && lock->owner != request.owner)
+        return {.result = acquire_reply::outcome::held, .remaining = lock->expires - whole(now)};
+    if (lock != nullptr) {
+        raise(*lock, request.lease, now);
+        if (has(mutant::repeated_acquire_adds))
+            ++others(*lock).count;
+        // The block was reserved for this owner by the first run; its end is a fence that nobody else can have.
+        if (lock->fence != 0)
+            return {.result = acquire_reply::outcome::granted, .fences = 1, .first_fence = lock->fence};
+        return grant(request, *lock, now);
+    }
+    sweep(now);
+    slot& fresh = make(request.name);
+    fresh.owner = request.owner;
+    fresh.expires = whole(now) + request.lease;
+    return grant(request, fresh, now);
+}
+
+acquire_reply table::enter(const acquire_request& request, slot* lock, instant now)
+{
+    if (lock == nullptr || lock->owner != request.owner)
+        return {.result = acquire_reply::outcome::gone};
+    // The marker makes the entry idempotent: a request that runs twice counts once.
+    if (!lock->has_entry(request.entry) || has(mutant::repeated_entry_adds)) {
+        crowd& all = others(*lock);
+        all.entries.emplace_back(request.entry);
+        ++all.count;
+    }
+    raise(*lock, request.lease, now);
+    return {.result = acquire_reply::outcome::granted};
+}
+
+// The clock, two fences a microsecond, is the floor, so that the fence rises also when the counter was lost. For the same reason a block ends at
+// that clock and reaches back to the grant before: a fence from the future would be undercut when the data is lost.
+acquire_reply table::grant(const acquire_request& request, slot& target, instant now)
+{
+    const std::uint64_t floor = 2 * static_cast<std::uint64_t>(std::max<microseconds::rep>(now.wall.count(), 1));
+    std::uint64_t first = floor;
+    std::uint64_t count = 1;
+    if (target.fence >= floor || has(mutant::fence_without_clock)) {
+        first = target.fence + 1;
+    } else if (target.fence != 0) {
+        count = std::clamp<std::uint64_t>(request.fences, 1, floor - target.fence);
+        first = floor - count + 1;
+    }
+    target.fence = first + count - 1;
+    target.fence_expires = whole(now) + retention_;
+    return {.result = acquire_reply::outcome::granted,
+            .fences = static_cast<std::uint32_t>(count),
+            .first_fence = first};
+}
+
+renewal_result table::renew(const renewal& request, instant now)
+{
+    slot* const lock = held(request.name, now);
+    if (has(mutant::renewal_creates) && lock == nullptr && request.lease.count() > 0) {
+        static_cast<void>(acquire({request.name, request.owner, {}, request.lease, 1, {}}, no_limit, now));
+        return renewal_result::renewed;
+    }
+    if (lock == nullptr || lock->owner != request.owner)
+        return renewal_result::gone;
+    // An entry that is not counted keeps nobody out, however long the owner stays in.
+    if (!request.entry.empty() && !lock->has_entry(request.entry))
+        return renewal_result::gone;
+    raise(*lock, request.lease, now);
+    return renewal_result::renewed;
+}
+
+release_reply::outcome table::release(const release_request& request, instant now)
+{
+    slot* const lock = held(request.name, now);
+    if (lock == nullptr || (lock->owner != request.owner && !has(mutant::release_of_another)))
+        return release_reply::outcome::not_owner;
+    if (!request.entry.empty()) {
+        if (!lock->erase_entry(request.entry))
+            return release_reply::outcome::not_owner;
+    } else if (lock->more && lock->more->count <= lock->more->entries.size()) {
+        // Only entries with markers are left: the first one has gone before, and this is its repetition.
+        return release_reply::outcome::not_owner;
+    }
+    if (lock->more && lock->more->count > 1) {
+        --lock->more->count;
+        return release_reply::outcome::left;
+    }
+    drop_lock(*lock);
+    return release_reply::outcome::freed;
+}
+
+bool table::erase(std::string_view name, instant now)
+{
+    slot* const lock = held(name, now);
+    if (lock == nullptr)
+        return false;
+    drop_lock(*lock);
+    return true;
+}
+
+void table::clear() noexcept
+{
+    round_.clear();
+    slots_.clear();
+}
+
+std::size_t table::size(instant now) const noexcept
+{
+    const auto is_held = [at = whole(now)](const slot& s) { return !s.owner.empty() && at <= s.expires; };
+    return static_cast<std::size_t>(std::count_if(round_.begin(), round_.end(), is_held));
+}
+
+std::string_view table::owner(std::string_view name, instant now) const noexcept
+{
+    const auto found = slots_.find(name);
+    return found == slots_.end() || whole(now) > found->second.expires ? std::string_view() : std::string_view(found->second.owner);
+}
+
+/// The slot of a lock that somebody holds. What has expired is found here, and is gone from then on.
+table::slot* table::held(std::string_view name, instant now) noexcept
+{
+    const auto found = slots_.find(name);
+    if (found == slots_.end())
+        return nullptr;
+    slot& target = found->second;
+    const milliseconds at = whole(now);
+    if (!target.owner.empty() && at > target.expires)
+        drop_lock(target);
+    if (target.fence != 0 && retention_.count() > 0 && at > target.fence_expires)
+        target.fence = 0;
+    return target.owner.empty() ? nullptr : &target;
+}
+
+table::slot& table::make(std::string_view name)
+{
+    const auto [place, is_new] = slots_.try_emplace(name);
+    slot& target = place->second;
+    if (is_new) {
+        target.name = &place->first;
+        round_.push_back(target);
+    }
+    return target;
+}
+
+/// Looks at two names for each lock that is taken, in turn. So expired ones go at least as fast as new ones can come, no call
+/// takes longer than another, and no timer is needed.
+void table::sweep(instant now)
+{
+    const milliseconds at = whole(now);
+    for (int i = 0; i < 2 && !round_.empty(); ++i) {
+        slot& next = round_.front();
+        round_.pop_front();
+        const bool locked = !next.owner.empty() && at <= next.expires;
+        const bool fenced = next.fence != 0 && (retention_.count() <= 0 || at <= next.fence_expires);
+        if (!locked && !fenced) {
+            slots_.erase(slots_.find(*next.name));
+            continue;
+        }
+        if (!locked && !next.owner.empty())
+            drop_lock(next);
+        round_.push_back(next);
+    }
+}
+
+void table::drop_lock(slot& target) noexcept
+{
+    target.owner.clear(); // an owner's id is short; its memory stays with the name for the next one
+    target.more.reset();
+}
+
+bool table::slot::has_entry(std::string_view entry) const noexcept
+{
+    return more && std::find(more->entries.begin(), more->entries.end(), entry) != more->entries.end();
+}
+
+bool table::slot::erase_entry(std::string_view entry) noexcept
+{
+    if (!more)
+        return false;
+    const auto found = std::find(more->entries.begin(), more->entries.end(), entry);
+    if (found == more->entries.end())
+        return false;
+    more->entries.erase(found);
+    return true;
+}
+
+table::crowd& table::others(slot& target)
+{
+    if (!target.more)
+        target.more = std::make_unique<crowd>();
+    return *target.more;
+}
+
+void table::raise(slot& target, milliseconds lease, instant now) noexcept
+{
+    target.expires = std::max(target.expires, whole(now) + lease);
+}
+
+} // namespace leasehold::memory

@@ -1,0 +1,110 @@
+#ifndef LEASEHOLD_SRC_STORE_MEMORY_LOCK_TABLE_HPP
+#define LEASEHOLD_SRC_STORE_MEMORY_LOCK_TABLE_HPP
+
+#include "name_map.hpp"
+
+#include <leasehold/store.hpp>
+
+#include <boost/intrusive/list.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::memory {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+/// The time at the pretended server. Redis measures leases and fences by one clock; a store in this process can do better and
+/// measure leases by one that never steps.
+struct instant
+{
+    microseconds ticks; ///< What leases, retention and the caller's budget are measured by.
+    microseconds wall;  ///< The floor of the fences.
+
+    /// A server with one clock, as Redis is.
+    static constexpr instant one_clock(microseconds t) noexcept { return {t, t}; }
+};
+
+using detail::name_map;
+
+/// What a server holds, and what the Lua scripts do with it, as plain data: no thread, no clock, nothing to wait for.
+/// The same calls with the same times give the same answers. Time may also step back, as a server's may.
+class LEASEHOLD_EXPORT table
+{
+public:
+    /// No limit to the budget of an acquire.
+    static constexpr microseconds no_limit{0};
+
+    /// @param fence_retention How long a fence outlives its grant; 0: for ever.
+    explicit table(milliseconds fence_retention = std::chrono::hours(24)) noexcept : retention_(fence_retention) {}
+
+    table(const table& other);
+    table& operator=(const table& other);
+
+    /// @param latest The last tick at which the request may be granted, or `no_limit`. Its budget is not looked at.
+    acquire_reply acquire(const acquire_request& request, microseconds latest, instant now);
+    renewal_result renew(const renewal& request, instant now);
+
+    /// Telling the watchers of a freed name, and counting them, is up to the caller.
+    release_reply::outcome release(const release_request& request, instant now);
+
+    /// DEL. False when there was no lock.
+    bool erase(std::string_view name, instant now);
+
+    /// FLUSHALL.
+    void clear() noexcept;
+
+    /// How many locks are held. Looks at every name.
+    [[nodiscard]] std::size_t size(instant now) const noexcept;
+
+    /// Who holds a lock; empty: nobody. Valid until the next call that is not const.
+    [[nodiscard]] std::string_view owner(std::string_view name, instant now) const noexcept;
+
+    /// How many names take up memory: held, or with a fence that is kept.
+    [[nodiscard]] std::size_t names() const noexcept { return slots_.size(); }
+
+private:
+    /// Who is in beside the first. Few locks have any, and there is a slot for each lock.
+    struct crowd
+    {
+        std::vector<std::string> entries;
+        std::uint64_t count = 1; ///< The first too, while it is in.
+    };
+
+    struct slot : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>>
+    {
+        const std::string* name = nullptr;
+        std::string owner; ///< Empty: no lock.
+        std::unique_ptr<crowd> more;
+        milliseconds expires{};
+        std::uint64_t fence = 0; ///< 0: none.
+        milliseconds fence_expires{};
+
+        [[nodiscard]] bool has_entry(std::string_view entry) const noexcept;
+        bool erase_entry(std::string_view entry) noexcept; ///< Whether it was there.
+    };
+
+    slot* held(std::string_view name, instant now) noexcept;
+    slot& make(std::string_view name);
+    acquire_reply enter(const acquire_request& request, slot* lock, instant now);
+    acquire_reply grant(const acquire_request& request, slot& target, instant now);
+    void sweep(instant now);
+
+    static crowd& others(slot& target);
+    static void drop_lock(slot& target) noexcept;
+    static void raise(slot& target, milliseconds lease, instant now) noexcept;
+
+    name_map<slot> slots_;
+    boost::intrusive::list<slot, boost::intrusive::constant_time_size<false>> round_; ///< The next to be swept is in front.
+    milliseconds retention_;
+};
+
+} // namespace leasehold::memory
+
+#endif

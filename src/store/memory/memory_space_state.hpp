@@ -1,0 +1,69 @@
+#ifndef LEASEHOLD_SRC_STORE_MEMORY_MEMORY_SPACE_STATE_HPP
+#define LEASEHOLD_SRC_STORE_MEMORY_MEMORY_SPACE_STATE_HPP
+
+#include "store/memory/lock_table.hpp"
+
+#include <leasehold/memory_store.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+namespace leasehold {
+namespace memory {
+
+/// Who is told when a name is released.
+class watcher
+{
+public:
+    virtual void on_hint(std::string_view name) = 0;
+
+protected:
+    ~watcher() = default;
+};
+
+} // namespace memory
+
+/// The locks of a space and who watches them. Every member function is thread-safe.
+struct memory_space::state
+{
+public:
+    acquire_reply acquire(const acquire_request& request);
+    std::vector<renewal_result> renew(std::span<const renewal> renewals);
+    release_reply release(const release_request& request);
+
+    bool erase(std::string_view name);
+    void clear();
+    std::size_t size() const;
+
+    /// Hints about `name` are posted to `strand` from now on, and the first one at once. False when it was watched already.
+    bool watch(std::string_view name, const std::shared_ptr<memory::watcher>& who, const asio::any_io_executor& strand);
+
+    /// After this nothing is posted any more for that watcher and name; what was posted may still arrive.
+    void unwatch(std::string_view name, const memory::watcher* who);
+
+private:
+    struct subscription
+    {
+        const memory::watcher* id;
+        std::weak_ptr<memory::watcher> target;
+        asio::any_io_executor strand;
+    };
+
+    static std::chrono::microseconds ticks();
+    memory::instant now() const;
+    static void post_hint(const subscription& to, std::string_view name);
+
+    mutable std::mutex mutex_;
+    memory::table table_;
+    mutable std::chrono::microseconds last_wall_{};
+    memory::name_map<std::vector<subscription>> watched_;
+};
+
+} // namespace leasehold
+
+#endif

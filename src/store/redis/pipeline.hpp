@@ -1,0 +1,89 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_PIPELINE_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_PIPELINE_HPP
+
+#include "core/async/context_lifetime.hpp"
+#include "store/redis/batch.hpp"
+#include "store/redis/transport/transport.hpp"
+#include "store/redis/protocol/server_clock.hpp"
+
+#include <leasehold/store.hpp>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace leasehold::redis_store {
+
+/// Turns requests into commands and answers into replies: collects what one turn of the strand brings into batches, sends them one
+/// after the other, and says of each what became of it. All on the strand.
+class engine final : public batch_owner,
+                     public link_user,
+                     public detail::context_user,
+                     public std::enable_shared_from_this<engine>
+{
+public:
+    engine(std::shared_ptr<link> way, std::chrono::milliseconds timeout, std::chrono::milliseconds fence_retention);
+
+    void open(const asio::any_io_executor& strand, const std::shared_ptr<gate>& home, store_listener& listener);
+    void close() noexcept;
+
+    void acquire(const acquire_request& request, store::acquire_handler handler);
+    void renew(std::span<const renewal> renewals, store::renew_handler handler);
+    void release(const release_request& request, store::release_handler handler);
+
+private:
+    using batch_ptr = std::shared_ptr<batch>;
+
+    void on_up(std::optional<std::int64_t> server_us) override;
+    void on_down(error_code why) override;
+    void on_answers(const batch_ptr& which) override;
+    void on_end(const batch_ptr& which, error_code unanswered) override;
+    void on_context_end() noexcept override;
+    void on_fork() noexcept override;
+
+    bool open_for_requests() const noexcept { return up_ && link_ != nullptr; }
+    template <class Handler, class Reply>
+    void refuse(Handler handler, Reply reply);
+
+    batch& next();
+    void flush_first();
+    void flush_soon();
+    void flush();
+    void fail_waiting();
+    void forget_waiting() noexcept;
+    void watch_time();
+    void on_time();
+
+    void pass_on_until(const batch_ptr& last);
+    void finish(batch& from, command& what, error_code unanswered);
+    void answer(command& what, store::acquire_handler& handler, error_code code);
+    void answer(command& what, store::release_handler& handler, error_code code);
+    void answer(command& what, renew_part& part, error_code code);
+    bool again(batch& from, command& what);
+
+    std::shared_ptr<link> link_; ///< Null after `close`.
+    const std::chrono::milliseconds timeout_;
+    const std::chrono::milliseconds fence_retention_;
+    std::shared_ptr<gate> home_;
+    store_listener* listener_ = nullptr;
+    std::optional<asio::steady_timer> timer_;
+    bool timer_runs_ = false;
+    bool flush_posted_ = false;
+    bool up_ = false;
+    error_code down_reason_; ///< What a request is told while the link is down.
+    error_code told_reason_; ///< What the listener was told last.
+    server_clock time_;
+    std::deque<batch_ptr> waiting_;
+    std::vector<batch_ptr> under_way_;
+    std::vector<batch_ptr> spare_;
+    std::size_t repeated_acquires_ = 0; ///< Sent again and not answered yet.
+};
+
+} // namespace leasehold::redis_store
+
+#endif

@@ -1,0 +1,23 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_PROTOCOL_KEY_NAMES_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_PROTOCOL_KEY_NAMES_HPP
+
+#include <string>
+#include <string_view>
+
+namespace leasehold::redis_store {
+
+// The names that belong to a lock; Redisson's, so that its locks and these exclude and wake each other.
+// Each is written into a string that is kept for the purpose, so that its memory is used again.
+
+/// The counter that fences are drawn from.
+void fence_key(std::string_view name, std::string& out);
+
+/// The channel that releases are published on.
+void release_channel(std::string_view name, std::string& out);
+
+/// The field of the lock's hash that marks an entry of its owner.
+std::string entry_field(std::string_view owner, std::string_view entry);
+
+} // namespace leasehold::redis_store
+
+#endif

@@ -1,0 +1,133 @@
+#include "store/redis/protocol/reply.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace leasehold::redis_store {
+namespace {
+
+struct known
+{
+    std::string_view code;
+    errc meaning;
+};
+
+// Each of them is answered before anything was written.
+constexpr std::array codes{
+    known{"WRONGTYPE", errc::wrong_type},      known{"NOAUTH", errc::permission_denied},
+    known{"NOPERM", errc::permission_denied},  known{"WRONGPASS", errc::permission_denied},
+    known{"NOSCRIPT", errc::store_refused},    known{"BUSY", errc::store_refused},
+    known{"LOADING", errc::store_refused},     known{"READONLY", errc::store_refused},
+    known{"OOM", errc::store_refused},         known{"MOVED", errc::store_refused},
+    known{"ASK", errc::store_refused},         known{"TRYAGAIN", errc::store_refused},
+    known{"CLUSTERDOWN", errc::store_refused}, known{"MASTERDOWN", errc::store_refused},
+    known{"NOREPLICAS", errc::store_refused},  known{"MISCONF", errc::store_refused},
+    known{"CROSSSLOT", errc::store_refused},
+};
+
+const known* find_code(std::string_view word)
+{
+    if (word.starts_with('-'))
+        word.remove_prefix(1);
+    const auto found = std::find_if(codes.begin(), codes.end(), [&](const known& k) { return k.code == word; });
+    return found == codes.end() ? nullptr : &*found;
+}
+
+std::string_view next_word(std::string_view& text)
+{
+    const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string_view word = text.substr(begin, end - begin);
+    text.remove_prefix(end);
+    return word;
+}
+
+// The code is the first word, except that servers before 7.0 wrap what a script ran into:
+// "ERR Error running script (call to f_…): @user_script:3: -READONLY You can't write …".
+const known* code_of(std::string_view text)
+{
+    const bool wrapped = text.starts_with("ERR Error ");
+    if (const known* code = find_code(next_word(text)); code != nullptr || !wrapped)
+        return code;
+    while (!text.empty()) {
+        if (const known* code = find_code(next_word(text)))
+            return code;
+    }
+    return nullptr;
+}
+
+} // namespace
+
+void reply::record(const boost::redis::resp3::node_view& node)
+{
+    using boost::redis::resp3::type;
+    switch (node.data_type) {
+    case type::simple_error:
+    case type::blob_error:
+        odd |= node.depth != 0;
+        error.assign(node.value.empty() ? std::string_view("ERR") : node.value);
+        break;
+    case type::array:
+        odd |= node.depth != 0;
+        numbers.reserve(std::min<std::size_t>(node.aggregate_size, 4096));
+        break;
+    case type::number:
+    case type::blob_string: {
+        std::int64_t value = 0;
+        const char* const end = node.value.data() + node.value.size();
+        const auto [last, failure] = std::from_chars(node.value.data(), end, value);
+        if (failure != std::errc() || last != end || node.depth != 1)
+            odd = true;
+        else
+            numbers.push_back(value);
+        break;
+    }
+    default: odd = true;
+    }
+}
+
+errc classify(std::string_view text)
+{
+    if (const known* code = code_of(text))
+        return code->meaning;
+    if (text.starts_with("ERR invalid password") || text.starts_with("ERR Client sent AUTH") ||
+        text.starts_with("ERR AUTH"))
+        return errc::permission_denied;
+    // How Redis 7.0 says NOPERM of a command inside a script.
+    if (text.find("user executing the script can't") != std::string_view::npos)
+        return errc::permission_denied;
+    const bool in_script = text.find("script") != std::string_view::npos;
+    return in_script ? errc::outcome_unknown : errc::store_refused;
+}
+
+bool is_script_missing(std::string_view text)
+{
+    return text.starts_with("NOSCRIPT");
+}
+
+std::optional<errc> find_reason(std::string_view text)
+{
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        if (const known* code = find_code(next_word(rest)))
+            return code->meaning;
+    }
+    // Without a code of its own: "ERR invalid password".
+    if (const std::size_t at = text.find("ERR "); at != std::string_view::npos)
+        return classify(text.substr(at));
+    return std::nullopt;
+}
+
+bool is_not_serving(std::string_view text)
+{
+    return text.starts_with("LOADING") || text.starts_with("BUSY ") || text.starts_with("MASTERDOWN");
+}
+
+bool is_read_only(std::string_view text)
+{
+    const known* code = code_of(text);
+    return code != nullptr && code->code == "READONLY";
+}
+
+} // namespace leasehold::redis_store

@@ -1,0 +1,25 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_PROTOCOL_SCRIPT_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_PROTOCOL_SCRIPT_HPP
+
+#include <string>
+#include <string_view>
+
+namespace leasehold::redis_store {
+
+/// A script and the name that the server caches it under.
+struct script
+{
+    explicit script(std::string_view source);
+
+    std::string_view text;
+    std::string sha; ///< SHA-1 of the text, in lower-case hex.
+};
+
+/// The three scripts; their arguments and results are described in the .lua files.
+const script& acquire_script();
+const script& renew_script();
+const script& release_script();
+
+} // namespace leasehold::redis_store
+
+#endif

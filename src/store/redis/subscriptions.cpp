@@ -1,0 +1,151 @@
+#include "store/redis/subscriptions.hpp"
+
+#include "store/redis/protocol/key_names.hpp"
+#include "store/redis/protocol/reply.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace leasehold::redis_store {
+namespace {
+
+// Permissions change seldom; until then waiters look again by themselves.
+constexpr std::chrono::seconds pause_when_denied{30};
+
+std::shared_ptr<boost::redis::request> make_request()
+{
+    return std::make_shared<boost::redis::request>(boost::redis::request::config{
+        .cancel_on_connection_lost = true, .cancel_if_unresponded = true, .hello_with_priority = false});
+}
+
+} // namespace
+
+void watches::open(const asio::any_io_executor& strand, const std::shared_ptr<gate>& home, store_listener& listener)
+{
+    asio::use_service<detail::context_watch>(asio::query(strand, asio::execution::context)).add(shared_from_this());
+    strand_ = strand;
+    home_ = home;
+    listener_ = &listener;
+}
+
+void watches::close() noexcept
+{
+    listener_ = nullptr;
+    attempting_ = false;
+    names_.clear();
+    pending_.reset();
+    if (const auto last = std::exchange(wire_, nullptr))
+        last->close();
+}
+
+void watches::on_context_end() noexcept
+{
+    listener_ = nullptr;
+    attempting_ = false;
+    pending_.reset();
+    if (const auto last = std::exchange(wire_, nullptr))
+        last->drop();
+    strand_ = {};
+}
+
+void watches::on_fork() noexcept
+{
+    if (const auto last = std::exchange(wire_, nullptr))
+        last->close();
+    on_context_end();
+}
+
+void watches::watch(std::string_view name)
+{
+    if (listener_ == nullptr)
+        return;
+    release_channel(name, channel_);
+    std::vector<std::string>& sharing = names_[channel_];
+    if (std::find(sharing.begin(), sharing.end(), name) != sharing.end())
+        return;
+    sharing.emplace_back(name);
+    if (!wire_) {
+        wire_ = std::make_shared<wire>(strand_, where_);
+        // Later, because this is inside a call.
+        home_->post([self = shared_from_this(), opened = wire_] {
+            if (self->wire_ == opened)
+                opened->open(*self);
+        });
+        return;
+    }
+    say("SUBSCRIBE", channel_);
+}
+
+void watches::unwatch(std::string_view name)
+{
+    release_channel(name, channel_);
+    const auto found = names_.find(channel_);
+    if (found == names_.end() || std::erase(found->second, name) == 0 || !found->second.empty())
+        return;
+    names_.erase(found);
+    say("UNSUBSCRIBE", channel_);
+}
+
+// All of them again, each confirmed by a push of its own.
+void watches::on_attempt()
+{
+    attempting_ = true;
+    pending_.reset();
+    for (const auto& [channel, names] : names_)
+        say("SUBSCRIBE", channel);
+    flush();
+}
+
+void watches::on_lost(error_code)
+{
+    attempting_ = false;
+    pending_.reset();
+}
+
+void watches::on_push(const std::vector<std::string>& words)
+{
+    // "subscribe": the watch is in effect, and a release before it may have been missed. "message": one was published.
+    if (words.size() < 2 || (words[0] != "message" && words[0] != "subscribe"))
+        return;
+    const auto found = names_.find(words[1]);
+    if (found == names_.end() || listener_ == nullptr)
+        return;
+    const std::vector<std::string> names = found->second; // the listener may unwatch them
+    for (const std::string& each : names) {
+        if (listener_ != nullptr)
+            listener_->on_hint(each);
+    }
+}
+
+void watches::on_stray_error(const std::string& text)
+{
+    const error_code why = classify(text);
+    if (!wire_)
+        return;
+    if (why == errc::permission_denied)
+        wire_->reset(why, pause_when_denied);
+    else
+        wire_->reset(why);
+}
+
+void watches::say(std::string_view verb, std::string_view channel)
+{
+    if (!attempting_)
+        return;
+    if (!pending_) {
+        pending_ = make_request();
+        home_->post([self = shared_from_this()] { self->flush(); });
+    }
+    pending_->push(verb, channel);
+}
+
+void watches::flush()
+{
+    if (!pending_ || !wire_)
+        return;
+    const auto sent = std::exchange(pending_, nullptr);
+    wire_->send(*sent, boost::redis::any_adapter(), {}, [sent](error_code, bool) {});
+}
+
+} // namespace leasehold::redis_store

@@ -1,0 +1,56 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_SUBSCRIPTIONS_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_SUBSCRIPTIONS_HPP
+
+#include "core/async/context_poster.hpp"
+#include "store/redis/transport/reconnecting_connection.hpp"
+
+#include <leasehold/store.hpp>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::redis_store {
+
+/// The names that are watched, over a connection that is made for the first of them. All on the strand.
+///
+/// It is not the one of the commands: a server answers a refused SUBSCRIBE with an error that nothing tells from the answer to the next
+/// command, and answers must not get mixed up where locks are granted.
+class watches final : public wire_user, public detail::context_user, public std::enable_shared_from_this<watches>
+{
+public:
+    explicit watches(const config& where) : where_(where) {}
+
+    void open(const asio::any_io_executor& strand, const std::shared_ptr<gate>& home, store_listener& listener);
+    void close() noexcept;
+    void watch(std::string_view name);
+    void unwatch(std::string_view name);
+
+private:
+    void on_attempt() override;
+    void on_lost(error_code why) override;
+    void on_push(const std::vector<std::string>& words) override;
+    void on_stray_error(const std::string& text) override;
+    void on_context_end() noexcept override;
+    void on_fork() noexcept override;
+
+    void say(std::string_view verb, std::string_view channel);
+    void flush();
+
+    const config where_;
+    asio::any_io_executor strand_;
+    std::shared_ptr<gate> home_;
+    store_listener* listener_ = nullptr;
+    std::shared_ptr<wire> wire_;
+    bool attempting_ = false; ///< What is sent now reaches the server, if the connection is made.
+    boost::unordered_flat_map<std::string, std::vector<std::string>> names_; ///< By channel, which "a" and "{a}" share.
+    std::shared_ptr<boost::redis::request> pending_;
+    std::string channel_;
+};
+
+} // namespace leasehold::redis_store
+
+#endif

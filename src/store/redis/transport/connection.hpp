@@ -1,0 +1,46 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_CONNECTION_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_CONNECTION_HPP
+
+#include <leasehold/error.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/redis/adapter/any_adapter.hpp>
+#include <boost/redis/config.hpp>
+#include <boost/redis/logger.hpp>
+#include <boost/redis/operation.hpp>
+#include <boost/redis/request.hpp>
+
+#include <cstddef>
+#include <memory>
+
+namespace leasehold::redis_store {
+
+namespace asio = boost::asio;
+
+/// What the library needs of a Boost.Redis connection, whatever executor that one is made for. Its handlers run where the connection does.
+class connection
+{
+public:
+    using ended = asio::any_completion_handler<void(error_code)>;
+    using executed = asio::any_completion_handler<void(error_code, std::size_t)>;
+
+    virtual ~connection() = default;
+
+    virtual void run(const boost::redis::config& where, ended done) = 0;
+    virtual void execute(const boost::redis::request& what, boost::redis::any_adapter adapter, asio::cancellation_slot slot,
+                         executed done) = 0;
+    virtual void set_receive_response(boost::redis::any_adapter adapter) = 0;
+    virtual void receive(ended done) = 0;
+    virtual void cancel(boost::redis::operation what) = 0;
+    [[nodiscard]] virtual std::size_t commands_sent() const = 0;
+};
+
+/// A connection on a strand.
+std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand, asio::ssl::context tls, boost::redis::logger log);
+
+} // namespace leasehold::redis_store
+
+#endif

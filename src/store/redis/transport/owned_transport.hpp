@@ -1,0 +1,17 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_OWNED_TRANSPORT_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_OWNED_TRANSPORT_HPP
+
+#include "store/redis/transport/transport.hpp"
+
+#include <leasehold/config.hpp>
+
+#include <memory>
+
+namespace leasehold::redis_store {
+
+/// A link over a connection of the library's own, on the strand itself.
+std::shared_ptr<link> make_own_link(const config& where);
+
+} // namespace leasehold::redis_store
+
+#endif

@@ -1,0 +1,19 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_SETTINGS_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_SETTINGS_HPP
+
+#include <leasehold/config.hpp>
+
+#include <boost/asio/ssl/context.hpp>
+#include <boost/redis/config.hpp>
+
+namespace leasehold::redis_store {
+
+/// How Boost.Redis is told where to connect to. Its own reconnecting is off: see `wire`.
+boost::redis::config connection_settings(const config& where);
+
+/// @throws boost::system::system_error `errc::invalid_option` when the trusted certificates cannot be read.
+boost::asio::ssl::context tls_settings(const config& where);
+
+} // namespace leasehold::redis_store
+
+#endif

@@ -1,0 +1,199 @@
+#include "store/redis/transport/shared_transport.hpp"
+
+#include "store/redis/batch.hpp"
+#include "store/redis/transport/readiness_check.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/redis/connection.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace leasehold::redis_store {
+namespace {
+
+/// The connection, and the way to the executor where alone it may be touched.
+class other_side final : public detail::context_user
+{
+public:
+    explicit other_side(std::shared_ptr<boost::redis::connection> what)
+        : connection_(std::move(what)), way_(gate::make(connection_->get_executor()))
+    {}
+
+    /// Calls `function(connection)` there. False when that context has ended.
+    template <class Function>
+    bool post(const std::shared_ptr<other_side>& self, Function function)
+    {
+        return way_->post([self, function = std::move(function)]() mutable {
+            if (self->connection_)
+                function(*self->connection_);
+        });
+    }
+
+    // No handler runs there any more, and the connection must not outlive its context.
+    void on_context_end() noexcept override
+    {
+        way_->on_context_end();
+        connection_.reset();
+    }
+
+private:
+    std::shared_ptr<boost::redis::connection> connection_;
+    std::shared_ptr<gate> way_;
+};
+
+/// Tells home what became of a request, also when its handler is destroyed uncalled because the connection's context ended.
+/// `Tell(error_code, bool sent)` runs at home.
+template <class Tell>
+class report
+{
+public:
+    report(std::shared_ptr<gate> home, Tell tell) : home_(std::move(home)), tell_(std::move(tell)) {}
+    report(report&& other) noexcept : home_(std::exchange(other.home_, nullptr)), tell_(std::move(other.tell_)) {}
+    report& operator=(report&&) = delete;
+    ~report()
+    {
+        if (home_)
+            now(asio::error::operation_aborted, true);
+    }
+
+    void now(error_code error, bool sent)
+    {
+        const auto way = std::exchange(home_, nullptr);
+        way->post([tell = std::move(tell_), error, sent]() mutable { tell(error, sent); });
+    }
+
+private:
+    std::shared_ptr<gate> home_;
+    Tell tell_;
+};
+
+template <class Tell>
+void execute(boost::redis::connection& connection, const boost::redis::request& what, boost::redis::any_adapter adapter,
+             asio::cancellation_slot slot, report<Tell> done)
+{
+    const std::size_t before = connection.get_usage().commands_sent;
+    // The writer takes all that waits at once: as long as it has not taken anything, it has not taken this.
+    connection.async_exec(
+        what, std::move(adapter),
+        asio::bind_cancellation_slot(slot, [&connection, before, done = std::move(done)](error_code error, std::size_t) mutable {
+            done.now(error, connection.get_usage().commands_sent != before);
+        }));
+}
+
+class borrowed_link final : public link, public std::enable_shared_from_this<borrowed_link>
+{
+public:
+    borrowed_link(std::shared_ptr<boost::redis::connection> connection, std::chrono::milliseconds pause)
+        : pause_(pause), there_(std::make_shared<other_side>(connection))
+    {
+        asio::use_service<detail::context_watch>(
+            asio::query(connection->get_executor(), asio::execution::context))
+            .add(there_);
+    }
+
+    void open(const asio::any_io_executor& strand, const std::shared_ptr<gate>& home, link_user& user) override
+    {
+        home_ = home;
+        user_ = &user;
+        timer_.emplace(strand);
+        ask();
+    }
+
+    void close() noexcept override
+    {
+        user_ = nullptr;
+        // What is under way keeps this, perhaps until after the strand's context has ended.
+        timer_.reset();
+        if (const auto asked = std::exchange(probe_, nullptr))
+            there_->post(there_, [asked](auto&) { asked->cancel.emit(asio::cancellation_type::terminal); });
+        for (const auto& each : std::exchange(under_way_, {}))
+            abandon(each);
+    }
+
+    void drop() noexcept override
+    {
+        user_ = nullptr;
+        timer_.reset();
+        probe_.reset();
+        under_way_.clear();
+    }
+
+    void send(const std::shared_ptr<batch>& what) override
+    {
+        under_way_.push_back(what);
+        report end(home_, [self = shared_from_this(), what](error_code error, bool sent) { self->on_end(what, error, sent); });
+        const bool posted =
+            there_->post(there_, [what, done = std::move(end)](boost::redis::connection& connection) mutable {
+                execute(connection, what->request, what->adapter(), what->abandon.slot(), std::move(done));
+            });
+        static_cast<void>(posted); // the report that is destroyed tells as much
+    }
+
+    void abandon(const std::shared_ptr<batch>& what) override
+    {
+        there_->post(there_, [what](auto&) { what->abandon.emit(asio::cancellation_type::terminal); });
+    }
+
+private:
+    void on_end(const std::shared_ptr<batch>& what, error_code error, bool sent)
+    {
+        std::erase(under_way_, what);
+        if (error && user_ != nullptr) {
+            user_->on_down(errc::store_unavailable);
+            ask();
+        }
+        const error_code unanswered = sent ? errc::outcome_unknown : errc::store_unavailable;
+        const auto owner = what->owner;
+        if (owner)
+            owner->on_end(what, error ? unanswered : error_code());
+    }
+
+    // The question waits for the connection; its answer is the sign that there is one.
+    void ask()
+    {
+        if (probe_ || user_ == nullptr)
+            return;
+        probe_ = std::make_shared<probe>();
+        report end(home_, [self = shared_from_this(), asked = probe_](error_code error, bool) { self->on_answer(asked, error); });
+        there_->post(there_, [asked = probe_, done = std::move(end)](boost::redis::connection& connection) mutable {
+            execute(connection, asked->request, asked->adapter(), asked->cancel.slot(), std::move(done));
+        });
+    }
+
+    void on_answer(const std::shared_ptr<probe>& asked, error_code error)
+    {
+        if (user_ == nullptr || probe_ != asked)
+            return;
+        probe_.reset();
+        if (!error && !asked->refused())
+            return user_->on_up(asked->server_us());
+        user_->on_down(error ? errc::store_unavailable : errc::store_refused);
+        if (!timer_)
+            return;
+        timer_->expires_after(pause_);
+        timer_->async_wait([weak = weak_from_this()](error_code aborted) {
+            if (const auto self = weak.lock(); self && !aborted)
+                self->ask();
+        });
+    }
+
+    const std::chrono::milliseconds pause_;
+    const std::shared_ptr<other_side> there_;
+    std::shared_ptr<gate> home_;
+    link_user* user_ = nullptr;
+    std::optional<asio::steady_timer> timer_;
+    std::shared_ptr<probe> probe_;
+    std::vector<std::shared_ptr<batch>> under_way_;
+};
+
+} // namespace
+
+std::shared_ptr<link> make_borrowed_link(std::shared_ptr<boost::redis::connection> connection,
+                                         std::chrono::milliseconds pause)
+{
+    return std::make_shared<borrowed_link>(std::move(connection), pause);
+}
+
+} // namespace leasehold::redis_store

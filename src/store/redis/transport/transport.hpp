@@ -1,0 +1,52 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_TRANSPORT_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_TRANSPORT_HPP
+
+#include "core/async/context_poster.hpp"
+
+#include <leasehold/error.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace leasehold::redis_store {
+
+class batch;
+
+/// Told about a link, on the strand.
+class link_user
+{
+public:
+    /// Commands can be served. `server_us`: the server's time, unless this user may not ask for it.
+    virtual void on_up(std::optional<std::int64_t> server_us) = 0;
+    /// They cannot. Called for each reason that is found.
+    virtual void on_down(error_code why) = 0;
+
+protected:
+    ~link_user() = default;
+};
+
+/// The way of batches to a server. Every function is called on the strand.
+class link
+{
+public:
+    virtual ~link() = default;
+
+    virtual void open(const asio::any_io_executor& strand, const std::shared_ptr<gate>& home, link_user& user) = 0;
+    /// The user is not called any more; what was sent ends soon.
+    virtual void close() noexcept = 0;
+    /// Its owner is told the end of it, later.
+    virtual void send(const std::shared_ptr<batch>& what) = 0;
+    /// Ends a batch that takes too long.
+    virtual void abandon(const std::shared_ptr<batch>& what) = 0;
+    /// The server is not a master any more: another one has to be looked for.
+    virtual void on_read_only() {}
+    /// The strand's context ends: lets go of all that belongs to it.
+    virtual void drop() noexcept = 0;
+};
+
+} // namespace leasehold::redis_store
+
+#endif

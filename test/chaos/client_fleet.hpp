@@ -1,0 +1,104 @@
+#ifndef LEASEHOLD_TEST_CHAOS_CLIENT_FLEET_HPP
+#define LEASEHOLD_TEST_CHAOS_CLIENT_FLEET_HPP
+
+#include "chaos/history.hpp"
+#include "support/directory.hpp"
+#include "support/fault_proxy.hpp"
+#include "support/process.hpp"
+#include "support/redis_server.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leasehold::test::chaos {
+
+/// What every client of a crew is told.
+struct crew_settings
+{
+    std::uint64_t seed = 0;
+    std::size_t clients = 0;
+    std::vector<std::string> names{};
+    std::chrono::milliseconds lease{};
+    int workers = 0;
+    bool fenced = true;
+    int pauses = 0; ///< Of the first client.
+};
+
+/// Client processes, each behind a proxy of its own, and what they write. A client that was killed leaves its place, and the proxy, to
+/// the next. Ended by the destructor.
+class crew
+{
+public:
+    crew(const crew_settings& how, const redis_server& server, const redis_server& store);
+
+    [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
+    [[nodiscard]] const std::string& name(std::size_t place) const { return places_[place]->client->written.client; }
+    fault_proxy& proxy(std::size_t place) { return places_[place]->proxy; }
+
+    /// A fresh client where the last one was killed.
+    void start(std::size_t place);
+    void kill(std::size_t place);
+    void pause(std::size_t place);
+    void resume(std::size_t place);
+
+    /// Reads what has been written since, and lets the proxies forget what they saw.
+    void read_on();
+    [[nodiscard]] const history& written(std::size_t place) const { return places_[place]->client->written; }
+    [[nodiscard]] std::uint64_t grants() const noexcept { return grants_; }
+    [[nodiscard]] std::uint64_t losses() const noexcept { return losses_; }
+    bool running(std::size_t place); ///< A client is there, and has not ended.
+
+    void tell(std::size_t place, const std::string& line);
+    /// Whether the client has said that by now.
+    bool has_said(std::size_t place, const std::string& line);
+    /// The rest of a line that it has said by now and that begins so; empty when there is none.
+    std::string said_after(std::size_t place, const std::string& beginning);
+    /// Waits until it ends; one that does not is killed, and has failed.
+    void wait(std::size_t place, std::chrono::milliseconds limit);
+
+    /// All that was written, when everybody has ended.
+    std::vector<history> take();
+
+private:
+    struct member
+    {
+        member(const std::vector<std::string>& command, const std::string& file, std::string name)
+            : running(command), from(file), path(file)
+        {
+            written.client = std::move(name);
+        }
+        process running;
+        std::ifstream from;
+        std::string path;
+        history written;
+        std::vector<std::string> said;
+        bool gone = false;
+    };
+
+    struct place_for_one
+    {
+        explicit place_for_one(const redis_server& server) : proxy(server) {}
+        fault_proxy proxy;
+        std::unique_ptr<member> client;
+    };
+
+    void listen(member& to);
+    void read(member& of);
+
+    const crew_settings set_;
+    const std::string register_socket_;
+    temporary_directory directory_;
+    std::vector<std::unique_ptr<place_for_one>> places_;
+    std::vector<history> finished_;
+    std::size_t started_ = 0;
+    std::uint64_t grants_ = 0;
+    std::uint64_t losses_ = 0;
+};
+
+} // namespace leasehold::test::chaos
+
+#endif

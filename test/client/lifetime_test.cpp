@@ -1,0 +1,543 @@
+// What goes when, and in which order: clients, handles, contexts, processes.
+#include <boost/test/unit_test.hpp>
+
+#include "support/core_fixture.hpp"
+#include "support/memory_lab.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#if defined(__unix__)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+using kind = recording_observer::kind;
+
+namespace {
+
+const error_code aborted = asio::error::operation_aborted;
+
+// Everything that can be outstanding, and things to destroy.
+struct world
+{
+    std::shared_ptr<memory_space> space = std::make_shared<memory_space>();
+    std::unique_ptr<asio::io_context> context = std::make_unique<asio::io_context>();
+    std::unique_ptr<client> holder = std::make_unique<client>(*context, make_memory_store(space));
+    std::unique_ptr<client> waiter = std::make_unique<client>(*context, make_memory_store(space));
+    std::unique_ptr<mutex> held_one = std::make_unique<mutex>(*holder, "a");
+    std::unique_ptr<mutex> waited_one = std::make_unique<mutex>(*waiter, "a");
+    std::unique_ptr<lease> held = std::make_unique<lease>();
+    std::shared_ptr<int> token = std::make_shared<int>();
+    int started = 0;
+    int calls = 0;
+    std::vector<error_code> codes;
+
+    auto handler()
+    {
+        ++started;
+        return [this, alive = token](error_code code, auto&&...) {
+            ++calls;
+            codes.push_back(code);
+        };
+    }
+
+    void start()
+    {
+        holder->async_run(handler());
+        waiter->async_run(handler());
+        held_one->async_lock([this, alive = token](error_code code, lease got) {
+            if (code || !held || !held_one || !waited_one)
+                return;
+            *held = std::move(got);
+            held->async_wait_lost(handler());
+            held_one->async_lock(handler());
+            held_one->async_lock(held->owner(), handler());
+            held_one->async_try_lock_for(10s, handler());
+            waited_one->async_lock(handler());
+        });
+    }
+
+    void step(int steps)
+    {
+        for (int i = 0; i < steps; ++i) {
+            context->restart();
+            context->poll_one();
+        }
+    }
+};
+
+using destroyer = std::function<void(world&)>;
+
+const std::vector<std::pair<const char*, destroyer>> destroyers = {
+    {"holder", [](world& w) { w.holder.reset(); }},
+    {"waiter", [](world& w) { w.waiter.reset(); }},
+    {"mutexes", [](world& w) { w.held_one.reset(); w.waited_one.reset(); }},
+    {"lease", [](world& w) { w.held.reset(); }},
+    {"context", [](world& w) { w.context.reset(); }},
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(lifetime)
+
+// Each order of destruction, begun after each step of the context.
+BOOST_AUTO_TEST_CASE(everything_may_be_destroyed_in_any_order_at_any_step)
+{
+    std::vector<std::size_t> order{0, 1, 2, 3, 4};
+    int orders = 0;
+    do {
+        ++orders;
+        for (int steps = 0; steps < 45; ++steps) {
+            std::weak_ptr<int> watch;
+            {
+                world w;
+                watch = w.token;
+                w.start();
+                w.step(steps);
+                for (const std::size_t each : order) {
+                    destroyers[each].second(w);
+                    if (w.context)
+                        w.step(2);
+                }
+                BOOST_TEST(w.calls <= w.started);
+                w.token.reset();
+                BOOST_TEST(watch.expired()); // no handler is kept by anybody
+            }
+        }
+    } while (std::next_permutation(order.begin(), order.end()));
+    BOOST_TEST(orders == 120);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_tells_all_who_wait_and_gives_everything_back)
+{
+    world w;
+    w.start();
+    run_until(*w.context, [&] { return w.started == 7; });
+    w.step(50);
+    BOOST_TEST(w.space->size() == 1u);
+    w.holder.reset();
+    w.waiter.reset();
+    run_until(*w.context, [&] { return w.calls == w.started; });
+    for (const error_code& each : w.codes)
+        BOOST_TEST((each == errc::shut_down || each == aborted || !each));
+    BOOST_TEST(w.space->size() == 0u);
+    BOOST_TEST(!w.held->valid());
+}
+
+BOOST_AUTO_TEST_CASE(a_mutex_may_go_while_it_is_waited_for)
+{
+    memory_lab lab;
+    const auto one = lab.make_client();
+    std::optional<lease> got;
+    {
+        const mutex m(*one, "a");
+        m.async_lock([&](error_code, lease held) { got = std::move(held); });
+    }
+    lab.until([&] { return got.has_value(); });
+    BOOST_TEST(got->valid());
+    BOOST_TEST(got->name() == "a");
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_is_destroyed_gives_the_lock_back)
+{
+    memory_lab lab;
+    const auto one = lab.make_client(), two = lab.make_client();
+    {
+        const lease held = lab.take(mutex(*one, "a"));
+        BOOST_TEST(lab.space->size() == 1u);
+    }
+    const lease next = lab.take(mutex(*two, "a"));
+    BOOST_TEST(next.valid());
+    BOOST_TEST(one->stats().released == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_outlives_its_client_or_context)
+{
+    lease after_client, after_context;
+    {
+        memory_lab lab;
+        {
+            const auto one = lab.make_client();
+            after_client = lab.take(mutex(*one, "a"));
+            after_context = lab.take(mutex(*one, "b"));
+            BOOST_TEST(after_client.valid());
+        }
+        lab.until([&] { return lab.space->size() == 0; });
+        BOOST_TEST(!after_client.valid());
+    }
+    BOOST_TEST(!after_context.valid());
+    BOOST_TEST(after_context.name() == "b");
+    BOOST_TEST(after_context.fence() > 0u);
+    int calls = 0;
+    const auto token = std::make_shared<int>();
+    after_context.async_wait_lost([&calls, token](error_code) { ++calls; });
+    after_context.async_release([&calls, token](error_code) { ++calls; });
+    // There is nowhere to call them.
+    BOOST_TEST(calls == 0);
+    BOOST_TEST(token.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(operations_on_what_belonged_to_a_context_that_is_gone)
+{
+    std::optional<mutex> m;
+    std::unique_ptr<client> one;
+    {
+        memory_lab lab;
+        one = lab.make_client();
+        m.emplace(*one, "a");
+        lab.poll();
+    }
+    int calls = 0;
+    const auto token = std::make_shared<int>();
+    m->async_lock([&calls, token](error_code, lease) { ++calls; });
+    one->async_shutdown([&calls, token](error_code) { ++calls; });
+    one->cancel();
+    BOOST_TEST(one->stats().waiting == 0u);
+    BOOST_TEST(calls == 0);
+    BOOST_TEST(token.use_count() == 1);
+}
+
+// O7: what was entered three times is left three times, and then it is free.
+BOOST_AUTO_TEST_CASE(O7_entered_three_times_and_left_three_times)
+{
+    memory_lab lab;
+    const auto one = lab.make_client(), two = lab.make_client();
+    const mutex m(*one, "a"), elsewhere(*two, "a");
+    std::vector<lease> in;
+    in.push_back(lab.take(m));
+    const owner who = owner::from_string(in[0].owner().to_string());
+    for (const mutex* each : {&m, &elsewhere}) {
+        std::optional<lease> got;
+        each->async_lock(who, [&](error_code code, lease held) {
+            BOOST_TEST(!code);
+            got = std::move(held);
+        });
+        lab.until([&] { return got.has_value(); });
+        BOOST_TEST(got->fence() == in[0].fence());
+        in.push_back(std::move(*got));
+    }
+    // Whoever took it may leave first.
+    while (!in.empty()) {
+        BOOST_TEST(lab.space->size() == 1u);
+        for (const lease& each : in)
+            BOOST_TEST(each.valid());
+        lease leaving = std::move(in.front());
+        in.erase(in.begin());
+        BOOST_TEST(lab.release(std::move(leaving)) == error_code());
+    }
+    BOOST_TEST(lab.space->size() == 0u);
+    lab.until_idle(*one);
+    lab.until_idle(*two);
+    std::optional<error_code> refused;
+    m.async_lock(who, [&](error_code code, lease) { refused = code; });
+    lab.until([&] { return refused.has_value(); });
+    BOOST_TEST(*refused == errc::lost);
+}
+
+BOOST_AUTO_TEST_CASE(O6_nobody_enters_what_was_lost)
+{
+    memory_lab lab;
+    const auto one = lab.make_client();
+    const mutex m(*one, "a", {.lease_time = 10s, .renew_interval = 5ms});
+    lease held = lab.take(m);
+    const owner who = held.owner();
+    std::optional<error_code> lost, refused;
+    held.async_wait_lost([&](error_code code) { lost = code; });
+    lab.space->erase("a");
+    lab.until([&] { return lost.has_value(); });
+    BOOST_TEST(*lost == errc::lost);
+    m.async_lock(who, [&](error_code code, lease) { refused = code; });
+    lab.until([&] { return refused.has_value(); });
+    BOOST_TEST(*refused == errc::lost);
+}
+
+BOOST_AUTO_TEST_CASE(waiters_are_served_in_order_and_fences_rise)
+{
+    memory_lab lab;
+    const auto one = lab.make_client(), two = lab.make_client();
+    const mutex m(*one, "a"), theirs(*two, "a");
+    constexpr int many = 200;
+    std::vector<int> order;
+    std::vector<std::uint64_t> fences;
+    std::vector<lease> kept;
+    for (int i = 0; i < many; ++i) {
+        m.async_lock([&, i](error_code code, lease held) {
+            BOOST_TEST(!code);
+            order.push_back(i);
+            fences.push_back(held.fence());
+        });
+    }
+    int others = 0;
+    for (int i = 0; i < 20; ++i) {
+        theirs.async_lock([&](error_code code, lease held) {
+            BOOST_TEST(!code);
+            fences.push_back(held.fence());
+            ++others;
+        });
+    }
+    lab.until([&] { return order.size() == many && others == 20; });
+    BOOST_TEST(std::is_sorted(order.begin(), order.end()));
+    BOOST_TEST((std::adjacent_find(fences.begin(), fences.end(), std::greater_equal<>()) == fences.end()));
+    BOOST_TEST(one->stats().handed_over > 0u);
+    lab.until_idle(*one);
+    lab.until_idle(*two);
+}
+
+BOOST_AUTO_TEST_CASE(a_shutdown_in_a_signal_handler)
+{
+    memory_lab lab;
+    auto one = std::make_unique<client>(lab.context, make_memory_store(lab.space));
+    std::optional<error_code> ran, shut, lost;
+    one->async_run([&](error_code code) { ran = code; });
+    lease held = lab.take(mutex(*one, "a"));
+    held.async_wait_lost([&](error_code code) { lost = code; });
+    asio::signal_set signals(lab.context, SIGTERM);
+    signals.async_wait([&](error_code code, int) {
+        BOOST_TEST(!code);
+        one->async_shutdown([&](error_code outcome) { shut = outcome; });
+    });
+    std::raise(SIGTERM);
+    lab.until([&] { return ran && shut && lost; });
+    BOOST_TEST(*ran == error_code());
+    BOOST_TEST(*shut == error_code());
+    BOOST_TEST(*lost == errc::shut_down);
+    BOOST_TEST(lab.space->size() == 0u);
+}
+
+// When everything has ended, nothing keeps the context busy.
+BOOST_AUTO_TEST_CASE(a_context_runs_out_of_work_after_a_shutdown)
+{
+    memory_lab lab;
+    const auto one = lab.make_client();
+    {
+        const lease held = lab.take(mutex(*one, "a"));
+    }
+    one->async_shutdown(asio::detached);
+    lab.context.restart();
+    lab.context.run(); // returns
+    BOOST_TEST(lab.context.stopped());
+    BOOST_TEST(lab.space->size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_is_run_while_its_run_is_outstanding_only)
+{
+    memory_lab lab;
+    client never_run(lab.context, make_memory_store(lab.space));
+    std::optional<error_code> why;
+    mutex(never_run, "a").async_lock([&](error_code code, lease) { why = code; });
+    lab.until([&] { return why.has_value(); });
+    BOOST_TEST(*why == errc::not_running);
+    std::optional<error_code> shut, ran;
+    never_run.async_shutdown([&](error_code code) { shut = code; });
+    lab.until([&] { return shut.has_value(); });
+    BOOST_TEST(!*shut);
+    never_run.async_run([&](error_code code) { ran = code; });
+    lab.until([&] { return ran.has_value(); });
+    BOOST_TEST(*ran == errc::shut_down);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_needs_a_store)
+{
+    asio::io_context context;
+    BOOST_CHECK_THROW(client(context, std::shared_ptr<store>()), boost::system::system_error);
+}
+
+// An observer that uses handles: nothing is locked while it is called.
+struct busy_observer final : observer
+{
+    client* locks = nullptr;
+    std::vector<lease> kept;
+    int nested = 0;
+
+    void more() noexcept
+    {
+        if (locks == nullptr)
+            return;
+        kept.clear(); // releases
+        if (nested >= 20)
+            return;
+        ++nested;
+        const mutex m(*locks, "nested " + std::to_string(nested % 3));
+        m.async_try_lock([](error_code, lease) {});
+        static_cast<void>(locks->stats());
+    }
+
+    void acquired(std::string_view, std::uint64_t, duration, bool) noexcept override { more(); }
+    void not_acquired(std::string_view, error_code, duration) noexcept override { more(); }
+    void waiting(std::string_view, std::chrono::milliseconds) noexcept override { more(); }
+    void released(std::string_view, std::uint64_t, duration) noexcept override { more(); }
+    void lost(std::string_view, std::uint64_t, error_code) noexcept override { more(); }
+    void renewed(std::string_view, std::uint64_t, duration) noexcept override { more(); }
+    void connected() noexcept override { more(); }
+};
+
+BOOST_AUTO_TEST_CASE(R8_observers_may_use_handles)
+{
+    memory_lab lab;
+    const auto watching = std::make_shared<busy_observer>();
+    const auto one = lab.make_client(watching), two = lab.make_client();
+    watching->locks = one.get();
+    const mutex m(*one, "a", {.lease_time = 10s, .renew_interval = 5ms});
+    for (int i = 0; i < 5; ++i) {
+        lease held = lab.take(m);
+        watching->kept.push_back(std::move(held)); // goes at the next event
+        lease other = lab.take(mutex(*two, "b"));
+        std::optional<error_code> why;
+        mutex(*one, "b").async_try_lock([&](error_code code, lease) { why = code; });
+        lab.until([&] { return why.has_value(); });
+        BOOST_TEST(*why == errc::held);
+    }
+    lease last = lab.take(m);
+    lab.space->erase("a");
+    std::optional<error_code> lost;
+    last.async_wait_lost([&](error_code code) { lost = code; });
+    lab.until([&] { return lost.has_value(); });
+    BOOST_TEST(watching->nested == 20);
+    watching->locks = nullptr;
+    watching->kept.clear();
+    lab.until_idle(*one);
+}
+
+BOOST_AUTO_TEST_CASE(an_observer_may_shut_its_client_down)
+{
+    struct ending_observer final : observer
+    {
+        std::function<void()> end;
+        void acquired(std::string_view, std::uint64_t, duration, bool) noexcept override { std::exchange(end, nullptr)(); }
+    };
+    memory_lab lab;
+    const auto watching = std::make_shared<ending_observer>();
+    const auto one = lab.make_client(watching);
+    std::optional<error_code> shut;
+    watching->end = [&] { one->async_shutdown([&](error_code code) { shut = code; }); };
+    std::optional<error_code> locked;
+    mutex(*one, "a").async_lock([&](error_code code, lease) { locked = code; });
+    lab.until([&] { return shut && locked; });
+    BOOST_TEST(!*shut);
+    BOOST_TEST(lab.space->size() == 0u);
+}
+
+// R1: locking and releasing leaves nothing behind, neither timers nor memory.
+BOOST_AUTO_TEST_CASE(R1_many_cycles_leave_no_timers)
+{
+    engine e;
+    const auto what = e.spec("a", {.handoff_count = 0});
+    std::size_t requests_early = 0;
+    constexpr int cycles = 5'000; // on the scripted store, which remembers every call
+    for (int i = 0; i < cycles; ++i) {
+        engine::locking op(e.context.get_executor());
+        op.start([&](auto handler) { e.async_lock(what, std::move(handler)); });
+        e.poll();
+        e.store->grant(static_cast<std::size_t>(i), static_cast<std::uint64_t>(i) + 1);
+        e.poll();
+        op.value<1>() = lease();
+        e.poll();
+        e.store->say_freed(static_cast<std::size_t>(i));
+        e.poll();
+        BOOST_TEST_REQUIRE(e.stats().held == 0u);
+        if (i == 10)
+            requests_early = e.time.requests();
+    }
+    // An earlier wake-up than needed costs less than a timer for each cycle.
+    BOOST_TEST(e.time.requests() - requests_early < 10u);
+    e.advance(60s);
+    BOOST_TEST((e.time.wake_at() == clock::time_point::max()));
+    BOOST_TEST(e.store->renew_count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(R1_a_million_cycles_leave_nothing)
+{
+    memory_lab lab;
+    const auto one = lab.make_client();
+    const mutex m(*one, "a");
+    constexpr int cycles = 1'000'000;
+    int done = 0;
+    // Handlers that start the next: one is outstanding at a time.
+    struct cycle
+    {
+        const mutex& m;
+        int& done;
+        void operator()(error_code code, lease held) const
+        {
+            if (code || !held.valid())
+                return;
+            if (++done < cycles)
+                m.async_lock(*this);
+        }
+    };
+    m.async_lock(cycle{m, done});
+    run_until(lab.context, [&] { return done == cycles; }, 250s);
+    lab.until_idle(*one);
+    BOOST_TEST(one->stats().acquired == static_cast<std::uint64_t>(cycles));
+    BOOST_TEST(one->stats().released == static_cast<std::uint64_t>(cycles));
+    BOOST_TEST(one->stats().renewed < 10u);
+    one->async_shutdown(asio::detached);
+    lab.context.restart();
+    lab.context.run(); // ends: no timer is left
+    BOOST_TEST(lab.context.stopped());
+}
+
+#if defined(__unix__)
+// Row 27: the child has a copy of everything, and nothing of it is its own.
+BOOST_AUTO_TEST_CASE(row27_the_child_of_a_fork_holds_and_sends_nothing)
+{
+    memory_lab lab;
+    const auto one = lab.make_client();
+    const mutex m(*one, "a", {.lease_time = 10s, .renew_interval = 10ms});
+    auto held = std::make_unique<lease>(lab.take(m));
+    const auto fence = held->fence();
+    for (const bool told : {true, false}) { // with and without the context knowing
+        lab.context.notify_fork(asio::execution_context::fork_prepare);
+        const pid_t child = ::fork();
+        if (child == 0) {
+            if (told)
+                lab.context.notify_fork(asio::execution_context::fork_child);
+            int failed = held->valid() ? 1 : 0;
+            const auto before = one->stats();
+            bool called = false;
+            if (!told)
+                m.async_try_lock([&](error_code code, lease got) { called = !code || got; });
+            held.reset();
+            if (told) { // otherwise its descriptors are the parent's
+                lab.context.restart();
+                lab.context.run_for(50ms);
+            }
+            const auto after = one->stats();
+            failed |= after.releases_sent != before.releases_sent ? 2 : 0;
+            failed |= after.renewed != before.renewed ? 4 : 0;
+            failed |= after.acquires_sent != before.acquires_sent ? 8 : 0;
+            failed |= called ? 16 : 0;
+            failed |= fence == 0 ? 32 : 0;
+            ::_exit(failed);
+        }
+        BOOST_TEST_REQUIRE(child > 0);
+        lab.context.notify_fork(asio::execution_context::fork_parent);
+        int status = 0;
+        BOOST_TEST(::waitpid(child, &status, 0) == child);
+        BOOST_TEST(WIFEXITED(status));
+        BOOST_TEST(WEXITSTATUS(status) == 0);
+        // The parent goes on.
+        const auto renewed = one->stats().renewed;
+        if (!held->valid())
+            *held = lab.take(m); // the child took long; this is no test of that
+        lab.until([&] { return one->stats().renewed > renewed; });
+        BOOST_TEST(held->valid());
+    }
+}
+#endif
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,243 @@
+#include <boost/test/unit_test.hpp>
+
+#include "fsm/release_retry.hpp"
+#include "support/print.hpp"
+
+using namespace leasehold;
+using namespace std::chrono_literals;
+using fsm::release;
+using action = release::action;
+using reply = release_reply::outcome;
+
+namespace {
+
+constexpr clock::time_point start{1000s};
+constexpr auto past = clock::time_point::min();
+constexpr auto over = start + 30s;
+
+release held()
+{
+    return {past, over, false};
+}
+
+release orphan()
+{
+    return {start + 5s, start + 35s, false};
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(release_fsm)
+
+BOOST_AUTO_TEST_CASE(it_is_sent_at_once_and_once)
+{
+    release steps = held();
+    BOOST_TEST((steps.due(start, true) == action::send));
+    BOOST_TEST((steps.due(start + 1s, true) == action::wait));
+    BOOST_TEST((steps.connected(start + 2s) == action::wait));
+}
+
+// Whoever waits for `next` must not be called again and again for nothing.
+BOOST_AUTO_TEST_CASE(P1_with_a_request_under_way_there_is_nothing_to_do_before_the_end)
+{
+    release steps = held();
+    steps.due(start, true);
+    BOOST_TEST((steps.next() == over));
+    steps.failed(errc::outcome_unknown, 20ms, start + 1s);
+    BOOST_TEST((steps.next() == start + 1s + 20ms));
+    steps.due(start + 2s, true);
+    BOOST_TEST((steps.next() == over));
+}
+
+BOOST_AUTO_TEST_CASE(freed_and_left_are_success)
+{
+    for (const reply each : {reply::freed, reply::left}) {
+        release steps = held();
+        steps.due(start, true);
+        BOOST_TEST((steps.replied(each, start + 1ms) == action::done));
+        BOOST_TEST(!steps.outcome());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(not_owner_is_said_of_a_lock_that_was_held)
+{
+    release steps = held();
+    steps.due(start, true);
+    BOOST_TEST((steps.replied(reply::not_owner, start + 1ms) == action::done));
+    BOOST_TEST(steps.outcome() == errc::not_owner);
+}
+
+// The first one ran and its answer was lost: then the second finds nobody.
+BOOST_AUTO_TEST_CASE(not_owner_after_an_answer_that_was_lost_is_success)
+{
+    release steps = held();
+    steps.due(start, true);
+    BOOST_TEST((steps.failed(errc::outcome_unknown, 20ms, start + 1s) == action::wait));
+    BOOST_TEST((steps.due(steps.next(), true) == action::send));
+    BOOST_TEST((steps.replied(reply::not_owner, start + 2s) == action::done));
+    BOOST_TEST(!steps.outcome());
+}
+
+BOOST_AUTO_TEST_CASE(not_owner_after_a_request_that_did_not_run_is_said)
+{
+    for (const errc each : {errc::store_unavailable, errc::store_refused}) {
+        release steps = held();
+        steps.due(start, true);
+        steps.failed(each, 20ms, start + 1s);
+        BOOST_TEST((steps.due(steps.next(), true) == action::send));
+        steps.replied(reply::not_owner, start + 2s);
+        BOOST_TEST(steps.outcome() == errc::not_owner);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(every_failure_that_may_pass_is_tried_again_until_the_time_to_live_has_passed)
+{
+    for (const errc each : {errc::store_unavailable, errc::store_refused, errc::outcome_unknown}) {
+        release steps = held();
+        auto now = start;
+        int sent = 0;
+        while (steps.due(now, true) == action::send) {
+            ++sent;
+            if (steps.failed(each, 500ms, now + 100ms) == action::done)
+                break;
+            BOOST_TEST((steps.next() > now));
+            now = steps.next();
+        }
+        BOOST_TEST(sent == 50);
+        BOOST_TEST((now == over));
+        BOOST_TEST(steps.outcome() == each);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_pass_ends_it)
+{
+    for (const errc each : {errc::permission_denied, errc::wrong_type}) {
+        release steps = held();
+        steps.due(start, true);
+        BOOST_TEST((steps.failed(each, 20ms, start + 1ms) == action::done));
+        BOOST_TEST(steps.outcome() == each);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_never_comes_is_an_unknown_outcome)
+{
+    release steps = held();
+    steps.due(start, true);
+    BOOST_TEST((steps.due(over - 1ns, true) == action::wait));
+    BOOST_TEST((steps.due(over, true) == action::done));
+    BOOST_TEST(steps.outcome() == errc::outcome_unknown);
+}
+
+BOOST_AUTO_TEST_CASE(offline_it_waits_for_the_connection_or_the_end)
+{
+    release steps = held();
+    BOOST_TEST((steps.due(start, false) == action::wait));
+    BOOST_TEST((steps.next() == over));
+    release other = steps;
+    BOOST_TEST((steps.connected(start + 3s) == action::send));
+    BOOST_TEST((steps.replied(reply::freed, start + 4s) == action::done));
+    BOOST_TEST(!steps.outcome());
+
+    BOOST_TEST((other.due(over, false) == action::done));
+    BOOST_TEST(other.outcome() == errc::store_unavailable);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_cuts_a_pause_short)
+{
+    release steps = held();
+    steps.due(start, true);
+    steps.failed(errc::store_unavailable, 10s, start + 1s);
+    BOOST_TEST((steps.due(start + 2s, true) == action::wait));
+    BOOST_TEST((steps.connected(start + 2s) == action::send));
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_after_the_end_is_the_end)
+{
+    release steps = held();
+    steps.due(start, true);
+    BOOST_TEST((steps.failed(errc::store_refused, 20ms, over + 1s) == action::done));
+    BOOST_TEST(steps.outcome() == errc::store_refused);
+}
+
+// The acquire that it makes up for may be behind it in a stalled server: "nobody" is no last word before that acquire has run out.
+BOOST_AUTO_TEST_CASE(F2_an_orphan_is_released_again_after_its_acquire_can_no_longer_run)
+{
+    release steps = orphan();
+    BOOST_TEST((steps.due(start, true) == action::send));
+    BOOST_TEST((steps.replied(reply::not_owner, start + 1ms) == action::wait));
+    BOOST_TEST((steps.next() > start + 5s));
+    BOOST_TEST((steps.due(start + 5s, true) == action::wait));
+    BOOST_TEST((steps.due(steps.next(), true) == action::send));
+    BOOST_TEST((steps.replied(reply::not_owner, start + 6s) == action::done));
+    BOOST_TEST(steps.outcome() == errc::not_owner);
+}
+
+BOOST_AUTO_TEST_CASE(an_orphan_that_was_found_is_done)
+{
+    release steps = orphan();
+    steps.due(start, true);
+    BOOST_TEST((steps.replied(reply::freed, start + 1ms) == action::done));
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_took_long_is_as_old_as_its_request)
+{
+    release steps = orphan();
+    steps.due(start, true);
+    // Sent before the acquire ran out, answered after: it is asked once more, now.
+    BOOST_TEST((steps.replied(reply::not_owner, start + 7s) == action::send));
+    BOOST_TEST((steps.replied(reply::not_owner, start + 8s) == action::done));
+}
+
+// A timer that is due at once, again and again, cost ten times what the release itself costs.
+BOOST_AUTO_TEST_CASE(while_it_is_under_way_only_the_end_of_the_lease_is_waited_for)
+{
+    release steps = held();
+    BOOST_TEST((steps.due(start, true) == action::send));
+    BOOST_TEST((steps.next() == over));
+    BOOST_TEST((steps.due(start, true) == action::wait));
+
+    BOOST_TEST((steps.failed(errc::store_refused, 20ms, start) == action::wait));
+    BOOST_TEST((steps.next() == start + 20ms));
+    BOOST_TEST((steps.due(start + 20ms, true) == action::send));
+    BOOST_TEST((steps.next() == over));
+}
+
+// Others may have prolonged the time to live: only an answer tells that this one is out.
+BOOST_AUTO_TEST_CASE(where_others_may_be_in_who_waits_is_told_in_time_and_it_goes_on)
+{
+    release offline(past, over, true);
+    BOOST_TEST((offline.due(start, false) == action::wait));
+    BOOST_TEST((offline.due(over, false) == action::told));
+    BOOST_TEST(offline.outcome() == errc::store_unavailable);
+    BOOST_TEST((offline.due(over, false) == action::wait));
+    BOOST_TEST((offline.next() == clock::time_point::max()));
+    BOOST_TEST((offline.connected(over + 1h) == action::send));
+    BOOST_TEST((offline.replied(reply::left, over + 1h) == action::done));
+    BOOST_TEST(!offline.outcome());
+
+    release unanswered(past, over, true);
+    unanswered.due(start, true);
+    BOOST_TEST((unanswered.due(over, true) == action::told));
+    BOOST_TEST(unanswered.outcome() == errc::outcome_unknown);
+    BOOST_TEST((unanswered.due(over, true) == action::wait));
+}
+
+BOOST_AUTO_TEST_CASE(when_nobody_waits_for_it_any_more_it_becomes_patient)
+{
+    release steps(past, over, true);
+    steps.due(start, true);
+    steps.due(over, true);
+    auto now = over;
+    int sent = 0;
+    for (; now < over + 1h; now = steps.next()) {
+        BOOST_TEST_REQUIRE((steps.failed(errc::store_refused, 20ms, now) == action::wait));
+        BOOST_TEST_REQUIRE((steps.next() >= now + 1s));
+        BOOST_TEST_REQUIRE((steps.next() <= now + 60s));
+        BOOST_TEST_REQUIRE((steps.due(steps.next(), true) == action::send));
+        ++sent;
+    }
+    BOOST_TEST(sent < 70);
+    BOOST_TEST((steps.failed(errc::permission_denied, 20ms, now) == action::done));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

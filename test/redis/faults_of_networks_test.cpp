@@ -1,0 +1,718 @@
+// Faults on the way: partitions of every kind, answers that come late or never, requests that run twice, wake-ups that are lost
+// or false; and operations that end in the middle of it.
+#include <boost/test/unit_test.hpp>
+
+#include "redis/lab.hpp"
+#include "store/redis/protocol/script.hpp"
+#include "support/fault_proxy.hpp"
+#include "support/run.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/post.hpp>
+
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+/// One server with two ways to it: `far` goes through the proxy, `near` does not.
+struct network
+{
+    redis_server server;
+    resp_client store = server.connect();
+    fault_proxy proxy{server};
+    client_thread far{at(proxy.url())};
+    client_thread near{server};
+
+    network() { far.seen().wait_for(kind::connected); }
+
+    /// The connection through the proxy is there again, and whatever depends on it was told.
+    void await_connection(std::size_t since) { far.seen().wait_for(kind::connected, since + 1); }
+    std::size_t connections() { return far.seen().count(kind::connected); }
+};
+
+const std::string acquire_sha = redis_store::acquire_script().sha;
+const std::string release_sha = redis_store::release_script().sha;
+const std::string renew_sha = redis_store::renew_script().sha;
+
+/// A partition begins with `cut`; the holder behind it is lost at its deadline, and whoever is not gets in.
+void partition(network& net, void (fault_proxy::*cut)())
+{
+    taken held = net.far.lock(stock, leases_of(600ms));
+    BOOST_TEST_REQUIRE(!held.code);
+    net.far.seen().wait_for(kind::renewed);
+    auto lost = client_thread::start_wait_lost(held.held);
+    (net.proxy.*cut)();
+    // By its own limit, not by those of TCP, of the connection, or of the health check.
+    BOOST_TEST((get(lost, 20s) == errc::expired));
+    BOOST_TEST(!held.held.valid());
+    taken next = net.near.lock(stock, long_leases());
+    BOOST_TEST_REQUIRE(!next.code);
+    BOOST_TEST(next.held.fence() > held.held.fence());
+    BOOST_TEST(!held.held.valid());
+    const auto owners = net.store.strings({"HGETALL", stock});
+
+    // What was on the way arrives late, and leaves the successor alone; so does the release of what was lost.
+    const auto lost_fence = held.held.fence();
+    held.held = lease();
+    const auto before = net.connections();
+    auto again = net.far.start_lock(stock, long_leases());
+    net.proxy.forward();
+    net.proxy.reset_all();
+    net.await_connection(before);
+    net.far.seen().wait_for(kind::waiting);
+    BOOST_TEST(net.store.strings({"HGETALL", stock}) == owners, boost::test_tools::per_element());
+    net.near.seen().clear();
+    net.near.seen().wait_for(kind::renewed, 2);
+    BOOST_TEST(next.held.valid());
+    const auto fence = next.held.fence();
+    BOOST_TEST(fence > lost_fence);
+    BOOST_TEST(!net.near.release(std::move(next.held)));
+    held = get(again);
+    BOOST_TEST(!held.code);
+    BOOST_TEST(held.held.fence() > fence);
+}
+
+/// Every word of a request that MONITOR shows: `1339518083.107412 [0 127.0.0.1:60866] "keys" "*"`.
+std::vector<std::string> words_of(const std::string& line)
+{
+    std::vector<std::string> words;
+    for (std::size_t at = line.find('"'); at != std::string::npos; at = line.find('"', at + 1)) {
+        const std::size_t end = line.find('"', at + 1);
+        words.push_back(line.substr(at + 1, end - at - 1));
+        at = end;
+    }
+    return words;
+}
+
+/// Listens to all that a server is asked.
+class monitor
+{
+public:
+    explicit monitor(const redis_server& server) : all_(server.connect())
+    {
+        all_.send({"MONITOR"});
+        all_.receive();
+    }
+
+    /// The next request that runs this script.
+    std::vector<std::string> next(const std::string& sha)
+    {
+        for (;;) {
+            auto words = words_of(all_.receive().text);
+            if (words.size() > 2 && words[1] == sha)
+                return words;
+        }
+    }
+
+private:
+    resp_client all_;
+};
+
+std::vector<std::int64_t> numbers(const resp_value& value)
+{
+    std::vector<std::int64_t> all;
+    for (const resp_value& each : value.items)
+        all.push_back(each.number);
+    return all;
+}
+
+} // namespace
+
+BOOST_FIXTURE_TEST_CASE(row_11_half_open_partition, network)
+{
+    partition(*this, &fault_proxy::stall);
+}
+
+BOOST_FIXTURE_TEST_CASE(row_11_requests_vanish, network)
+{
+    partition(*this, &fault_proxy::drop_requests);
+}
+
+BOOST_FIXTURE_TEST_CASE(row_12_reset_and_refused, network)
+{
+    taken held = far.lock(stock, long_leases());
+    BOOST_TEST_REQUIRE(!held.code);
+    const auto fence = held.held.fence();
+    auto waiting = near.start_lock(stock, long_leases());
+    near.seen().wait_for(kind::waiting);
+    for (int i = 0; i < 5; ++i) {
+        const auto before = connections();
+        proxy.reset_all();
+        await_connection(before);
+    }
+    proxy.refuse();
+    proxy.reset_all();
+    far.seen().wait_for(kind::disconnected, 6);
+    // A request of somebody who does not wait says so at once.
+    BOOST_TEST((far.try_lock("free", long_leases()).code == errc::store_unavailable));
+    far.seen().wait_for(kind::renewal_late);
+    BOOST_TEST(held.held.valid());
+    proxy.accept();
+    far.seen().clear();
+    far.seen().wait_for(kind::renewed, 2);
+    BOOST_TEST(held.held.valid());
+    BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
+    BOOST_TEST(!far.release(std::move(held.held)));
+    taken next = get(waiting);
+    BOOST_TEST(!next.code);
+    BOOST_TEST(next.held.fence() > fence);
+}
+
+BOOST_FIXTURE_TEST_CASE(row_13_replies_vanish, network)
+{
+    partition(*this, &fault_proxy::drop_replies);
+}
+
+// Its renewals arrive and prolong the lock; when it hears nothing it must stop, or nobody ever gets in.
+BOOST_FIXTURE_TEST_CASE(row_13_stops_renewing_when_it_hears_nothing, network)
+{
+    taken held = far.lock(stock, leases_of(1s));
+    BOOST_TEST_REQUIRE(!held.code);
+    auto lost = client_thread::start_wait_lost(held.held);
+    proxy.drop_replies();
+    proxy.forget();
+    proxy.wait_for_reply_to(renew_sha); // it does prolong it
+    BOOST_TEST((get(lost) == errc::expired));
+    store.reset_calls();
+    proxy.forget();
+    wait_until([&] { return !exists(store); });
+    BOOST_CHECK_THROW(proxy.wait_for_request(renew_sha, 1, 1ms), std::runtime_error);
+    next_gets_in(near, held.held.fence());
+}
+
+BOOST_FIXTURE_TEST_CASE(row_16_reply_later_than_the_lease, network)
+{
+    proxy.stall_replies();
+    auto trying = far.start_try_lock(stock, leases_of(300ms));
+    proxy.wait_for_reply_to(acquire_sha);
+    BOOST_TEST(exists(store));
+    BOOST_TEST((get(trying).code == errc::outcome_unknown));
+    proxy.forward(); // now it comes
+    wait_until([&] { return far.stats().orphans == 0; });
+    BOOST_TEST(far.seen().count(kind::acquired) == 0u);
+    BOOST_TEST(far.stats().acquired == 0u);
+    BOOST_TEST(!exists(store));
+    next_gets_in(near, 0);
+    // Of the operation that goes on waiting, too, only a reply in time counts.
+    proxy.stall_replies();
+    auto waiting = far.start_lock(stock, leases_of(300ms));
+    wait_until([&] { return far.stats().orphans > 0; });
+    proxy.forward();
+    taken held = get(waiting);
+    BOOST_TEST_REQUIRE(!held.code);
+    wait_until([&] { return far.stats().orphans == 0; });
+    BOOST_TEST(held.held.valid());
+    BOOST_TEST(far.stats().acquired == 1u);
+}
+
+// A request that a stalled way delivers when its caller has long gone refuses itself, or it would lock for nobody.
+BOOST_FIXTURE_TEST_CASE(row_16_request_later_than_its_limit, network)
+{
+    next_gets_in(far, 0); // the server's time is known
+    proxy.stall_requests();
+    BOOST_TEST((far.try_lock(stock, leases_of(100ms)).code == errc::outcome_unknown));
+    store.reset_calls();
+    const auto last = store.string({"GET", stock_fence});
+    proxy.forward();
+    wait_until([&] { return store.calls("evalsha") > 0; });
+    wait_until([&] { return far.stats().orphans == 0; });
+    BOOST_TEST(store.calls("hset") == 0u);
+    BOOST_TEST(store.string({"GET", stock_fence}) == last);
+}
+
+namespace {
+
+/// The cuts of a request and its reply, at every byte.
+struct cuts : network
+{
+    cuts()
+    {
+        // Ten seconds: that an orphan ends by itself would be seen.
+        options.lease_time = 10s;
+        options.renew = false;
+        options.wait_limit = 8s;
+    }
+
+    struct exchange
+    {
+        std::size_t request = 10'000;
+        std::size_t reply = 10'000;
+    };
+
+    /// How long the request of `operation` and its reply are. The least of three, should something else be said meanwhile.
+    exchange measure(const std::function<void()>& prepare, const std::function<void()>& operation)
+    {
+        const auto quiet = [&] { proxy.wait_until([](const auto& now) { return now.replies == now.requests; }); };
+        exchange least;
+        for (int i = 0; i < 3; ++i) {
+            prepare();
+            quiet();
+            const auto before = proxy.count();
+            operation();
+            quiet();
+            const auto after = proxy.count();
+            least.request = std::min<std::size_t>(least.request, after.request_bytes - before.request_bytes);
+            least.reply = std::min<std::size_t>(least.reply, after.reply_bytes - before.reply_bytes);
+        }
+        return least;
+    }
+
+    void at_every_byte(const exchange& sizes, const std::string& text, const std::function<void()>& operation)
+    {
+        BOOST_TEST_REQUIRE(sizes.request > text.size());
+        BOOST_TEST_REQUIRE(sizes.reply > 4u);
+        for (std::size_t n = 0; n <= sizes.request; ++n) {
+            BOOST_TEST_CONTEXT("after " << n << " of " << sizes.request << " bytes of the request")
+            {
+                proxy_armed = [&] { proxy.cut_after_request_bytes(n, text); };
+                operation();
+            }
+        }
+        for (std::size_t n = 0; n <= sizes.reply; ++n) {
+            BOOST_TEST_CONTEXT("after " << n << " of " << sizes.reply << " bytes of the reply")
+            {
+                proxy_armed = [&] { proxy.cut_after_reply_bytes(n, text); };
+                operation();
+            }
+        }
+        BOOST_TEST_CONTEXT("reset in place of the reply")
+        {
+            proxy_armed = [&] { proxy.forward_then_reset(text); };
+            operation();
+        }
+        wait_until([&] { return far.stats().orphans == 0; });
+        BOOST_TEST(!exists(store));
+        BOOST_TEST(far.stats().held == 0u);
+    }
+
+    void acquire_is_cut()
+    {
+        const auto before = connections();
+        const auto resets = proxy.count().resets;
+        proxy_armed();
+        taken held = far.try_lock(stock, options);
+        proxy.wait_until([&](const auto& now) { return now.resets > resets; });
+        if (held.code)
+            BOOST_TEST((held.code == condition::store_fault), held.code.message());
+        else
+            static_cast<void>(client_thread::start_release(std::move(held.held)));
+        fence = next_gets_in(near, fence, options);
+        await_connection(before);
+    }
+
+    void release_is_cut()
+    {
+        taken held = far.lock(stock, options);
+        BOOST_TEST_REQUIRE(!held.code);
+        BOOST_TEST(held.held.fence() > fence);
+        fence = held.held.fence();
+        const auto before = connections();
+        const auto resets = proxy.count().resets;
+        proxy_armed();
+        auto releasing = client_thread::start_release(std::move(held.held));
+        proxy.wait_until([&](const auto& now) { return now.resets > resets; });
+        fence = next_gets_in(near, fence, options);
+        const error_code released = get(releasing);
+        BOOST_TEST(!released, released.message());
+        await_connection(before);
+    }
+
+    lock_options options;
+    std::uint64_t fence = 0;
+    std::function<void()> proxy_armed;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_CASE(row_23_acquire_cut_at_every_byte, cuts)
+{
+    lease held;
+    const auto prepare = [&] { BOOST_TEST((!held || !far.release(std::move(held)))); };
+    const auto sizes = measure(prepare, [&] { held = far.try_lock(stock, options).held; });
+    fence = held.fence();
+    prepare();
+    at_every_byte(sizes, acquire_sha, [&] { acquire_is_cut(); });
+}
+
+BOOST_FIXTURE_TEST_CASE(row_23_release_cut_at_every_byte, cuts)
+{
+    lease held;
+    const auto sizes = measure([&] { held = far.lock(stock, options).held; }, [&] { BOOST_TEST(!far.release(std::move(held))); });
+    at_every_byte(sizes, release_sha, [&] { release_is_cut(); });
+}
+
+BOOST_FIXTURE_TEST_CASE(row_24_requests_executed_twice, network)
+{
+    monitor seen(server);
+    taken held = far.lock(stock, long_leases());
+    BOOST_TEST_REQUIRE(!held.code);
+    const auto acquire = seen.next(acquire_sha);
+    const owner who = held.held.owner();
+    const auto fence = static_cast<std::int64_t>(held.held.fence());
+    const std::string counter = store.string({"GET", stock_fence});
+    const auto count = [&] { return store.integer({"HGET", stock, who.id()}); };
+
+    // Acquire: the same owner, counted once; no fence that another could get.
+    for (int i = 0; i < 3; ++i) {
+        const auto again = numbers(store.command(acquire));
+        BOOST_TEST_REQUIRE(again.size() == 4u);
+        BOOST_TEST(again[0] == 1);
+        BOOST_TEST(again[1] >= fence);
+        BOOST_TEST(again[2] == 1);
+    }
+    BOOST_TEST(count() == 1);
+    BOOST_TEST(store.integer({"HLEN", stock}) == 1);
+    BOOST_TEST(store.string({"GET", stock_fence}) == counter);
+    BOOST_TEST(held.held.valid());
+
+    // Entering again: one more, however often.
+    taken inner = get(far.start_enter(stock, long_leases(), who));
+    BOOST_TEST_REQUIRE(!inner.code);
+    const auto enter = seen.next(acquire_sha);
+    BOOST_TEST(numbers(store.command(enter)).at(0) == 1);
+    BOOST_TEST(count() == 2);
+    BOOST_TEST(inner.held.fence() == held.held.fence());
+    BOOST_TEST(store.string({"GET", stock_fence}) == counter);
+
+    // Leaving: one less, however often.
+    BOOST_TEST(!far.release(std::move(inner.held)));
+    const auto leave = seen.next(release_sha);
+    BOOST_TEST(numbers(store.command(leave)).at(0) == 0);
+    BOOST_TEST(count() == 1);
+
+    // Renewing never shortens and never creates.
+    const auto renew = seen.next(renew_sha);
+    BOOST_TEST(numbers(store.command(renew)).at(0) == 1);
+    BOOST_TEST(store.integer({"PTTL", stock}) > 50'000);
+    BOOST_TEST(!far.release(std::move(held.held)));
+    const auto release = seen.next(release_sha);
+    BOOST_TEST(numbers(store.command(release)).at(0) == 0);
+    BOOST_TEST(numbers(store.command(renew)).at(0) == 0);
+    BOOST_TEST(!exists(store));
+
+    // Late copies of all of them leave the next holder alone.
+    taken next = near.lock(stock, long_leases());
+    BOOST_TEST_REQUIRE(!next.code);
+    BOOST_TEST(static_cast<std::int64_t>(next.held.fence()) > fence);
+    const auto owners = store.strings({"HGETALL", stock});
+    for (const auto& each : {acquire, enter, leave, renew, release})
+        BOOST_TEST(numbers(store.command(each)).at(0) != 1, each.at(1));
+    BOOST_TEST(store.strings({"HGETALL", stock}) == owners, boost::test_tools::per_element());
+    near.seen().clear();
+    near.seen().wait_for(kind::renewed);
+    BOOST_TEST(next.held.valid());
+}
+
+// The copy of an acquire that comes when the caller has long released finds that its time has passed.
+BOOST_FIXTURE_TEST_CASE(row_24_acquire_repeated_after_its_limit, network)
+{
+    monitor seen(server);
+    next_gets_in(far, 0, leases_of(200ms));
+    const auto acquire = seen.next(acquire_sha);
+    const auto limit = std::stoll(acquire.at(8));
+    BOOST_TEST_REQUIRE(limit > 0);
+    wait_until([&] {
+        const auto time = store.strings({"TIME"});
+        return std::stoll(time.at(0)) * 1'000'000 + std::stoll(time.at(1)) > limit;
+    });
+    BOOST_TEST(numbers(store.command(acquire)).at(0) == -1);
+    BOOST_TEST(!exists(store));
+}
+
+namespace {
+
+/// A client of the test's own thread, behind a proxy: ends wherever the test wants it to.
+struct doomed
+{
+    doomed()
+    {
+        locks->async_run([](error_code) {});
+        run_until(*context, [&] { return seen->count(kind::connected) > 0; });
+    }
+
+    mutex lock_of(const lock_options& options) { return {*locks, stock, options}; }
+
+    /// Whatever was under way has been answered before this is.
+    void settle()
+    {
+        std::optional<error_code> ended;
+        mutex(*locks, "another", long_leases()).async_lock([&](error_code code, lease held) {
+            BOOST_TEST(!code);
+            held.async_release([&](error_code left) { ended = left; });
+        });
+        run_until(*context, [&] { return ended.has_value(); });
+        BOOST_TEST(!*ended);
+        seen->clear();
+    }
+
+    /// Whatever the other side did, the lock is free in no time, although its lease would go on for a minute.
+    void nothing_is_held() { static_cast<void>(next_gets_in(near, 0)); }
+
+    redis_server server;
+    resp_client store = server.connect();
+    fault_proxy proxy{server};
+    client_thread near{server};
+    std::shared_ptr<recording_observer> seen = std::make_shared<recording_observer>();
+    std::unique_ptr<boost::asio::io_context> context = std::make_unique<boost::asio::io_context>(1);
+    std::unique_ptr<client> locks = std::make_unique<client>(*context, at(proxy.url()), seen);
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_CASE(row_25_cancelled_with_a_request_under_way, doomed)
+{
+    using boost::asio::cancellation_type;
+    for (const auto type : {cancellation_type::terminal, cancellation_type::partial, cancellation_type::total}) {
+        // Cancelled before the server sees it, and after.
+        for (const bool executed : {false, true}) {
+            proxy.forget();
+            if (executed)
+                proxy.stall_replies();
+            else
+                proxy.stall_requests();
+            boost::asio::cancellation_signal signal;
+            std::optional<error_code> ended;
+            lock_of(long_leases()).async_lock(boost::asio::bind_cancellation_slot(signal.slot(), [&](error_code code, lease held) {
+                BOOST_TEST(!held);
+                ended = code;
+            }));
+            const auto at_the_proxy = [&] {
+                try {
+                    if (executed)
+                        proxy.wait_for_reply_to(acquire_sha, 1, 5ms);
+                    else
+                        proxy.wait_for_request(acquire_sha, 1, 5ms);
+                    return true;
+                }
+                catch (const std::runtime_error&) {
+                    return false;
+                }
+            };
+            const auto end = std::chrono::steady_clock::now() + 20s;
+            while (!at_the_proxy()) {
+                BOOST_TEST_REQUIRE((std::chrono::steady_clock::now() < end));
+                context->restart();
+                context->poll();
+            }
+            signal.emit(type);
+            run_until(*context, [&] { return ended.has_value(); });
+            BOOST_TEST((*ended == boost::asio::error::operation_aborted));
+            proxy.forward();
+            auto next = near.start_lock(stock, long_leases());
+            run_until(*context, [&] { return next.wait_for(1ms) == std::future_status::ready; }, 20s);
+            taken got = get(next);
+            BOOST_TEST(!got.code);
+            BOOST_TEST(!near.release(std::move(got.held)));
+            BOOST_TEST(seen->count(kind::acquired) == 0u);
+            settle();
+        }
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(row_25_cancelled_while_waiting, doomed)
+{
+    taken first = near.lock(stock, long_leases());
+    boost::asio::cancellation_signal signal;
+    std::optional<error_code> ended;
+    lock_of(long_leases()).async_lock(boost::asio::bind_cancellation_slot(
+        signal.slot(), [&](error_code code, lease) { ended = code; }));
+    run_until(*context, [&] { return seen->count(kind::waiting) > 0; });
+    signal.emit(boost::asio::cancellation_type::total);
+    run_until(*context, [&] { return ended.has_value(); });
+    BOOST_TEST((*ended == boost::asio::error::operation_aborted));
+    BOOST_TEST(first.held.valid());
+    BOOST_TEST(!near.release(std::move(first.held)));
+    nothing_is_held();
+}
+
+BOOST_FIXTURE_TEST_CASE(row_25_handler_throws, doomed)
+{
+    struct failure
+    {};
+    lock_of(long_leases()).async_lock([](error_code code, lease held) {
+        BOOST_TEST(!code);
+        BOOST_TEST(held.valid());
+        throw failure();
+    });
+    BOOST_CHECK_THROW(run_until(*context, [] { return false; }), failure);
+    run_until(*context, [&] { return !exists(store); });
+    nothing_is_held();
+    // And the client goes on.
+    std::optional<error_code> ended;
+    lock_of(long_leases()).async_lock([&](error_code code, lease) { ended = code; });
+    run_until(*context, [&] { return ended.has_value(); });
+    BOOST_TEST(!*ended);
+    run_until(*context, [&] { return !exists(store); });
+}
+
+BOOST_FIXTURE_TEST_CASE(row_25_handler_destroyed, doomed)
+{
+    // Its executor ends with the lease in a handler that nobody will run.
+    auto elsewhere = std::make_unique<boost::asio::io_context>();
+    bool called = false;
+    lock_of(long_leases()).async_lock(
+        boost::asio::bind_executor(elsewhere->get_executor(), [&](error_code, lease) { called = true; }));
+    run_until(*context, [&] { return seen->count(kind::acquired) > 0; });
+    run_until(*context, [&] { return exists(store); });
+    elsewhere.reset();
+    BOOST_TEST(!called);
+    run_until(*context, [&] { return !exists(store); });
+    nothing_is_held();
+}
+
+BOOST_FIXTURE_TEST_CASE(row_25_client_destroyed, doomed)
+{
+    std::optional<error_code> ended;
+    auto attempt = lock_of(long_leases());
+    attempt.async_lock([&](error_code code, lease) { ended = code; });
+    locks.reset();
+    run_until(*context, [&] { return ended.has_value(); });
+    context->run();
+    nothing_is_held();
+
+    locks = std::make_unique<client>(*context, at(proxy.url()), seen);
+    locks->async_run([](error_code) {});
+    std::optional<taken> held;
+    lock_of(long_leases()).async_lock([&](error_code code, lease got) { held.emplace(taken{code, std::move(got)}); });
+    run_until(*context, [&] { return held.has_value(); });
+    BOOST_TEST(!held->code);
+    locks.reset();
+    run_until(*context, [&] { return !held->held.valid(); });
+    context->run();
+    BOOST_TEST(!exists(store));
+}
+
+BOOST_FIXTURE_TEST_CASE(row_25_context_stopped_and_destroyed, doomed)
+{
+    // With a lease, a wait for its loss, a waiter, a request under way and a release under way.
+    const lock_options options = leases_of(500ms);
+    std::optional<taken> held;
+    lock_of(options).async_lock([&](error_code code, lease got) { held.emplace(taken{code, std::move(got)}); });
+    run_until(*context, [&] { return held.has_value(); });
+    BOOST_TEST_REQUIRE(!held->code);
+    std::optional<taken> leaving;
+    mutex(*locks, "leaving", options).async_lock([&](error_code code, lease got) {
+        leaving.emplace(taken{code, std::move(got)});
+    });
+    run_until(*context, [&] { return leaving.has_value(); });
+    BOOST_TEST_REQUIRE(!leaving->code);
+    bool called = false;
+    held->held.async_wait_lost([&](error_code) { called = true; });
+    lock_of(options).async_lock([&](error_code, lease) { called = true; });
+    proxy.stall_replies();
+    proxy.forget();
+    mutex(*locks, "going", options).async_lock([&](error_code, lease) { called = true; });
+    leaving->held.async_release([&](error_code) { called = true; });
+    while (!exists(store, "going") || exists(store, "leaving")) {
+        context->restart();
+        context->poll();
+    }
+    context->stop();
+    const auto fence = held->held.fence();
+    taken next = near.lock(stock, long_leases()); // when its time has passed
+    BOOST_TEST(!next.code);
+    BOOST_TEST(next.held.fence() > fence);
+    BOOST_TEST(!held->held.valid());
+    context.reset();
+    BOOST_TEST(!held->held.valid());
+    BOOST_TEST(!called);
+    held.reset();
+    BOOST_TEST(next.held.valid());
+    locks.reset();
+    taken going = near.lock("going", long_leases());
+    BOOST_TEST(!going.code);
+}
+
+BOOST_FIXTURE_TEST_CASE(row_26_false_wake_ups, network)
+{
+    lock_options options = leases_of(60s);
+    options.backoff_floor = 60s; // only what is told makes it look
+    options.backoff_ceiling = 60s;
+    taken held = near.lock(stock, long_leases());
+    BOOST_TEST_REQUIRE(!held.code);
+    auto waiting = far.start_lock(stock, options);
+    wait_until([&] { return store.subscribers(stock_channel) == 1; });
+
+    const std::string big(100'000, 'x');
+    const std::vector<std::string> messages{
+        "", "0", "0", "1", "-1", "not a number", "99999999999999999999", std::string(3, '\0'), "\r\n$5\r\n", big};
+    const auto before = far.stats().acquires_sent;
+    std::size_t told = 0;
+    for (const std::string& each : messages)
+        told += static_cast<std::size_t>(store.integer({"PUBLISH", stock_channel, each}));
+    for (int i = 0; i < 200; ++i)
+        told += static_cast<std::size_t>(store.integer({"PUBLISH", stock_channel, "0"}));
+    BOOST_TEST(told == messages.size() + 200);
+    BOOST_TEST(store.integer({"PUBLISH", "redisson_lock__channel:{foreign}", "0"}) == 0);
+    // It looked, once per message at most, and the lock stays with its holder.
+    wait_until([&] { return far.stats().acquires_sent > before; });
+    BOOST_TEST(held.held.valid());
+    BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
+    const auto fence = held.held.fence();
+    BOOST_TEST(!near.release(std::move(held.held)));
+    taken next = get(waiting, 20s); // by the wake-up, not by the backoff
+    BOOST_TEST(!next.code);
+    BOOST_TEST(next.held.fence() > fence);
+    BOOST_TEST(far.stats().acquires_sent <= before + told + 3);
+    BOOST_TEST(far.stats().disconnects == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(row_26_lost_wake_up, network)
+{
+    taken held = near.lock(stock, long_leases());
+    BOOST_TEST_REQUIRE(!held.code);
+    auto waiting = far.start_lock(stock, long_leases());
+    wait_until([&] { return store.subscribers(stock_channel) == 1; });
+    store.done({"DEL", stock}); // nobody is told
+    taken next = get(waiting);
+    BOOST_TEST(!next.code);
+    BOOST_TEST(next.held.fence() > held.held.fence());
+}
+
+BOOST_FIXTURE_TEST_CASE(row_26_subscriber_cut_off, network)
+{
+    std::uint64_t fence = 0;
+    for (int i = 0; i < 3; ++i) {
+        lock_options options = long_leases();
+        if (i < 2)
+            options.backoff_floor = options.backoff_ceiling = 60s; // longer than the test waits
+        taken held = near.lock(stock, long_leases());
+        BOOST_TEST_REQUIRE(!held.code);
+        BOOST_TEST(held.held.fence() > fence);
+        auto waiting = far.start_lock(stock, options);
+        far.seen().wait_for(kind::waiting);
+        far.seen().clear();
+        wait_until([&] { return store.subscribers(stock_channel) == 1; });
+        if (i == 0) {
+            // It comes back by itself, and hears the release.
+            store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
+            wait_until([&] { return store.subscribers(stock_channel) == 1; });
+            BOOST_TEST(!near.release(std::move(held.held)));
+        } else if (i == 1) {
+            // The release falls into the gap: when it is there again it looks, because it may have missed one.
+            proxy.refuse();
+            store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
+            BOOST_TEST(store.subscribers(stock_channel) == 0);
+            BOOST_TEST(!near.release(std::move(held.held)));
+            proxy.accept();
+        } else {
+            // It is never there again: the pause between two looks is what ends the wait.
+            proxy.refuse();
+            store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
+            BOOST_TEST(!near.release(std::move(held.held)));
+        }
+        taken next = get(waiting, 20s);
+        BOOST_TEST(!next.code);
+        fence = next.held.fence();
+        if (i == 2)
+            BOOST_TEST(store.subscribers(stock_channel) == 0);
+        BOOST_TEST(!far.release(std::move(next.held)));
+    }
+}

@@ -1,0 +1,435 @@
+// Faults of the server: it dies, forgets, refuses, its clock is wrong, its keys are someone else's.
+#include <boost/test/unit_test.hpp>
+
+#include "redis/lab.hpp"
+#include "support/shifted_clock.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <thread>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+/// The file that an append-only server writes to now.
+std::filesystem::path append_only_file(const redis_server& server)
+{
+    std::filesystem::path found;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(server.directory())) {
+        const std::string name = each.path().filename().string();
+        if (name.ends_with(".incr.aof") || name == "appendonly.aof")
+            found = each.path();
+    }
+    BOOST_TEST_REQUIRE(!found.empty());
+    return found;
+}
+
+/// The holder renews after the fault, and still has the lock.
+void goes_on(client_thread& of, const lease& held)
+{
+    of.seen().clear();
+    of.seen().wait_for(kind::renewed, 2, 30s);
+    BOOST_TEST(held.valid());
+    BOOST_TEST(of.seen().count(kind::lost) == 0u);
+}
+
+/// The data has gone: the holder is told so, does not make the key again, and the fence rises all the same.
+void vanishes(redis_server& server, const std::function<void()>& fault)
+{
+    client_thread holder(server);
+    client_thread other(server);
+    taken held = holder.lock(stock, long_leases());
+    BOOST_TEST_REQUIRE(!held.code);
+    holder.seen().wait_for(kind::renewed);
+    auto lost = client_thread::start_wait_lost(held.held);
+    fault();
+    BOOST_TEST((get(lost) == errc::lost));
+    BOOST_TEST(!held.held.valid());
+    resp_client store = server.connect();
+    BOOST_TEST(!exists(store));
+    const auto last = next_gets_in(other, held.held.fence());
+    BOOST_TEST((holder.release(std::move(held.held)) == errc::lost));
+    BOOST_TEST(!exists(store));
+    next_gets_in(holder, last);
+}
+
+/// A server whose clock a test moves; empty where that cannot be done.
+struct shifted_server
+{
+    shifted_clock clock;
+    redis_server server{{}, {.environment = clock.environment()}};
+    resp_client store = server.connect();
+};
+
+bool no_shim()
+{
+    if (shifted_clock::available())
+        return false;
+    BOOST_TEST_MESSAGE("no clock shim on this system");
+    BOOST_CHECK_THROW(shifted_clock(), std::logic_error);
+    return true;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(row_05_server_killed_with_append_only_file)
+{
+    for (const std::string sync : {"always", "everysec"}) {
+        redis_server server({"--appendonly", "yes", "--appendfsync", sync});
+        resp_client before = server.connect();
+        client_thread holder(server);
+        client_thread other(server);
+        taken held = holder.lock(stock, long_leases());
+        BOOST_TEST_REQUIRE(!held.code);
+        auto waiting = other.start_lock(stock, long_leases());
+        other.seen().wait_for(kind::waiting);
+        server.kill();
+        holder.seen().wait_for(kind::disconnected);
+        BOOST_TEST(held.held.valid());
+        server.start();
+        goes_on(holder, held.held);
+        BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
+        const auto fence = held.held.fence();
+        BOOST_TEST(!holder.release(std::move(held.held)));
+        taken next = get(waiting);
+        BOOST_TEST(!next.code);
+        BOOST_TEST(next.held.fence() > fence);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(row_06_last_second_lost)
+{
+    redis_server server({"--appendonly", "yes", "--appendfsync", "everysec"});
+    client_thread warm_up(server); // the file is not empty
+    next_gets_in(warm_up, 0);
+    const auto written = append_only_file(server);
+    const auto size = std::filesystem::file_size(written);
+    vanishes(server, [&] {
+        server.kill();
+        BOOST_TEST_REQUIRE(std::filesystem::file_size(written) > size);
+        std::filesystem::resize_file(written, size);
+        server.start();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(row_07_restart_without_persistence)
+{
+    redis_server server;
+    vanishes(server, [&] { server.restart_empty(); });
+}
+
+BOOST_AUTO_TEST_CASE(row_07_flushall)
+{
+    redis_server server;
+    vanishes(server, [&] { server.connect().done({"FLUSHALL"}); });
+}
+
+BOOST_AUTO_TEST_CASE(row_07_deleted_by_hand)
+{
+    redis_server server;
+    vanishes(server, [&] { server.connect().done({"DEL", stock}); });
+}
+
+BOOST_AUTO_TEST_CASE(row_07_evicted)
+{
+    redis_server server({"--maxmemory-policy", "volatile-ttl"});
+    vanishes(server, [&] {
+        resp_client store = server.connect();
+        store.done({"CONFIG", "SET", "maxmemory", "1"});
+        wait_until([&] { return store.info("stats").at("evicted_keys") != "0"; });
+        wait_until([&] { return !exists(store); });
+        store.done({"CONFIG", "SET", "maxmemory", "0"});
+    });
+}
+
+BOOST_AUTO_TEST_CASE(row_08_script_flush)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    client_thread holder(server);
+    client_thread other(server);
+    taken held = holder.lock(stock, long_leases());
+    BOOST_TEST_REQUIRE(!held.code);
+    store.done({"SCRIPT", "FLUSH"});
+    goes_on(holder, held.held); // renew
+    BOOST_TEST(holder.stats().renewals_failed == 0u);
+    store.done({"SCRIPT", "FLUSH"});
+    BOOST_TEST((other.try_lock(stock, long_leases()).code == errc::held)); // acquire
+    const auto fence = held.held.fence();
+    store.done({"SCRIPT", "FLUSH"});
+    BOOST_TEST(!holder.release(std::move(held.held))); // release
+    BOOST_TEST(!exists(store));
+
+    // Many requests in one pipeline, of which each script's first one finds nothing.
+    store.done({"SCRIPT", "FLUSH"});
+    std::vector<std::future<taken>> locking;
+    for (int i = 0; i < 50; ++i)
+        locking.push_back(other.start_lock("name" + std::to_string(i), long_leases()));
+    std::vector<std::future<error_code>> releasing;
+    for (auto& each : locking) {
+        taken got = get(each);
+        BOOST_TEST(!got.code);
+        BOOST_TEST(got.held.valid());
+        store.done({"SCRIPT", "FLUSH"});
+        releasing.push_back(client_thread::start_release(std::move(got.held)));
+    }
+    for (auto& each : releasing)
+        BOOST_TEST(!get(each));
+    BOOST_TEST(store.strings({"KEYS", "name*"}).empty());
+    next_gets_in(other, fence);
+}
+
+BOOST_AUTO_TEST_CASE(row_17_server_clock_forward)
+{
+    if (no_shim())
+        return;
+    shifted_server at_fault;
+    client_thread holder(at_fault.server);
+    client_thread other(at_fault.server);
+    lock_options options = leases_of(8s);
+    options.renew_interval = 1500ms; // the clock jumps between two renewals
+    taken held = holder.lock(stock, options);
+    BOOST_TEST_REQUIRE(!held.code);
+    const auto fence = held.held.fence();
+    auto lost = client_thread::start_wait_lost(held.held);
+    at_fault.clock.advance(9s);
+    // The other may be early; the fence still rises.
+    taken next = other.lock(stock, long_leases());
+    BOOST_TEST_REQUIRE(!next.code);
+    BOOST_TEST(next.held.fence() > fence);
+    BOOST_TEST((get(lost) == errc::lost));
+    BOOST_TEST(next.held.valid());
+
+    // And back again: the counter keeps it rising.
+    const auto second = next.held.fence();
+    at_fault.clock.advance(-9s);
+    BOOST_TEST(!other.release(std::move(next.held)));
+    next_gets_in(holder, next_gets_in(other, second));
+}
+
+BOOST_AUTO_TEST_CASE(row_18_server_clock_backward)
+{
+    if (no_shim())
+        return;
+    shifted_server at_fault;
+    client_thread holder(at_fault.server);
+    client_thread other(at_fault.server);
+    lock_options options = leases_of(10s);
+    options.backoff_ceiling = 100ms;
+    options.renew_interval = 200ms;
+    taken held = holder.lock(stock, options);
+    BOOST_TEST_REQUIRE(!held.code);
+    at_fault.clock.set(-1h);
+    BOOST_TEST(at_fault.store.integer({"PTTL", stock}) > 3'500'000);
+    auto waiting = other.start_lock(stock, options);
+    other.seen().wait_for(kind::suspect_expiry, 3);
+    BOOST_TEST((other.seen().events(kind::suspect_expiry).front().time > 3500s));
+    goes_on(holder, held.held);
+
+    // The key goes without a word: only a waiter that looks again gets in, one that sleeps on an hour does not.
+    auto lost = client_thread::start_wait_lost(held.held);
+    at_fault.store.done({"DEL", stock});
+    taken next = get(waiting);
+    BOOST_TEST_REQUIRE(!next.code);
+    BOOST_TEST(next.held.fence() > held.held.fence());
+    BOOST_TEST((get(lost) == errc::lost));
+
+    // A wake-up works as always.
+    auto again = holder.start_lock(stock, options);
+    holder.seen().wait_for(kind::waiting);
+    const auto fence = next.held.fence();
+    BOOST_TEST(!other.release(std::move(next.held)));
+    next = get(again);
+    BOOST_TEST(!next.code);
+    BOOST_TEST(next.held.fence() > fence);
+}
+
+BOOST_AUTO_TEST_CASE(row_18_server_clock_frozen)
+{
+    if (no_shim())
+        return;
+    shifted_server at_fault;
+    client_thread holder(at_fault.server);
+    client_thread other(at_fault.server);
+    lock_options options = leases_of(10s);
+    options.backoff_ceiling = 100ms;
+    options.renew_interval = 200ms;
+    taken held = holder.lock(stock, options);
+    BOOST_TEST_REQUIRE(!held.code);
+    at_fault.clock.freeze();
+    auto waiting = other.start_lock(stock, options);
+    other.seen().wait_for(kind::suspect_expiry, 3);
+    goes_on(holder, held.held);
+    std::uint64_t fence = held.held.fence();
+    BOOST_TEST(!holder.release(std::move(held.held)));
+    taken next = get(waiting);
+    BOOST_TEST_REQUIRE(!next.code);
+    BOOST_TEST(next.held.fence() > fence);
+    fence = next.held.fence();
+    BOOST_TEST(!other.release(std::move(next.held)));
+    for (int i = 0; i < 5; ++i)
+        fence = next_gets_in(i % 2 == 0 ? holder : other, fence);
+    at_fault.clock.thaw();
+    next_gets_in(holder, fence);
+}
+
+BOOST_AUTO_TEST_CASE(row_20_busy_with_a_script)
+{
+    redis_server server({"--lua-time-limit", "5"});
+    resp_client store = server.connect();
+    client_thread holder(server);
+    client_thread other(server);
+    taken held = holder.lock(stock, long_leases());
+    BOOST_TEST_REQUIRE(!held.code);
+    resp_client endless = server.connect();
+    endless.send({"EVAL", "while true do end", "0"});
+    wait_until([&] { return store.command({"PING"}).text.starts_with("BUSY"); });
+    holder.seen().wait_for(kind::renewal_late, 2);
+    auto waiting = other.start_lock("free", long_leases());
+    BOOST_TEST((get(other.start_try_lock(stock, long_leases())).code == condition::store_fault));
+    BOOST_TEST(held.held.valid());
+    BOOST_TEST(store.command({"SCRIPT", "KILL"}).text == "OK");
+    goes_on(holder, held.held);
+    BOOST_TEST(!get(waiting).code);
+}
+
+BOOST_AUTO_TEST_CASE(row_20_out_of_memory)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    client_thread holder(server);
+    client_thread other(server);
+    taken held = holder.lock(stock, long_leases());
+    BOOST_TEST_REQUIRE(!held.code);
+    store.done({"CONFIG", "SET", "maxmemory", "1"});
+    BOOST_TEST(store.command({"SET", "k", "v"}).text.starts_with("OOM"));
+    goes_on(holder, held.held); // a renewal needs no memory
+    BOOST_TEST(holder.stats().renewals_failed == 0u);
+    const auto fence = held.held.fence();
+    BOOST_TEST(!holder.release(std::move(held.held)));
+    BOOST_TEST(!exists(store));
+
+    lock_options impatient = long_leases();
+    impatient.wait_limit = 50ms;
+    BOOST_TEST((other.lock(stock, impatient).code == errc::store_refused));
+    BOOST_TEST((other.try_lock(stock, impatient).code == errc::store_refused));
+    BOOST_TEST(!exists(store));
+    auto waiting = other.start_lock(stock, long_leases());
+    const auto sent = other.stats().acquires_sent;
+    wait_until([&] { return other.stats().acquires_sent > sent + 1; });
+    store.done({"CONFIG", "SET", "maxmemory", "0"});
+    taken next = get(waiting);
+    BOOST_TEST(!next.code);
+    BOOST_TEST(next.held.fence() > fence);
+}
+
+BOOST_AUTO_TEST_CASE(row_20_cannot_write_to_disk)
+{
+    redis_server server({"--save", "3600 1000000", "--dbfilename", "blocked.rdb"});
+    resp_client store = server.connect();
+    client_thread holder(server);
+    client_thread other(server);
+    lock_options options = long_leases();
+    options.lease_time = 120s;
+    taken held = holder.lock(stock, options);
+    BOOST_TEST_REQUIRE(!held.code);
+    // A snapshot cannot take the place of a directory, whoever runs the server.
+    const auto blocked = server.directory() / "blocked.rdb";
+    std::filesystem::create_directories(blocked / "in the way");
+    store.done({"BGSAVE"});
+    wait_until([&] { return store.info("persistence").at("rdb_last_bgsave_status") == "err"; });
+    BOOST_TEST(store.command({"SET", "k", "v"}).text.starts_with("MISCONF"));
+    holder.seen().wait_for(kind::renewal_late, 2);
+    BOOST_TEST(held.held.valid());
+    auto waiting = other.start_lock("free", options);
+    other.seen().wait_for(kind::connected);
+    lock_options impatient = options;
+    impatient.wait_limit = 50ms;
+    BOOST_TEST((other.lock("other", impatient).code == errc::store_refused));
+    auto releasing = client_thread::start_release(std::move(held.held)); // tried until it can be done
+    wait_until([&] { return holder.stats().releases_sent > 2; });
+    BOOST_TEST(exists(store));
+    std::filesystem::remove_all(blocked);
+    store.done({"BGSAVE"});
+    BOOST_TEST(!get(releasing));
+    BOOST_TEST(!exists(store));
+    BOOST_TEST(!get(waiting).code);
+    BOOST_TEST(!exists(store, "other"));
+}
+
+BOOST_AUTO_TEST_CASE(row_20_too_many_clients)
+{
+    redis_server server({"--maxclients", "3"});
+    auto one = std::make_unique<resp_client>(server.endpoint());
+    one->done({"PING"});
+    auto two = std::make_unique<resp_client>(server.endpoint());
+    two->done({"PING"});
+    client_thread holder(server);
+    taken held = holder.lock(stock, long_leases());
+    BOOST_TEST_REQUIRE(!held.code);
+    client_thread refused(server);
+    lock_options impatient = long_leases();
+    impatient.wait_limit = 100ms;
+    BOOST_TEST((refused.lock("free", impatient).code == condition::store_fault));
+    auto waiting = refused.start_lock("free", long_leases());
+    goes_on(holder, held.held);
+    two.reset();
+    BOOST_TEST(!get(waiting).code);
+}
+
+BOOST_AUTO_TEST_CASE(row_20_not_allowed)
+{
+    redis_server server;
+    server.connect().done({"ACL", "SETUSER", "guest", "on", ">secret", "~*", "&*", "+@all", "-eval", "-evalsha"});
+    config where = at(server);
+    where.user = "guest";
+    where.password = "wrong";
+    client_thread stranger(where);
+    BOOST_TEST((stranger.lock(stock, long_leases()).code == errc::permission_denied));
+    where.password = "secret";
+    client_thread guest(where);
+    BOOST_TEST((guest.lock(stock, long_leases()).code == errc::permission_denied));
+}
+
+BOOST_AUTO_TEST_CASE(row_22_wrong_type)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    client_thread holder(server);
+    client_thread other(server);
+    taken held = holder.lock(stock, long_leases());
+    BOOST_TEST_REQUIRE(!held.code);
+    auto waiting = other.start_lock(stock, long_leases());
+    other.seen().wait_for(kind::waiting);
+    auto lost = client_thread::start_wait_lost(held.held);
+    store.done({"SET", stock, "not a lock"});
+    BOOST_TEST((get(lost) == errc::lost));
+    BOOST_TEST((get(waiting).code == errc::wrong_type));
+    BOOST_TEST((other.try_lock(stock, long_leases()).code == errc::wrong_type));
+    held.held = lease();
+    BOOST_TEST(store.string({"GET", stock}) == "not a lock");
+    BOOST_TEST(store.integer({"PTTL", stock}) == -1);
+
+    // Released before the next renewal could see it.
+    store.done({"DEL", stock});
+    held = holder.lock(stock, long_leases());
+    lock_options seldom = leases_of(60s);
+    seldom.renew_interval = 30s;
+    taken quiet = holder.lock("quiet", seldom);
+    BOOST_TEST_REQUIRE(!quiet.code);
+    store.done({"DEL", "quiet"});
+    store.done({"RPUSH", "quiet", "a", "b"});
+    BOOST_TEST((holder.release(std::move(quiet.held)) == errc::wrong_type));
+    BOOST_TEST(store.integer({"LLEN", "quiet"}) == 2);
+
+    // One lock that was overwritten takes no other with it.
+    goes_on(holder, held.held);
+
+    // The counter of a name belongs to it as well.
+    store.done({"SET", "redisson_lock_token:{broken}", "text"});
+    BOOST_TEST((holder.lock("broken", long_leases()).code == errc::wrong_type));
+    BOOST_TEST(!exists(store, "broken"));
+}

@@ -1,0 +1,177 @@
+// Fences rise whatever becomes of the data that they are kept in.
+#include <boost/test/unit_test.hpp>
+
+#include "redis/lab.hpp"
+
+#include <filesystem>
+#include <future>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+/// A few grants, of two clients in turn; each must have a larger fence than the one before.
+std::uint64_t grants(client_thread& a, client_thread& b, std::uint64_t after, int count = 6)
+{
+    for (int i = 0; i < count; ++i)
+        after = next_gets_in(i % 2 == 0 ? a : b, after);
+    return after;
+}
+
+/// Grants that went from waiter to waiter within the client use up fences of a block that was reserved.
+std::uint64_t handed_over(client_thread& of, std::uint64_t after)
+{
+    const auto before = of.stats().handed_over;
+    lock_options options = long_leases();
+    options.handoff_time = 10s;
+    std::vector<std::future<taken>> waiting;
+    for (int i = 0; i < 50; ++i)
+        waiting.push_back(of.start_lock(stock, options));
+    for (auto& each : waiting) {
+        taken next = get(each);
+        BOOST_TEST(!next.code);
+        BOOST_TEST(next.held.fence() > after);
+        after = next.held.fence();
+        BOOST_TEST(!of.release(std::move(next.held)));
+    }
+    BOOST_TEST(of.stats().handed_over > before);
+    return after;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(rise_while_the_data_is_there)
+{
+    redis_server server;
+    client_thread a(server);
+    client_thread b(server);
+    std::uint64_t fence = grants(a, b, 0);
+    for (int i = 0; i < 5; ++i)
+        fence = grants(a, b, handed_over(i % 2 == 0 ? a : b, fence), 2);
+    // A double holds them exactly.
+    BOOST_TEST(fence < std::uint64_t{1} << 53);
+}
+
+BOOST_AUTO_TEST_CASE(rise_over_flushall_and_lost_counters)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    client_thread a(server);
+    client_thread b(server);
+    std::uint64_t fence = grants(a, b, 0);
+    for (int i = 0; i < 10; ++i) {
+        fence = handed_over(a, fence);
+        if (i % 2 == 0)
+            store.done({"FLUSHALL"});
+        else
+            BOOST_TEST(store.integer({"DEL", stock_fence}) == 1);
+        fence = grants(b, a, fence, 2);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(rise_over_data_that_is_lost_at_once)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    client_thread a(server);
+    client_thread b(server);
+    std::uint64_t fence = 0;
+    for (int i = 0; i < 50; ++i) {
+        fence = grants(a, b, fence, 3);
+        store.done({"FLUSHALL"});
+    }
+}
+
+BOOST_AUTO_TEST_CASE(rise_over_an_empty_restart)
+{
+    redis_server server;
+    client_thread a(server);
+    client_thread b(server);
+    std::uint64_t fence = grants(a, b, 0);
+    for (int i = 0; i < 3; ++i) {
+        fence = handed_over(a, fence);
+        server.restart_empty();
+        fence = grants(b, a, fence, 2);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(rise_over_a_restored_snapshot)
+{
+    redis_server server({"--dbfilename", "dump.rdb"});
+    const auto snapshot = server.directory() / "dump.rdb";
+    const auto copy = server.directory() / "old.rdb";
+    client_thread a(server);
+    client_thread b(server);
+    std::uint64_t fence = grants(a, b, 0);
+    const std::string old = [&] {
+        resp_client store = server.connect();
+        store.done({"SAVE"});
+        return store.string({"GET", stock_fence});
+    }();
+    std::filesystem::copy_file(snapshot, copy);
+    for (int i = 0; i < 2; ++i) {
+        fence = grants(a, b, handed_over(a, fence));
+        server.kill();
+        std::filesystem::copy_file(copy, snapshot, std::filesystem::copy_options::overwrite_existing);
+        server.start();
+        BOOST_TEST_REQUIRE(server.connect().string({"GET", stock_fence}) == old);
+        fence = grants(b, a, fence, 2);
+    }
+}
+
+// A lock that is held in the snapshot, and was released since, comes back to life with the old data; until it expires.
+BOOST_AUTO_TEST_CASE(rise_over_a_snapshot_with_a_lock_in_it)
+{
+    redis_server server({"--dbfilename", "dump.rdb"});
+    const auto snapshot = server.directory() / "dump.rdb";
+    const auto copy = server.directory() / "old.rdb";
+    client_thread a(server);
+    client_thread b(server);
+    taken held = a.lock(stock, leases_of(1s));
+    BOOST_TEST_REQUIRE(!held.code);
+    server.connect().done({"SAVE"});
+    std::filesystem::copy_file(snapshot, copy);
+    std::uint64_t fence = held.held.fence();
+    BOOST_TEST(!a.release(std::move(held.held)));
+    fence = grants(b, a, fence);
+    server.kill();
+    std::filesystem::copy_file(copy, snapshot, std::filesystem::copy_options::overwrite_existing);
+    server.start();
+    grants(b, a, fence, 2);
+}
+
+BOOST_AUTO_TEST_CASE(rise_when_the_counter_has_expired)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    config where = at(server);
+    where.fence_retention = 1s;
+    client_thread a(where);
+    client_thread b(where);
+    std::uint64_t fence = handed_over(a, grants(a, b, 0));
+    const auto left = store.integer({"PTTL", stock_fence});
+    BOOST_TEST((left > 0 && left <= 1000));
+    wait_until([&] { return !exists(store, stock_fence); });
+    BOOST_TEST(store.integer({"DBSIZE"}) == 0); // nothing stays behind
+    grants(b, a, fence, 2);
+}
+
+BOOST_AUTO_TEST_CASE(rise_when_the_counter_is_kept_for_ever)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    config where = at(server);
+    where.fence_retention = config::forever;
+    client_thread a(where);
+    client_thread b(where);
+    std::uint64_t fence = grants(a, b, 0);
+    BOOST_TEST(store.integer({"PTTL", stock_fence}) == -1);
+    store.done({"FLUSHALL"});
+    fence = grants(a, b, fence);
+    // Ahead of the clock, as another program may have left it.
+    const std::uint64_t ahead = fence + 1'000'000'000'000;
+    store.done({"SET", stock_fence, std::to_string(ahead)});
+    BOOST_TEST(grants(a, b, ahead, 3) < ahead + 10'000);
+}

@@ -1,0 +1,177 @@
+// A master that Sentinels watch, and what becomes of locks when it goes.
+#include <boost/test/unit_test.hpp>
+
+#include "redis/lab.hpp"
+#include "support/sentinel_deployment.hpp"
+
+#include <optional>
+#include <thread>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+/// A server may need seconds to be replaced: leases that outlive that, and others that do not, are wanted on purpose.
+lock_options outliving()
+{
+    lock_options options = long_leases();
+    options.wait_limit = 60s;
+    return options;
+}
+
+/// All that has been written is on the replicas.
+void replicate(sentinel_deployment& deployment)
+{
+    resp_client store = deployment.master().connect();
+    store.done({"SET", "marker", "1"});
+    BOOST_TEST_REQUIRE(store.integer({"WAIT", "2", "20000"}) == 2);
+}
+
+/// The holder renews where the master is now.
+void goes_on(client_thread& of, const lease& held)
+{
+    of.seen().clear();
+    of.seen().wait_for(kind::renewed, 2, 60s);
+    BOOST_TEST(held.valid());
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(master_killed)
+{
+    sentinel_deployment deployment;
+    client_thread holder(at(deployment.url()));
+    client_thread other(at(deployment.url()));
+
+    // One lease outlives the failover, one does not.
+    taken held = holder.lock(stock, outliving());
+    BOOST_TEST_REQUIRE(!held.code);
+    taken brief = holder.lock("brief", leases_of(500ms));
+    BOOST_TEST_REQUIRE(!brief.code);
+    auto waiting = other.start_lock(stock, outliving());
+    other.seen().wait_for(kind::waiting);
+    auto brief_waiting = other.start_lock("brief", outliving());
+    other.seen().wait_for(kind::waiting, 2);
+    replicate(deployment);
+    auto lost = client_thread::start_wait_lost(brief.held);
+    const auto fence = held.held.fence();
+    const auto brief_fence = brief.held.fence();
+
+    deployment.kill_master();
+    deployment.wait_for_new_master();
+    // Without a server for longer than its lease: it was told; how it ends depends on when it is asked for again.
+    taken next = get(brief_waiting, 60s);
+    BOOST_TEST_REQUIRE(!next.code, next.code.message());
+    BOOST_TEST(!brief.held.valid());
+    BOOST_TEST((get(lost) == condition::lease_ended));
+    BOOST_TEST(next.held.fence() > brief_fence);
+
+    // The other one came through, with the lock that the new master knows.
+    goes_on(holder, held.held);
+    BOOST_TEST(held.held.fence() == fence);
+    BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
+    resp_client store = deployment.master().connect();
+    BOOST_TEST(store.integer({"HEXISTS", stock, held.held.owner().id()}) == 1);
+    BOOST_TEST(!holder.release(std::move(held.held)));
+    next = get(waiting, 60s);
+    BOOST_TEST(!next.code);
+    BOOST_TEST(next.held.fence() > fence);
+    BOOST_TEST(!other.release(std::move(next.held)));
+    BOOST_TEST(!exists(store));
+}
+
+// The writes that the old master took while it was cut off are lost: a second grant is possible then, and the fence is what tells them apart.
+BOOST_AUTO_TEST_CASE(row_09_failover_with_lost_writes)
+{
+    sentinel_deployment deployment;
+    client_thread holder(at(deployment.url()));
+    std::uint64_t fence = next_gets_in(holder, 0, outliving());
+    replicate(deployment);
+    deployment.isolate_master();
+    taken held = holder.lock(stock, outliving());
+    BOOST_TEST_REQUIRE(!held.code);
+    BOOST_TEST(held.held.fence() > fence);
+    fence = held.held.fence();
+    auto lost = client_thread::start_wait_lost(held.held);
+    redis_server& old = deployment.master();
+    deployment.wait_for_new_master();
+
+    client_thread other(at(deployment.url()));
+    taken next = other.lock(stock, outliving());
+    BOOST_TEST_REQUIRE(!next.code, next.code.message());
+    BOOST_TEST(next.held.fence() > fence);
+    // At the first contact with the new master it is told.
+    old.kill();
+    BOOST_TEST((get(lost, 60s) == errc::lost));
+    BOOST_TEST(!held.held.valid());
+    goes_on(other, next.held);
+    BOOST_TEST((holder.release(std::move(held.held)) == errc::lost));
+    BOOST_TEST(next.held.valid());
+}
+
+// The connection stays open and answers READONLY from now on: that is no failure of a lock, but a reason to look for the master.
+BOOST_AUTO_TEST_CASE(row_10_planned_demotion)
+{
+    sentinel_deployment deployment;
+    client_thread holder(at(deployment.url()));
+    client_thread other(at(deployment.url()));
+    taken held = holder.lock(stock, outliving());
+    BOOST_TEST_REQUIRE(!held.code);
+    auto waiting = other.start_lock(stock, outliving());
+    other.seen().wait_for(kind::waiting);
+    replicate(deployment);
+    const auto fence = held.held.fence();
+
+    redis_server& old = deployment.master();
+    resp_client on_old = old.connect();
+    // Which one follows is for the Sentinels to say; they are told afterwards, so that for a while there is no master at all.
+    const auto next_index = (deployment.master_index() + 1) % sentinel_deployment::server_count;
+    on_old.done({"REPLICAOF", "127.0.0.1", std::to_string(deployment.server(next_index).port())});
+    BOOST_TEST(on_old.command({"SET", "k", "v"}).text.starts_with("READONLY"));
+    holder.seen().wait_for(kind::renewal_late, 1, 60s);
+    BOOST_TEST(held.held.valid());
+    // Sentinel may turn it back into the master, which it never stopped to be for them, or another one takes over.
+    goes_on(holder, held.held);
+    BOOST_TEST(held.held.fence() == fence);
+    BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
+    BOOST_TEST(!holder.release(std::move(held.held)));
+    taken next = get(waiting, 60s);
+    BOOST_TEST(!next.code);
+    BOOST_TEST(next.held.fence() > fence);
+}
+
+BOOST_AUTO_TEST_CASE(row_10_planned_switch)
+{
+    sentinel_deployment deployment;
+    client_thread holder(at(deployment.url()));
+    client_thread other(at(deployment.url()));
+    taken held = holder.lock(stock, outliving());
+    BOOST_TEST_REQUIRE(!held.code);
+    auto waiting = other.start_lock(stock, outliving());
+    other.seen().wait_for(kind::waiting);
+    replicate(deployment);
+    const auto fence = held.held.fence();
+    redis_server& old = deployment.master();
+    deployment.switch_master();
+    // Until then there are two masters, and what the old one is told is lost.
+    const auto demoted = [&] {
+        try {
+            return old.connect().command({"ROLE"}).items.at(0).text == "slave";
+        }
+        catch (const resp_disconnected&) {
+            return false; // sent away with the others
+        }
+    };
+    wait_until(demoted, 60s);
+    goes_on(holder, held.held);
+    resp_client store = deployment.master().connect();
+    BOOST_TEST(store.integer({"HEXISTS", stock, held.held.owner().id()}) == 1);
+    BOOST_TEST(!holder.release(std::move(held.held)));
+    taken next = get(waiting, 60s);
+    BOOST_TEST(!next.code);
+    BOOST_TEST(next.held.fence() > fence);
+    BOOST_TEST(exists(store));
+    BOOST_TEST(!other.release(std::move(next.held)));
+    BOOST_TEST(!exists(store));
+}

@@ -1,0 +1,67 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_HOLDER_HPP
+#define LEASEHOLD_TEST_SUPPORT_HOLDER_HPP
+
+#include "support/process.hpp"
+#include "support/redis_server.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace leasehold::test {
+
+/// The program helpers/holder.cpp, which says what its commands are.
+class holder : public process
+{
+public:
+    using milliseconds = std::chrono::milliseconds;
+
+    explicit holder(const redis_server& server, environment_t environment = {})
+        : process({LEASEHOLD_TEST_HOLDER, server.unix_url()}, std::move(environment))
+    {}
+
+    std::uint64_t lock(const std::string& name, milliseconds lease)
+    {
+        ask_for_lock(name, lease);
+        return locked();
+    }
+
+    void ask_for_lock(const std::string& name, milliseconds lease)
+    {
+        write_line("lock " + name + ' ' + std::to_string(lease.count()));
+    }
+
+    /// Waits until it has the lock that it was told to take; its fence.
+    std::uint64_t locked()
+    {
+        for (;;) {
+            const std::string line = next_line();
+            if (line.starts_with("locked "))
+                return std::stoull(line.substr(7));
+            BOOST_TEST_REQUIRE(line == "waiting");
+        }
+    }
+
+    std::string ask(const std::string& what)
+    {
+        write_line(what);
+        return next_line();
+    }
+
+    /// For answers that are a word and a number.
+    std::int64_t number(const std::string& what)
+    {
+        const std::string line = ask(what);
+        BOOST_TEST_REQUIRE(line.starts_with(what + ' '), line);
+        return std::stoll(line.substr(what.size() + 1));
+    }
+
+private:
+    std::string next_line() { return read_line(std::chrono::seconds(30)).value_or("nothing"); }
+};
+
+} // namespace leasehold::test
+
+#endif

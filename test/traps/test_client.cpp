@@ -1,0 +1,204 @@
+#include "traps/test_client.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace leasehold::test {
+
+struct started::state
+{
+    bool done = false;
+    error_code code;
+    class lease lease;
+    asio::cancellation_signal signal;
+};
+
+namespace {
+
+auto told_code(const started& what)
+{
+    return asio::bind_cancellation_slot(what.shared()->signal.slot(), [to = what.shared()](error_code code) {
+        if (std::exchange(to->done, true))
+            throw std::logic_error("completed twice");
+        to->code = code;
+    });
+}
+
+auto told_lease(const started& what)
+{
+    return asio::bind_cancellation_slot(what.shared()->signal.slot(), [to = what.shared()](error_code code, lease got) {
+        if (std::exchange(to->done, true))
+            throw std::logic_error("completed twice");
+        to->code = code;
+        to->lease = std::move(got);
+    });
+}
+
+} // namespace
+
+started::started() : state_(std::make_shared<state>()) {}
+
+bool started::done() const noexcept
+{
+    return state_->done;
+}
+
+error_code started::code() const
+{
+    if (!state_->done)
+        throw std::logic_error("the operation has not completed");
+    return state_->code;
+}
+
+lease& started::lease() const
+{
+    if (!has_lease())
+        throw std::runtime_error("no lease: " + state_->code.message());
+    return state_->lease;
+}
+
+bool started::has_lease() const noexcept
+{
+    return static_cast<bool>(state_->lease);
+}
+
+void started::cancel(asio::cancellation_type type) const
+{
+    state_->signal.emit(type);
+}
+
+party::party(asio::io_context& on, const config& where) : context(on), locks(on, where, saw)
+{
+    locks.async_run(told_code(run));
+}
+
+party::party(asio::io_context& on, std::shared_ptr<store> where) : context(on), locks(on, std::move(where), saw)
+{
+    locks.async_run(told_code(run));
+}
+
+started party::lock(const std::string& name, const lock_options& how)
+{
+    started op;
+    mutex(locks, name, how).async_lock(told_lease(op));
+    return op;
+}
+
+started party::lock(const std::string& name, const lock_options& how, const owner& who)
+{
+    started op;
+    mutex(locks, name, how).async_lock(who, told_lease(op));
+    return op;
+}
+
+started party::try_lock(const std::string& name, const lock_options& how)
+{
+    started op;
+    mutex(locks, name, how).async_try_lock(told_lease(op));
+    return op;
+}
+
+started party::lock_for(milliseconds patience, const std::string& name, const lock_options& how)
+{
+    started op;
+    mutex(locks, name, how).async_try_lock_for(patience, told_lease(op));
+    return op;
+}
+
+lease party::take(const std::string& name, const lock_options& how)
+{
+    const started op = lock(name, how);
+    test::run_until(context, op);
+    return std::move(op.lease());
+}
+
+lease party::enter(const std::string& name, const lock_options& how, const owner& who)
+{
+    const started op = lock(name, how, who);
+    test::run_until(context, op);
+    return std::move(op.lease());
+}
+
+started party::release(lease& what)
+{
+    started op;
+    what.async_release(told_code(op));
+    return op;
+}
+
+error_code party::released(lease& what)
+{
+    const started op = release(what);
+    test::run_until(context, op);
+    return op.code();
+}
+
+started party::wait_lost(lease& what)
+{
+    started op;
+    what.async_wait_lost(told_code(op));
+    return op;
+}
+
+started party::shut_down()
+{
+    started op;
+    locks.async_shutdown(told_code(op));
+    return op;
+}
+
+void party::await_connected()
+{
+    test::run_until(context, [this] { return count(kind::connected) > 0; }, ample);
+}
+
+void party::await_count(kind what, std::size_t times)
+{
+    run_until(context, [&] { return count(what) >= times; }, ample);
+}
+
+void run_until(asio::io_context& context, const started& what)
+{
+    run_until(context, [&] { return what.done(); }, ample);
+}
+
+void eventually(asio::io_context& context, const std::function<bool()>& what, milliseconds patience)
+{
+    const auto work = asio::make_work_guard(context);
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (!what()) {
+        if (std::chrono::steady_clock::now() >= end)
+            throw std::runtime_error("eventually: it did not happen in time");
+        context.restart();
+        context.run_for(3ms);
+    }
+}
+
+void run_some(asio::io_context& context, std::size_t handlers)
+{
+    const auto work = asio::make_work_guard(context);
+    context.restart();
+    while (handlers-- > 0 && context.run_one_for(1ms) > 0) {
+    }
+}
+
+lock_options leased(milliseconds time)
+{
+    lock_options how;
+    how.lease_time = time;
+    return how;
+}
+
+lock_options patient(milliseconds time)
+{
+    lock_options how = leased(time);
+    how.backoff_floor = 60s;
+    how.backoff_ceiling = 60s;
+    return how;
+}
+
+} // namespace leasehold::test

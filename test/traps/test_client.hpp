@@ -1,0 +1,103 @@
+#ifndef LEASEHOLD_TEST_TRAPS_TEST_CLIENT_HPP
+#define LEASEHOLD_TEST_TRAPS_TEST_CLIENT_HPP
+
+#include "support/recording_observer.hpp"
+#include "support/run.hpp"
+
+#include <leasehold/client.hpp>
+#include <leasehold/config.hpp>
+#include <leasehold/lease.hpp>
+#include <leasehold/mutex.hpp>
+#include <leasehold/options.hpp>
+#include <leasehold/owner.hpp>
+
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace leasehold::test {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+/// More than the slowest machine needs for anything that is promised "at once".
+inline constexpr milliseconds ample = 20s;
+
+/// A lease time that outlasts `ample`: what is gone within a test did not expire.
+inline constexpr milliseconds long_time = 30s;
+
+inline const error_code success;
+
+using kind = recording_observer::kind;
+
+/// An operation that was started: remembers how it ended. Copies share it.
+class started
+{
+public:
+    started();
+
+    [[nodiscard]] bool done() const noexcept;
+    [[nodiscard]] error_code code() const;    ///< Throws `std::logic_error` before it is done.
+    [[nodiscard]] class lease& lease() const; ///< Throws `std::runtime_error` unless there is one.
+    [[nodiscard]] bool has_lease() const noexcept;
+    void cancel(asio::cancellation_type type = asio::cancellation_type::terminal) const;
+
+    struct state;
+    [[nodiscard]] const std::shared_ptr<state>& shared() const noexcept { return state_; }
+
+private:
+    std::shared_ptr<state> state_;
+};
+
+/// What stands for one process: a client that runs, with an observer.
+class party
+{
+public:
+    party(asio::io_context& context, const config& where);
+    party(asio::io_context& context, std::shared_ptr<store> where);
+
+    started lock(const std::string& name, const lock_options& how);
+    started lock(const std::string& name, const lock_options& how, const owner& who);
+    started try_lock(const std::string& name, const lock_options& how);
+    started lock_for(milliseconds patience, const std::string& name, const lock_options& how);
+
+    /// Runs the context until the lease is there; throws when it does not come.
+    [[nodiscard]] lease take(const std::string& name, const lock_options& how);
+    [[nodiscard]] lease enter(const std::string& name, const lock_options& how, const owner& who);
+
+    started release(lease& what);
+    error_code released(lease& what); ///< Runs the context until it is.
+    started wait_lost(lease& what);
+    started shut_down();
+
+    void await_connected();
+    void await_count(kind what, std::size_t times = 1); ///< Runs the context until it was told of so many.
+    [[nodiscard]] std::size_t count(kind what) const { return saw->count(what); }
+    [[nodiscard]] client_stats stats() const { return locks.stats(); }
+
+    asio::io_context& context;
+    std::shared_ptr<recording_observer> saw = std::make_shared<recording_observer>();
+    client locks;
+    started run;
+};
+
+void run_until(asio::io_context& context, const started& what);
+
+/// Runs the context until `what()` is true, looking every few milliseconds: for what another program knows. Throws when the time is up.
+void eventually(asio::io_context& context, const std::function<bool()>& what, milliseconds patience = ample);
+
+/// Runs at most so many handlers of the context.
+void run_some(asio::io_context& context, std::size_t handlers);
+
+[[nodiscard]] lock_options leased(milliseconds time);
+
+/// Looks again only when it is told to, or when the holder's time to live has passed.
+[[nodiscard]] lock_options patient(milliseconds time);
+
+} // namespace leasehold::test
+
+#endif

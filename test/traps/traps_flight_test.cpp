@@ -1,0 +1,354 @@
+#include <boost/test/unit_test.hpp>
+
+#include "traps/redis_fixture.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+// Leases have half a minute here: a key that is gone before the limit of a test did not expire.
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+/// A client behind a proxy, connected.
+struct wire_site : site
+{
+    wire_site() { a.await_connected(); }
+
+    fault_proxy proxy{server};
+    party a{context, through(proxy)};
+
+    /// Nothing is left behind: the key is free, and the client knows of nothing to give back.
+    void await_clean(const std::string& name)
+    {
+        // A request for it that is still under way is answered before this one.
+        lease other = a.take("other", leased(long_time));
+        BOOST_TEST(a.released(other) == success);
+        await_gone(name);
+        eventually([&] { return a.stats().orphans == 0; });
+        BOOST_TEST(!exists(name));
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(F1_cancelled_after_every_number_of_steps)
+{
+    wire_site s;
+    int cancelled = 0;
+    int leases = 0;
+    const asio::cancellation_type types[] = {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                                             asio::cancellation_type::total};
+    for (std::size_t steps = 0; steps < 24; ++steps) {
+        const std::string name = "lock" + std::to_string(steps);
+        const started op = s.a.lock(name, leased(long_time));
+        run_some(s.context, steps);
+        op.cancel(types[steps % 3]);
+        run_until(s.context, op);
+        if (op.has_lease()) {
+            ++leases;
+            BOOST_TEST(op.code() == success);
+            BOOST_TEST(op.lease().valid());
+            BOOST_TEST(s.fields(name).at(op.lease().owner().id()) == "1");
+            BOOST_TEST(s.a.released(op.lease()) == success);
+        }
+        else {
+            ++cancelled;
+            BOOST_TEST(op.code() == asio::error::operation_aborted);
+        }
+        s.await_clean(name);
+    }
+    BOOST_TEST_MESSAGE(cancelled << " cancelled, " << leases << " got a lease");
+    BOOST_TEST(cancelled > 0);
+    BOOST_TEST(leases > 0);
+}
+
+BOOST_AUTO_TEST_CASE(F1_cancelled_before_the_request_is_sent)
+{
+    site s;
+    fault_proxy proxy(s.server);
+    proxy.refuse();
+    party a(s.context, site::through(proxy));
+    const started op = a.lock("lock", leased(long_time));
+    run_until(s.context, [&] { return a.count(kind::disconnected) > 0; }, ample);
+    op.cancel();
+    run_until(s.context, op);
+    BOOST_TEST(op.code() == asio::error::operation_aborted);
+    proxy.accept();
+    a.await_connected();
+    lease other = a.take("other", leased(long_time));
+    BOOST_TEST(!s.exists("lock"));
+    BOOST_TEST(a.stats().acquires_sent == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(F1_cancelled_while_the_request_is_on_its_way)
+{
+    wire_site s;
+    s.proxy.stall_requests();
+    const started op = s.a.lock("lock", leased(long_time));
+    s.eventually([&] { return s.a.stats().acquires_sent == 1; });
+    run_some(s.context, 20);
+    op.cancel();
+    run_until(s.context, op);
+    BOOST_TEST(op.code() == asio::error::operation_aborted);
+    BOOST_TEST(!s.exists("lock"));
+    s.proxy.forward(); // now it arrives
+    s.await_clean("lock");
+}
+
+BOOST_AUTO_TEST_CASE(F1_cancelled_while_the_reply_is_on_its_way)
+{
+    wire_site s;
+    s.proxy.stall_replies();
+    const started op = s.a.lock("lock", leased(long_time));
+    s.eventually([&] { return s.exists("lock"); });
+    op.cancel();
+    run_until(s.context, op);
+    BOOST_TEST(op.code() == asio::error::operation_aborted);
+    s.proxy.forward();
+    s.await_clean("lock");
+    BOOST_TEST(s.a.stats().held == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(F2_the_reply_is_lost_with_the_connection)
+{
+    wire_site s;
+    party b(s.context, s.direct());
+    s.proxy.forward_then_reset("lock");
+    const started op = s.a.lock("lock", leased(long_time));
+    run_until(s.context, op);
+    BOOST_TEST(op.lease().valid());
+    BOOST_TEST(s.a.stats().disconnects == 1u); // it did happen
+    const auto fields = s.fields("lock");
+    BOOST_TEST_REQUIRE(fields.size() == 1u);
+    BOOST_TEST(fields.at(op.lease().owner().id()) == "1"); // F6: it counts once
+    BOOST_TEST(s.a.released(op.lease()) == success);
+    BOOST_TEST(!s.exists("lock"));
+    lease next = b.take("lock", leased(long_time));
+    BOOST_TEST(next.valid());
+}
+
+BOOST_AUTO_TEST_CASE(F2_the_reply_is_lost_and_the_connection_stays)
+{
+    site s;
+    fault_proxy proxy(s.server);
+    config where = site::through(proxy);
+    where.timeout = 400ms;
+    party a(s.context, where);
+    party b(s.context, s.direct());
+    a.await_connected();
+    proxy.drop_replies();
+    const started op = a.lock("lock", leased(long_time));
+    s.eventually([&] { return s.exists("lock"); });
+    const auto dead = s.fields("lock");
+    proxy.forward();
+    run_until(s.context, op);
+    BOOST_TEST(op.lease().valid());
+    BOOST_TEST((s.fields("lock") != dead || dead.count(op.lease().owner().id()) == 1));
+    BOOST_TEST(s.fields("lock").size() == 1u);
+    BOOST_TEST(a.released(op.lease()) == success);
+    lease next = b.take("lock", leased(long_time));
+    BOOST_TEST(next.valid());
+}
+
+BOOST_AUTO_TEST_CASE(F2_the_one_who_asked_gives_up_and_another_gets_in)
+{
+    wire_site s;
+    party b(s.context, s.direct());
+    s.proxy.forward_then_reset("lock");
+    const started once = s.a.try_lock("lock", leased(long_time));
+    const started waiter = b.lock("lock", patient(long_time));
+    run_until(s.context, once);
+    if (!once.has_lease()) {
+        BOOST_TEST((once.code() == condition::store_fault));
+        BOOST_TEST(once.code() != error_code(errc::held)); // F5
+        run_until(s.context, waiter);
+        BOOST_TEST(waiter.lease().valid());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(F2_the_connection_is_cut_at_any_byte_of_the_request_or_the_reply)
+{
+    wire_site s;
+    for (std::size_t at = 0; at < 330; at += 23) {
+        const std::string name = "request" + std::to_string(at);
+        s.proxy.cut_after_request_bytes(at, name);
+        const started op = s.a.lock(name, leased(long_time));
+        run_until(s.context, op);
+        BOOST_TEST(op.lease().valid());
+        BOOST_TEST(s.fields(name).size() == 1u);
+        BOOST_TEST(s.a.released(op.lease()) == success);
+        BOOST_TEST(!s.exists(name));
+    }
+    const auto requests_cut = s.proxy.count().resets;
+    BOOST_TEST(requests_cut >= 8u);
+    for (std::size_t at = 0; at < 50; at += 7) {
+        const std::string name = "reply" + std::to_string(at);
+        s.proxy.cut_after_reply_bytes(at, name);
+        const started op = s.a.lock(name, leased(long_time));
+        run_until(s.context, op);
+        BOOST_TEST(op.lease().valid());
+        BOOST_TEST(s.fields(name).at(op.lease().owner().id()) == "1");
+        BOOST_TEST(s.a.released(op.lease()) == success);
+        BOOST_TEST(!s.exists(name));
+    }
+    BOOST_TEST(s.proxy.count().resets >= requests_cut + 5);
+}
+
+BOOST_AUTO_TEST_CASE(F3_the_release_goes_out_although_its_caller_is_cancelled)
+{
+    wire_site s;
+    lease held = s.a.take("lock", leased(long_time));
+    const started op = s.a.release(held);
+    op.cancel(); // before anything has run
+    run_until(s.context, op);
+    BOOST_TEST((op.code() == asio::error::operation_aborted || op.code() == success));
+    s.await_clean("lock");
+}
+
+BOOST_AUTO_TEST_CASE(F3_the_release_goes_out_although_the_callers_deadline_has_passed)
+{
+    wire_site s;
+    party b(s.context, s.direct());
+    s.proxy.stall_replies();
+    const started op = s.a.lock_for(200ms, "lock", leased(long_time));
+    s.eventually([&] { return s.exists("lock"); });
+    run_until(s.context, op);
+    BOOST_TEST(!op.has_lease());
+    const started waiter = b.lock("lock", patient(long_time));
+    s.proxy.forward();
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.lease().valid());
+}
+
+BOOST_AUTO_TEST_CASE(F5_a_retried_acquire_is_not_held_by_itself)
+{
+    wire_site s;
+    for (int i = 0; i < 5; ++i) {
+        const std::string name = "lock" + std::to_string(i);
+        s.proxy.forward_then_reset(name);
+        const started op = s.a.lock_for(ample, name, patient(long_time));
+        run_until(s.context, op);
+        BOOST_TEST(op.lease().valid());
+        BOOST_TEST(s.a.released(op.lease()) == success);
+        s.await_clean(name);
+    }
+    BOOST_TEST(s.a.stats().disconnects == 5u);
+    BOOST_TEST(s.a.count(kind::not_acquired) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(F6_a_retried_entry_counts_once)
+{
+    wire_site s;
+    lease first = s.a.take("lock", leased(long_time));
+    const owner who = first.owner();
+    s.proxy.forward_then_reset("lock");
+    const started op = s.a.lock("lock", leased(long_time), who);
+    run_until(s.context, op);
+    BOOST_TEST(op.lease().valid());
+    BOOST_TEST(s.a.stats().disconnects == 1u);
+    s.eventually([&] { return s.fields("lock").at(who.id()) == "2"; });
+    BOOST_TEST(s.a.released(op.lease()) == success);
+    s.eventually([&] { return s.fields("lock").at(who.id()) == "1"; });
+    BOOST_TEST(first.valid());
+    BOOST_TEST(s.a.released(first) == success);
+    s.await_clean("lock");
+}
+
+BOOST_AUTO_TEST_CASE(F7_a_release_that_is_cancelled_midway_goes_on)
+{
+    wire_site s;
+    lease held = s.a.take("lock", leased(long_time));
+    s.proxy.stall_requests();
+    const started op = s.a.release(held);
+    run_until(s.context, [&] { return s.a.stats().releases_sent == 1; }, ample);
+    run_some(s.context, 20);
+    op.cancel();
+    run_until(s.context, op);
+    BOOST_TEST(op.code() == asio::error::operation_aborted);
+    BOOST_TEST(s.exists("lock"));
+    s.proxy.forward();
+    s.await_clean("lock");
+}
+
+BOOST_AUTO_TEST_CASE(F7_a_release_whose_connection_ends_is_repeated)
+{
+    wire_site s;
+    lease first = s.a.take("one", leased(long_time));
+    s.proxy.reset_before("one"); // it never arrives
+    BOOST_TEST(s.a.released(first) == success);
+    BOOST_TEST(!s.exists("one"));
+    lease second = s.a.take("two", leased(long_time));
+    s.proxy.forward_then_reset("two"); // it did arrive, and nobody knows
+    BOOST_TEST(s.a.released(second) == success);
+    BOOST_TEST(!s.exists("two"));
+    BOOST_TEST(s.a.stats().disconnects == 2u);
+    BOOST_TEST(s.a.stats().releases_sent >= 4u);
+}
+
+BOOST_AUTO_TEST_CASE(F7_a_repeated_release_leaves_the_next_owner_alone)
+{
+    wire_site s;
+    party b(s.context, s.direct());
+    lease held = s.a.take("lock", leased(long_time));
+    const started waiter = b.lock("lock", patient(long_time));
+    s.await_watchers("lock");
+    run_until(s.context, [&] { return b.count(kind::waiting) >= 2; }, ample);
+    s.proxy.refuse();
+    s.proxy.forward_then_reset("lock");
+    const started op = s.a.release(held);
+    run_until(s.context, waiter); // it is the next owner's before the repetition comes
+    s.proxy.accept();
+    run_until(s.context, op);
+    BOOST_TEST(op.code() == success);
+    BOOST_TEST(s.fields("lock").at(waiter.lease().owner().id()) == "1");
+    BOOST_TEST(waiter.lease().valid());
+}
+
+BOOST_AUTO_TEST_CASE(F8_leases_are_destroyed_during_an_outage)
+{
+    wire_site s;
+    std::optional<lease> held(s.a.take("lock", leased(long_time)));
+    std::optional<lease> more(s.a.take("more", leased(long_time)));
+    s.proxy.refuse();
+    s.proxy.reset_all();
+    run_until(s.context, [&] { return s.a.count(kind::disconnected) > 0; }, ample);
+    const auto begun = leasehold::clock::now();
+    held.reset();
+    *more = lease();
+    BOOST_TEST((leasehold::clock::now() - begun < 2s)); // it waits for nothing
+    run_some(s.context, 20);
+    BOOST_TEST(s.exists("lock"));
+    BOOST_TEST(s.exists("more"));
+    s.proxy.accept();
+    s.await_clean("lock");
+    s.await_clean("more");
+}
+
+BOOST_AUTO_TEST_CASE(F8_a_client_is_destroyed_during_an_outage)
+{
+    site s;
+    fault_proxy proxy(s.server);
+    config where = site::through(proxy);
+    where.timeout = 10min; // nothing but the client's own end
+    where.health_check = 10min;
+    lease held;
+    started lost;
+    started run;
+    {
+        party a(s.context, where);
+        held = a.take("lock", leased(long_time));
+        lost = a.wait_lost(held);
+        run = a.run;
+        proxy.stall();
+    }
+    run_until(s.context, run);
+    BOOST_TEST(run.code() == asio::error::operation_aborted);
+    run_until(s.context, lost);
+    BOOST_TEST(lost.code() == error_code(errc::shut_down));
+    BOOST_TEST(!held.valid());
+    held = lease();
+}

@@ -1,0 +1,597 @@
+#include <boost/test/unit_test.hpp>
+
+#include "traps/redis_fixture.hpp"
+#include "support/redis_application.hpp"
+
+#include <leasehold/redis_store.hpp>
+
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+config as(const site& s, const std::string& user)
+{
+    config where = s.direct();
+    where.user = user;
+    where.password = "secret";
+    return where;
+}
+
+/// A user who may do everything but this.
+void make_user(site& s, const std::string& name, const std::string& without)
+{
+    s.raw.done({"ACL", "SETUSER", name, "reset", "on", ">secret", "~*", "&*", "+@all", "-" + without});
+}
+
+lock_options brisk(milliseconds time)
+{
+    lock_options how = leased(time);
+    how.backoff_ceiling = 100ms;
+    return how;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(S1_the_scripts_vanish_in_the_middle_of_a_pipeline)
+{
+    constexpr int names = 300;
+    site s;
+    party a(s.context, s.direct());
+    a.await_connected();
+    s.raw.done({"SCRIPT", "FLUSH"});
+    std::deque<started> taking;
+    for (int i = 0; i < names; ++i) {
+        taking.push_back(a.lock("lock" + std::to_string(i), leased(long_time)));
+        if (i % 10 == 0) {
+            run_some(s.context, 3);
+            s.raw.done({"SCRIPT", "FLUSH"});
+        }
+    }
+    for (int i = 0; i < names; ++i) {
+        const started& each = taking[static_cast<std::size_t>(i)];
+        run_until(s.context, each);
+        BOOST_TEST_REQUIRE(each.has_lease());
+        const auto fields = s.fields("lock" + std::to_string(i));
+        BOOST_TEST_REQUIRE(fields.size() == 1u);
+        BOOST_TEST_REQUIRE(fields.at(each.lease().owner().id()) == "1");
+    }
+    BOOST_TEST(a.count(kind::not_acquired) == 0u);
+
+    std::deque<started> releasing;
+    for (int i = 0; i < names; ++i) {
+        releasing.push_back(a.release(taking[static_cast<std::size_t>(i)].lease()));
+        if (i % 10 == 0) {
+            run_some(s.context, 3);
+            s.raw.done({"SCRIPT", "FLUSH"});
+        }
+    }
+    for (const started& each : releasing) {
+        run_until(s.context, each);
+        BOOST_TEST_REQUIRE(each.code() == success);
+    }
+    BOOST_TEST(s.raw.strings({"KEYS", "lock*"}).empty());
+    BOOST_TEST(a.stats().disconnects == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(S1_the_scripts_vanish_while_a_lease_is_renewed)
+{
+    site s;
+    party a(s.context, s.direct());
+    lease held = a.take("lock", leased(1500ms));
+    for (std::size_t i = 1; i <= 3; ++i) {
+        s.raw.done({"SCRIPT", "FLUSH"});
+        a.await_count(kind::renewed, i);
+    }
+    BOOST_TEST(a.count(kind::renewal_late) == 0u);
+    BOOST_TEST(held.valid());
+    s.raw.done({"SCRIPT", "FLUSH"});
+    BOOST_TEST(a.released(held) == success);
+    BOOST_TEST(!s.exists("lock"));
+}
+
+BOOST_AUTO_TEST_CASE(S1_a_restart_that_keeps_the_data_keeps_the_lease)
+{
+    site s({"--appendonly", "yes", "--appendfsync", "always"});
+    party a(s.context, s.direct());
+    party b(s.context, s.direct());
+    lease held = a.take("lock", leased(15s));
+    const started lost = a.wait_lost(held);
+    const started waiter = b.lock("lock", patient(long_time));
+    s.await_watchers("lock");
+    s.server.restart();
+    s.reconnect();
+    a.await_count(kind::renewed);
+    BOOST_TEST(held.valid());
+    BOOST_TEST(!lost.done());
+    BOOST_TEST(!waiter.done());
+    s.await_watchers("lock"); // it listens again
+    BOOST_TEST(a.released(held) == success);
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.lease().valid());
+}
+
+BOOST_AUTO_TEST_CASE(S1_a_restart_without_data_is_a_loss_and_found_out_at_once)
+{
+    site s;
+    party a(s.context, s.direct());
+    lease held = a.take("lock", leased(60s)); // the next renewal would be due in twenty seconds
+    const started lost = a.wait_lost(held);
+    s.server.restart_empty();
+    s.reconnect();
+    run_until(s.context, [&] { return lost.done(); }, 15s);
+    BOOST_TEST(lost.code() == error_code(errc::lost));
+    BOOST_TEST(!held.valid());
+    BOOST_TEST(!s.exists("lock"));
+}
+
+BOOST_AUTO_TEST_CASE(S2_scripts_are_not_allowed)
+{
+    site s;
+    s.raw.done({"ACL", "SETUSER", "mute", "on", ">secret", "~*", "&*", "+@all", "-eval", "-evalsha", "-script"});
+    party a(s.context, as(s, "mute"));
+    const started waiting = a.lock("lock", leased(long_time)); // without a limit
+    run_until(s.context, waiting);
+    BOOST_TEST(waiting.code() == error_code(errc::permission_denied));
+    const started once = a.try_lock("lock", leased(long_time));
+    run_until(s.context, once);
+    BOOST_TEST(once.code() == error_code(errc::permission_denied));
+    BOOST_TEST((once.code() == condition::bad_request));
+    BOOST_TEST(!s.exists("lock"));
+}
+
+BOOST_AUTO_TEST_CASE(S2_a_command_inside_the_script_is_not_allowed)
+{
+    site s;
+    for (const char* command : {"hset", "pexpire", "pttl", "set", "time", "get"}) {
+        make_user(s, "some", command);
+        party a(s.context, as(s, "some"));
+        const started op = a.lock_for(5s, "lock", leased(long_time));
+        run_until(s.context, op);
+        BOOST_TEST(op.code() == error_code(errc::permission_denied), command << ": " << op.code().message());
+        BOOST_TEST(!s.exists("lock"), command); // C5: above all not for ever
+    }
+}
+
+BOOST_AUTO_TEST_CASE(S2_keys_and_credentials_that_are_not_allowed)
+{
+    site s;
+    s.raw.done({"ACL", "SETUSER", "narrow", "on", ">secret", "~mine*", "~redisson_lock_token:{mine*", "&*", "+@all"});
+    party a(s.context, as(s, "narrow"));
+    lease mine = a.take("mine", leased(long_time));
+    BOOST_TEST(mine.valid());
+    const started other = a.lock("other", leased(long_time));
+    run_until(s.context, other);
+    BOOST_TEST(other.code() == error_code(errc::permission_denied));
+    BOOST_TEST(!s.exists("other"));
+
+    config wrong = as(s, "narrow");
+    wrong.password = "wrong";
+    party b(s.context, wrong);
+    const started refused = b.lock("mine", leased(long_time));
+    run_until(s.context, refused);
+    BOOST_TEST(refused.code() == error_code(errc::permission_denied));
+}
+
+BOOST_AUTO_TEST_CASE(S2_the_permission_is_taken_away_while_it_is_held)
+{
+    site s;
+    make_user(s, "fickle", "debug");
+    party a(s.context, as(s, "fickle"));
+    party b(s.context, s.direct());
+    lease held = a.take("lock", leased(1200ms));
+    const started lost = a.wait_lost(held);
+    s.raw.done({"ACL", "SETUSER", "fickle", "-evalsha", "-eval"});
+    a.await_count(kind::renewal_late);
+    BOOST_TEST(held.valid()); // not known to be lost before its time
+    run_until(s.context, lost);
+    BOOST_TEST(lost.code() == error_code(errc::expired));
+    lease next = b.take("lock", leased(long_time));
+    BOOST_TEST(a.released(held) != success);
+    BOOST_TEST(s.fields("lock").count(next.owner().id()) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(S2_a_release_that_may_not_publish_still_releases)
+{
+    site s;
+    make_user(s, "quiet", "publish");
+    party a(s.context, as(s, "quiet"));
+    party b(s.context, s.direct());
+    lease held = a.take("lock", leased(long_time));
+    const started waiter = b.lock("lock", brisk(long_time));
+    s.await_watchers("lock");
+    BOOST_TEST(a.released(held) == success);
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.lease().valid());
+}
+
+BOOST_AUTO_TEST_CASE(S3_out_of_memory)
+{
+    site s;
+    party a(s.context, s.direct());
+    party b(s.context, s.direct());
+    lease held = a.take("lock", leased(1500ms));
+    b.await_connected();
+    s.raw.done({"CONFIG", "SET", "maxmemory", "1"});
+    const started once = b.try_lock("other", leased(long_time));
+    run_until(s.context, once);
+    BOOST_TEST(once.code() == error_code(errc::store_refused));
+    const started limited = b.lock_for(200ms, "other", brisk(long_time));
+    run_until(s.context, limited);
+    BOOST_TEST(limited.code() == error_code(errc::store_refused));
+    const started waiting = b.lock("other", brisk(long_time));
+    // Who has a lock keeps it and can leave it.
+    a.saw->clear();
+    a.await_count(kind::renewed, 4);
+    BOOST_TEST(held.valid());
+    BOOST_TEST(a.released(held) == success);
+    BOOST_TEST(!s.exists("lock"));
+    BOOST_TEST(!waiting.done());
+    BOOST_TEST(!s.exists("other"));
+    s.raw.done({"CONFIG", "SET", "maxmemory", "0"});
+    run_until(s.context, waiting);
+    BOOST_TEST(waiting.lease().valid());
+    BOOST_TEST(a.stats().disconnects + b.stats().disconnects == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(S3_the_disk_fails)
+{
+    site s;
+    party a(s.context, s.direct());
+    party b(s.context, s.direct());
+    lock_options how = leased(10s);
+    how.renew_interval = 100ms;
+    lease held = a.take("lock", how);
+    b.await_connected();
+    // A snapshot cannot take the place of a directory.
+    std::filesystem::create_directory(s.server.directory() / "dump.rdb");
+    std::filesystem::create_directory(s.server.directory() / "dump.rdb" / "x");
+    s.raw.done({"CONFIG", "SET", "save", "3600 1000000"});
+    s.raw.done({"BGSAVE"});
+    s.eventually([&] { return s.raw.info("persistence").at("rdb_last_bgsave_status") == "err"; });
+
+    const started once = b.try_lock("other", leased(long_time));
+    run_until(s.context, once);
+    BOOST_TEST(once.code() == error_code(errc::store_refused));
+    const started waiting = b.lock("other", brisk(long_time));
+    a.await_count(kind::renewal_late);
+    BOOST_TEST(held.valid());
+    BOOST_TEST(!waiting.done());
+    s.raw.done({"CONFIG", "SET", "stop-writes-on-bgsave-error", "no"});
+    run_until(s.context, waiting);
+    BOOST_TEST(waiting.lease().valid());
+    a.await_count(kind::renewed, a.count(kind::renewed) + 1);
+    BOOST_TEST(held.valid());
+    BOOST_TEST(a.stats().lost == 0u);
+    BOOST_TEST(a.released(held) == success);
+}
+
+BOOST_AUTO_TEST_CASE(S3_the_server_is_busy)
+{
+    site s;
+    party a(s.context, s.direct());
+    party b(s.context, s.direct());
+    lock_options how = leased(10s);
+    how.renew_interval = 100ms;
+    lease held = a.take("lock", how);
+    b.await_connected();
+    resp_client busy = s.server.connect();
+    s.make_busy(busy);
+    const started once = b.try_lock("other", leased(long_time));
+    const started waiting = b.lock("other", brisk(long_time));
+    const started entering = a.lock("lock", how, held.owner());
+    run_until(s.context, once);
+    BOOST_TEST((once.code() == condition::store_fault));
+    a.await_count(kind::renewal_late);
+    BOOST_TEST(held.valid());
+    const started releasing = b.lock("third", brisk(long_time));
+    BOOST_TEST(!waiting.done());
+    s.raw.done({"SCRIPT", "KILL"});
+    BOOST_TEST(busy.receive().is_error());
+    run_until(s.context, waiting);
+    BOOST_TEST(waiting.lease().valid());
+    run_until(s.context, entering);
+    BOOST_TEST(entering.lease().valid());
+    run_until(s.context, releasing);
+    BOOST_TEST(a.released(entering.lease()) == success);
+    BOOST_TEST(a.released(held) == success);
+    BOOST_TEST(!s.exists("lock"));
+    BOOST_TEST(a.stats().lost == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(S3_a_release_while_the_server_is_busy)
+{
+    site s;
+    party a(s.context, s.direct());
+    lease held = a.take("lock", leased(long_time));
+    resp_client busy = s.server.connect();
+    s.make_busy(busy);
+    const started op = a.release(held);
+    // Refused at least once, and repeated.
+    run_until(s.context, [&] { return a.stats().releases_sent >= 2; }, ample);
+    BOOST_TEST(!op.done());
+    s.raw.done({"SCRIPT", "KILL"});
+    BOOST_TEST(busy.receive().is_error());
+    run_until(s.context, op);
+    BOOST_TEST(op.code() == success);
+    BOOST_TEST(!s.exists("lock"));
+}
+
+BOOST_AUTO_TEST_CASE(S3_the_key_of_a_lock_is_evicted)
+{
+    site s;
+    party a(s.context, s.direct());
+    party b(s.context, s.direct());
+    lease held = a.take("lock", leased(2s));
+    const auto fence = held.fence();
+    const started lost = a.wait_lost(held);
+    lock_options how = brisk(long_time);
+    const started waiter = b.lock("lock", how);
+    b.await_count(kind::waiting);
+    s.raw.done({"CONFIG", "SET", "maxmemory-policy", "volatile-ttl"});
+    const auto used = std::stoll(s.raw.info("memory").at("used_memory"));
+    s.raw.done({"CONFIG", "SET", "maxmemory", std::to_string(used + 300'000)});
+    // What has no time to live stays; the locks have to go.
+    for (int i = 0; i < 64; ++i)
+        static_cast<void>(s.raw.command({"SET", "big" + std::to_string(i), std::string(20'000, 'x')}));
+    BOOST_TEST(std::stoll(s.raw.info("stats").at("evicted_keys")) > 0);
+    s.raw.done({"CONFIG", "SET", "maxmemory", "0"});
+    run_until(s.context, lost);
+    BOOST_TEST(lost.code() == error_code(errc::lost));
+    BOOST_TEST(!held.valid());
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.lease().fence() > fence); // the counter is evicted as well
+    BOOST_TEST(s.fields("lock").size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(S4_the_key_holds_something_else)
+{
+    site s;
+    party a(s.context, s.direct());
+    a.await_connected();
+    s.raw.done({"SET", "text", "of mine"});
+    s.raw.done({"RPUSH", "list", "a", "b"});
+    for (const char* name : {"text", "list"}) {
+        const started once = a.try_lock(name, leased(long_time));
+        run_until(s.context, once);
+        BOOST_TEST(once.code() == error_code(errc::wrong_type));
+        const started waiting = a.lock(name, leased(long_time)); // no wait can cure it
+        run_until(s.context, waiting);
+        BOOST_TEST(waiting.code() == error_code(errc::wrong_type));
+        const started entering = a.lock(name, leased(long_time), owner("3b5c8f5e-0000-4000-8000-000000000000:1", 1));
+        run_until(s.context, entering);
+        BOOST_TEST(entering.code() == error_code(errc::wrong_type));
+        BOOST_TEST(s.left(name) == -1);
+    }
+    BOOST_TEST(s.raw.string({"GET", "text"}) == "of mine");
+    BOOST_TEST(s.raw.integer({"LLEN", "list"}) == 2);
+
+    // The counter.
+    s.raw.done({"RPUSH", fence_key_of("lock"), "a"});
+    const started counted = a.try_lock("lock", leased(long_time));
+    run_until(s.context, counted);
+    BOOST_TEST(counted.code() == error_code(errc::wrong_type));
+    s.raw.done({"DEL", fence_key_of("lock")});
+    s.raw.done({"SET", fence_key_of("lock"), "not a number"});
+    const started odd = a.try_lock("lock", leased(long_time));
+    run_until(s.context, odd);
+    BOOST_TEST(odd.code() == error_code(errc::wrong_type));
+    BOOST_TEST(!s.exists("lock"));
+}
+
+BOOST_AUTO_TEST_CASE(S4_the_key_becomes_something_else)
+{
+    site s;
+    party a(s.context, s.direct());
+    lease held = a.take("lock", leased(1500ms));
+    lease bystander = a.take("bystander", leased(1500ms));
+    const started lost = a.wait_lost(held);
+    s.raw.done({"SET", "lock", "of mine"});
+    run_until(s.context, lost);
+    BOOST_TEST((lost.code() == condition::lease_ended));
+    BOOST_TEST(s.raw.string({"GET", "lock"}) == "of mine");
+    BOOST_TEST(s.left("lock") == -1);
+    // The others in the same batch go on.
+    a.saw->clear();
+    a.await_count(kind::renewed, 3);
+    BOOST_TEST(bystander.valid());
+    BOOST_TEST((a.released(held) == condition::lease_ended));
+    BOOST_TEST(s.raw.string({"GET", "lock"}) == "of mine");
+}
+
+BOOST_AUTO_TEST_CASE(P3_shut_down_with_waiters_and_held_leases)
+{
+    site s;
+    party a(s.context, s.direct());
+    party b(s.context, s.direct());
+    s.foreign_lock("foreign", long_time);
+    std::deque<lease> held;
+    std::deque<started> lost;
+    std::deque<started> waiters;
+    for (int i = 0; i < 20; ++i) {
+        const std::string name = "lock" + std::to_string(i);
+        held.push_back(a.take(name, leased(long_time)));
+        lost.push_back(a.wait_lost(held.back()));
+        waiters.push_back(a.lock(name, leased(long_time)));
+    }
+    waiters.push_back(a.lock("foreign", leased(long_time)));
+    const started next = b.lock("lock1", patient(long_time));
+    s.await_watchers("lock1");
+    waiters.push_back(a.lock("lock0", leased(long_time), held.front().owner())); // has not begun
+
+    const started stopped = a.shut_down();
+    run_until(s.context, stopped);
+    BOOST_TEST(stopped.code() == success);
+    run_until(s.context, a.run);
+    BOOST_TEST(a.run.code() == success);
+    for (const started& each : waiters) {
+        run_until(s.context, each);
+        BOOST_TEST(each.code() == error_code(errc::shut_down));
+    }
+    for (std::size_t i = 0; i < held.size(); ++i) {
+        run_until(s.context, lost[i]);
+        BOOST_TEST(lost[i].code() == error_code(errc::shut_down));
+        BOOST_TEST(!held[i].valid());
+    }
+    run_until(s.context, next);
+    BOOST_TEST(next.lease().valid());
+    BOOST_TEST(b.released(next.lease()) == success);
+    BOOST_TEST(s.raw.strings({"KEYS", "lock*"}).empty());
+    BOOST_TEST(s.fields("foreign").at("somebody:1") == "1");
+
+    // Afterwards.
+    const started late = a.lock("lock0", leased(long_time));
+    run_until(s.context, late);
+    BOOST_TEST(late.code() == error_code(errc::shut_down));
+    BOOST_TEST(a.released(held.front()) == error_code(errc::shut_down));
+    const started twice = a.shut_down();
+    run_until(s.context, twice);
+    BOOST_TEST(twice.code() == success);
+    s.eventually([&] { return s.raw.channels().empty(); });
+    BOOST_TEST(a.stats().held == 0u);
+    BOOST_TEST(a.stats().waiting == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(P3_shut_down_leaves_with_every_entry)
+{
+    site s;
+    party a(s.context, s.direct());
+    party b(s.context, s.direct());
+    const lease first = a.take("lock", leased(long_time));
+    const lease second = a.enter("lock", leased(long_time), first.owner());
+    const lease guest = b.enter("lock", leased(long_time), first.owner());
+    const started stopped = a.shut_down();
+    run_until(s.context, stopped);
+    BOOST_TEST(stopped.code() == success);
+    BOOST_TEST(!second.valid());
+    BOOST_TEST(guest.valid());
+    BOOST_TEST(s.fields("lock").at(guest.owner().id()) == "1"); // the other client's own
+    BOOST_TEST(a.stats().releases_sent == 2u);
+    const started last = b.shut_down();
+    run_until(s.context, last);
+    BOOST_TEST(last.code() == success);
+    BOOST_TEST(!s.exists("lock"));
+}
+
+BOOST_AUTO_TEST_CASE(P3_shut_down_while_an_acquire_is_on_its_way)
+{
+    site s;
+    fault_proxy proxy(s.server);
+    party a(s.context, site::through(proxy));
+    a.await_connected();
+    s.foreign_lock("foreign", long_time);
+    proxy.stall_requests();
+    const started waiter = a.lock("foreign", leased(long_time));
+    run_until(s.context, [&] { return a.stats().acquires_sent == 1; }, ample);
+    const auto begun = leasehold::clock::now();
+    const started stopped = a.shut_down();
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.code() == error_code(errc::shut_down));
+    proxy.forward(); // and the answer is that another has it: there is nothing to give back
+    run_until(s.context, stopped);
+    BOOST_TEST(stopped.code() == success);
+    BOOST_TEST((leasehold::clock::now() - begun < 4s)); // five are for a store that does not answer
+    BOOST_TEST(s.fields("foreign").size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(P3_shut_down_while_the_server_does_not_answer)
+{
+    site s;
+    fault_proxy proxy(s.server);
+    config where = site::through(proxy);
+    where.timeout = 10min; // nothing but the client's own end
+    where.health_check = 10min;
+    party a(s.context, where);
+    lease held = a.take("lock", leased(long_time));
+    proxy.stall();
+    const started waiter = a.lock("other", leased(long_time));
+    run_some(s.context, 20);
+    a.locks.cancel(); // a second at most
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.code() == error_code(errc::shut_down));
+    run_until(s.context, a.run);
+    BOOST_TEST(a.run.code() == asio::error::operation_aborted);
+    BOOST_TEST(!held.valid());
+    const started stopped = a.shut_down();
+    run_until(s.context, stopped);
+    BOOST_TEST(!waiter.has_lease());
+}
+
+BOOST_AUTO_TEST_CASE(P3_the_context_ends_with_everything_outstanding)
+{
+    site s;
+    s.foreign_lock("foreign", long_time);
+    lease held;
+    started op;
+    {
+        asio::io_context mortal;
+        party a(mortal, s.direct());
+        held = a.take("lock", leased(1s));
+        op = a.lock("foreign", leased(long_time));
+        for (int i = 0; i < 50; ++i)
+            a.lock("more" + std::to_string(i), leased(1s));
+        run_some(mortal, 5);
+        mortal.stop();
+    }
+    BOOST_TEST(!op.done());
+    BOOST_TEST(held.fence() > 0u);
+    held = lease();
+    s.eventually([&] { return s.raw.strings({"KEYS", "more*"}).empty() && !s.exists("lock"); });
+}
+
+BOOST_AUTO_TEST_CASE(over_the_applications_own_connection)
+{
+    site s;
+    redis_application application(s.server.socket());
+    const auto before = std::stoi(s.raw.info("clients").at("connected_clients"));
+    party a(s.context, make_redis_store(application.connection(), s.direct()));
+    party b(s.context, s.direct());
+    lease first = a.take("lock", leased(long_time));
+    BOOST_TEST(std::stoi(s.raw.info("clients").at("connected_clients")) <= before + 1); // only b's
+    const auto fence = first.fence();
+    const started waiter = b.lock("lock", patient(long_time));
+    s.await_watchers("lock");
+    BOOST_TEST(a.released(first) == success);
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.lease().fence() > fence);
+
+    // And the other way round: it is woken by a small connection of its own.
+    const started again = a.lock("lock", patient(long_time));
+    s.await_watchers("lock", 2);
+    a.await_count(kind::waiting, 2);
+    const auto sent = a.stats().acquires_sent;
+    BOOST_TEST(b.released(waiter.lease()) == success);
+    run_until(s.context, again);
+    BOOST_TEST(again.lease().valid());
+    BOOST_TEST(a.stats().acquires_sent == sent + 1);
+    BOOST_TEST(a.released(again.lease()) == success);
+}
+
+BOOST_AUTO_TEST_CASE(over_the_applications_own_connection_without_wake_ups)
+{
+    site s;
+    redis_application application(s.server.socket());
+    party a(s.context, make_redis_store(application.connection()));
+    party b(s.context, s.direct());
+    lease held = b.take("lock", leased(long_time));
+    const started waiter = a.lock("lock", brisk(long_time));
+    a.await_count(kind::waiting, 3);
+    BOOST_TEST(s.watchers("lock") == 0);
+    BOOST_TEST(b.released(held) == success);
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.lease().valid());
+
+    // A lease over it renews, and the end of the connection is no loss.
+    a.saw->clear();
+    const started again = a.lock("short", leased(5s));
+    run_until(s.context, again);
+    s.raw.done({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    a.await_count(kind::renewed, 2);
+    BOOST_TEST(again.lease().valid());
+    BOOST_TEST(a.released(again.lease()) == success);
+}

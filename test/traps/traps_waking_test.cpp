@@ -1,0 +1,417 @@
+#include <boost/test/unit_test.hpp>
+
+#include "traps/redis_fixture.hpp"
+
+#include <leasehold/redis_store.hpp>
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+// Holders here have half a minute, and those who wait look again by themselves after half a minute at the earliest: who gets in
+// before the limit of a test was woken.
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+BOOST_AUTO_TEST_CASE(W1_unlock_before_the_subscription)
+{
+    site s;
+    fault_proxy proxy(s.server);
+    party a(s.context, s.direct());
+    party b(s.context, site::through(proxy));
+    lease held = a.take("lock", leased(long_time));
+
+    const started waiter = b.lock("lock", patient(long_time));
+    b.await_count(kind::waiting);
+    proxy.stall(); // the subscription has not begun
+    BOOST_TEST(a.released(held) == success);
+    BOOST_TEST(!s.exists("lock"));
+    BOOST_TEST(s.watchers("lock") == 0);
+    proxy.forward();
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.lease().valid());
+}
+
+BOOST_AUTO_TEST_CASE(W1_unlock_while_the_subscription_is_lost_on_its_way)
+{
+    site s;
+    fault_proxy proxy(s.server);
+    party a(s.context, s.direct());
+    party b(s.context, site::through(proxy));
+    lease held = a.take("lock", leased(long_time));
+
+    proxy.reset_before("SUBSCRIBE");
+    const started waiter = b.lock("lock", patient(long_time));
+    s.eventually([&] { return proxy.count().resets > 0; });
+    BOOST_TEST(a.released(held) == success);
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.lease().valid());
+}
+
+BOOST_AUTO_TEST_CASE(W3_expiry_publishes_nothing)
+{
+    site s;
+    party b(s.context, s.direct());
+    b.await_connected();
+    s.foreign_lock("lock", 700ms);
+    const started waiter = b.lock("lock", patient(long_time));
+    s.await_watchers("lock");
+    BOOST_TEST(!waiter.done());
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.lease().valid());
+    BOOST_TEST(s.fields("lock").count("somebody:1") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(W3_a_key_that_never_expires_and_is_deleted_by_hand)
+{
+    site s;
+    party b(s.context, s.direct());
+    s.raw.done({"HSET", "lock", "somebody:1", "1"});
+    lock_options how = leased(long_time);
+    how.backoff_ceiling = 100ms;
+    const started waiter = b.lock("lock", how);
+    b.await_count(kind::suspect_expiry, 3);
+    BOOST_TEST(!waiter.done());
+    s.raw.done({"DEL", "lock"});
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.lease().valid());
+    BOOST_TEST(s.left("lock") > 0); // what it made expires
+}
+
+BOOST_AUTO_TEST_CASE(W3_flushall)
+{
+    site s;
+    party a(s.context, s.direct());
+    party b(s.context, s.direct());
+    lease held = a.take("lock", leased(long_time));
+    const auto fence = held.fence();
+    lock_options how = leased(long_time);
+    how.backoff_ceiling = 100ms;
+    const started waiter = b.lock("lock", how);
+    b.await_count(kind::waiting, 2);
+    s.raw.done({"FLUSHALL"});
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.lease().valid());
+    BOOST_TEST(waiter.lease().fence() > fence);
+    BOOST_TEST(a.released(held) == error_code(errc::not_owner));
+    BOOST_TEST(waiter.lease().valid());
+    BOOST_TEST(s.exists("lock"));
+}
+
+BOOST_AUTO_TEST_CASE(W4_unlock_while_the_subscription_is_down)
+{
+    site s;
+    fault_proxy proxy(s.server);
+    party a(s.context, s.direct());
+    party b(s.context, site::through(proxy));
+    lease held = a.take("lock", leased(long_time));
+    const started waiter = b.lock("lock", patient(long_time));
+    s.await_watchers("lock");
+
+    proxy.refuse();
+    s.raw.done({"CLIENT", "KILL", "TYPE", "pubsub"});
+    s.await_watchers("lock", 0);
+    BOOST_TEST(a.released(held) == success);
+    BOOST_TEST(!waiter.done());
+    proxy.accept();
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.lease().valid());
+    BOOST_TEST(b.stats().disconnects == 0u); // only the subscription was down
+
+    // And it is a subscription again, not only one look.
+    const started next = a.lock("lock", patient(long_time));
+    s.await_watchers("lock", 2);
+    BOOST_TEST(b.released(waiter.lease()) == success);
+    run_until(s.context, next);
+    const started last = b.lock("lock", patient(long_time));
+    b.await_count(kind::waiting, 2);
+    BOOST_TEST(a.released(next.lease()) == success);
+    run_until(s.context, last);
+    BOOST_TEST(last.lease().valid());
+}
+
+BOOST_AUTO_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_within_its_client)
+{
+    site s;
+    party a(s.context, s.direct());
+    party b(s.context, s.direct());
+    lease held = a.take("lock", leased(long_time));
+    const started first = b.lock("lock", patient(long_time));
+    const started second = b.lock("lock", patient(long_time));
+    s.await_watchers("lock");
+    b.await_count(kind::waiting, 2); // it has looked again for the subscription
+    const auto sent = b.stats().acquires_sent;
+    const started released = a.release(held);
+    run_until(s.context, [&] { return b.stats().acquires_sent > sent; }, ample); // woken for the first
+    first.cancel();
+    run_until(s.context, first);
+    BOOST_TEST(first.code() == asio::error::operation_aborted);
+    run_until(s.context, second);
+    BOOST_TEST(second.lease().valid());
+    run_until(s.context, released);
+}
+
+BOOST_AUTO_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_to_another_client)
+{
+    site s;
+    fault_proxy proxy_b(s.server);
+    fault_proxy proxy_c(s.server);
+    party a(s.context, s.direct());
+    party b(s.context, site::through(proxy_b));
+    party c(s.context, site::through(proxy_c));
+    lease held = a.take("lock", leased(long_time));
+    const started first = b.lock("lock", patient(long_time));
+    const started second = c.lock("lock", patient(long_time));
+    s.await_watchers("lock", 2);
+    b.await_count(kind::waiting, 2);
+    c.await_count(kind::waiting, 2);
+
+    const auto sent = b.stats().acquires_sent;
+    proxy_c.stall_requests(); // b is faster
+    const started released = a.release(held);
+    run_until(s.context, [&] { return b.stats().acquires_sent > sent; }, ample);
+    proxy_b.stall_replies();
+    s.eventually([&] { return s.exists("lock") || b.count(kind::acquired) > 0; });
+    BOOST_TEST_REQUIRE(!first.done()); // b has it in the store, and does not know yet
+    first.cancel();
+    run_until(s.context, first);
+    BOOST_TEST(first.code() == asio::error::operation_aborted);
+    proxy_c.forward();
+    proxy_b.forward();
+    run_until(s.context, second);
+    BOOST_TEST(second.lease().valid());
+    run_until(s.context, released);
+}
+
+BOOST_AUTO_TEST_CASE(P1_without_wake_ups_a_client_looks_seldom_and_once_for_all_its_waiters)
+{
+    site s;
+    s.raw.done({"ACL", "SETUSER", "deaf", "on", ">secret", "~*", "&*", "+@all", "-subscribe"});
+    config where = s.direct();
+    where.user = "deaf";
+    where.password = "secret";
+    party b(s.context, where);
+    b.await_connected();
+    s.foreign_lock("lock", 2s);
+    std::deque<started> waiters;
+    for (int i = 0; i < 50; ++i)
+        waiters.push_back(b.lock("lock", leased(long_time)));
+    s.raw.reset_calls();
+    run_until(s.context, waiters.front());
+    BOOST_TEST(waiters.front().lease().valid());
+    // The pauses double from 20 ms to a second: some ten looks in two seconds, and twice that where luck is bad.
+    BOOST_TEST(b.stats().acquires_sent < 40u);
+    BOOST_TEST(s.raw.calls("subscribe") < 20u);
+    std::uint64_t commands = 0;
+    for (const auto& [name, calls] : s.raw.calls())
+        commands += name == "info" || name.starts_with("config") ? 0 : calls;
+    BOOST_TEST(commands < 40u * 12); // the commands inside the scripts count as well
+}
+
+BOOST_AUTO_TEST_CASE(P1_commands_per_hand_over_are_bounded)
+{
+    constexpr std::size_t clients = 8;
+    site s;
+    party a(s.context, s.direct());
+    lease held = a.take("lock", leased(long_time));
+    std::deque<party> others;
+    std::deque<started> waiters;
+    for (std::size_t i = 0; i < clients; ++i) {
+        others.emplace_back(s.context, s.direct());
+        waiters.push_back(others.back().lock("lock", patient(long_time)));
+    }
+    s.await_watchers("lock", clients);
+    for (party& each : others)
+        each.await_count(kind::waiting, 2);
+
+    std::uint64_t before = 0;
+    for (party& each : others)
+        before += each.stats().acquires_sent;
+    BOOST_TEST(before == 2 * clients); // the first look, and one when the subscription was there
+    BOOST_TEST(a.released(held) == success);
+    for (std::size_t served = 0; served < clients; ++served) {
+        std::size_t who = clients;
+        run_until(s.context, [&] {
+            for (std::size_t i = 0; i < clients; ++i)
+                if (waiters[i].done() && waiters[i].has_lease())
+                    who = i;
+            return who < clients;
+        }, ample);
+        BOOST_TEST(others[who].released(waiters[who].lease()) == success);
+    }
+    std::uint64_t after = 0;
+    for (party& each : others)
+        after += each.stats().acquires_sent;
+    // Each release wakes each client that still waits once; twice where the message met a look under way.
+    BOOST_TEST(after - before <= clients * (clients + 1));
+}
+
+BOOST_AUTO_TEST_CASE(P2_the_count_of_channels_returns_to_zero)
+{
+    constexpr int names = 200;
+    site s;
+    party b(s.context, s.direct());
+    b.await_connected();
+    for (int i = 0; i < names; ++i)
+        s.foreign_lock("lock" + std::to_string(i), long_time);
+    const auto connections = std::stoi(s.raw.info("clients").at("connected_clients"));
+    std::deque<started> waiters;
+    for (int i = 0; i < names; ++i)
+        waiters.push_back(b.lock("lock" + std::to_string(i), patient(long_time)));
+    s.eventually([&] { return s.raw.channels().size() == names; });
+    BOOST_TEST(b.stats().watched == static_cast<std::uint64_t>(names));
+    BOOST_TEST(std::stoi(s.raw.info("clients").at("connected_clients")) == connections + 1);
+
+    // Some give up, some get in.
+    for (int i = 0; i < names; i += 2)
+        waiters[static_cast<std::size_t>(i)].cancel();
+    for (int i = 1; i < names; i += 2) {
+        const std::string name = "lock" + std::to_string(i);
+        s.raw.done({"DEL", name});
+        s.raw.done({"PUBLISH", channel_of(name), "0"});
+    }
+    for (int i = 0; i < names; ++i) {
+        const started& each = waiters[static_cast<std::size_t>(i)];
+        run_until(s.context, each);
+        BOOST_TEST_REQUIRE(each.has_lease() == (i % 2 == 1));
+        if (each.has_lease())
+            b.release(each.lease());
+    }
+    s.eventually([&] { return s.raw.channels().empty(); });
+    BOOST_TEST(b.stats().watched == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_wakes_the_waiter_of_another_process_within_a_round_trip)
+{
+    site s;
+    party a(s.context, s.direct());
+    party b(s.context, s.direct());
+    lease held = a.take("lock", leased(long_time));
+    const auto fence = held.fence();
+    const started waiter = b.lock("lock", patient(long_time));
+    s.await_watchers("lock");
+    b.await_count(kind::waiting, 2);
+    const auto sent = b.stats().acquires_sent;
+    BOOST_TEST(a.released(held) == success);
+    run_until(s.context, waiter);
+    BOOST_TEST(b.stats().acquires_sent == sent + 1); // one message and one request
+    BOOST_TEST(waiter.lease().fence() > fence);
+}
+
+BOOST_AUTO_TEST_CASE(other_libraries_wake_and_are_woken)
+{
+    site s;
+    resp_client listener = s.server.connect();
+    listener.done({"SUBSCRIBE", channel_of("lock")});
+    party a(s.context, s.direct());
+    a.await_connected();
+
+    s.foreign_lock("lock", long_time, "3b5c8f5e-0000-4000-8000-000000000000:42");
+    const started waiter = a.lock("lock", patient(long_time));
+    s.await_watchers("lock", 2);
+    a.await_count(kind::waiting, 2);
+    s.raw.done({"DEL", "lock"});
+    s.raw.done({"PUBLISH", channel_of("lock"), "0"});
+    run_until(s.context, waiter);
+    const auto fields = s.fields("lock");
+    BOOST_TEST_REQUIRE(fields.size() == 1u);
+    BOOST_TEST(fields.begin()->second == "1"); // owner → count, as they write it
+    BOOST_TEST(listener.receive().items.at(2).text == "0"); // that one was our own
+
+    BOOST_TEST(a.released(waiter.lease()) == success);
+    const resp_value message = listener.receive();
+    BOOST_TEST(message.items.at(1).text == channel_of("lock"));
+    BOOST_TEST(message.items.at(2).text == "0"); // they fail on what is not an integer
+}
+
+BOOST_AUTO_TEST_CASE(messages_that_are_foreign_doubled_or_nonsense_do_no_harm)
+{
+    site s;
+    party a(s.context, s.direct());
+    party b(s.context, s.direct());
+    lease held = a.take("lock", leased(long_time));
+    const started waiter = b.lock("lock", patient(long_time));
+    s.await_watchers("lock");
+    b.await_count(kind::waiting, 2);
+    for (const char* text : {"1", "0", "0", "", "not a number", "-99999999999999999999"})
+        s.raw.done({"PUBLISH", channel_of("lock"), text});
+    b.await_count(kind::waiting, 3);
+    BOOST_TEST(!waiter.done());
+    BOOST_TEST(held.valid());
+    BOOST_TEST(b.stats().acquires_sent <= 2u + 6u);
+    BOOST_TEST(a.released(held) == success);
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.lease().valid());
+}
+
+BOOST_AUTO_TEST_CASE(C6_the_limit_includes_connecting)
+{
+    site s;
+    fault_proxy proxy(s.server);
+    proxy.refuse();
+    party b(s.context, site::through(proxy));
+    const auto begun = leasehold::clock::now();
+    const started refused = b.lock_for(300ms, "lock", leased(long_time));
+    run_until(s.context, refused);
+    BOOST_TEST(refused.code() == error_code(errc::store_unavailable));
+    BOOST_TEST((leasehold::clock::now() - begun >= 300ms));
+    BOOST_TEST(b.stats().acquires_sent == 0u);
+
+    // A server that takes the connection and says nothing.
+    proxy.stall();
+    proxy.accept();
+    party c(s.context, site::through(proxy));
+    const started silent = c.lock_for(300ms, "lock", leased(long_time));
+    run_until(s.context, silent);
+    BOOST_TEST((silent.code() == condition::store_fault));
+
+    // Known to be unreachable: one try asks nobody.
+    proxy.refuse();
+    proxy.reset_all();
+    run_until(s.context, [&] { return b.count(kind::disconnected) > 0; }, ample);
+    const started once = b.try_lock("lock", leased(long_time));
+    run_until(s.context, once);
+    BOOST_TEST(once.code() == error_code(errc::store_unavailable));
+    BOOST_TEST(b.stats().acquires_sent == 0u);
+    BOOST_TEST(!s.exists("lock"));
+}
+
+BOOST_AUTO_TEST_CASE(C6_the_limit_includes_subscribing_and_waiting)
+{
+    site s;
+    fault_proxy proxy(s.server);
+    party b(s.context, site::through(proxy));
+    b.await_connected();
+    s.foreign_lock("lock", long_time);
+    const started waiter = b.lock_for(400ms, "lock", patient(long_time));
+    b.await_count(kind::waiting);
+    proxy.stall(); // the subscription does not come
+    const auto at = leasehold::clock::now();
+    run_until(s.context, waiter);
+    BOOST_TEST(waiter.code() == error_code(errc::timed_out));
+    BOOST_TEST((leasehold::clock::now() - at < 10s));
+    proxy.forward();
+    BOOST_TEST(s.fields("lock").at("somebody:1") == "1");
+}
+
+BOOST_AUTO_TEST_CASE(C6_a_limit_of_zero_is_one_try)
+{
+    site s;
+    party b(s.context, s.direct());
+    b.await_connected();
+    s.foreign_lock("lock", long_time);
+    const started once = b.lock_for(0ms, "lock", leased(long_time));
+    run_until(s.context, once);
+    BOOST_TEST(once.code() == error_code(errc::held));
+    BOOST_TEST(b.stats().acquires_sent == 1u);
+    s.raw.done({"DEL", "lock"});
+    const started again = b.lock_for(0ms, "lock", leased(long_time));
+    run_until(s.context, again);
+    BOOST_TEST(again.lease().valid());
+    lock_options how = leased(long_time);
+    how.wait_limit = 0ms;
+    const started third = b.lock("lock", how);
+    run_until(s.context, third);
+    BOOST_TEST(third.code() == error_code(errc::held));
+}
