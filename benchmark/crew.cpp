@@ -31,7 +31,8 @@ void crew::add(asio::awaitable<void> task)
 
 void crew::wait(std::chrono::seconds limit)
 {
-    // Not run_until: it looks at the clock for each handler, which is a tenth of what is measured here.
+    // Not run_until: it looks at the clock for each handler, which is a tenth of what is measured
+    // here.
     asio::steady_timer watch(context_, limit);
     watch.async_wait([](boost::system::error_code stopped) {
         if (!stopped)

@@ -22,8 +22,8 @@ public:
 
     void add(asio::awaitable<void> task);
 
-    /// Runs the context on this thread until all have ended; throws what the first of them threw. Ends the program when that
-    /// takes longer than `limit`.
+    /// Runs the context on this thread until all have ended; throws what the first of them threw.
+    /// Ends the program when that takes longer than `limit`.
     void wait(std::chrono::seconds limit = std::chrono::minutes(5));
 
 private:

@@ -11,8 +11,8 @@
 namespace leasehold::benchmark {
 namespace {
 
-asio::awaitable<void> cycle(client& locks, std::string name, lock_options options, steady::time_point end,
-                            std::uint64_t& cycles)
+asio::awaitable<void> cycle(client& locks, std::string name, lock_options options,
+                            steady::time_point end, std::uint64_t& cycles)
 {
     const mutex own(locks, name, options);
     while (steady::now() < end) {
@@ -75,7 +75,8 @@ section distinct_keys(const setting& where)
     };
 
     section out{"distinct_keys",
-                "acquire + release, each coroutine its own key, one connection; baseline: the same scripts by EVALSHA through a "
+                "acquire + release, each coroutine its own key, one connection; baseline: the same "
+                "scripts by EVALSHA through a "
                 "bare Boost.Redis connection",
                 {}};
     for (const std::size_t coroutines : {std::size_t(1), std::size_t(64), std::size_t(1'000)}) {
@@ -96,7 +97,8 @@ section distinct_keys(const setting& where)
             slower_without.push_back(times[2].back() / times[0].back());
         }
 
-        const std::string situation = grouped(coroutines) + (coroutines == 1 ? " coroutine" : " coroutines");
+        const std::string situation = grouped(coroutines) +
+                                      (coroutines == 1 ? " coroutine" : " coroutines");
         const bool latency = coroutines == 1;
         const auto shown = [&](const std::vector<double>& values) {
             return latency ? median(values) * 1e6 : 1 / median(values);
@@ -109,12 +111,16 @@ section distinct_keys(const setting& where)
         out.add(situation, "CPU of this process, leasehold", median(cpu[1]) * 1e6, "us a cycle");
         if (latency) {
             out.add(situation, "latency, default : baseline", median(slower), "", at_most(1.1));
-            out.add(situation, "latency, renewal off : baseline", median(slower_without), "", at_most(1.1));
-        } else {
-            const std::optional<aim> wanted =
-                coroutines == 1'000 ? std::optional<aim>(at_least(0.9)) : std::nullopt;
+            out.add(situation, "latency, renewal off : baseline", median(slower_without), "",
+                    at_most(1.1));
+        }
+        else {
+            const std::optional<aim> wanted = coroutines == 1'000
+                                                  ? std::optional<aim>(at_least(0.9))
+                                                  : std::nullopt;
             out.add(situation, "throughput, default : baseline", 1 / median(slower), "", wanted);
-            out.add(situation, "throughput, renewal off : baseline", 1 / median(slower_without), "", wanted);
+            out.add(situation, "throughput, renewal off : baseline", 1 / median(slower_without), "",
+                    wanted);
         }
     }
     return out;

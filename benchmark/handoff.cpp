@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t coroutines = 100;
 
-/// What a lock within one process costs with bare Asio: a token that lies in a channel, or is in somebody's hand.
+/// What a lock within one process costs with bare Asio: a token that lies in a channel, or is in
+/// somebody's hand.
 using channel = asio::experimental::concurrent_channel<void(boost::system::error_code)>;
 
 asio::awaitable<void> go_around(channel& token, const bool& over, std::uint64_t& locks)
@@ -57,7 +58,8 @@ double measure_bare(asio::io_context& context, steady::duration time)
     channel token(context, 1);
     token.try_send(boost::system::error_code());
     std::uint64_t locks = 0;
-    const double took = run_all(context, time, [&](const bool& over) { return go_around(token, over, locks); });
+    const double took = run_all(context, time,
+                                [&](const bool& over) { return go_around(token, over, locks); });
     return static_cast<double>(locks) / took;
 }
 
@@ -68,15 +70,17 @@ struct rates
     double requests; ///< To the store, per 1,000 locks.
 };
 
-rates measure(asio::io_context& context, client& locks, const lock_options& options, steady::duration time)
+rates measure(asio::io_context& context, client& locks, const lock_options& options,
+              steady::duration time)
 {
     const client_stats before = locks.stats();
     const double cpu = cpu_seconds();
-    const double took = run_all(context, time, [&](const bool& over) { return go_around(locks, options, over); });
+    const double took = run_all(context, time,
+                                [&](const bool& over) { return go_around(locks, options, over); });
     const client_stats after = locks.stats();
     const auto count = static_cast<double>(after.acquired - before.acquired);
-    const auto requests = static_cast<double>(after.acquires_sent - before.acquires_sent + after.releases_sent -
-                                              before.releases_sent);
+    const auto requests = static_cast<double>(after.acquires_sent - before.acquires_sent +
+                                              after.releases_sent - before.releases_sent);
     return {count / took, (cpu_seconds() - cpu) / count, requests / count * 1'000};
 }
 
@@ -91,7 +95,9 @@ section handoff(const setting& where)
     long_tenure.handoff_time = std::chrono::seconds(1);
     long_tenure.handoff_count = 1'000'000;
 
-    section out{"handoff", "100 coroutines of one client on one key, from one to the next; the baseline passes a token through a channel of Asio",
+    section out{"handoff",
+                "100 coroutines of one client on one key, from one to the next; the baseline "
+                "passes a token through a channel of Asio",
                 {}};
     for (const bool in_memory : {true, false}) {
         std::cerr << "handoff: " << (in_memory ? "memory\n" : "Redis\n");
@@ -110,7 +116,8 @@ section handoff(const setting& where)
                 requests.push_back(measured.requests);
             }
             const std::string situation = std::string(in_memory ? "memory, " : "Redis, ") +
-                                          (defaults ? "default options" : "handoff 1 s / 1,000,000");
+                                          (defaults ? "default options"
+                                                    : "handoff 1 s / 1,000,000");
             out.add(situation, "baseline", median(bare), "per second");
             out.add(situation, "locks", median(locks), "per second", at_least(1e6));
             out.add(situation, "locks : baseline", median(ratio), "");

@@ -7,15 +7,17 @@
 
 namespace leasehold::benchmark {
 
-/// Beats every millisecond on a loop and notes how late each beat is: what other handlers of that loop have to wait.
+/// Beats every millisecond on a loop and notes how late each beat is: what other handlers of that
+/// loop have to wait.
 class heartbeat
 {
 public:
     /// Beats until `end`.
     boost::asio::awaitable<void> run(steady::time_point end);
 
-    [[nodiscard]] double longest_delay() const;       ///< Seconds.
-    [[nodiscard]] double delay_of(double part) const; ///< Seconds; `part` of all beats were no later.
+    [[nodiscard]] double longest_delay() const; ///< Seconds.
+    [[nodiscard]] double delay_of(
+        double part) const; ///< Seconds; `part` of all beats were no later.
 
 private:
     std::vector<double> delays_;

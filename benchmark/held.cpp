@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t takers = 1'000;
 
 // Every `takers`th lock.
-asio::awaitable<void> take(client& locks, lock_options options, std::size_t first, std::vector<lease>& leases)
+asio::awaitable<void> take(client& locks, lock_options options, std::size_t first,
+                           std::vector<lease>& leases)
 {
     for (std::size_t i = first; i < leases.size(); i += takers) {
         const mutex each(locks, "held:" + std::to_string(i), options);
@@ -26,7 +27,8 @@ asio::awaitable<void> give_back(std::size_t first, std::vector<lease>& leases)
         co_await leases[i].async_release();
 }
 
-void take_all(asio::io_context& context, client& locks, const lock_options& options, std::vector<lease>& leases)
+void take_all(asio::io_context& context, client& locks, const lock_options& options,
+              std::vector<lease>& leases)
 {
     crew all(context);
     for (std::size_t i = 0; i < takers; ++i)
@@ -87,8 +89,8 @@ void measure(section& out, const std::string& situation, const std::string& url,
     const auto renewed = static_cast<double>(after.renewed - before.renewed);
     out.add(situation, "memory in all", bytes_each, "bytes per lease", at_most(1'024));
     out.add(situation, "renewals", renewed / took, "per second");
-    out.add(situation, "renewals that failed", static_cast<double>(after.renewals_failed - before.renewals_failed),
-            "");
+    out.add(situation, "renewals that failed",
+            static_cast<double>(after.renewals_failed - before.renewals_failed), "");
     out.add(situation, "CPU of this process", cpu / renewed * 1e6, "us per renewal");
     out.add(situation, "longest delay of another handler", busy.longest_delay() * 1e3, "ms");
     out.add(situation, "99.9 % of the delays are below", busy.delay_of(0.999) * 1e3, "ms");

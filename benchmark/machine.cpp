@@ -35,8 +35,8 @@ std::string system()
 
 std::string boost_version()
 {
-    return std::to_string(BOOST_VERSION / 100'000) + '.' + std::to_string(BOOST_VERSION / 100 % 1'000) + '.' +
-           std::to_string(BOOST_VERSION % 100);
+    return std::to_string(BOOST_VERSION / 100'000) + '.' +
+           std::to_string(BOOST_VERSION / 100 % 1'000) + '.' + std::to_string(BOOST_VERSION % 100);
 }
 
 asio::awaitable<void> ask(raw_client& raw, std::string& version)
@@ -64,9 +64,12 @@ facts machine(const std::string& socket)
     const char* const build = "with assertions: the numbers mean little";
 #endif
     return {
-        {"compiler", BOOST_COMPILER}, {"build", build},
-        {"boost", boost_version()},   {"server", server + ", unix socket, this machine"},
-        {"system", system()},         {"processor", processor()},
+        {"compiler", BOOST_COMPILER},
+        {"build", build},
+        {"boost", boost_version()},
+        {"server", server + ", unix socket, this machine"},
+        {"system", system()},
+        {"processor", processor()},
         {"cores", std::to_string(std::thread::hardware_concurrency())},
     };
 }

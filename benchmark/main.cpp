@@ -37,7 +37,9 @@ struct arguments
 
 [[noreturn]] void refuse(const std::string& why)
 {
-    std::cerr << "error: " << why << "\nusage: leasehold_benchmark --redis SOCKET [--quick] [--json FILE] [MEASUREMENT...]\n";
+    std::cerr
+        << "error: " << why
+        << "\nusage: leasehold_benchmark --redis SOCKET [--quick] [--json FILE] [MEASUREMENT...]\n";
     std::exit(2);
 }
 
@@ -57,10 +59,12 @@ arguments parse(const std::vector<std::string>& words)
             out.json = value();
         else if (word == "--quick")
             out.where.quick = true;
-        else if (std::any_of(measurements.begin(), measurements.end(), [&](const measurement& m) { return m.name == word; }))
+        else if (std::any_of(measurements.begin(), measurements.end(),
+                             [&](const measurement& m) { return m.name == word; }))
             out.chosen.push_back(word);
         else
-            refuse("unknown argument \"" + word + "\"; measurements: distinct_keys, handoff, held, waiters");
+            refuse("unknown argument \"" + word +
+                   "\"; measurements: distinct_keys, handoff, held, waiters");
     }
     if (out.where.socket.empty())
         refuse("--redis SOCKET is missing");
@@ -77,8 +81,8 @@ int main(int count, char** words)
         print(std::cout, about);
         std::vector<section> sections;
         for (const measurement& each : measurements) {
-            if (!given.chosen.empty() &&
-                std::find(given.chosen.begin(), given.chosen.end(), each.name) == given.chosen.end())
+            if (!given.chosen.empty() && std::find(given.chosen.begin(), given.chosen.end(),
+                                                   each.name) == given.chosen.end())
                 continue;
             sections.push_back(each.measure(given.where));
             print(std::cout, sections.back());
@@ -92,7 +96,8 @@ int main(int count, char** words)
                 return 1;
             }
         }
-    } catch (const std::exception& error) {
+    }
+    catch (const std::exception& error) {
         std::cerr << "error: " << error.what() << '\n';
         return 1;
     }

@@ -15,7 +15,8 @@ namespace leasehold::benchmark {
 namespace redis = boost::redis;
 
 raw_client::raw_client(asio::io_context& context, const std::string& socket)
-    : connection_(std::make_shared<redis::connection>(context, redis::logger(redis::logger::level::emerg)))
+    : connection_(
+          std::make_shared<redis::connection>(context, redis::logger(redis::logger::level::emerg)))
 {
     redis::config where;
     where.unix_socket = socket;
@@ -52,7 +53,8 @@ asio::awaitable<void> raw_client::cycle(std::string name, std::chrono::steady_cl
     redis::response<std::array<std::int64_t, 2>> released;
     while (std::chrono::steady_clock::now() < end) {
         // As long as the library's, and as fresh for each acquisition.
-        const std::string owner = "9d9bf2a6-3ad6-4d1c-8f6b-5e7c1f2a3b4c:" + std::to_string(++owners_);
+        const std::string owner = "9d9bf2a6-3ad6-4d1c-8f6b-5e7c1f2a3b4c:" +
+                                  std::to_string(++owners_);
         request.clear();
         request.push("EVALSHA", acquire_, 2, name, fence, owner, 30'000, 1'001, 0, 86'400'000, "");
         co_await connection_->async_exec(request, acquired);

@@ -15,8 +15,8 @@ namespace leasehold::benchmark {
 
 namespace asio = boost::asio;
 
-/// What a program would do without the library, the locking alone: the library's scripts by EVALSHA through a bare Boost.Redis
-/// connection, no renewal, no deadline, no waiting.
+/// What a program would do without the library, the locking alone: the library's scripts by EVALSHA
+/// through a bare Boost.Redis connection, no renewal, no deadline, no waiting.
 class raw_client
 {
 public:
@@ -29,7 +29,8 @@ public:
     asio::awaitable<void> prepare();
 
     /// Acquires and releases the lock `name` until `end`, and counts how often into `cycles`.
-    asio::awaitable<void> cycle(std::string name, std::chrono::steady_clock::time_point end, std::uint64_t& cycles);
+    asio::awaitable<void> cycle(std::string name, std::chrono::steady_clock::time_point end,
+                                std::uint64_t& cycles);
 
     /// The fields of INFO, or of one section of it.
     asio::awaitable<std::map<std::string, std::string>> info(std::string section);

@@ -13,7 +13,8 @@
 namespace leasehold::benchmark {
 namespace {
 
-// Three significant digits, two from 0.1 to 1, thousands separated: 1,234,567, 12.3, 0.98 and 0.0123.
+// Three significant digits, two from 0.1 to 1, thousands separated: 1,234,567, 12.3, 0.98 and
+// 0.0123.
 std::string number(double value)
 {
     const double size = std::abs(value);
@@ -47,8 +48,9 @@ std::string aim_text(const figure& each)
 // Columns on a terminal, not bytes.
 std::size_t width(const std::string& text)
 {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    }));
 }
 
 std::string pad(const std::string& text, std::size_t to)
@@ -69,13 +71,15 @@ boost::json::object to_json(const figure& each)
     out["value"] = each.value;
     out["unit"] = each.unit.empty() ? "ratio" : each.unit;
     if (each.wanted)
-        out["aim"] = {{each.wanted->which == aim::side::at_least ? "at_least" : "at_most", each.wanted->bound}};
+        out["aim"] = {{each.wanted->which == aim::side::at_least ? "at_least" : "at_most",
+                       each.wanted->bound}};
     return out;
 }
 
 } // namespace
 
-void section::add(std::string situation, std::string what, double value, std::string unit, std::optional<aim> wanted)
+void section::add(std::string situation, std::string what, double value, std::string unit,
+                  std::optional<aim> wanted)
 {
     figures.push_back({std::move(situation), std::move(what), value, std::move(unit), wanted});
 }
@@ -93,8 +97,9 @@ void print(std::ostream& out, const section& all)
     const std::string* before = nullptr;
     for (const figure& each : all.figures) {
         const bool repeated = before != nullptr && *before == each.situation;
-        std::string line = "  " + pad(repeated ? "" : each.situation, situation) + "  " + pad(each.what, what) + "  " +
-                           pad(aim_text(each), aims) + "  " + pad_left(number(each.value), value);
+        std::string line = "  " + pad(repeated ? "" : each.situation, situation) + "  " +
+                           pad(each.what, what) + "  " + pad(aim_text(each), aims) + "  " +
+                           pad_left(number(each.value), value);
         if (!each.unit.empty())
             line += "  " + each.unit;
         out << line << '\n';
@@ -118,9 +123,11 @@ void write_json(std::ostream& out, const facts& machine, const std::vector<secti
         boost::json::array figures;
         for (const figure& one : each.figures)
             figures.emplace_back(to_json(one));
-        list.push_back({{"name", each.name}, {"heading", each.heading}, {"figures", std::move(figures)}});
+        list.push_back(
+            {{"name", each.name}, {"heading", each.heading}, {"figures", std::move(figures)}});
     }
-    out << boost::json::serialize(boost::json::object{{"machine", std::move(about)}, {"measurements", std::move(list)}})
+    out << boost::json::serialize(boost::json::object{{"machine", std::move(about)},
+                                                      {"measurements", std::move(list)}})
         << '\n';
 }
 

@@ -8,7 +8,8 @@
 
 namespace leasehold::benchmark {
 
-session::session(asio::io_context& context, const std::string& url) : context_(context), locks_(context, url)
+session::session(asio::io_context& context, const std::string& url)
+    : context_(context), locks_(context, url)
 {
     locks_.async_run(asio::detached);
 }
@@ -33,7 +34,8 @@ asio::awaitable<void> session::shut_down()
     open_ = false;
     try {
         co_await locks_.async_shutdown();
-    } catch (const boost::system::system_error& error) {
+    }
+    catch (const boost::system::system_error& error) {
         std::cerr << "the shutdown of a client failed: " << error.what() << '\n';
     }
 }

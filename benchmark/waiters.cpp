@@ -24,7 +24,8 @@ asio::awaitable<void> stand_in_line(client& locks, lock_options options, std::ui
             ++turns;
             co_await held.async_release();
         }
-    } catch (const boost::system::system_error& error) {
+    }
+    catch (const boost::system::system_error& error) {
         if (error.code() != errc::shut_down)
             throw;
     }
@@ -41,15 +42,18 @@ asio::awaitable<void> give_back(lease& held)
     co_await held.async_release();
 }
 
-// What clients sent. The server also counts what runs inside the scripts, and what this asks itself.
+// What clients sent. The server also counts what runs inside the scripts, and what this asks
+// itself.
 asio::awaitable<void> count_commands(raw_client& raw, std::uint64_t& sum)
 {
-    static constexpr std::array not_sent{"info", "time", "pttl", "hexists", "hsetnx", "hincrby", "pexpire", "get",
-                                         "set",  "hset", "hget", "hdel",    "hlen",   "del",     "publish"};
+    static constexpr std::array not_sent{"info",    "time",    "pttl", "hexists", "hsetnx",
+                                         "hincrby", "pexpire", "get",  "set",     "hset",
+                                         "hget",    "hdel",    "hlen", "del",     "publish"};
     const auto fields = co_await raw.info("commandstats");
     sum = 0;
     for (const auto& [name, value] : fields) {
-        const bool inner = std::find(not_sent.begin(), not_sent.end(), name.substr(name.find('_') + 1)) != not_sent.end();
+        const bool inner = std::find(not_sent.begin(), not_sent.end(),
+                                     name.substr(name.find('_') + 1)) != not_sent.end();
         const std::size_t calls = value.find("calls=");
         if (!inner && calls != std::string::npos)
             sum += std::strtoull(value.c_str() + calls + 6, nullptr, 10);
@@ -75,7 +79,8 @@ struct layout
 void measure(section& out, const setting& where, const layout& who, bool locally)
 {
     const steady::duration time = std::chrono::milliseconds(where.quick ? 100 : 5'000);
-    const std::string situation = grouped(who.clients) + (who.clients == 1 ? " client, " : " clients, ") +
+    const std::string situation = grouped(who.clients) +
+                                  (who.clients == 1 ? " client, " : " clients, ") +
                                   grouped(who.each) + " waiters each";
     std::cerr << "waiters: " << situation << (locally ? "" : ", no local handoff") << '\n';
 
@@ -130,10 +135,13 @@ void measure(section& out, const setting& where, const layout& who, bool locally
 
 section waiters(const setting& where)
 {
-    section out{"waiters", "one name, held elsewhere at first; commands as the server counts them, its own inner ones left out",
+    section out{"waiters",
+                "one name, held elsewhere at first; commands as the server counts them, its own "
+                "inner ones left out",
                 {}};
-    const std::array<layout, 2> layouts = where.quick ? std::array<layout, 2>{{{1, 20}, {4, 5}}}
-                                                      : std::array<layout, 2>{{{1, 10'000}, {100, 100}}};
+    const std::array<layout, 2> layouts = where.quick
+                                              ? std::array<layout, 2>{{{1, 20}, {4, 5}}}
+                                              : std::array<layout, 2>{{{1, 10'000}, {100, 100}}};
     for (const layout& who : layouts) {
         measure(out, where, who, true);
         measure(out, where, who, false);

@@ -1,4 +1,5 @@
-// Without coroutines: plain handlers, and futures for a thread that has nothing else to do than to wait.
+// Without coroutines: plain handlers, and futures for a thread that has nothing else to do than to
+// wait.
 #include "support/arguments.hpp"
 
 #include <leasehold.hpp>
@@ -29,16 +30,19 @@ class visit : public std::enable_shared_from_this<visit>
 public:
     using done_function = std::function<void(leasehold::error_code, std::uint64_t fence)>;
 
-    visit(leasehold::mutex lock, done_function done) : lock_(std::move(lock)), done_(std::move(done)) {}
+    visit(leasehold::mutex lock, done_function done)
+        : lock_(std::move(lock)), done_(std::move(done))
+    {}
 
     void start()
     {
-        lock_.async_lock([self = shared_from_this()](leasehold::error_code failed, leasehold::lease lease) {
-            if (failed)
-                self->done_(failed, 0);
-            else
-                self->inside(std::move(lease));
-        });
+        lock_.async_lock(
+            [self = shared_from_this()](leasehold::error_code failed, leasehold::lease lease) {
+                if (failed)
+                    self->done_(failed, 0);
+                else
+                    self->inside(std::move(lease));
+            });
     }
 
 private:
@@ -46,8 +50,9 @@ private:
     {
         const auto fence = lease.fence();
         std::cout << "handler:  in, with fence " << fence << '\n';
-        lease.async_release(
-            [self = shared_from_this(), fence](leasehold::error_code ended) { self->done_(ended, fence); });
+        lease.async_release([self = shared_from_this(), fence](leasehold::error_code ended) {
+            self->done_(ended, fence);
+        });
     }
 
     leasehold::mutex lock_;

@@ -1,5 +1,5 @@
-// An asynchronous operation of one's own that takes a lock inside: it works with every completion token, and
-// whoever cancels it cancels the wait for the lock.
+// An asynchronous operation of one's own that takes a lock inside: it works with every completion
+// token, and whoever cancels it cancels the wait for the lock.
 #include "support/arguments.hpp"
 
 #include <leasehold.hpp>
@@ -40,7 +40,8 @@ class append
 {
 public:
     append(shared_log& log, std::string text)
-        : log_(log), text_(std::move(text)),
+        : log_(log),
+          text_(std::move(text)),
           writing_(std::make_unique<asio::steady_timer>(log.lock.get_executor()))
     {}
 
@@ -74,7 +75,8 @@ public:
         if (step_ == step::writing) {
             step_ = step::releasing;
             log_.lines.push_back(text_);
-            leasehold::lease leaving = std::move(lease_); // a member would move away together with `self`
+            leasehold::lease leaving = std::move(
+                lease_); // a member would move away together with `self`
             return leaving.async_release(std::move(self));
         }
         writing_.reset(); // an operation frees its memory before it completes
@@ -101,8 +103,8 @@ private:
 template <asio::completion_token_for<void(leasehold::error_code)> Token = asio::deferred_t>
 auto async_append(shared_log& log, std::string text, Token&& token = Token())
 {
-    return asio::async_compose<Token, void(leasehold::error_code)>(append(log, std::move(text)), token,
-                                                                   log.lock.get_executor());
+    return asio::async_compose<Token, void(leasehold::error_code)>(append(log, std::move(text)),
+                                                                   token, log.lock.get_executor());
 }
 
 asio::awaitable<void> work(leasehold::client& locks, bool& passed)
@@ -113,8 +115,8 @@ asio::awaitable<void> work(leasehold::client& locks, bool& passed)
     // While another holds the lock the operation waits; here it is given 100 ms.
     leasehold::lease other = co_await log.lock.async_lock();
     leasehold::error_code cancelled;
-    co_await async_append(log, "second",
-                          asio::cancel_after(100ms, asio::redirect_error(asio::deferred, cancelled)));
+    co_await async_append(
+        log, "second", asio::cancel_after(100ms, asio::redirect_error(asio::deferred, cancelled)));
     std::cout << "second: " << cancelled.message() << '\n';
     co_await other.async_release();
 
@@ -131,7 +133,8 @@ asio::awaitable<void> work(leasehold::client& locks, bool& passed)
 int main(int argc, char** argv)
 try {
     std::string url = "memory:";
-    example::arguments line("Makes an asynchronous operation that takes a lock inside, and cancels it.");
+    example::arguments line(
+        "Makes an asynchronous operation that takes a lock inside, and cancels it.");
     line.url(url);
     line.parse(argc, argv);
 

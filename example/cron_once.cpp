@@ -1,6 +1,6 @@
-// A job that must run once per tick although several processes are there to run it. Whoever holds the lock
-// runs the job; the others wait for the lock. Here the runner is killed midway, and another takes over where
-// it stopped.
+// A job that must run once per tick although several processes are there to run it. Whoever holds
+// the lock runs the job; the others wait for the lock. Here the runner is killed midway, and
+// another takes over where it stopped.
 #include "support/arguments.hpp"
 #include "support/lines.hpp"
 #include "support/redis.hpp"
@@ -74,7 +74,8 @@ public:
         co_return std::get<0>(response).value();
     }
 
-    /// One run of the job. False when a newer fence was here before: the caller is not the runner any more.
+    /// One run of the job. False when a newer fence was here before: the caller is not the runner
+    /// any more.
     asio::awaitable<bool> write(int tick, const std::string& process, std::uint64_t fence)
     {
         static constexpr char script[] = R"(
@@ -109,8 +110,11 @@ class candidate
 {
 public:
     explicit candidate(const options& wanted)
-        : wanted_(wanted), journal_(context_, wanted), locks_(context_, wanted.url),
-          lock_(locks_, wanted.key + ":lock", {.lease_time = std::chrono::milliseconds(wanted.lease_ms)}),
+        : wanted_(wanted),
+          journal_(context_, wanted),
+          locks_(context_, wanted.url),
+          lock_(locks_, wanted.key + ":lock",
+                {.lease_time = std::chrono::milliseconds(wanted.lease_ms)}),
           orders_(context_.get_executor(), ::dup(STDIN_FILENO))
     {}
 
@@ -128,8 +132,8 @@ private:
     {
         for (;;) {
             try {
-                co_await leasehold::with_lock(lock_,
-                                              [this](leasehold::lease& held) { return run_job(held); });
+                co_await leasehold::with_lock(
+                    lock_, [this](leasehold::lease& held) { return run_job(held); });
             }
             catch (const boost::system::system_error& ended) {
                 if (ended.code() == leasehold::errc::shut_down)
@@ -228,7 +232,8 @@ private:
         if (killed_) {
             const std::chrono::duration<double> took = steady::now() - *killed_;
             std::cout << std::fixed << std::setprecision(2) << ", " << took.count()
-                      << " s after the kill; the lease time is " << wanted_.lease_ms / 1000.0 << " s";
+                      << " s after the kill; the lease time is " << wanted_.lease_ms / 1000.0
+                      << " s";
         }
         std::cout << '\n';
     }
@@ -285,8 +290,9 @@ private:
 int main(int argc, char** argv)
 try {
     options wanted;
-    example::arguments line("Runs a job once per tick in one of several processes, kills that process, and "
-                            "lets another take over.");
+    example::arguments line(
+        "Runs a job once per tick in one of several processes, kills that process, and "
+        "lets another take over.");
     line.url(wanted.url, example::stores::servers_only);
     line.number("--processes", wanted.processes, 2, 64, "processes that could run the job");
     line.number("--ticks", wanted.ticks, 2, 100'000, "how often the job runs");

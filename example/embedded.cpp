@@ -1,9 +1,9 @@
-// Locks inside a server that has its own Redis connection: the locks go over the same one. Each session books
-// on an account; a booking reads the balance and writes it back, so two of one account must not run at once,
-// here or in another instance of this server.
+// Locks inside a server that has its own Redis connection: the locks go over the same one. Each
+// session books on an account; a booking reads the balance and writes it back, so two of one
+// account must not run at once, here or in another instance of this server.
 //
-// By itself it connects some clients, checks the balances, and ends; with --serve it goes on until SIGINT or
-// SIGTERM.
+// By itself it connects some clients, checks the balances, and ends; with --serve it goes on until
+// SIGINT or SIGTERM.
 #include "support/arguments.hpp"
 #include "support/redis.hpp"
 
@@ -61,19 +61,21 @@ std::string new_prefix()
     return text.str();
 }
 
-/// Listens on a port of this machine. A line from a client is the name of an account; the answer is its new
-/// balance, or "error: …".
+/// Listens on a port of this machine. A line from a client is the name of an account; the answer is
+/// its new balance, or "error: …".
 class server
 {
 public:
     server(asio::io_context& context, const leasehold::config& where, std::uint16_t port)
-        : context_(context), connection_(std::make_shared<redis::connection>(
-                                 context, redis::logger(redis::logger::level::crit))),
+        : context_(context),
+          connection_(std::make_shared<redis::connection>(
+              context, redis::logger(redis::logger::level::crit))),
           locks_(context, leasehold::make_redis_store(connection_, where)),
           acceptor_(context, tcp::endpoint(asio::ip::address_v4::loopback(), port)),
           signals_(context, SIGINT, SIGTERM)
     {
-        connection_->async_run(example::redis_config(where), asio::consign(asio::detached, connection_));
+        connection_->async_run(example::redis_config(where),
+                               asio::consign(asio::detached, connection_));
         locks_.async_run(asio::detached);
         asio::co_spawn(context, accept(), rethrow);
         signals_.async_wait([this](leasehold::error_code aborted, int) {
@@ -126,8 +128,8 @@ private:
         for (;;) {
             leasehold::error_code failed;
             auto into = asio::dynamic_buffer(read);
-            const std::size_t size =
-                co_await asio::async_read_until(client, into, '\n', asio::redirect_error(failed));
+            const std::size_t size = co_await asio::async_read_until(client, into, '\n',
+                                                                     asio::redirect_error(failed));
             if (failed)
                 break;
             const std::string account = read.substr(0, size - 1);
@@ -193,8 +195,8 @@ asio::awaitable<void> be_client(tcp::endpoint where, int bookings, int& booked)
         leasehold::error_code failed;
         co_await asio::async_write(socket, asio::buffer(line), asio::redirect_error(failed));
         auto into = asio::dynamic_buffer(read);
-        const std::size_t size =
-            co_await asio::async_read_until(socket, into, '\n', asio::redirect_error(failed));
+        const std::size_t size = co_await asio::async_read_until(socket, into, '\n',
+                                                                 asio::redirect_error(failed));
         if (failed || read.starts_with("error"))
             co_return;
         read.erase(0, size);
@@ -211,11 +213,12 @@ asio::awaitable<void> try_it_out(server& tried, int clients, int bookings, bool&
     int booked = 0;
     asio::steady_timer done(executor, asio::steady_timer::time_point::max());
     for (int i = 0; i < clients; ++i) {
-        asio::co_spawn(executor, be_client(where, bookings, booked), [&](std::exception_ptr failure) {
-            rethrow(failure);
-            if (--running == 0)
-                done.cancel();
-        });
+        asio::co_spawn(executor, be_client(where, bookings, booked),
+                       [&](std::exception_ptr failure) {
+                           rethrow(failure);
+                           if (--running == 0)
+                               done.cancel();
+                       });
     }
     while (running > 0) {
         leasehold::error_code woken;
@@ -229,8 +232,8 @@ asio::awaitable<void> try_it_out(server& tried, int clients, int bookings, bool&
     }
     const int rent = co_await tried.balance("rent");
     const int food = co_await tried.balance("food");
-    std::cout << clients << " clients booked " << booked << " times; balances: " << rent << " rent, " << food
-              << " food\n";
+    std::cout << clients << " clients booked " << booked << " times; balances: " << rent
+              << " rent, " << food << " food\n";
     passed = booked == clients * bookings && rent + food == booked;
     tried.stop();
 }
@@ -244,8 +247,8 @@ try {
     int bookings = 50;
     int port = 0;
     bool serve = false;
-    example::arguments line(
-        "A small TCP server that uses locks over its own Redis connection, and clients that try it out.");
+    example::arguments line("A small TCP server that uses locks over its own Redis connection, and "
+                            "clients that try it out.");
     line.url(url, example::stores::servers_only);
     line.number("--clients", clients, 1, 1'000, "clients that try it out");
     line.number("--bookings", bookings, 1, 1'000'000, "bookings of each client");

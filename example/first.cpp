@@ -1,5 +1,5 @@
-// The first program: take a lock, do something, leave. `first [URL]`; without a URL the lock lives in this
-// process.
+// The first program: take a lock, do something, leave. `first [URL]`; without a URL the lock lives
+// in this process.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>

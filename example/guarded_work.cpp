@@ -1,5 +1,5 @@
-// Work that stops when its lock is gone. An operator deletes the key while the work runs; the work is
-// cancelled, and the reason is reported rather than the abort that it caused.
+// Work that stops when its lock is gone. An operator deletes the key while the work runs; the work
+// is cancelled, and the reason is reported rather than the abort that it caused.
 #include "support/arguments.hpp"
 #include "support/redis.hpp"
 
@@ -63,7 +63,8 @@ asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& wh
                            leasehold::error_code& reason)
 {
     // The loss is noticed by the next renewal, at the latest at the end of the lease time.
-    const leasehold::mutex report(locks, name, {.lease_time = 1s, .renew_interval = 200ms, .wait_limit = 5s});
+    const leasehold::mutex report(locks, name,
+                                  {.lease_time = 1s, .renew_interval = 200ms, .wait_limit = 5s});
     try {
         const int pages = co_await leasehold::with_lock(
             report, [&](leasehold::lease& lease) { return write_report(where, lease); });

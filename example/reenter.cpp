@@ -1,5 +1,5 @@
-// One lock, two processes inside: the holder gives its owner's text to a helper, which enters the same lock
-// with it. Others get in when both have left.
+// One lock, two processes inside: the holder gives its owner's text to a helper, which enters the
+// same lock with it. Others get in when both have left.
 #include "support/arguments.hpp"
 #include "support/lines.hpp"
 #include "support/worker.hpp"
@@ -64,7 +64,8 @@ asio::awaitable<void> work(leasehold::client& locks, example::worker& helper)
     const auto fence = lease.fence();
     std::cout << "holder: in, with fence " << fence << '\n';
 
-    // The text is the right to enter: it goes through a pipe, not through arguments that everybody can list.
+    // The text is the right to enter: it goes through a pipe, not through arguments that everybody
+    // can list.
     helper.tell(lease.owner().to_string());
     const auto entered = co_await answers.next();
     expect(entered && *entered == std::to_string(fence), "the helper did not enter");

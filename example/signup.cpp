@@ -1,5 +1,6 @@
-// A course with few places and many who want one. Each person asks for the lock with a limit: who does not
-// get in within it is told to try again, instead of hanging on a page that does not answer.
+// A course with few places and many who want one. Each person asks for the lock with a limit: who
+// does not get in within it is told to try again, instead of hanging on a page that does not
+// answer.
 #include "support/arguments.hpp"
 
 #include <leasehold.hpp>
@@ -60,7 +61,8 @@ asio::awaitable<void> sign_up(course& to, std::string name)
 {
     for (;;) {
         leasehold::error_code failed;
-        leasehold::lease lease = co_await to.lock.async_try_lock_for(100ms, asio::redirect_error(failed));
+        leasehold::lease lease = co_await to.lock.async_try_lock_for(100ms,
+                                                                     asio::redirect_error(failed));
         if (!failed) {
             co_await write_down(to, name);
             co_await lease.async_release();
@@ -88,8 +90,9 @@ try {
     std::string url = "memory:";
     int places = 5;
     int persons = 8;
-    example::arguments line("Signs persons up for a course with a limited number of places, with a limit on "
-                            "the wait for the lock.");
+    example::arguments line(
+        "Signs persons up for a course with a limited number of places, with a limit on "
+        "the wait for the lock.");
     line.url(url);
     line.number("--places", places, 1, 1'000, "places of the course");
     line.number("--persons", persons, 1, 1'000, "persons that want one, all at once");
@@ -107,7 +110,8 @@ try {
     std::cout << '\n'
               << signed_up << " signed up, " << pottery.told_full << " found it full, "
               << pottery.told_to_try_again << " times somebody was told to try again\n";
-    return signed_up == std::min(places, persons) && pottery.told_full == persons - signed_up ? 0 : 1;
+    return signed_up == std::min(places, persons) && pottery.told_full == persons - signed_up ? 0
+                                                                                              : 1;
 }
 catch (const std::exception& failure) {
     std::cerr << "error: " << failure.what() << '\n';

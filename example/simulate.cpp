@@ -1,5 +1,6 @@
-// A payment that must not be made twice, tried out in the simulator. Two processes settle the same invoice under a lock; processes are stopped,
-// connections break, the lock server loses its data. Without the fence some seed pays twice, and its timeline shows how; with it none does.
+// A payment that must not be made twice, tried out in the simulator. Two processes settle the same
+// invoice under a lock; processes are stopped, connections break, the lock server loses its data.
+// Without the fence some seed pays twice, and its timeline shows how; with it none does.
 #include "support/arguments.hpp"
 
 #include <leasehold.hpp>
@@ -26,7 +27,8 @@ namespace {
 
 constexpr std::uint64_t no_fence = 0;
 
-/// The books of a bank, which are never lost. It refuses whoever comes with an older fence than it has seen.
+/// The books of a bank, which are never lost. It refuses whoever comes with an older fence than it
+/// has seen.
 class bank
 {
 public:
@@ -60,7 +62,8 @@ asio::awaitable<void> pass(testing::host& here, std::chrono::milliseconds how_lo
 }
 
 /// The code that is tried out; in production it would be the same, with other timers.
-asio::awaitable<void> settle(testing::world& world, testing::host& here, leasehold::client& locks, bank& books, bool fenced)
+asio::awaitable<void> settle(testing::world& world, testing::host& here, leasehold::client& locks,
+                             bank& books, bool fenced)
 {
     const leasehold::mutex invoice(locks, "invoice:4711", {.lease_time = 2s});
     for (bool open = true; open;) {
@@ -69,15 +72,18 @@ asio::awaitable<void> settle(testing::world& world, testing::host& here, leaseho
         open = books.wants_payment(fence);
         if (open) {
             co_await pass(here, 200ms); // forms are filled in
-            // It looks as if this were enough; but between the look and the payment there is always a moment.
+            // It looks as if this were enough; but between the look and the payment there is always
+            // a moment.
             if (lease.valid()) {
                 co_await pass(here, 20ms);
                 const bool paid = books.pay(fence);
-                world.note(here.name() + (paid ? " PAYS" : " is refused by the bank: its fence is too old"));
+                world.note(here.name() +
+                           (paid ? " PAYS" : " is refused by the bank: its fence is too old"));
             }
         }
         leasehold::error_code ended;
-        co_await lease.async_release(asio::redirect_error(asio::deferred, ended)); // that it was lost is no news here
+        co_await lease.async_release(
+            asio::redirect_error(asio::deferred, ended)); // that it was lost is no news here
     }
 }
 
@@ -88,8 +94,13 @@ void torment(testing::world& world, testing::server& server, testing::host& vict
     const auto how_long = std::chrono::milliseconds(1 + world.random(5'000));
     switch (world.random(4)) {
     case 0: world.after(when, [&victim, how_long] { victim.pause(how_long); }); break;
-    case 1: world.after(when, [&victim, how_long] { victim.cut_off(testing::direction::both, how_long); }); break;
-    case 2: world.after(when, [&server] { server.restart(testing::server::data::lost, 50ms); }); break;
+    case 1:
+        world.after(when,
+                    [&victim, how_long] { victim.cut_off(testing::direction::both, how_long); });
+        break;
+    case 2:
+        world.after(when, [&server] { server.restart(testing::server::data::lost, 50ms); });
+        break;
     default: break;
     }
 }
@@ -121,7 +132,8 @@ int run(int seed, bool fenced, bool told)
 int main(int argc, char** argv)
 try {
     int seeds = 2'000;
-    example::arguments line("Tries a payment that must not be made twice against lost leases, in a simulated world.");
+    example::arguments line(
+        "Tries a payment that must not be made twice against lost leases, in a simulated world.");
     line.number("--seeds", seeds, 1, 10'000'000, "how many worlds to try");
     line.parse(argc, argv);
 
@@ -143,7 +155,8 @@ try {
         doubled += payments > 1 ? 1 : 0;
         settled += payments == 1 ? 1 : 0;
     }
-    std::cout << "\nwith the fence: paid once in " << settled << " of " << seeds << " worlds, twice in " << doubled << '\n';
+    std::cout << "\nwith the fence: paid once in " << settled << " of " << seeds
+              << " worlds, twice in " << doubled << '\n';
     return doubled == 0 && settled == seeds ? 0 : 1;
 }
 catch (const std::exception& failure) {

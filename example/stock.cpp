@@ -1,6 +1,7 @@
-// A stock in Redis, sold by many coroutines of many processes: each reads what is left, checks, thinks, and
-// writes back one less. Under the lock exactly the stock is sold, also when a process is killed in the
-// middle. `--unsafe` shows what happens without. How a sale is made is in stock/seller.cpp.
+// A stock in Redis, sold by many coroutines of many processes: each reads what is left, checks,
+// thinks, and writes back one less. Under the lock exactly the stock is sold, also when a process
+// is killed in the middle. `--unsafe` shows what happens without. How a sale is made is in
+// stock/seller.cpp.
 #include "stock/options.hpp"
 #include "support/arguments.hpp"
 
@@ -20,8 +21,10 @@ try {
     line.url(wanted.url, example::stores::servers_only);
     line.number("--stock", wanted.stock, 1, 1'000'000, "units to sell");
     line.number("--processes", wanted.processes, 1, 64, "processes that sell");
-    line.number("--coroutines", wanted.coroutines, 1, 1'000, "coroutines that sell in each process");
-    line.number("--think-ms", wanted.think_ms, 0, 10'000, "pause between reading and writing the stock");
+    line.number("--coroutines", wanted.coroutines, 1, 1'000,
+                "coroutines that sell in each process");
+    line.number("--think-ms", wanted.think_ms, 0, 10'000,
+                "pause between reading and writing the stock");
     line.number("--lease-ms", wanted.lease_ms, 100, 600'000, "lease time of the lock");
     line.flag("--unsafe", wanted.unsafe, "the same without the lock");
     line.flag("--kill-one", wanted.kill_one, "kill one process while it holds the lock");
@@ -30,7 +33,8 @@ try {
     line.hidden("--hang-at", hang_at);
     line.parse(argc, argv);
     if (wanted.kill_one && wanted.unsafe)
-        example::refuse("--kill-one and --unsafe do not go together: without the lock nobody holds it");
+        example::refuse(
+            "--kill-one and --unsafe do not go together: without the lock nobody holds it");
     if (wanted.kill_one && wanted.processes == 1)
         example::refuse("--kill-one needs --processes 2 or more: somebody has to go on");
 

@@ -1,7 +1,8 @@
 #ifndef LEASEHOLD_HPP
 #define LEASEHOLD_HPP
 
-// Everything a user needs, except <leasehold/redis_store.hpp>, for those who bring their own connection.
+// Everything a user needs, except <leasehold/redis_store.hpp>, for those who bring their own
+// connection.
 #include <leasehold/client.hpp>
 #include <leasehold/clock.hpp>
 #include <leasehold/config.hpp>

@@ -8,19 +8,21 @@
 namespace leasehold {
 namespace {
 
-std::shared_ptr<store> make_store(const config& where)
+std::shared_ptr<store> make_store(const config& settings)
 {
-    where.validate();
-    if (where.store == config::kind::memory)
-        return make_memory_store(memory_space::shared(where.memory_name));
-    return make_redis_store(where);
+    settings.validate();
+    if (settings.store == config::kind::memory)
+        return make_memory_store(memory_space::shared(settings.memory_name));
+    return make_redis_store(settings);
 }
 
 } // namespace
 
-// Apart from the other constructors, so that a program that brings its own store need not link the others.
-client::client(asio::any_io_executor executor, const config& where, std::shared_ptr<observer> observer)
-    : client(std::move(executor), make_store(where), std::move(observer))
+// Apart from the other constructors, so that a program that brings its own store need not link the
+// others.
+client::client(asio::any_io_executor executor, const config& settings,
+               std::shared_ptr<observer> observer)
+    : client(std::move(executor), make_store(settings), std::move(observer))
 {}
 
 } // namespace leasehold

@@ -12,65 +12,70 @@
 namespace leasehold {
 namespace detail {
 
-void intrusive_ptr_add_ref(const grant* p) noexcept
+void intrusive_ptr_add_ref(const lease_state* p) noexcept
 {
-    boost::sp_adl_block::intrusive_ptr_add_ref(static_cast<const boost::intrusive_ref_counter<grant>*>(p));
+    boost::sp_adl_block::intrusive_ptr_add_ref(
+        static_cast<const boost::intrusive_ref_counter<lease_state>*>(p));
 }
 
-void intrusive_ptr_release(const grant* p) noexcept
+void intrusive_ptr_release(const lease_state* p) noexcept
 {
-    boost::sp_adl_block::intrusive_ptr_release(static_cast<const boost::intrusive_ref_counter<grant>*>(p));
+    boost::sp_adl_block::intrusive_ptr_release(
+        static_cast<const boost::intrusive_ref_counter<lease_state>*>(p));
 }
 
 namespace {
 
-core& client_of(const grant& held) noexcept
+client_state& client_of(const lease_state& held) noexcept
 {
     return *held.held->spec->owner;
 }
 
 const asio::any_io_executor no_client = asio::system_executor();
 
-// An operation on no lease has no client either: it completes where its handler belongs. Straight away, and not by way of the system's threads:
-// one of those could still hold the handler's executor when its context goes.
+// An operation on no lease has no client either: it completes where its handler belongs. Straight
+// away, and not by way of the system's threads: one of those could still hold the handler's
+// executor when its context goes.
 void complete_empty(void_handler handler)
 {
     completion<error_code> done(std::move(handler));
     done(errc::not_owner);
 }
 
-void release_in_background(grant_ptr given) noexcept
+void release_in_background(lease_state_ptr given) noexcept
 {
-    core& client = client_of(*given);
-    if (given->ended.load(std::memory_order_acquire) == grant::released || client.gone())
+    client_state& client = client_of(*given);
+    if (given->ended.load(std::memory_order_acquire) == lease_state::released || client.gone())
         return;
     try {
         client.carry([given, &client] { client.leases().release(*given, nullptr); });
     }
     catch (...) {
-        grant::forsake(std::move(given));
+        lease_state::abandon(std::move(given));
     }
 }
 
 } // namespace
 
-const asio::any_io_executor& executor_of(const grant_ptr& given) noexcept
+const asio::any_io_executor& executor_of(const lease_state_ptr& given) noexcept
 {
     return given ? client_of(*given).executor() : no_client;
 }
 
-void start_release(void_handler handler, grant_ptr given)
+void start_release(void_handler handler, lease_state_ptr given)
 {
     if (!given)
         return complete_empty(std::move(handler));
-    core& client = client_of(*given);
+    client_state& client = client_of(*given);
     if (client.gone())
         return;
     try {
         outcome_op_ptr op(new outcome_op(std::move(handler)));
         cancel_by_slot(client, op);
-        client.carry([given, going = departure(std::move(op)), &client]() mutable {
-            going.arrive(client, [&](const outcome_op_ptr& arrived) { client.leases().release(*given, arrived); });
+        client.carry([given, going = posted_op(std::move(op)), &client]() mutable {
+            going.arrive(client, [&](const outcome_op_ptr& arrived) {
+                client.leases().release(*given, arrived);
+            });
         });
     }
     catch (...) {
@@ -79,17 +84,20 @@ void start_release(void_handler handler, grant_ptr given)
     }
 }
 
-void start_wait_lost(void_handler handler, grant_ptr given)
+void start_wait_lost(void_handler handler, lease_state_ptr given)
 {
     if (!given)
         return complete_empty(std::move(handler));
-    core& client = client_of(*given);
+    client_state& client = client_of(*given);
     if (client.gone())
         return;
     boost::intrusive_ptr<wait_op> op(new wait_op(std::move(handler)));
-    cancel_by_slot(client, op, [given](wait_op& which) { client_of(*given).leases().stop_waiting(*given, which); });
-    client.carry([given = std::move(given), going = departure(std::move(op)), &client]() mutable {
-        going.arrive(client, [&](const auto& arrived) { client.leases().wait_lost(*given, arrived); });
+    cancel_by_slot(client, op, [given](wait_op& cancelled) {
+        client_of(*given).leases().stop_waiting(*given, cancelled);
+    });
+    client.carry([given = std::move(given), going = posted_op(std::move(op)), &client]() mutable {
+        going.arrive(client,
+                     [&](const auto& arrived) { client.leases().wait_lost(*given, arrived); });
     });
 }
 
@@ -100,49 +108,50 @@ lease::lease(lease&&) noexcept = default;
 
 lease& lease::operator=(lease&& other) noexcept
 {
-    lease(std::move(other)).grant_.swap(grant_);
+    lease(std::move(other)).state_.swap(state_);
     return *this;
 }
 
 lease::~lease()
 {
-    if (grant_)
-        detail::release_in_background(std::move(grant_));
+    if (state_)
+        detail::release_in_background(std::move(state_));
 }
 
 bool lease::valid() const noexcept
 {
-    return grant_ && grant_->ended.load(std::memory_order_acquire) == detail::grant::active &&
-           !detail::client_of(*grant_).gone() &&
-           (detail::client_of(*grant_).now() < grant_->held->valid_until() || has(mutant::validity_without_clock));
+    return state_ && state_->ended.load(std::memory_order_acquire) == detail::lease_state::active &&
+           !detail::client_of(*state_).gone() &&
+           (detail::client_of(*state_).now() < state_->held->valid_until() ||
+            has(mutant::validity_without_clock));
 }
 
 clock::time_point lease::deadline() const noexcept
 {
-    return grant_ ? grant_->held->valid_until() : clock::time_point();
+    return state_ ? state_->held->valid_until() : clock::time_point();
 }
 
 std::uint64_t lease::fence() const noexcept
 {
-    return grant_ ? grant_->fence : 0;
+    return state_ ? state_->fence : 0;
 }
 
 owner lease::owner() const
 {
-    if (!grant_)
+    if (!state_)
         return {};
-    grant_->held->owner_taken.store(true, std::memory_order_relaxed);
-    return {grant_->held->owner, grant_->fence};
+    state_->held->owner_taken.store(true, std::memory_order_relaxed);
+    return {state_->held->owner, state_->fence};
 }
 
 std::string lease::name() const
 {
-    return grant_ ? grant_->held->spec->name : std::string();
+    return state_ ? state_->held->spec->name : std::string();
 }
 
 asio::any_io_executor lease::get_executor() const noexcept
 {
-    return detail::executor_of(grant_);
+    return detail::executor_of(state_);
 }
 
 } // namespace leasehold

@@ -5,33 +5,38 @@
 #include "core/client_state.hpp"
 
 #include <leasehold/client.hpp>
+#include <leasehold/detail/access.hpp>
 
 #include <utility>
 
 namespace leasehold {
 namespace detail {
 
-void start_lock(lock_handler handler, spec_ptr spec, owner who, clock::duration limit)
+void start_lock(lock_handler handler, spec_ptr spec, owner under, clock::duration limit)
 {
-    core& client = *spec->owner;
+    client_state& client = *spec->owner;
     if (client.gone())
         return;
     if (const auto why = client.ready())
-        return completion<error_code, lease>::immediate(std::move(handler), client.executor(), why, lease());
+        return completion<error_code, lease>::immediate(std::move(handler), client.executor(), why,
+                                                        lease());
     const auto start = [&client](auto op, auto begin) {
         cancel_by_slot(client, op);
-        client.carry([going = departure(std::move(op)), begin, &client]() mutable {
+        client.carry([going = posted_op(std::move(op)), begin, &client]() mutable {
             going.arrive(client, [&](const auto& arrived) { begin(client, *arrived); });
         });
     };
-    // Nobody looks at the time of a call that may take for ever; the turn that it begins in will do.
+    // Nobody looks at the time of a call that may take for ever; the turn that it begins in will
+    // do.
     const auto now = limit == clock::duration::max() ? clock::time_point() : client.now();
-    if (who.empty())
-        start(boost::intrusive_ptr<lock_op>(new lock_op(std::move(handler), std::move(spec), limit, now)),
-              [](core& c, lock_op& op) { c.lock(op); });
+    if (under.empty())
+        start(boost::intrusive_ptr<lock_op>(
+                  new lock_op(std::move(handler), std::move(spec), limit, now)),
+              [](client_state& c, lock_op& op) { c.lock(op); });
     else
-        start(boost::intrusive_ptr<enter_op>(new enter_op(std::move(handler), std::move(spec), std::move(who), limit, now)),
-              [](core& c, enter_op& op) { c.enter(op); });
+        start(boost::intrusive_ptr<reentry_op>(new reentry_op(std::move(handler), std::move(spec),
+                                                              std::move(under), limit, now)),
+              [](client_state& c, reentry_op& op) { c.enter(op); });
 }
 
 const asio::any_io_executor& executor_of(const spec_ptr& lock) noexcept
@@ -41,8 +46,10 @@ const asio::any_io_executor& executor_of(const spec_ptr& lock) noexcept
 
 clock::duration wait_limit(const lock_spec& spec) noexcept
 {
-    constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(clock::duration::max());
-    return spec.options.wait_limit >= longest ? clock::duration::max() : clock::duration(spec.options.wait_limit);
+    constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(
+        clock::duration::max());
+    return spec.options.wait_limit >= longest ? clock::duration::max()
+                                              : clock::duration(spec.options.wait_limit);
 }
 
 clock::duration until(const lock_spec& spec, clock::time_point when) noexcept
@@ -59,9 +66,12 @@ mutex::mutex(const client& locks, std::string_view name, const lock_options& opt
 {
     if (name.empty() || name.size() > 4096)
         detail::throw_argument_error(errc::invalid_name, "name",
-                                     name.empty() ? "it is empty" : std::to_string(name.size()) + " bytes", "1 to 4096 bytes");
+                                     name.empty() ? "it is empty"
+                                                  : std::to_string(name.size()) + " bytes",
+                                     "1 to 4096 bytes");
     options.validate();
-    spec_ = std::make_shared<const detail::lock_spec>(detail::lock_spec{locks.core(), std::string(name), options});
+    spec_ = std::make_shared<const detail::lock_spec>(
+        detail::lock_spec{detail::access::state_of(locks), std::string(name), options});
 }
 
 const std::string& mutex::name() const noexcept
@@ -79,11 +89,12 @@ asio::any_io_executor mutex::get_executor() const noexcept
     return detail::executor_of(spec_);
 }
 
-owner mutex::entering(owner who)
+owner mutex::entering(owner under)
 {
-    if (who.empty())
-        detail::throw_argument_error(errc::invalid_option, "owner", "it is nobody", "the owner of a lease");
-    return who;
+    if (under.empty())
+        detail::throw_argument_error(errc::invalid_option, "owner", "it is nobody",
+                                     "the owner of a lease");
+    return under;
 }
 
 } // namespace leasehold

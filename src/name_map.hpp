@@ -17,7 +17,10 @@ struct name_hash
 {
     using is_transparent = void;
     using is_avalanching = std::true_type;
-    std::size_t operator()(std::string_view name) const noexcept { return boost::hash<std::string_view>()(name); }
+    std::size_t operator()(std::string_view name) const noexcept
+    {
+        return boost::hash<std::string_view>()(name);
+    }
 };
 
 /// Something for each name; stays where it is while others come and go.

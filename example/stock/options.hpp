@@ -20,7 +20,8 @@ struct stock_options
 /// One of the processes that sell. Returns the exit code.
 /// @param key     The key of the stock in Redis.
 /// @param number  Which process this is.
-/// @param hang_at It stops in the middle of a sale, with the lock, when no more than this is left. -1: never.
+/// @param hang_at It stops in the middle of a sale, with the lock, when no more than this is left.
+/// -1: never.
 int run_seller(const stock_options& wanted, const std::string& key, int number, int hang_at);
 
 /// The process that starts the others, watches them and counts. Returns the exit code.

@@ -29,7 +29,10 @@ class seller
 {
 public:
     seller(const stock_options& wanted, const std::string& key, int number, int hang_at)
-        : wanted_(wanted), number_(number), hang_at_(hang_at), data_(context_, wanted.url, key),
+        : wanted_(wanted),
+          number_(number),
+          hang_at_(hang_at),
+          data_(context_, wanted.url, key),
           locks_(context_, wanted.url),
           lock_(locks_, key + ":lock", {.lease_time = std::chrono::milliseconds(wanted.lease_ms)}),
           orders_(context_.get_executor(), ::dup(STDIN_FILENO))
@@ -63,7 +66,8 @@ private:
         context_.stop();
     }
 
-    /// What this example is about: read, check, think, write, under the lock or (`--unsafe`) without it.
+    /// What this example is about: read, check, think, write, under the lock or (`--unsafe`)
+    /// without it.
     asio::awaitable<void> sell_all()
     {
         for (;;) {
@@ -108,7 +112,8 @@ private:
         co_await pause(1h);
     }
 
-    /// Not each sale: a pipe would be the slowest part. The first sale after a pause is always told at once.
+    /// Not each sale: a pipe would be the slowest part. The first sale after a pause is always told
+    /// at once.
     void report_sale()
     {
         ++sold_;

@@ -54,7 +54,8 @@ std::string new_key()
 std::string seconds(steady::duration time)
 {
     std::ostringstream text;
-    text << std::fixed << std::setprecision(2) << std::chrono::duration<double>(time).count() << " s";
+    text << std::fixed << std::setprecision(2) << std::chrono::duration<double>(time).count()
+         << " s";
     return text.str();
 }
 
@@ -146,7 +147,8 @@ private:
     {
         steady::rep when = 0;
         words >> seller.sold >> when;
-        const steady::time_point sold{steady::duration(when)}; // one clock for all processes of the machine
+        const steady::time_point sold{
+            steady::duration(when)}; // one clock for all processes of the machine
         if (killed_ && !went_on_ && sold > *killed_)
             went_on_ = sold;
     }
@@ -173,10 +175,12 @@ private:
     asio::awaitable<void> show_progress()
     {
         while (ended_ < wanted_.processes) {
-            const int sold =
-                std::accumulate(sellers_.begin(), sellers_.end(), 0,
-                                [](int sum, const seller_process& seller) { return sum + seller.sold; });
-            const char* const event = killed_ && !went_on_ ? "   one was killed while it held the lock" : "";
+            const int sold = std::accumulate(
+                sellers_.begin(), sellers_.end(), 0,
+                [](int sum, const seller_process& seller) { return sum + seller.sold; });
+            const char* const event = killed_ && !went_on_
+                                          ? "   one was killed while it held the lock"
+                                          : "";
             if (on_terminal())
                 std::cout << "\r\033[Kselling: " << sold << event << std::flush;
             else if (ready_ == wanted_.processes)
@@ -212,7 +216,8 @@ private:
         if (waits_.empty())
             return 0;
         const auto rank = static_cast<std::size_t>(part * static_cast<double>(waits_.size() - 1));
-        std::nth_element(waits_.begin(), waits_.begin() + static_cast<std::ptrdiff_t>(rank), waits_.end());
+        std::nth_element(waits_.begin(), waits_.begin() + static_cast<std::ptrdiff_t>(rank),
+                         waits_.end());
         return waits_[rank] / 1000.0;
     }
 
@@ -234,11 +239,11 @@ private:
         if (wanted_.unsafe)
             return;
         std::ostringstream waited;
-        waited << std::fixed << std::setprecision(1) << "p50 " << wait_ms(0.5) << " ms, p99 " << wait_ms(0.99)
-               << " ms";
+        waited << std::fixed << std::setprecision(1) << "p50 " << wait_ms(0.5) << " ms, p99 "
+               << wait_ms(0.99) << " ms";
         row("wait", waited.str());
-        const double per_second =
-            static_cast<double>(waits_.size()) / std::chrono::duration<double>(took).count();
+        const double per_second = static_cast<double>(waits_.size()) /
+                                  std::chrono::duration<double>(took).count();
         row("locks", std::to_string(static_cast<long>(per_second)) + " per second");
         row("leases lost", lost_);
         row("writes refused", refused_);

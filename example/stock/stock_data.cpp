@@ -16,7 +16,7 @@ namespace example {
 
 stock_data::stock_data(asio::io_context& context, const std::string& url, std::string key)
     : connection_(connect(context.get_executor(), url)), key_(std::move(key))
-    {}
+{}
 
 asio::awaitable<void> stock_data::open(int stock)
 {

@@ -37,8 +37,8 @@ void set_number(std::string_view text, int& value, int least, int most)
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, read);
     if (error != std::errc() || stop != end || read < least || read > most)
-        throw std::invalid_argument("\"" + std::string(text) + "\" given; allowed: " + std::to_string(least) +
-                                    " to " + std::to_string(most));
+        throw std::invalid_argument("\"" + std::string(text) + "\" given; allowed: " +
+                                    std::to_string(least) + " to " + std::to_string(most));
     value = read;
 }
 
@@ -77,19 +77,21 @@ void arguments::url(std::string& value, stores allowed)
 void arguments::number(std::string name, int& value, int least, int most, std::string help)
 {
     help += "; default: " + std::to_string(value);
-    options_.push_back({std::move(name), "N", std::move(help), [&value, least, most](std::string_view text) {
-                            set_number(text, value, least, most);
-                        }});
+    options_.push_back(
+        {std::move(name), "N", std::move(help),
+         [&value, least, most](std::string_view text) { set_number(text, value, least, most); }});
 }
 
 void arguments::flag(std::string name, bool& value, std::string help)
 {
-    options_.push_back({std::move(name), "", std::move(help), [&value](std::string_view) { value = true; }});
+    options_.push_back(
+        {std::move(name), "", std::move(help), [&value](std::string_view) { value = true; }});
 }
 
 void arguments::hidden(std::string name, std::string& value)
 {
-    options_.push_back({std::move(name), "TEXT", "", [&value](std::string_view text) { value = text; }});
+    options_.push_back(
+        {std::move(name), "TEXT", "", [&value](std::string_view text) { value = text; }});
 }
 
 void arguments::parse(int argc, char** argv) const
@@ -101,8 +103,8 @@ void arguments::parse(int argc, char** argv) const
             std::exit(0);
         }
         const std::string_view name = word.substr(0, word.find('='));
-        const auto found =
-            std::find_if(options_.begin(), options_.end(), [&](const option& o) { return o.name == name; });
+        const auto found = std::find_if(options_.begin(), options_.end(),
+                                        [&](const option& o) { return o.name == name; });
         if (found == options_.end())
             refuse("unknown argument \"" + std::string(word) + "\"; allowed: " + names());
         std::string_view value;
@@ -131,7 +133,8 @@ void arguments::print_help(std::string_view program) const
               << about_ << "\n\n";
     for (const option& o : options_) {
         if (!o.help.empty())
-            std::cout << "  " << std::left << std::setw(18) << o.name + ' ' + o.placeholder << o.help << '\n';
+            std::cout << "  " << std::left << std::setw(18) << o.name + ' ' + o.placeholder
+                      << o.help << '\n';
     }
     std::cout << "  " << std::left << std::setw(18) << "--help"
               << "this text\n";

@@ -12,11 +12,12 @@ namespace example {
 enum class stores
 {
     any,
-    servers_only, ///< `redis:` without TLS, or `unix:`: what the example's own connection can reach as well.
+    servers_only, ///< `redis:` without TLS, or `unix:`: what the example's own connection can reach
+                  ///< as well.
 };
 
-/// The command line of an example: `--name value` or `--name=value`, in any order. The variables keep their
-/// values where nothing is given.
+/// The command line of an example: `--name value` or `--name=value`, in any order. The variables
+/// keep their values where nothing is given.
 class arguments
 {
 public:
@@ -30,7 +31,8 @@ public:
     /// For what the example tells copies of itself: not in `--help`.
     void hidden(std::string name, std::string& value);
 
-    /// Prints to stderr and ends the program with code 2 when something is wrong; ends it with 0 after
+    /// Prints to stderr and ends the program with code 2 when something is wrong; ends it with 0
+    /// after
     /// `--help`.
     void parse(int argc, char** argv) const;
 
@@ -38,9 +40,10 @@ private:
     struct option
     {
         std::string name;
-        std::string placeholder;                   // empty: takes no value
-        std::string help;                          // empty: hidden
-        std::function<void(std::string_view)> set; // throws std::invalid_argument that says what is allowed
+        std::string placeholder; // empty: takes no value
+        std::string help;        // empty: hidden
+        std::function<void(std::string_view)>
+            set; // throws std::invalid_argument that says what is allowed
     };
 
     void print_help(std::string_view program) const;

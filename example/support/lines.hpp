@@ -26,8 +26,8 @@ public:
     {
         boost::system::error_code ended;
         auto into = boost::asio::dynamic_buffer(read_);
-        const std::size_t size =
-            co_await boost::asio::async_read_until(pipe_, into, '\n', boost::asio::redirect_error(ended));
+        const std::size_t size = co_await boost::asio::async_read_until(
+            pipe_, into, '\n', boost::asio::redirect_error(ended));
         std::optional<std::string> line;
         if (!ended) {
             line = read_.substr(0, size - 1);

@@ -33,8 +33,8 @@ redis::config redis_config(const leasehold::config& where)
 std::shared_ptr<redis::connection> connect(const asio::any_io_executor& executor,
                                            const leasehold::config& where)
 {
-    auto connection =
-        std::make_shared<redis::connection>(executor, redis::logger(redis::logger::level::crit));
+    auto connection = std::make_shared<redis::connection>(
+        executor, redis::logger(redis::logger::level::crit));
     // Its operations point into it: they keep it alive.
     connection->async_run(redis_config(where), asio::consign(asio::detached, connection));
     return connection;

@@ -19,7 +19,8 @@ inline bool on_terminal()
 inline std::string coloured(std::string_view code, std::string_view text)
 {
     const bool colour = on_terminal() && std::getenv("NO_COLOR") == nullptr;
-    return colour ? "\033[" + std::string(code) + 'm' + std::string(text) + "\033[0m" : std::string(text);
+    return colour ? "\033[" + std::string(code) + 'm' + std::string(text) + "\033[0m"
+                  : std::string(text);
 }
 
 inline std::string good(std::string_view text)

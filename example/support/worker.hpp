@@ -9,9 +9,9 @@
 
 namespace example {
 
-/// This program once more, as a process of its own with other arguments. Its stdin and stdout are pipes to
-/// here: a worker that reads the end of its stdin knows that its parent is gone. Start workers before
-/// anything else of Asio exists.
+/// This program once more, as a process of its own with other arguments. Its stdin and stdout are
+/// pipes to here: a worker that reads the end of its stdin knows that its parent is gone. Start
+/// workers before anything else of Asio exists.
 class worker
 {
 public:

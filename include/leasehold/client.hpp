@@ -17,43 +17,47 @@ namespace leasehold {
 
 namespace detail {
 
-LEASEHOLD_EXPORT void start_run(bound_handler<void(error_code)>, core_ptr);
-LEASEHOLD_EXPORT void start_shutdown(bound_handler<void(error_code)>, core_ptr);
+LEASEHOLD_EXPORT void start_run(bound_handler<void(error_code)>, client_state_ptr);
+LEASEHOLD_EXPORT void start_shutdown(bound_handler<void(error_code)>, client_state_ptr);
 
 } // namespace detail
 
 /// What a client did since it was made, and what it has now. Counts, unless said otherwise.
 struct client_stats
 {
-    std::uint64_t held = 0;             ///< Leases held now.
-    std::uint64_t waiting = 0;          ///< Operations that wait for a lock now.
-    std::uint64_t acquired = 0;         ///< Leases given out, handed over ones included.
-    std::uint64_t handed_over = 0;      ///< Of these, without the store.
-    std::uint64_t released = 0;         ///< Leases released.
-    std::uint64_t lost = 0;             ///< Leases lost.
-    std::uint64_t renewed = 0;          ///< Renewals confirmed.
-    std::uint64_t renewals_failed = 0;  ///< Renewals not confirmed and tried again.
-    std::uint64_t acquires_sent = 0;    ///< Acquire requests to the store.
-    std::uint64_t releases_sent = 0;    ///< Release requests to the store, repetitions included.
-    std::uint64_t orphans = 0;          ///< Locks that may be held in the store for nobody, and are being given back, now.
-    std::uint64_t watched = 0;          ///< Names subscribed to now.
-    std::uint64_t connects = 0;         ///< Connections made.
-    std::uint64_t disconnects = 0;      ///< Connections lost.
+    std::uint64_t held = 0;            ///< Leases held now.
+    std::uint64_t waiting = 0;         ///< Operations that wait for a lock now.
+    std::uint64_t acquired = 0;        ///< Leases given out, handed over ones included.
+    std::uint64_t handed_over = 0;     ///< Of these, without the store.
+    std::uint64_t released = 0;        ///< Leases released.
+    std::uint64_t lost = 0;            ///< Leases lost.
+    std::uint64_t renewed = 0;         ///< Renewals confirmed.
+    std::uint64_t renewals_failed = 0; ///< Renewals not confirmed and tried again.
+    std::uint64_t acquires_sent = 0;   ///< Acquire requests to the store.
+    std::uint64_t releases_sent = 0;   ///< Release requests to the store, repetitions included.
+    std::uint64_t orphans = 0;         ///< Locks possibly held for nobody, being given back now.
+    std::uint64_t watched = 0;         ///< Names subscribed to now.
+    std::uint64_t connects = 0;        ///< Connections made.
+    std::uint64_t disconnects = 0;     ///< Connections lost.
 };
 
-/// The locks of one deployment, for one process: the connection, the watchdog, the local queues. It owns no thread.
+/// The locks of one deployment, for one process: the connection, the watchdog, the local queues. It
+/// owns no thread.
 ///
 /// @par Lifetime
-/// Operations share what they need with the client: it may be destroyed while they are outstanding. Its destructor does what `cancel` does.
-/// The context of its executor may be destroyed first. After a `fork` the child's copy is dead: no lease of it is valid and it sends nothing.
-/// What is started after either never completes: its handler is destroyed.
+/// Operations share what they need with the client: it may be destroyed while they are outstanding.
+/// Its destructor does what `cancel` does. The context of its executor may be destroyed first.
+/// After a `fork` the child's copy is dead: no lease of it is valid and it sends nothing. What is
+/// started after either never completes: its handler is destroyed.
 /// @par Threads
 /// All functions may be called from any thread.
 /// @par Memory
-/// An operation whose call throws `std::bad_alloc` has not begun; of a release only the handler is lost. When memory fails on the strand, the exception
-/// leaves the context's `run` and ends the client: its leases, and all who wait, are told `errc::shut_down` (or their handlers destroyed, when there is no memory for
-/// that either), and what the store holds is gone when its time to live has passed. Where Asio's own strand gets no memory it ends the process, or never runs
-/// again: then leases end at their deadlines without a word.
+/// An operation whose call throws `std::bad_alloc` has not begun; of a release only the handler is
+/// lost. When memory fails on the strand, the exception leaves the context's `run` and ends the
+/// client: its leases, and all who wait, are told `errc::shut_down` (or their handlers destroyed,
+/// when there is no memory for that either), and what the store holds is gone when its time to live
+/// has passed. Where Asio's own strand gets no memory it ends the process, or never runs again:
+/// then leases end at their deadlines without a word.
 class client
 {
 public:
@@ -61,27 +65,28 @@ public:
     /// @param where    The store: a URL, or a `config`.
     /// @param observer Told what happens; may be null.
     /// @throws boost::system::system_error for a URL or a field that is not valid.
-    LEASEHOLD_EXPORT client(asio::any_io_executor executor, const config& where, std::shared_ptr<observer> observer = {});
+    LEASEHOLD_EXPORT client(asio::any_io_executor executor, const config& settings,
+                            std::shared_ptr<observer> observer = {});
 
     /// A client of a store of one's own. A store serves one client.
     /// @throws boost::system::system_error `errc::invalid_option` when `store` is null.
-    LEASEHOLD_EXPORT client(asio::any_io_executor executor, std::shared_ptr<store> store, std::shared_ptr<observer> observer = {});
+    LEASEHOLD_EXPORT client(asio::any_io_executor executor, std::shared_ptr<store> store,
+                            std::shared_ptr<observer> observer = {});
 
     /// For the executors of contexts: `client(io_context, …)`.
     template <class Context, class Where>
         requires std::convertible_to<Context&, asio::execution_context&>
-    client(Context& context, Where&& where, std::shared_ptr<observer> watching = {})
-        : client(asio::any_io_executor(context.get_executor()), std::forward<Where>(where), std::move(watching))
+    client(Context& context, Where&& settings, std::shared_ptr<observer> watching = {})
+        : client(asio::any_io_executor(context.get_executor()), std::forward<Where>(settings),
+                 std::move(watching))
     {}
-
-    /// For the library and its simulator: adopts a client's state.
-    explicit client(detail::core_ptr core) noexcept : core_(std::move(core)) {}
 
     client(const client&) = delete;
     client& operator=(const client&) = delete;
     LEASEHOLD_EXPORT ~client();
 
-    /// Connects, and keeps connected, until the client is shut down or cancelled. Must be outstanding while locks are used.
+    /// Connects, and keeps connected, until the client is shut down or cancelled. Must be
+    /// outstanding while locks are used.
     ///
     /// @par Signature
     /// `void(error_code)`
@@ -95,12 +100,14 @@ public:
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     auto async_run(Token&& token = Token())
     {
-        return detail::initiate<void(error_code), &detail::start_run>(core_, std::forward<Token>(token));
+        return detail::initiate<void(error_code), &detail::start_run>(state_,
+                                                                      std::forward<Token>(token));
     }
 
-    /// Stops in order: waiters complete with `errc::shut_down`, holders are told `errc::shut_down`, every lease is released in the store,
-    /// then `async_run` completes. Gives up when the store has answered nothing for about 5 s; then the time to live does the rest.
-    /// A grant that is on its way to its handler is released too: the lease arrives, and is not valid.
+    /// Stops in order: waiters complete with `errc::shut_down`, holders are told `errc::shut_down`,
+    /// every lease is released in the store, then `async_run` completes. Gives up when the store
+    /// has answered nothing for about 5 s; then the time to live does the rest. A grant that is on
+    /// its way to its handler is released too: the lease arrives, and is not valid.
     ///
     /// @par Signature
     /// `void(error_code)`
@@ -113,10 +120,12 @@ public:
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     auto async_shutdown(Token&& token = Token())
     {
-        return detail::initiate<void(error_code), &detail::start_shutdown>(core_, std::forward<Token>(token));
+        return detail::initiate<void(error_code), &detail::start_shutdown>(
+            state_, std::forward<Token>(token));
     }
 
-    /// Stops at once: as `async_shutdown`, but waits no longer than a second for the store, and `async_run` completes with `operation_aborted`.
+    /// Stops at once: as `async_shutdown`, but waits no longer than a second for the store, and
+    /// `async_run` completes with `operation_aborted`.
     LEASEHOLD_EXPORT void cancel() noexcept;
 
     /// A snapshot; each member is exact, together they need not be.
@@ -125,11 +134,11 @@ public:
     /// The client's strand.
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
 
-    /// For the library.
-    [[nodiscard]] const detail::core_ptr& core() const noexcept { return core_; }
-
 private:
-    detail::core_ptr core_;
+    friend struct detail::access;
+    explicit client(detail::client_state_ptr state) noexcept : state_(std::move(state)) {}
+
+    detail::client_state_ptr state_;
 };
 
 } // namespace leasehold

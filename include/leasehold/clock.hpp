@@ -7,9 +7,10 @@
 
 namespace leasehold {
 
-/// The clock that leases are measured by. It never steps, and on Linux it goes on counting while the machine is
-/// suspended (`CLOCK_BOOTTIME`), so that a lease does not look younger after a sleep than it is. Elsewhere it is
-/// `std::chrono::steady_clock`. Its time points are valid within one machine and boot only.
+/// The clock that leases are measured by. It never steps, and on Linux it goes on counting while
+/// the machine is suspended (`CLOCK_BOOTTIME`), so that a lease does not look younger after a sleep
+/// than it is. Elsewhere it is `std::chrono::steady_clock`. Its time points are valid within one
+/// machine and boot only.
 struct clock
 {
     using duration = std::chrono::nanoseconds;

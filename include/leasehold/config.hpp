@@ -13,17 +13,18 @@ namespace leasehold {
 
 /// Where the locks are kept and how to get there. Made from a URL, or field by field.
 ///
-/// | URL                                   | store                                                             |
-/// |---------------------------------------|-------------------------------------------------------------------|
-/// | `redis://[user:password@]host[:port][/db]`  | one Redis >= 6.2 or Valkey >= 7.2                            |
-/// | `rediss://…`                          | the same over TLS                                                 |
-/// | `unix:///path/to/socket[?db=n]`       | the same over a local socket                                      |
-/// | `redis+sentinel://[user:password@]h1[:port],h2[:port]/master[/db]` | the master that the Sentinels name    |
-/// | `memory:[name]`                       | this process; clients that give the same name share their locks   |
+///  - `redis://[user:password@]host[:port][/db]`: one Redis >= 6.2 or Valkey >= 7.2
+///  - `rediss://…`: the same over TLS
+///  - `unix:///path/to/socket[?db=n]`: the same over a local socket
+///  - `redis+sentinel://[user:password@]h1[:port],h2[:port]/master[/db]`: the master that the
+///    Sentinels name
+///  - `memory:[name]`: this process; clients that give the same name share their locks
 ///
-/// Query parameters: `timeout`, `health_check`, `reconnect` (milliseconds), `fence_retention` (seconds, or `forever`); on `rediss:`
-/// also `ca` (a file of trusted certificates; default: the system's) and `verify` (`full`, `none`; default `full`);
-/// on `redis+sentinel:` also `sentinel_user`, `sentinel_password`. Percent-encoding is decoded. A parameter that is not known is an error.
+/// Query parameters: `timeout`, `health_check`, `reconnect` (milliseconds), `fence_retention`
+/// (seconds, or `forever`); on `rediss:` also `ca` (a file of trusted certificates; default: the
+/// system's) and `verify` (`full`, `none`; default `full`); on `redis+sentinel:` also
+/// `sentinel_user`, `sentinel_password`. Percent-encoding is decoded. A parameter that is not known
+/// is an error.
 struct LEASEHOLD_EXPORT config
 {
     enum class kind : std::uint8_t
@@ -46,22 +47,24 @@ struct LEASEHOLD_EXPORT config
     config() = default;
 
     /// Parses a URL. Implicit, so that a URL can stand where a config is asked for.
-    /// @throws boost::system::system_error `errc::invalid_url` or `errc::not_supported` (`redis+cluster:`, `redlock:`);
-    ///         its `what()` names the part that is wrong, what it was, and what is allowed. A password is never shown.
+    /// @throws boost::system::system_error `errc::invalid_url` or `errc::not_supported`
+    /// (`redis+cluster:`, `redlock:`);
+    ///         its `what()` names the part that is wrong, what it was, and what is allowed. A
+    ///         password is never shown.
     config(std::string_view url);
     config(const std::string& url) : config(std::string_view(url)) {}
     config(const char* url) : config(std::string_view(url)) {}
 
     kind store = kind::redis;
     std::vector<address> addresses{{"127.0.0.1", 6379}}; ///< One server, or the Sentinels.
-    std::string unix_socket;                             ///< If not empty, used instead of `addresses`.
-    std::string user;                                    ///< Empty: the default user.
-    std::string password;                                ///< Empty: no AUTH.
+    std::string unix_socket; ///< If not empty, used instead of `addresses`.
+    std::string user;        ///< Empty: the default user.
+    std::string password;    ///< Empty: no AUTH.
     std::uint32_t database = 0;
-    std::string master;            ///< Sentinel: the name of the master.
+    std::string master; ///< Sentinel: the name of the master.
     std::string sentinel_user;
     std::string sentinel_password;
-    std::string memory_name;       ///< `memory:` the name of the space.
+    std::string memory_name; ///< `memory:` the name of the space.
 
     bool tls = false;
     bool tls_verify = true;  ///< Check the server's certificate and that it is the host's.
@@ -69,16 +72,18 @@ struct LEASEHOLD_EXPORT config
 
     /// How long one attempt to connect, or one command, may take. 10 ms … 10 min.
     std::chrono::milliseconds timeout{5'000};
-    /// A connection that is silent for this long is asked, and closed when it stays silent as long again. 10 ms … 10 min.
+    /// A connection that is silent for this long is asked, and closed when it stays silent as long
+    /// again. 10 ms … 10 min.
     std::chrono::milliseconds health_check{2'000};
     /// The pause before a connection is made again. 1 ms … 10 min.
     std::chrono::milliseconds reconnect{250};
-    /// How long the fence counter of a name outlives its last grant; `forever`, or 1 s … 10 years. With `forever` names that Redisson's
-    /// fenced locks use too can be shared.
+    /// How long the fence counter of a name outlives its last grant; `forever`, or 1 s … 10 years.
+    /// With `forever` names that Redisson's fenced locks use too can be shared.
     std::chrono::milliseconds fence_retention = std::chrono::hours(24);
 
     /// Checks every field; called by whatever uses a config.
-    /// @throws boost::system::system_error `errc::invalid_option`; `what()` names the field, its value, and what is allowed.
+    /// @throws boost::system::system_error `errc::invalid_option`; `what()` names the field, its
+    /// value, and what is allowed.
     void validate() const;
 };
 

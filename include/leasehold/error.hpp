@@ -14,7 +14,8 @@ namespace leasehold {
 using boost::system::error_code;
 using boost::system::error_condition;
 
-/// Why an operation of this library failed. Cancellation is not listed: it is `asio::error::operation_aborted`.
+/// Why an operation of this library failed. Cancellation is not listed: it is
+/// `asio::error::operation_aborted`.
 enum class errc
 {
     held = 1,          ///< Another owner has the lock.
@@ -33,9 +34,10 @@ enum class errc
     not_running,       ///< `client::async_run` has not been called.
     shut_down,         ///< The client was shut down.
     permission_denied, ///< The server refused the credentials or a command.
-    store_refused,     ///< The server answered that it did not execute the command and may do so later.
+    store_refused, ///< The server answered that it did not execute the command and may do so later.
     store_unavailable, ///< The server could not be reached; the command was not sent.
-    outcome_unknown,   ///< The connection ended after the command was sent; it may or may not have run.
+    outcome_unknown,   ///< The connection ended after the command was sent; it may or may not have
+                       ///< run.
 };
 
 /// What a caller usually wants to know of an error: compare an `error_code` with one of these.
@@ -43,8 +45,10 @@ enum class condition
 {
     busy = 1,    ///< Someone else has the lock: `held`, `timed_out`.
     lease_ended, ///< A lease is no longer held: `lost`, `expired`, `not_owner`, `hold_limit`.
-    bad_request, ///< Trying again cannot help: `wrong_type`, `invalid_*`, `not_supported`, `permission_denied`.
-    store_fault, ///< The lock service is at fault: `store_*`, `outcome_unknown`, `no_quorum`, `not_replicated`.
+    bad_request, ///< Trying again cannot help: `wrong_type`, `invalid_*`, `not_supported`,
+                 ///< `permission_denied`.
+    store_fault, ///< The lock service is at fault: `store_*`, `outcome_unknown`, `no_quorum`,
+                 ///< `not_replicated`.
 };
 
 /// The category of `errc`. Thread-safe; never throws.

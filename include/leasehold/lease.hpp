@@ -15,24 +15,26 @@ namespace leasehold {
 namespace detail {
 
 using void_handler = bound_handler<void(error_code)>;
-LEASEHOLD_EXPORT void start_release(void_handler, grant_ptr);
-LEASEHOLD_EXPORT void start_wait_lost(void_handler, grant_ptr);
+LEASEHOLD_EXPORT void start_release(void_handler, lease_state_ptr);
+LEASEHOLD_EXPORT void start_wait_lost(void_handler, lease_state_ptr);
 
 } // namespace detail
 
 /// One acquisition of a lock: while it is `valid()`, nobody else is in.
 ///
-/// Destroying a lease releases the lock in the background: it never blocks and never throws, and gives up when the time to live has passed.
-/// Where something may have prolonged that, others under the same owner or a renewal that is still on its way, it goes on until the store has answered or
+/// Destroying a lease releases the lock in the background: it never blocks and never throws, and
+/// gives up when the time to live has passed. Where something may have prolonged that, others under
+/// the same owner or a renewal that is still on its way, it goes on until the store has answered or
 /// the client ends.
 /// `async_release` does the same and tells how it went.
 ///
 /// @par Threads
-/// `valid`, `deadline`, `fence` and `owner` may be called from any thread, also while operations of the lease are outstanding.
-/// Moving and destroying need the usual care: one thread at a time.
+/// `valid`, `deadline`, `fence` and `owner` may be called from any thread, also while operations of
+/// the lease are outstanding. Moving and destroying need the usual care: one thread at a time.
 /// @par What a lease can promise
-/// A process that was paused may wake up after the lease ended and act before it looks. What must not be written by such a process
-/// must be written with `fence()` to a place that refuses an older fence than the newest it saw.
+/// A process that was paused may wake up after the lease ended and act before it looks. What must
+/// not be written by such a process must be written with `fence()` to a place that refuses an older
+/// fence than the newest it saw.
 class [[nodiscard]] lease
 {
 public:
@@ -43,24 +45,28 @@ public:
     LEASEHOLD_EXPORT lease& operator=(lease&&) noexcept;
     LEASEHOLD_EXPORT ~lease();
 
-    /// Whether the lock is certainly still held. A read of two atomics and the clock; no lock, no system call that blocks.
+    /// Whether the lock is certainly still held. A read of two atomics and the clock; no lock, no
+    /// system call that blocks.
     [[nodiscard]] LEASEHOLD_EXPORT bool valid() const noexcept;
 
-    /// Until when it is certainly held, unless renewed; moves with every renewal. The epoch when there is no lease.
+    /// Until when it is certainly held, unless renewed; moves with every renewal. The epoch when
+    /// there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT clock::time_point deadline() const noexcept;
 
-    /// Greater than the fence of every lease that was granted before for this name. The same for all entries of one owner. 0 when there is no lease.
+    /// Greater than the fence of every lease that was granted before for this name. The same for
+    /// all entries of one owner. 0 when there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT std::uint64_t fence() const noexcept;
 
-    /// The token to enter again with. A lease whose owner was asked for is never handed to another waiter without the store.
-    /// Nobody when there is no lease.
+    /// The token to enter again with. A lease whose owner was asked for is never handed to another
+    /// waiter without the store. Nobody when there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT class owner owner() const;
 
     /// The name of the lock. Empty when there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT std::string name() const;
 
-    /// Whether this is a lease at all, valid or lost; false when default-constructed, moved from, or released.
-    [[nodiscard]] explicit operator bool() const noexcept { return grant_ != nullptr; }
+    /// Whether this is a lease at all, valid or lost; false when default-constructed, moved from,
+    /// or released.
+    [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
     /// The client's strand.
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
@@ -71,19 +77,21 @@ public:
     /// `void(error_code)`. Any number of waits may be outstanding.
     /// @par Errors
     ///  - `errc::lost`: the store says that the key is gone or has another owner.
-    ///  - `errc::expired`: no renewal was confirmed before the deadline, or renewal is off and the time has passed.
+    ///  - `errc::expired`: no renewal was confirmed before the deadline, or renewal is off and the
+    ///  time has passed.
     ///  - `errc::hold_limit`: it was held for the longest time that the options allow.
     ///  - `errc::shut_down`: the client was shut down.
     ///  - `asio::error::operation_aborted`: cancelled, or the lease was released or destroyed.
     /// @par Cancellation
     /// All types, at any time; the lease is not affected.
     /// @par Completion
-    /// Never inside this call, on the handler's associated executor (default: the client's strand). The wait does not need this object to
-    /// stay: moving it is fine, destroying it ends the wait.
+    /// Never inside this call, on the handler's associated executor (default: the client's strand).
+    /// The wait does not need this object to stay: moving it is fine, destroying it ends the wait.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     auto async_wait_lost(Token&& token = Token())
     {
-        return detail::initiate<void(error_code), &detail::start_wait_lost>(grant_, std::forward<Token>(token));
+        return detail::initiate<void(error_code), &detail::start_wait_lost>(
+            state_, std::forward<Token>(token));
     }
 
     /// Releases the lock: stops the renewal, then leaves the lock to the next waiter.
@@ -92,11 +100,15 @@ public:
     /// @par Signature
     /// `void(error_code)`
     /// @par Errors
-    ///  - success: this lease was held until now. The store freed the lock, or another entry of the same owner is still in, or it went to a waiter of this client.
-    ///  - `errc::lost`, `errc::expired`, `errc::hold_limit`, `errc::shut_down`: the lease had ended before, for this reason. `errc::shut_down` also when the client stopped
+    ///  - success: this lease was held until now. The store freed the lock, or another entry of the
+    ///  same owner is still in, or it went to a waiter of this client.
+    ///  - `errc::lost`, `errc::expired`, `errc::hold_limit`, `errc::shut_down`: the lease had ended
+    ///  before, for this reason. `errc::shut_down` also when the client stopped
     ///    before the store had answered.
-    ///  - `errc::not_owner`: the store has another owner, or there was no lease; nothing was touched.
-    ///  - `errc::store_unavailable`, `errc::outcome_unknown`: the store could not be reached before the time to live passed; by now it is free, unless
+    ///  - `errc::not_owner`: the store has another owner, or there was no lease; nothing was
+    ///  touched.
+    ///  - `errc::store_unavailable`, `errc::outcome_unknown`: the store could not be reached before
+    ///  the time to live passed; by now it is free, unless
     ///    something prolonged that, as above: then the release goes on.
     ///  - `asio::error::operation_aborted`: cancelled.
     /// @par Cancellation
@@ -107,21 +119,25 @@ public:
     auto async_release(Token&& token = Token())
     {
         // Moved before the call: a deferred operation that is never started releases as well.
-        return detail::initiate<void(error_code), &lease::start_release>(lease(std::move(*this)), std::forward<Token>(token));
+        return detail::initiate<void(error_code), &lease::start_release>(
+            lease(std::move(*this)), std::forward<Token>(token));
     }
 
-    /// For the library: adopts an acquisition.
-    explicit lease(detail::grant_ptr grant) noexcept : grant_(std::move(grant)) {}
-
 private:
-    friend const asio::any_io_executor& executor_of(const lease& of) noexcept { return detail::executor_of(of.grant_); }
+    friend struct detail::access;
+    explicit lease(detail::lease_state_ptr state) noexcept : state_(std::move(state)) {}
+
+    friend const asio::any_io_executor& executor_of(const lease& of) noexcept
+    {
+        return detail::executor_of(of.state_);
+    }
 
     static void start_release(detail::void_handler handler, lease leaving)
     {
-        detail::start_release(std::move(handler), std::move(leaving.grant_));
+        detail::start_release(std::move(handler), std::move(leaving.state_));
     }
 
-    detail::grant_ptr grant_;
+    detail::lease_state_ptr state_;
 };
 
 } // namespace leasehold

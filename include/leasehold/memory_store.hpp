@@ -19,10 +19,12 @@ public:
     memory_space(const memory_space&) = delete;
     memory_space& operator=(const memory_space&) = delete;
 
-    /// The space of this process that has that name; made at first use, kept while a client uses it.
+    /// The space of this process that has that name; made at first use, kept while a client uses
+    /// it.
     [[nodiscard]] static std::shared_ptr<memory_space> shared(std::string_view name = {});
 
-    /// Deletes a lock, as `DEL` would: its holder loses it, nobody is told. False when there was none.
+    /// Deletes a lock, as `DEL` would: its holder loses it, nobody is told. False when there was
+    /// none.
     bool erase(std::string_view name);
 
     /// Deletes all locks and fence counters, as `FLUSHALL` would.
@@ -38,10 +40,11 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// A store in this process, with the semantics of a server: leases expire, fences rise, releases wake those who wait.
+/// A store in this process, with the semantics of a server: leases expire, fences rise, releases
+/// wake those who wait.
 /// @param space The locks to work on; those of the process by default.
-[[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store>
-make_memory_store(std::shared_ptr<memory_space> space = memory_space::shared());
+[[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store> make_memory_store(
+    std::shared_ptr<memory_space> space = memory_space::shared());
 
 } // namespace leasehold
 

@@ -22,33 +22,41 @@ LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noex
 
 } // namespace detail
 
-/// A named lock, exclusive among all processes that use the same store. A cheap handle: copy it, make it where it is needed.
-/// Two handles of one name exclude each other, also within one client.
+/// A named lock, exclusive among all processes that use the same store. A cheap handle: copy it,
+/// make it where it is needed. Two handles of one name exclude each other, also within one client.
 ///
-/// All operations have the signature `void(error_code, lease)` and complete with a lease exactly when there is no error.
+/// All operations have the signature `void(error_code, lease)` and complete with a lease exactly
+/// when there is no error.
 /// @par Errors
 ///  - `errc::held`: another has the lock (try, and any limit of 0).
 ///  - `errc::timed_out`: the limit passed while another had the lock.
-///  - `errc::store_unavailable`, `errc::store_refused`, `errc::outcome_unknown`: the limit passed while the store could not serve.
-///  - `errc::wrong_type`: the key holds something that is not a lock. `errc::permission_denied`: the server forbids what is needed.
+///  - `errc::store_unavailable`, `errc::store_refused`, `errc::outcome_unknown`: the limit passed
+///  while the store could not serve.
+///  - `errc::wrong_type`: the key holds something that is not a lock. `errc::permission_denied`:
+///  the server forbids what is needed.
 ///  - `errc::lost`: entering again, and the owner is not in (any more).
 ///  - `errc::not_running`: `client::async_run` was not called. `errc::shut_down`: the client stops.
 ///  - `asio::error::operation_aborted`: cancelled.
 /// @par Cancellation
-/// All types, in every state. Whatever a request already under way gains goes to the next waiter or is given back.
+/// All types, in every state. Whatever a request already under way gains goes to the next waiter or
+/// is given back.
 /// @par Completion
-/// Never inside the initiating call, on the handler's associated executor (default: the client's strand). Waiters of one client are
-/// served in order. When the handler cannot be called any more because its context is gone, the lock is given back.
+/// Never inside the initiating call, on the handler's associated executor (default: the client's
+/// strand). Waiters of one client are served in order. When the handler cannot be called any more
+/// because its context is gone, the lock is given back.
 /// @par Threads
-/// A handle may be used from any number of threads at once; it need not outlive its operations, nor need the client.
+/// A handle may be used from any number of threads at once; it need not outlive its operations, nor
+/// need the client.
 class mutex
 {
 public:
     /// @param locks   The client. It need not run yet, but before the first operation.
     /// @param name    1 … 4096 bytes, any bytes. The key in the store.
     /// @param options How to acquire and hold.
-    /// @throws boost::system::system_error `errc::invalid_name` or `errc::invalid_option`; `what()` names what is wrong.
-    LEASEHOLD_EXPORT mutex(const client& locks, std::string_view name, const lock_options& options = {});
+    /// @throws boost::system::system_error `errc::invalid_name` or `errc::invalid_option`; `what()`
+    /// names what is wrong.
+    LEASEHOLD_EXPORT mutex(const client& locks, std::string_view name,
+                           const lock_options& options = {});
 
     [[nodiscard]] LEASEHOLD_EXPORT const std::string& name() const noexcept;
     [[nodiscard]] LEASEHOLD_EXPORT const lock_options& options() const noexcept;
@@ -62,12 +70,14 @@ public:
         return start(detail::wait_limit(*spec_), owner(), std::forward<Token>(token));
     }
 
-    /// Enters a lock again that `who` holds, here or in another process. The lease has the fence of `who` and must be released for itself:
-    /// the lock is free when all have left. Does not wait for others; waits for the store no longer than `lock_options::wait_limit`.
+    /// Enters a lock again that `who` holds, here or in another process. The lease has the fence of
+    /// `who` and must be released for itself: the lock is free when all have left. Does not wait
+    /// for others; waits for the store no longer than `lock_options::wait_limit`.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
-    auto async_lock(owner who, Token&& token = Token()) const
+    auto async_lock(owner under, Token&& token = Token()) const
     {
-        return start(detail::wait_limit(*spec_), entering(std::move(who)), std::forward<Token>(token));
+        return start(detail::wait_limit(*spec_), entering(std::move(under)),
+                     std::forward<Token>(token));
     }
 
     /// One try: completes with `errc::held` when another has it or waits for it in this client.
@@ -78,9 +88,10 @@ public:
     }
 
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
-    auto async_try_lock(owner who, Token&& token = Token()) const
+    auto async_try_lock(owner under, Token&& token = Token()) const
     {
-        return start(clock::duration::zero(), entering(std::move(who)), std::forward<Token>(token));
+        return start(clock::duration::zero(), entering(std::move(under)),
+                     std::forward<Token>(token));
     }
 
     /// Waits for the lock no longer than `limit`, connecting included. Zero or less: one try.
@@ -91,12 +102,14 @@ public:
     }
 
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
-    auto async_try_lock_for(std::chrono::milliseconds limit, owner who, Token&& token = Token()) const
+    auto async_try_lock_for(std::chrono::milliseconds limit, owner under,
+                            Token&& token = Token()) const
     {
-        return start(clipped(limit), entering(std::move(who)), std::forward<Token>(token));
+        return start(clipped(limit), entering(std::move(under)), std::forward<Token>(token));
     }
 
-    /// Waits for the lock until `when` by the lease clock, counted from this call. In the past: one try.
+    /// Waits for the lock until `when` by the lease clock, counted from this call. In the past: one
+    /// try.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     auto async_try_lock_until(clock::time_point when, Token&& token = Token()) const
     {
@@ -104,28 +117,30 @@ public:
     }
 
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
-    auto async_try_lock_until(clock::time_point when, owner who, Token&& token = Token()) const
+    auto async_try_lock_until(clock::time_point when, owner under, Token&& token = Token()) const
     {
-        return start(detail::until(*spec_, when), entering(std::move(who)), std::forward<Token>(token));
+        return start(detail::until(*spec_, when), entering(std::move(under)),
+                     std::forward<Token>(token));
     }
 
 private:
     static clock::duration clipped(std::chrono::milliseconds limit) noexcept
     {
-        constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(clock::duration::max());
+        constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(
+            clock::duration::max());
         if (limit <= limit.zero())
             return clock::duration::zero();
         return limit >= longest ? clock::duration::max() : clock::duration(limit);
     }
 
     /// Throws `errc::invalid_option` for nobody.
-    LEASEHOLD_EXPORT static owner entering(owner who);
+    LEASEHOLD_EXPORT static owner entering(owner under);
 
     template <class Token>
-    auto start(clock::duration limit, owner who, Token&& token) const
+    auto start(clock::duration limit, owner under, Token&& token) const
     {
-        return detail::initiate<void(error_code, lease), &detail::start_lock>(spec_, std::forward<Token>(token), std::move(who),
-                                                                             limit);
+        return detail::initiate<void(error_code, lease), &detail::start_lock>(
+            spec_, std::forward<Token>(token), std::move(under), limit);
     }
 
     detail::spec_ptr spec_;

@@ -12,37 +12,43 @@ namespace leasehold {
 /// A duration option that never ends anything.
 inline constexpr std::chrono::milliseconds no_limit = std::chrono::milliseconds::max();
 
-/// How a `mutex` acquires and holds. All durations are milliseconds. Each member says what is allowed;
-/// anything else is refused by the constructor of the mutex with `errc::invalid_option`.
+/// How a `mutex` acquires and holds. All durations are milliseconds. Each member says what is
+/// allowed; anything else is refused by the constructor of the mutex with `errc::invalid_option`.
 struct lock_options
 {
     using milliseconds = std::chrono::milliseconds;
 
-    /// The time to live in the store, restored by each renewal; after a crash others get in this much later at most.
-    /// 10 ms … 30 days.
+    /// The time to live in the store, restored by each renewal; after a crash others get in this
+    /// much later at most. 10 ms … 30 days.
     milliseconds lease_time{30'000};
 
-    /// Whether the lease renews itself until it is released. Without, it ends when the lease time has passed.
+    /// Whether the lease renews itself until it is released. Without, it ends when the lease time
+    /// has passed.
     bool renew = true;
 
-    /// How long after the last confirmation it is renewed. 0: a third of the lease time. At most half the lease time.
+    /// How long after the last confirmation it is renewed. 0: a third of the lease time. At most
+    /// half the lease time.
     milliseconds renew_interval{0};
 
-    /// How long `async_lock` waits, connecting included, before it completes with `errc::timed_out`. 0: one try. `no_limit`: for ever.
+    /// How long `async_lock` waits, connecting included, before it completes with
+    /// `errc::timed_out`. 0: one try. `no_limit`: for ever.
     milliseconds wait_limit = no_limit;
 
-    /// Backoff between two looks at a lock that another process has, and after a request that the store did not serve: random, below a bound
-    /// that doubles from the floor to the ceiling. A release that is announced cuts it short, and so does a new connection, unless
-    /// the store has failed twice in a row. 1 ms <= floor <= ceiling <= 60 s.
+    /// Backoff between two looks at a lock that another process has, and after a request that the
+    /// store did not serve: random, below a bound that doubles from the floor to the ceiling. A
+    /// release that is announced cuts it short, and so does a new connection, unless the store has
+    /// failed twice in a row. 1 ms <= floor <= ceiling <= 60 s.
     milliseconds backoff_floor{20};
     milliseconds backoff_ceiling{1'000};
 
-    /// A lease that renews is lost (`errc::hold_limit`) when it was held for this long. `no_limit`, or at least 10 ms.
+    /// A lease that renews is lost (`errc::hold_limit`) when it was held for this long. `no_limit`,
+    /// or at least 10 ms.
     milliseconds longest_hold = no_limit;
 
-    /// A lock goes from one waiter of this client to the next without the store for this long, and this often, before it is
-    /// released for other processes. 0: never. At most 60 s and 1,000,000 times. The first time, and when grants follow each other within
-    /// microseconds, the store may have fewer fences for it, which ends it earlier.
+    /// A lock goes from one waiter of this client to the next without the store for this long, and
+    /// this often, before it is released for other processes. 0: never. At most 60 s and 1,000,000
+    /// times. The first time, and when grants follow each other within microseconds, the store may
+    /// have fewer fences for it, which ends it earlier.
     milliseconds handoff_time{20};
     std::uint32_t handoff_count = 1'000;
 
@@ -50,14 +56,16 @@ struct lock_options
     std::uint32_t replica_acks = 0;
 
     /// Checks every member.
-    /// @throws boost::system::system_error `errc::invalid_option` (`errc::not_supported` for `replica_acks`); `what()` names the member,
+    /// @throws boost::system::system_error `errc::invalid_option` (`errc::not_supported` for
+    /// `replica_acks`); `what()` names the member,
     ///         its value, and what is allowed.
     LEASEHOLD_EXPORT void validate() const;
 
     friend bool operator==(const lock_options&, const lock_options&) = default;
 };
 
-// g++ 12 destroys temporary aggregates twice inside a co_await expression unless destroying them is nothing.
+// g++ 12 destroys temporary aggregates twice inside a co_await expression unless destroying them is
+// nothing.
 static_assert(std::is_trivially_destructible_v<lock_options>);
 
 } // namespace leasehold

@@ -9,8 +9,9 @@
 
 namespace leasehold {
 
-/// Who holds a lock: a token that a lease gives out and that lets its bearer enter the same lock again, also in another process.
-/// A value; thread-safe as an `int` is. Whoever has the text has the right to enter: treat it as a secret of the parties.
+/// Who holds a lock: a token that a lease gives out and that lets its bearer enter the same lock
+/// again, also in another process. A value; thread-safe as an `int` is. Whoever has the text has
+/// the right to enter: treat it as a secret of the parties.
 class owner
 {
 public:
@@ -21,7 +22,8 @@ public:
     /// @throws boost::system::system_error `errc::invalid_option`; `what()` says what is expected.
     LEASEHOLD_EXPORT static owner from_string(std::string_view text);
 
-    /// `<uuid>:<number>#<fence>`: printable ASCII without spaces, at most 80 characters. Empty for nobody.
+    /// `<uuid>:<number>#<fence>`: printable ASCII without spaces, at most 80 characters. Empty for
+    /// nobody.
     [[nodiscard]] LEASEHOLD_EXPORT std::string to_string() const;
 
     /// The identity as it is kept in the store, `<uuid>:<number>`.
@@ -33,7 +35,8 @@ public:
     [[nodiscard]] bool empty() const noexcept { return id_.empty(); }
 
     /// An owner with this identity and fence; for stores and tests. No check is made.
-    owner(std::string id, std::uint64_t fence) : id_(static_cast<std::string&&>(id)), fence_(fence) {}
+    owner(std::string id, std::uint64_t fence) : id_(static_cast<std::string&&>(id)), fence_(fence)
+    {}
 
     friend bool operator==(const owner&, const owner&) = default;
 

@@ -14,22 +14,27 @@ class connection;
 
 namespace leasehold {
 
-/// A store in one Redis or Valkey server, or the master that Sentinels name, over a connection of its own. Wake-ups come through a second
-/// one, made when the first waiter appears.
-/// @throws boost::system::system_error `errc::invalid_option` when `where` is not valid or names another kind of store.
-[[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store> make_redis_store(const config& where);
+/// A store in one Redis or Valkey server, or the master that Sentinels name, over a connection of
+/// its own. Wake-ups come through a second one, made when the first waiter appears.
+/// @throws boost::system::system_error `errc::invalid_option` when `where` is not valid or names
+/// another kind of store.
+[[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store> make_redis_store(const config& settings);
 
-/// A store over a connection that the application has and runs already: commands are sent through it, so that no second connection
-/// is needed for them. The application keeps calling `async_run` on it and keeps its push messages.
+/// A store over a connection that the application has and runs already: commands are sent through
+/// it, so that no second connection is needed for them. The application keeps calling `async_run`
+/// on it and keeps its push messages.
 ///
-/// Push messages of a connection go to one receiver, and that is the application's. So wake-ups come through a small second connection,
-/// made from `wakeups` when the first waiter appears; without it waiters look again with backoff, and at the latest when the holder's
-/// time to live has passed.
+/// Push messages of a connection go to one receiver, and that is the application's. So wake-ups
+/// come through a small second connection, made from `wakeups` when the first waiter appears;
+/// without it waiters look again with backoff, and at the latest when the holder's time to live has
+/// passed.
 ///
-/// The connection may live on any executor; each call goes there and back. It is kept alive by the store.
+/// The connection may live on any executor; each call goes there and back. It is kept alive by the
+/// store.
 /// @throws boost::system::system_error `errc::invalid_option` when `connection` is null.
-[[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store>
-make_redis_store(std::shared_ptr<boost::redis::connection> connection, std::optional<config> wakeups = std::nullopt);
+[[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store> make_redis_store(
+    std::shared_ptr<boost::redis::connection> connection,
+    std::optional<config> wakeups = std::nullopt);
 
 } // namespace leasehold
 

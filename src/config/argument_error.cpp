@@ -8,7 +8,8 @@
 
 namespace leasehold::detail {
 
-void throw_argument_error(errc kind, std::string_view argument, std::string_view was, std::string_view allowed)
+void throw_argument_error(errc kind, std::string_view argument, std::string_view was,
+                          std::string_view allowed)
 {
     std::string text(argument);
     text.append(": ").append(was).append("; allowed: ").append(allowed);

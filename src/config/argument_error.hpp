@@ -9,7 +9,8 @@ namespace leasehold::detail {
 
 /// Says which argument was wrong, what it was, and what is allowed.
 /// @throws boost::system::system_error
-[[noreturn]] void throw_argument_error(errc kind, std::string_view argument, std::string_view was, std::string_view allowed);
+[[noreturn]] void throw_argument_error(errc kind, std::string_view argument, std::string_view was,
+                                       std::string_view allowed);
 
 } // namespace leasehold::detail
 

@@ -22,7 +22,8 @@ std::string wrong(std::string_view part, std::string_view value, std::string_vie
     return text;
 }
 
-std::string milliseconds_between(std::string_view part, milliseconds value, milliseconds least, milliseconds most)
+std::string milliseconds_between(std::string_view part, milliseconds value, milliseconds least,
+                                 milliseconds most)
 {
     if (value >= least && value <= most)
         return {};
@@ -70,7 +71,8 @@ std::string problem_of_sentinel(const config& c)
         return wrong("master", "", "the name that the Sentinels know the master by");
     // They name the master by its address, which a certificate seldom holds.
     if (c.tls && c.tls_verify)
-        return wrong("tls_verify", "true", "false with Sentinel: the name of the master's host is not known");
+        return wrong("tls_verify", "true",
+                     "false with Sentinel: the name of the master's host is not known");
     return {};
 }
 
@@ -84,7 +86,8 @@ std::string problem_of_times(const config& c)
             return text;
     }
     constexpr milliseconds decade = std::chrono::days(3653);
-    if (c.fence_retention != config::forever && (c.fence_retention < 1s || c.fence_retention > decade))
+    if (c.fence_retention != config::forever &&
+        (c.fence_retention < 1s || c.fence_retention > decade))
         return wrong("fence_retention", std::to_string(c.fence_retention.count()) + " ms",
                      "forever, or 1000 to " + std::to_string(decade.count()) + " ms");
     return {};

@@ -7,7 +7,8 @@
 
 namespace leasehold {
 
-/// The first field that cannot be used, its value, and what is allowed; empty when there is none. Shows no password.
+/// The first field that cannot be used, its value, and what is allowed; empty when there is none.
+/// Shows no password.
 std::string problem_of(const config& c);
 
 } // namespace leasehold

@@ -59,7 +59,9 @@ public:
     {
         if (code.category() != lock_category())
             return false;
-        const auto is = [e = static_cast<errc>(code.value())](auto... any) { return ((e == any) || ...); };
+        const auto is = [e = static_cast<errc>(code.value())](auto... any) {
+            return ((e == any) || ...);
+        };
         switch (static_cast<condition>(value)) {
         case condition::busy: return is(errc::held, errc::timed_out);
         case condition::lease_ended:
@@ -68,8 +70,8 @@ public:
             return is(errc::wrong_type, errc::invalid_name, errc::invalid_option, errc::invalid_url,
                       errc::not_supported, errc::permission_denied);
         case condition::store_fault:
-            return is(errc::store_refused, errc::store_unavailable, errc::outcome_unknown, errc::no_quorum,
-                      errc::not_replicated);
+            return is(errc::store_refused, errc::store_unavailable, errc::outcome_unknown,
+                      errc::no_quorum, errc::not_replicated);
         }
         return false;
     }

@@ -45,7 +45,8 @@ void lock_options::validate() const
     if (handoff_count > 1'000'000)
         refuse("handoff_count", std::to_string(handoff_count), "0 to 1000000");
     if (replica_acks != 0)
-        detail::throw_argument_error(errc::not_supported, "replica_acks", std::to_string(replica_acks), "only 0 yet");
+        detail::throw_argument_error(errc::not_supported, "replica_acks",
+                                     std::to_string(replica_acks), "only 0 yet");
 }
 
 } // namespace leasehold

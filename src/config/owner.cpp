@@ -17,7 +17,8 @@ std::optional<std::uint64_t> number(std::string_view text)
     std::uint64_t value = 0;
     const char* const end = text.data() + text.size();
     const auto [last, failure] = std::from_chars(text.data(), end, value);
-    if (failure != std::errc() || last != end || text.empty() || (text.size() > 1 && text.front() == '0'))
+    if (failure != std::errc() || last != end || text.empty() ||
+        (text.size() > 1 && text.front() == '0'))
         return std::nullopt;
     return value;
 }
@@ -40,12 +41,14 @@ owner owner::from_string(std::string_view text)
     const auto colon = text.find(':');
     if (colon != std::string_view::npos && hash != std::string_view::npos && colon < hash) {
         const auto fence = number(text.substr(hash + 1));
-        if (is_uuid(std::string(text.substr(0, colon))) && number(text.substr(colon + 1, hash - colon - 1)) && fence)
+        if (is_uuid(std::string(text.substr(0, colon))) &&
+            number(text.substr(colon + 1, hash - colon - 1)) && fence)
             return owner(std::string(text.substr(0, hash)), *fence);
     }
     detail::throw_argument_error(errc::invalid_option, "owner",
-                                 text.size() > 80 ? "a text of " + std::to_string(text.size()) + " bytes"
-                                                  : '"' + std::string(text) + '"',
+                                 text.size() > 80
+                                     ? "a text of " + std::to_string(text.size()) + " bytes"
+                                     : '"' + std::string(text) + '"',
                                  "what owner::to_string returned, <uuid>:<number>#<fence>");
 }
 

@@ -8,7 +8,8 @@
 #include <boost/asio/ip/address_v6.hpp>
 #include <boost/system/system_error.hpp>
 
-// Boost.URL is not used: it is a compiled library, and all others that are needed come with their headers alone.
+// Boost.URL is not used: it is a compiled library, and all others that are needed come with their
+// headers alone.
 
 #include <charconv>
 #include <set>
@@ -69,7 +70,8 @@ std::string decode(std::string_view text, std::string_view part)
     while (!text.empty()) {
         const char c = text.front();
         if (static_cast<unsigned char>(c) <= ' ' || c == '\x7f')
-            refuse(std::string(part) + " holds a blank or control character, must have it percent-encoded (%20)");
+            refuse(std::string(part) +
+                   " holds a blank or control character, must have it percent-encoded (%20)");
         text.remove_prefix(1);
         if (c != '%') {
             result += c;
@@ -78,7 +80,9 @@ std::string decode(std::string_view text, std::string_view part)
         const int high = text.size() >= 2 ? hex_digit(text[0]) : -1;
         const int low = text.size() >= 2 ? hex_digit(text[1]) : -1;
         if (high < 0 || low < 0)
-            refuse(std::string(part) + " holds a '%' without two hexadecimal digits behind it, must have it written %25");
+            refuse(
+                std::string(part) +
+                " holds a '%' without two hexadecimal digits behind it, must have it written %25");
         result += static_cast<char>(high * 16 + low);
         text.remove_prefix(2);
     }
@@ -94,7 +98,8 @@ std::string_view take_until(std::string_view& text, char mark)
     return result;
 }
 
-/// A text as it was given, in pieces that are still encoded. Of these `user` and `query` may hold secrets.
+/// A text as it was given, in pieces that are still encoded. Of these `user` and `query` may hold
+/// secrets.
 struct pieces
 {
     std::string scheme;
@@ -109,7 +114,8 @@ pieces cut(std::string_view text)
 {
     const std::size_t colon = text.find(':');
     if (colon == std::string_view::npos)
-        refuse("URL is without a scheme, must begin with redis:, rediss:, unix:, redis+sentinel: or memory:");
+        refuse("URL is without a scheme, must begin with redis:, rediss:, unix:, redis+sentinel: "
+               "or memory:");
     pieces result;
     result.scheme = lower(text.substr(0, colon));
     text.remove_prefix(colon + 1);
@@ -122,7 +128,8 @@ pieces cut(std::string_view text)
         text.remove_prefix(authority.size());
         // A secret with a '/' in it must not be taken for a path, and shown.
         if (text.find('@') != std::string_view::npos)
-            refuse("URL has an '@' behind its hosts; '/', '?', '#' and '@' in a user, password or parameter must be "
+            refuse("URL has an '@' behind its hosts; '/', '?', '#' and '@' in a user, password or "
+                   "parameter must be "
                    "percent-encoded (%2F, %3F, %23, %40)");
         if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
             result.user = authority.substr(0, at);
@@ -153,7 +160,8 @@ config::address read_host(std::string_view text, std::uint16_t port)
         text.remove_prefix(end + 1);
         has_port = text.starts_with(':');
         text.remove_prefix(has_port ? 1 : 0);
-    } else {
+    }
+    else {
         has_port = text.find(':') != std::string_view::npos;
         result.host = decode(take_until(text, ':'), "host");
     }
@@ -178,7 +186,8 @@ std::chrono::milliseconds read_milliseconds(std::string_view name, std::string_v
     return std::chrono::milliseconds(value);
 }
 
-void read_parameter(config& to, const std::string& scheme, const std::string& name, const std::string& value)
+void read_parameter(config& to, const std::string& scheme, const std::string& name,
+                    const std::string& value)
 {
     const bool sentinel = scheme == "redis+sentinel";
     if (name == "timeout")
@@ -195,7 +204,8 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
             to.fence_retention = std::chrono::seconds(seconds);
         else
             refuse(name, value, "forever, or a number of seconds, 1 or larger");
-    } else if (name == "db" && scheme == "unix")
+    }
+    else if (name == "db" && scheme == "unix")
         read_database(to, value);
     else if (name == "ca" && scheme == "rediss")
         to.tls_ca_file = value;
@@ -203,7 +213,8 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
         if (value != "full" && value != "none")
             refuse(name, value, "full or none");
         to.tls_verify = value == "full";
-    } else if (name == "sentinel_user" && sentinel)
+    }
+    else if (name == "sentinel_user" && sentinel)
         to.sentinel_user = value;
     else if (name == "sentinel_password" && sentinel)
         to.sentinel_password = value;
@@ -263,7 +274,8 @@ void read_path(config& to, const pieces& given)
         to.unix_socket = decode(given.path, "path");
         if (to.unix_socket.size() < 2)
             refuse("path", to.unix_socket, "the path of the socket, as in unix:///run/redis.sock");
-    } else if (given.path.size() > 1) {
+    }
+    else if (given.path.size() > 1) {
         read_database(to, given.path.substr(1));
     }
 }
@@ -286,8 +298,8 @@ config parse(std::string_view text)
     const std::string& scheme = given.scheme;
     constexpr std::string_view known = "redis, rediss, unix, redis+sentinel or memory";
     if (scheme == "redis+cluster" || scheme == "redlock")
-        throw boost::system::system_error(errc::not_supported,
-                                          "scheme is '" + scheme + "', must be " + std::string(known));
+        throw boost::system::system_error(
+            errc::not_supported, "scheme is '" + scheme + "', must be " + std::string(known));
     if (scheme == "memory")
         return read_memory(given);
     if (scheme != "redis" && scheme != "rediss" && scheme != "unix" && scheme != "redis+sentinel")
@@ -303,9 +315,11 @@ config parse(std::string_view text)
     if (scheme == "redis+sentinel") {
         result.store = config::kind::sentinel;
         read_hosts(result, given.hosts, 26379);
-    } else if (scheme != "unix") {
+    }
+    else if (scheme != "unix") {
         result.addresses = {read_host(given.hosts, 6379)};
-    } else if (!given.hosts.empty()) {
+    }
+    else if (!given.hosts.empty()) {
         refuse("host", given.hosts, "absent in a unix: URL, as in unix:///run/redis.sock");
     }
     read_path(result, given);

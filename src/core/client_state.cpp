@@ -8,39 +8,48 @@
 namespace leasehold::detail {
 namespace {
 
-constexpr clock::duration shutdown_limit = std::chrono::seconds(5); // without an answer of the store
+constexpr clock::duration shutdown_limit = std::chrono::seconds(
+    5); // without an answer of the store
 constexpr clock::duration cancel_limit = std::chrono::seconds(1);
 
 } // namespace
 
-std::shared_ptr<core> core::make(const asio::any_io_executor& executor, std::shared_ptr<store> where,
-                                 std::shared_ptr<observer> watching, std::unique_ptr<time_source> time)
+std::shared_ptr<client_state> client_state::make(const asio::any_io_executor& executor,
+                                                 std::shared_ptr<store> backend,
+                                                 std::shared_ptr<observer> watching,
+                                                 std::unique_ptr<time_source> time)
 {
-    auto made = std::make_shared<core>(executor, std::move(where), std::move(watching), std::move(time));
-    // After the strand was made: services are shut down in the reverse order of their making, and this one's news must come first.
-    asio::use_service<context_watch>(asio::query(executor, asio::execution::context))
-        .add(std::shared_ptr<context_user>(made, static_cast<context_user*>(made.get())));
+    auto made = std::make_shared<client_state>(executor, std::move(backend), std::move(watching),
+                                               std::move(time));
+    // After the strand was made: services are shut down in the reverse order of their making, and
+    // this one's news must come first.
+    asio::use_service<context_lifetime>(asio::query(executor, asio::execution::context))
+        .add(std::shared_ptr<context_observer>(made, static_cast<context_observer*>(made.get())));
     return made;
 }
 
-core_ptr make_core(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
-                   std::unique_ptr<time_source> time)
+client_state_ptr make_client_state(const asio::any_io_executor& executor,
+                                   std::shared_ptr<store> backend,
+                                   std::shared_ptr<observer> watching,
+                                   std::unique_ptr<time_source> time)
 {
-    return core::make(executor, std::move(where), std::move(watching), std::move(time));
+    return client_state::make(executor, std::move(backend), std::move(watching), std::move(time));
 }
 
-core::core(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
-           std::unique_ptr<time_source> time)
-    : runtime(executor, std::move(where), std::move(watching), std::move(time)), returns_(*this, *this), lessor_(*this, returns_),
+client_state::client_state(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
+                           std::shared_ptr<observer> watching, std::unique_ptr<time_source> time)
+    : turn_context(executor, std::move(backend), std::move(watching), std::move(time)),
+      releases_(*this, *this),
+      lessor_(*this, releases_),
       stop_limit_(*this)
 {}
 
-core::~core()
+client_state::~client_state()
 {
     timers.clear();
 }
 
-error_code core::ready() const noexcept
+error_code client_state::ready() const noexcept
 {
     switch (phase_.load(std::memory_order_acquire)) {
     case phase::fresh: return errc::not_running;
@@ -50,7 +59,7 @@ error_code core::ready() const noexcept
     return errc::shut_down;
 }
 
-void core::run(completion<error_code>::handler_type handler)
+void client_state::run(completion<error_code>::handler_type handler)
 {
     auto expected = phase::fresh;
     if (!phase_.compare_exchange_strong(expected, phase::running)) {
@@ -62,10 +71,10 @@ void core::run(completion<error_code>::handler_type handler)
         if (auto& slot = op->done.slot(); slot.is_connected()) {
             slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
                 if (const auto self = weak.lock(); self && type != asio::cancellation_type::none)
-                    static_cast<core&>(*self).cancel();
+                    static_cast<client_state&>(*self).cancel();
             });
         }
-        on_strand([this, going = departure(op)]() mutable {
+        on_strand([this, going = posted_op(op)]() mutable {
             going.arrive(*this, [this](const outcome_op_ptr& arrived) {
                 run_ = arrived;
                 opened_ = true;
@@ -84,12 +93,12 @@ void core::run(completion<error_code>::handler_type handler)
     }
 }
 
-void core::shutdown(completion<error_code>::handler_type handler)
+void client_state::shutdown(completion<error_code>::handler_type handler)
 {
     const outcome_op_ptr op(new outcome_op(std::move(handler)));
     cancel_by_slot(*this, op);
     no_more_locks();
-    on_strand([this, going = departure(op)]() mutable {
+    on_strand([this, going = posted_op(op)]() mutable {
         going.arrive(*this, [this](const outcome_op_ptr& arrived) {
             shutdowns_.push_back(arrived);
             stop(shutdown_limit);
@@ -97,18 +106,19 @@ void core::shutdown(completion<error_code>::handler_type handler)
     });
 }
 
-void core::cancel() noexcept
+void client_state::cancel() noexcept
 {
     no_more_locks();
     try {
         on_strand([this] { cancel_now(); });
     }
     catch (...) {
-        cancel_at_turn_end_.store(true, std::memory_order_relaxed); // there is no memory to say it now
+        cancel_at_turn_end_.store(true,
+                                  std::memory_order_relaxed); // there is no memory to say it now
     }
 }
 
-void core::cancel_now()
+void client_state::cancel_now()
 {
     if (run_)
         run_outcome_ = asio::error::operation_aborted;
@@ -116,7 +126,7 @@ void core::cancel_now()
     stop(cancel_limit);
 }
 
-client_stats core::stats() const noexcept
+client_stats client_state::stats() const noexcept
 {
     return {.held = counts.held.value(),
             .waiting = counts.waiting.value(),
@@ -134,33 +144,33 @@ client_stats core::stats() const noexcept
             .disconnects = counts.disconnects.value()};
 }
 
-void core::lock(lock_op& op)
+void client_state::lock(lock_op& op)
 {
     if (stopping_)
         return op.done(errc::shut_down, lease());
     at(op.spec->name).enqueue(op);
 }
 
-void core::enter(enter_op& op)
+void client_state::enter(reentry_op& op)
 {
     if (stopping_)
         return op.done(errc::shut_down, lease());
-    op.start(lessor_, entering_);
+    op.start(lessor_, reentries_);
 }
 
-contender& core::at(std::string_view name)
+wait_queue& client_state::at(std::string_view name)
 {
     const auto found = names_.find(name);
     if (found != names_.end())
         return found->second;
     const auto place = names_.try_emplace(std::string(name), lessor_).first;
-    contender& made = place->second;
+    wait_queue& made = place->second;
     made.set_name(place->first);
     in_order_.push_back(made);
     return made;
 }
 
-void core::on_hint(std::string_view name)
+void client_state::on_hint(std::string_view name)
 {
     turn([&] {
         if (const auto found = names_.find(name); found != names_.end())
@@ -168,7 +178,7 @@ void core::on_hint(std::string_view name)
     });
 }
 
-void core::on_connected()
+void client_state::on_connected()
 {
     turn([this] {
         online_ = true;
@@ -176,51 +186,51 @@ void core::on_connected()
         ++counts.connects;
         tell([](observer& o) { o.connected(); });
         // What is to be given back first: somebody may wait for it.
-        returns_.connected();
+        releases_.connected();
         lessor_.keeper.connected();
-        for (contender& each : in_order_)
+        for (wait_queue& each : in_order_)
             each.connected();
-        for (auto i = entering_.begin(); i != entering_.end();) {
-            enter_op& each = *i++;
+        for (auto i = reentries_.begin(); i != reentries_.end();) {
+            reentry_op& each = *i++;
             each.connected();
         }
     });
 }
 
-void core::on_disconnected(error_code why)
+void client_state::on_disconnected(error_code why)
 {
     turn([this, why] {
         if (std::exchange(online_, false))
             ++counts.disconnects;
         trouble_ = why ? why : error_code(errc::store_unavailable);
         tell([this](observer& o) { o.disconnected(trouble_); });
-        for (contender& each : in_order_)
+        for (wait_queue& each : in_order_)
             each.disconnected(trouble_);
-        for (auto i = entering_.begin(); i != entering_.end();) {
-            enter_op& each = *i++;
+        for (auto i = reentries_.begin(); i != reentries_.end();) {
+            reentry_op& each = *i++;
             each.disconnected(trouble_);
         }
     });
 }
 
-void core::on_answer()
+void client_state::on_answer()
 {
     if (stopping_ && !stopped_ && patient_)
         timers.schedule(stop_limit_, turn_time() + shutdown_limit);
 }
 
-void core::on_all_returned()
+void client_state::on_all_returned()
 {
     if (stopping_ && !stopped_)
         stopped({});
 }
 
-void core::no_more_locks() noexcept
+void client_state::no_more_locks() noexcept
 {
     phase_.store(phase::stopping, std::memory_order_release);
 }
 
-void core::stop(clock::duration grace)
+void client_state::stop(clock::duration grace)
 {
     if (stopped_)
         return stopped(stop_outcome_);
@@ -233,32 +243,33 @@ void core::stop(clock::duration grace)
     refuse_waiting();
     lessor_.shut_down();
     stopping_ = true;
-    if (!opened_ || returns_.empty())
+    if (!opened_ || releases_.empty())
         return stopped({});
     timers.schedule(stop_limit_, limit);
 }
 
-void core::refuse_waiting()
+void client_state::refuse_waiting()
 {
-    for (contender& each : in_order_) {
+    for (wait_queue& each : in_order_) {
         if (!has(mutant::waiters_not_refused))
             each.fail_all(errc::shut_down);
         each.stop();
     }
-    while (!entering_.empty())
-        entering_.front().fail(errc::shut_down);
+    while (!reentries_.empty())
+        reentries_.front().fail(errc::shut_down);
 }
 
-void core::stopped(error_code outcome)
+void client_state::stopped(error_code outcome)
 {
     if (!std::exchange(stopped_, true)) {
-        returns_.give_up(errc::shut_down);
+        releases_.give_up(errc::shut_down);
         lessor_.to_check().clear();
         names_.clear();
         counts.watched.clear();
         timers.clear();
     }
-    // A lease that had ended before may still be released: that must not wait for a store that is closed.
+    // A lease that had ended before may still be released: that must not wait for a store that is
+    // closed.
     online_ = false;
     if (std::exchange(opened_, false)) {
         stop_time();
@@ -272,31 +283,32 @@ void core::stopped(error_code outcome)
 }
 
 // Cancellations of which only a mark could be made.
-void core::hear()
+void client_state::complete_cancelled()
 {
-    for (contender& each : in_order_)
-        each.hear();
-    for (auto i = entering_.begin(); i != entering_.end();) {
-        enter_op& each = *i++;
-        if (each.done.unheard)
+    for (wait_queue& each : in_order_)
+        each.complete_cancelled();
+    for (auto i = reentries_.begin(); i != reentries_.end();) {
+        reentry_op& each = *i++;
+        if (each.done.cancel_requested)
             each.cancel();
     }
-    lessor_.hear();
-    returns_.hear();
+    lessor_.complete_cancelled();
+    releases_.complete_cancelled();
     for (const outcome_op_ptr& each : shutdowns_)
-        if (each->done.unheard)
+        if (each->done.cancel_requested)
             each->cancel();
 }
 
-void core::on_turn_end()
+void client_state::on_turn_end()
 {
-    if (unheard.load(std::memory_order_relaxed) && unheard.exchange(false, std::memory_order_acquire))
-        hear();
+    if (cancel_requested.load(std::memory_order_relaxed) &&
+        cancel_requested.exchange(false, std::memory_order_acquire))
+        complete_cancelled();
     if (cancel_at_turn_end_.load(std::memory_order_relaxed) && cancel_at_turn_end_.exchange(false))
         cancel_now();
     lessor_.keeper.flush();
     auto& looked_at = lessor_.to_check();
-    for (contender* each : looked_at) {
+    for (wait_queue* each : looked_at) {
         each->looked_at();
         if (each->unused() && each->rest())
             names_.erase(names_.find(each->name()));
@@ -304,8 +316,9 @@ void core::on_turn_end()
     looked_at.clear();
 }
 
-// Something is half done and nobody knows what, so nothing more is done: leases end here, and what the store holds ends with its time to live.
-void core::on_turn_failed() noexcept
+// Something is half done and nobody knows what, so nothing more is done: leases end here, and what
+// the store holds ends with its time to live.
+void client_state::on_turn_failed() noexcept
 {
     no_more_locks();
     stopping_ = stopped_ = true;
@@ -327,14 +340,14 @@ void core::on_turn_failed() noexcept
     running_.reset();
 }
 
-void core::drop_all(error_code told) noexcept
+void client_state::drop_all(error_code told) noexcept
 {
-    for (contender& each : in_order_)
+    for (wait_queue& each : in_order_)
         each.drop(told);
-    while (!entering_.empty())
-        entering_.front().drop(told);
+    while (!reentries_.empty())
+        reentries_.front().drop(told);
     lessor_.drop(told);
-    returns_.drop(told);
+    releases_.drop(told);
     timers.clear();
     names_.clear();
     if (run_)
@@ -343,9 +356,10 @@ void core::drop_all(error_code told) noexcept
         each->done.end(told ? error_code(errc::store_unavailable) : error_code());
 }
 
-void core::on_context_end() noexcept
+void client_state::on_context_end() noexcept
 {
-    // Nothing may be posted any more, so nobody can be told: handlers are destroyed, as the context does with its own.
+    // Nothing may be posted any more, so nobody can be told: handlers are destroyed, as the context
+    // does with its own.
     const auto stays = shared_from_this();
     running_.reset();
     dead_.store(true, std::memory_order_release);

@@ -1,12 +1,12 @@
 #ifndef LEASEHOLD_SRC_CORE_CLIENT_STATE_HPP
 #define LEASEHOLD_SRC_CORE_CLIENT_STATE_HPP
 
-#include "core/async/context_lifetime.hpp"
-#include "core/async/completion.hpp"
-#include "core/acquire/wait_queue.hpp"
 #include "core/acquire/reentry_op.hpp"
-#include "core/lease/lessor.hpp"
+#include "core/acquire/wait_queue.hpp"
+#include "core/async/completion.hpp"
+#include "core/async/context_lifetime.hpp"
 #include "core/async/outcome_op.hpp"
+#include "core/lease/lessor.hpp"
 #include "core/release/pending_releases.hpp"
 #include "core/turn/turn_context.hpp"
 #include "name_map.hpp"
@@ -20,20 +20,23 @@
 
 namespace leasehold::detail {
 
-/// A client: its life from the first call to the last release, and the way from the store's events to those they concern.
-class core final : public runtime,
-                   private store_listener,
-                   private context_user,
-                   private returns::listener
+/// A client: its life from the first call to the last release, and the way from the store's events
+/// to those they concern.
+class client_state final : public turn_context,
+                           private store_listener,
+                           private context_observer,
+                           private pending_releases::listener
 {
 public:
     /// Made by this only: it tells the context that it is there.
-    static std::shared_ptr<core> make(const asio::any_io_executor& executor, std::shared_ptr<store> where,
-                                      std::shared_ptr<observer> watching, std::unique_ptr<time_source> time);
+    static std::shared_ptr<client_state> make(const asio::any_io_executor& executor,
+                                              std::shared_ptr<store> backend,
+                                              std::shared_ptr<observer> watching,
+                                              std::unique_ptr<time_source> time);
 
-    core(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
-         std::unique_ptr<time_source> time);
-    ~core();
+    client_state(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
+                 std::shared_ptr<observer> watching, std::unique_ptr<time_source> time);
+    ~client_state();
 
     // From any thread.
     /// Success while locks can be asked for.
@@ -45,7 +48,7 @@ public:
 
     // On the strand, in a turn.
     void lock(lock_op& op);
-    void enter(enter_op& op);
+    void enter(reentry_op& op);
     [[nodiscard]] lessor& leases() noexcept { return lessor_; }
 
 private:
@@ -59,11 +62,11 @@ private:
     class stop_limit final : public timer
     {
     public:
-        explicit stop_limit(core& whose) noexcept : core_(whose) {}
+        explicit stop_limit(client_state& whose) noexcept : client_(whose) {}
 
     private:
-        void expired() override { core_.stopped(errc::store_unavailable); }
-        core& core_;
+        void expired() override { client_.stopped(errc::store_unavailable); }
+        client_state& client_;
     };
 
     void on_hint(std::string_view name) override;
@@ -75,27 +78,29 @@ private:
     void on_turn_end() override;
     void on_turn_failed() noexcept override;
 
-    contender& at(std::string_view name);
+    wait_queue& at(std::string_view name);
     void no_more_locks() noexcept;
     void cancel_now();
-    void hear();
+    void complete_cancelled();
     void stop(clock::duration grace);
     void stopped(error_code outcome);
     void refuse_waiting();
     void drop_all(error_code told) noexcept;
 
     std::atomic<phase> phase_ = phase::fresh;
-    returns returns_;
+    pending_releases releases_;
     lessor lessor_;
-    name_map<contender> names_;
-    contender::list in_order_; ///< Of their making: nothing depends on how names are hashed.
-    enter_op::list entering_;
+    name_map<wait_queue> names_;
+    wait_queue::list in_order_; ///< Of their making: nothing depends on how names are hashed.
+    reentry_op::list reentries_;
     stop_limit stop_limit_;
     outcome_op_ptr run_;
     std::vector<outcome_op_ptr> shutdowns_;
     error_code run_outcome_;
     error_code stop_outcome_; ///< What a shutdown of a client that has stopped is told.
-    std::shared_ptr<runtime> running_; ///< Itself, while the store is open: what is outstanding ends in order, whoever still has a handle.
+    std::shared_ptr<turn_context>
+        running_; ///< Itself, while the store is open: what is outstanding ends in order, whoever
+                  ///< still has a handle.
     std::atomic<bool> cancel_at_turn_end_ = false;
     bool opened_ = false;
     bool stopping_ = false; ///< Only what is to be given back is waited for.

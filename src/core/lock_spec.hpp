@@ -12,7 +12,7 @@ namespace leasehold::detail {
 /// A name and how it is locked: what a mutex carries, and all that was made through it shares.
 struct lock_spec
 {
-    core_ptr owner; ///< The client's state; keeps it for as long as there are handles.
+    client_state_ptr owner; ///< The client's state; keeps it for as long as there are handles.
     std::string name;
     lock_options options;
 
@@ -29,8 +29,10 @@ struct lock_spec
     /// When a lease that begins at `since` has been held for long enough.
     [[nodiscard]] clock::time_point longest(clock::time_point since) const noexcept
     {
-        const auto room = std::chrono::duration_cast<std::chrono::milliseconds>(clock::time_point::max() - since);
-        return options.longest_hold >= room ? clock::time_point::max() : since + options.longest_hold;
+        const auto room = std::chrono::duration_cast<std::chrono::milliseconds>(
+            clock::time_point::max() - since);
+        return options.longest_hold >= room ? clock::time_point::max()
+                                            : since + options.longest_hold;
     }
 
     /// Whether a lease taken under these options serves somebody who asked for `other`.
@@ -39,8 +41,8 @@ struct lock_spec
         const lock_options& a = options;
         const lock_options& b = other.options;
         return this == &other ||
-               (a.lease_time == b.lease_time && a.renew == b.renew && a.renew_interval == b.renew_interval &&
-                a.longest_hold == b.longest_hold);
+               (a.lease_time == b.lease_time && a.renew == b.renew &&
+                a.renew_interval == b.renew_interval && a.longest_hold == b.longest_hold);
     }
 };
 

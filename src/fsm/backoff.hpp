@@ -13,16 +13,20 @@ using random_source = std::mt19937_64;
 /// A random duration between `low` and `high`, both included.
 inline clock::duration pick(random_source& random, clock::duration low, clock::duration high)
 {
-    return clock::duration(std::uniform_int_distribution<clock::rep>(low.count(), std::max(low, high).count())(random));
+    return clock::duration(std::uniform_int_distribution<clock::rep>(
+        low.count(), std::max(low, high).count())(random));
 }
 
-/// Exponential backoff with full jitter: each pause is random below a bound that doubles from the floor to the ceiling. Full jitter, because
-/// equal pauses keep those who collided once together for ever.
+/// Exponential backoff with full jitter: each pause is random below a bound that doubles from the
+/// floor to the ceiling. Full jitter, because equal pauses keep those who collided once together
+/// for ever.
 class backoff
 {
 public:
     backoff() = default;
-    backoff(clock::duration floor, clock::duration ceiling) noexcept : floor_(floor), ceiling_(ceiling), bound_(floor) {}
+    backoff(clock::duration floor, clock::duration ceiling) noexcept
+        : floor_(floor), ceiling_(ceiling), bound_(floor)
+    {}
 
     clock::duration next(random_source& random)
     {

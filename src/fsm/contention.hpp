@@ -8,14 +8,17 @@
 
 namespace leasehold::fsm {
 
-/// How one client contends for one name, on behalf of all who wait for it here. Decides; does nothing itself.
+/// How one client contends for one name, on behalf of all who wait for it here. Decides; does
+/// nothing itself.
 ///
-///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, or from the top
+///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, or from
+///   the top
 ///                    sending ──held─────▶ sleeping ──due, hint, connected──▶ sending
 ///                    sending ──failed───▶ sleeping
 ///                    sending ──failed again──▶ pausing ──due, hint──▶ sending
 ///
-/// Contention belongs to the name and not to a waiter: waiters come and go, a wake-up or a grant is never lost with one of them.
+/// Contention belongs to the name and not to a waiter: waiters come and go, a wake-up or a grant is
+/// never lost with one of them.
 class contention
 {
 public:
@@ -23,8 +26,10 @@ public:
     {
         idle,      ///< Nobody wants it.
         sending,   ///< One acquire is under way.
-        sleeping,  ///< Another has it, or the store did not serve; looks again later, or when something has changed.
-        pausing,   ///< The store failed again. No connection shortens the pause: one that comes and goes is not to bring a request each time.
+        sleeping,  ///< Another has it, or the store did not serve; looks again later, or when
+                   ///< something has changed.
+        pausing,   ///< The store failed again. No connection shortens the pause: one that comes and
+                   ///< goes is not to bring a request each time.
         holding,   ///< This client has it.
         releasing, ///< It is being left.
     };
@@ -108,7 +113,8 @@ public:
             return send(); // once: `send` forgets the hint
         clock::duration pause = backoff_.next(random);
         if (remaining >= clock::duration::zero())
-            pause = std::min(pause, remaining + pick(random, std::chrono::milliseconds(1), std::chrono::milliseconds(3)));
+            pause = std::min(pause, remaining + pick(random, std::chrono::milliseconds(1),
+                                                     std::chrono::milliseconds(3)));
         if (has(mutant::only_hints))
             pause = std::chrono::hours(1);
         if (has(mutant::no_backoff))
@@ -130,7 +136,8 @@ public:
         return pause;
     }
 
-    /// It reached the server after its time; the reply has brought the server's time, so the next one should fit.
+    /// It reached the server after its time; the reply has brought the server's time, so the next
+    /// one should fit.
     action late(bool wanted, random_source& random)
     {
         if (!wanted)
@@ -142,7 +149,8 @@ public:
 
     void leaving() noexcept { state_ = state::releasing; }
 
-    /// The hold has ended. `others`: other processes wait, and were told; they get a head start, or this one would win every time.
+    /// The hold has ended. `others`: other processes wait, and were told; they get a head start, or
+    /// this one would win every time.
     action left(bool wanted, bool others, bool online, random_source& random)
     {
         state_ = state::idle;
@@ -153,13 +161,17 @@ public:
         if (others) {
             yielding_ = true;
             state_ = state::sleeping;
-            return {action::kind::sleep, pick(random, std::chrono::milliseconds(1), backoff_.floor())};
+            return {action::kind::sleep,
+                    pick(random, std::chrono::milliseconds(1), backoff_.floor())};
         }
         return this->wanted(online);
     }
 
     /// Nothing is under way, and somebody waits.
-    [[nodiscard]] bool waits() const noexcept { return state_ == state::sleeping || state_ == state::pausing; }
+    [[nodiscard]] bool waits() const noexcept
+    {
+        return state_ == state::sleeping || state_ == state::pausing;
+    }
 
 private:
     action send() noexcept

@@ -20,7 +20,8 @@ constexpr clock::duration drift_margin(clock::duration lease) noexcept
 
 /// When a lease is renewed, and when it is over. Decides; does nothing itself.
 ///
-/// Waits until the renewal is due, sends it, waits for the answer; a failure is tried again until the deadline. Once it has ended it stays ended.
+/// Waits until the renewal is due, sends it, waits for the answer; a failure is tried again until
+/// the deadline. Once it has ended it stays ended.
 class keep_alive
 {
 public:
@@ -35,7 +36,8 @@ public:
     /// @param lease    At most 49 days, in whole milliseconds; so is the interval.
     /// @param interval From one confirmed renewal to the next; zero: never renewed.
     /// @param ends     The end of the longest hold.
-    keep_alive(clock::time_point sent, clock::duration lease, clock::duration interval, clock::time_point ends) noexcept
+    keep_alive(clock::time_point sent, clock::duration lease, clock::duration interval,
+               clock::time_point ends) noexcept
         : lease_(whole(lease)), interval_(whole(interval)), ends_(ends)
     {
         confirm(sent);
@@ -56,7 +58,8 @@ public:
     [[nodiscard]] bool in_flight() const noexcept { return in_flight_; }
     [[nodiscard]] errc reason() const noexcept { return reason_; }
 
-    /// A renewal was sent that nobody knows of whether it ran, or still will: what it was for may be there for longer than was confirmed.
+    /// A renewal was sent that nobody knows of whether it ran, or still will: what it was for may
+    /// be there for longer than was confirmed.
     [[nodiscard]] bool doubtful() const noexcept { return doubtful_; }
 
     action due(clock::time_point now) noexcept
@@ -72,7 +75,8 @@ public:
 
     void sent() noexcept { in_flight_ = true; }
 
-    /// A renewal that was sent at `sent` was confirmed. Also for an answer that was no longer waited for: it is proof all the same.
+    /// A renewal that was sent at `sent` was confirmed. Also for an answer that was no longer
+    /// waited for: it is proof all the same.
     action confirmed(clock::time_point sent, clock::time_point now) noexcept
     {
         if (ended_)
@@ -125,15 +129,20 @@ private:
         const clock::duration interval = interval_;
         const auto margin = has(mutant::no_margin) ? clock::duration::zero() : drift_margin(lease);
         deadline_ = std::max(deadline_, std::min(sent + lease - margin, ends_));
-        // Due times share a grid, so that leases taken one after another are renewed in one batch; early by a 64th at most.
-        const clock::duration grid = std::max<clock::duration>(lease / 64, std::chrono::milliseconds(1));
+        // Due times share a grid, so that leases taken one after another are renewed in one batch;
+        // early by a 64th at most.
+        const clock::duration grid = std::max<clock::duration>(lease / 64,
+                                                               std::chrono::milliseconds(1));
         const auto due = (sent + interval).time_since_epoch();
         renew_at_ = std::max(clock::time_point(due - due % grid), sent + interval / 2);
     }
 
     using compact = std::chrono::duration<std::uint32_t, std::milli>;
 
-    static compact whole(clock::duration d) noexcept { return std::chrono::duration_cast<compact>(d); }
+    static compact whole(clock::duration d) noexcept
+    {
+        return std::chrono::duration_cast<compact>(d);
+    }
 
     // One for each lease that is held: small.
     compact lease_;

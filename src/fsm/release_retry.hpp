@@ -11,9 +11,11 @@
 
 namespace leasehold::fsm {
 
-/// Leaves a lock for certain: repeats the release until the store has answered it, or until the time to live has passed anyway. Where that may
-/// have been prolonged, by others under the same owner or by a renewal that is still on its way, only an answer ends it.
-/// Serves a release that a holder waits for, and an acquire whose answer never came (an orphan). Decides; does nothing itself.
+/// Leaves a lock for certain: repeats the release until the store has answered it, or until the
+/// time to live has passed anyway. Where that may have been prolonged, by others under the same
+/// owner or by a renewal that is still on its way, only an answer ends it. Serves a release that a
+/// holder waits for, and an acquire whose answer never came (an orphan). Decides; does nothing
+/// itself.
 class release
 {
 public:
@@ -25,14 +27,19 @@ public:
         done, ///< `outcome()` says how it ended.
     };
 
-    /// @param runs_until An acquire of this owner may still run until then; the past for a lock that is held. "Not owner" is the last word
+    /// @param runs_until An acquire of this owner may still run until then; the past for a lock
+    /// that is held. "Not owner" is the last word
     ///                   only to a release sent later.
-    /// @param over       By then the time to live has passed, whatever happened, unless it may have been `prolonged`.
+    /// @param over       By then the time to live has passed, whatever happened, unless it may have
+    /// been `prolonged`.
     release(clock::time_point runs_until, clock::time_point over, bool prolonged) noexcept
         : runs_until_(runs_until), over_(over), prolonged_(prolonged)
     {}
 
-    [[nodiscard]] clock::time_point next() const noexcept { return in_flight_ ? over_ : std::min(again_at_, over_); }
+    [[nodiscard]] clock::time_point next() const noexcept
+    {
+        return in_flight_ ? over_ : std::min(again_at_, over_);
+    }
     [[nodiscard]] error_code outcome() const noexcept { return outcome_; }
 
     action due(clock::time_point now, bool online) noexcept
@@ -64,7 +71,8 @@ public:
         return due(now, true);
     }
 
-    /// The acquire that was to be given back is known to have run, or not to run any more: nothing has to be waited for.
+    /// The acquire that was to be given back is known to have run, or not to run any more: nothing
+    /// has to be waited for.
     action settled(clock::time_point now) noexcept
     {
         runs_until_ = std::min(runs_until_, now);

@@ -50,13 +50,24 @@ struct call : boost::intrusive_ref_counter<call, boost::thread_unsafe_counter>
         std::chrono::milliseconds lease;
     };
 
-    call(kind which, std::weak_ptr<simulated_store> sender, host_state& where) : what(which), from(std::move(sender)), host(where) {}
+    call(kind which, std::weak_ptr<simulated_store> sender, host_state& where)
+        : what(which), from(std::move(sender)), host(where)
+    {}
 
     /// The step that is three steps on from this one: sent, ran, answered.
     [[nodiscard]] bool has_steps() const noexcept { return what <= kind::release; }
-    [[nodiscard]] step sent_step() const noexcept { return static_cast<step>(3 * static_cast<int>(what)); }
-    [[nodiscard]] step ran_step() const noexcept { return static_cast<step>(3 * static_cast<int>(what) + 1); }
-    [[nodiscard]] step answered_step() const noexcept { return static_cast<step>(3 * static_cast<int>(what) + 2); }
+    [[nodiscard]] step sent_step() const noexcept
+    {
+        return static_cast<step>(3 * static_cast<int>(what));
+    }
+    [[nodiscard]] step ran_step() const noexcept
+    {
+        return static_cast<step>(3 * static_cast<int>(what) + 1);
+    }
+    [[nodiscard]] step answered_step() const noexcept
+    {
+        return static_cast<step>(3 * static_cast<int>(what) + 2);
+    }
 
     const kind what;
     const std::weak_ptr<simulated_store> from;
@@ -76,7 +87,9 @@ struct call : boost::intrusive_ref_counter<call, boost::thread_unsafe_counter>
     std::int64_t latest = 0;
     std::vector<item> items;
 
-    std::variant<std::monostate, store::acquire_handler, store::renew_handler, store::release_handler> handler;
+    std::variant<std::monostate, store::acquire_handler, store::renew_handler,
+                 store::release_handler>
+        handler;
 };
 
 using call_ptr = boost::intrusive_ptr<call>;

@@ -1,5 +1,7 @@
 #include <leasehold/testing/host.hpp>
 
+#include <leasehold/detail/access.hpp>
+
 #include "testing/host_state.hpp"
 #include "testing/host_time.hpp"
 #include "testing/server_state.hpp"
@@ -55,7 +57,9 @@ client host::make_client(server& where, std::shared_ptr<observer> watching)
     const auto store = std::make_shared<impl::simulated_store>(*state_, where.state());
     state_->stores.push_back(store);
     const auto seed = impl::mix(state_->random.next() + state_->clients++);
-    return client(leasehold::detail::make_core(get_executor(), store, std::move(watching), std::make_unique<impl::host_time>(*state_, seed)));
+    return leasehold::detail::access::make_client(
+        leasehold::detail::make_client_state(get_executor(), store, std::move(watching),
+                                             std::make_unique<impl::host_time>(*state_, seed)));
 }
 
 clock::time_point host::now() const noexcept
@@ -67,7 +71,8 @@ std::chrono::system_clock::time_point host::wall_clock() const noexcept
 {
     constexpr std::chrono::seconds first(1'700'000'000);
     const auto shown = state_->time.now().time_since_epoch() + state_->wall_ahead + first;
-    return std::chrono::system_clock::time_point(std::chrono::duration_cast<std::chrono::system_clock::duration>(shown));
+    return std::chrono::system_clock::time_point(
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(shown));
 }
 
 void host::on_step(std::function<void(step)> f)

@@ -27,16 +27,20 @@ void local_alarm::ring()
         return arm(where, local_);
     // The timers of the operating system stand still while the machine is suspended.
     if (by_timer_ && where.paused && where.timers_late > clock::duration::zero())
-        return where.time.arm(*this, where.pause_ends + clock::duration(static_cast<clock::rep>(
-                                                            where.random.below(static_cast<std::uint64_t>(where.timers_late.count())))));
+        return where.time.arm(
+            *this, where.pause_ends + clock::duration(static_cast<clock::rep>(where.random.below(
+                                          static_cast<std::uint64_t>(where.timers_late.count())))));
     listed::unlink();
     due();
 }
 
 host_state::host_state(scheduler& all, std::size_t which, std::string called)
-    : time(all), number(which), name(called.empty() ? "host " + std::to_string(which) : std::move(called)),
+    : time(all),
+      number(which),
+      name(called.empty() ? "host " + std::to_string(which) : std::move(called)),
       random(mix(all.seed()) + which),
-      lease_clock(std::make_shared<machine_clock>(all.time, std::chrono::seconds(random.below(1'000'000))))
+      lease_clock(
+          std::make_shared<machine_clock>(all.time, std::chrono::seconds(random.below(1'000'000))))
 {}
 
 host_state::~host_state() = default;
@@ -77,7 +81,9 @@ void host_state::cut_off(direction which, clock::duration how_long)
         cut_to_server_until = std::max(cut_to_server_until, until);
     if (which != direction::to_server)
         cut_from_server_until = std::max(cut_from_server_until, until);
-    line(which == direction::both ? "CUT OFF" : which == direction::to_server ? "CUT OFF to the server" : "CUT OFF from the server");
+    line(which == direction::both        ? "CUT OFF"
+         : which == direction::to_server ? "CUT OFF to the server"
+                                         : "CUT OFF from the server");
 }
 
 void host_state::drop_waits() noexcept

@@ -21,7 +21,9 @@ namespace leasehold::testing::impl {
 class simulated_store;
 
 /// Rings when the clock of a host shows a time.
-class local_alarm : public alarm, public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
+class local_alarm : public alarm,
+                    public boost::intrusive::list_base_hook<
+                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
 {
 public:
     void arm(host_state& where, clock::time_point local);
@@ -39,7 +41,8 @@ protected:
 
 private:
     friend class host_state;
-    using listed = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+    using listed = boost::intrusive::list_base_hook<
+        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
     void ring() final;
     virtual void due() = 0;
@@ -77,7 +80,10 @@ public:
 
     [[nodiscard]] bool cut_to_server() const noexcept { return time.now() < cut_to_server_until; }
     [[nodiscard]] bool sends() const noexcept { return time.now() >= no_sending_until; }
-    [[nodiscard]] bool cut_from_server() const noexcept { return time.now() < cut_from_server_until; }
+    [[nodiscard]] bool cut_from_server() const noexcept
+    {
+        return time.now() < cut_from_server_until;
+    }
 
     /// How long a message takes.
     [[nodiscard]] clock::duration delay();

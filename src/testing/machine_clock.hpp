@@ -39,7 +39,8 @@ public:
         if (local - base_ > std::chrono::years(30))
             return clock::time_point::max();
         const auto wanted = (local - base_).count();
-        clock::time_point truth = true_base_ + clock::duration(wanted - wanted / (1'000'000 + rate_) * rate_);
+        clock::time_point truth = true_base_ +
+                                  clock::duration(wanted - wanted / (1'000'000 + rate_) * rate_);
         // The divisions were rounded; a few steps at most.
         while (shows(truth) < local)
             truth += std::max(clock::duration(1), local - shows(truth));

@@ -5,7 +5,8 @@
 
 namespace leasehold::testing::impl {
 
-/// Mixes a number so that neighbours have nothing in common (the finaliser of MurmurHash3 with better constants).
+/// Mixes a number so that neighbours have nothing in common (the finaliser of MurmurHash3 with
+/// better constants).
 constexpr std::uint64_t mix(std::uint64_t x) noexcept
 {
     x ^= x >> 30;
@@ -15,7 +16,8 @@ constexpr std::uint64_t mix(std::uint64_t x) noexcept
     return x ^ (x >> 31);
 }
 
-/// A small generator: a counter, mixed. Each user has its own, so that one more draw here changes nothing there.
+/// A small generator: a counter, mixed. Each user has its own, so that one more draw here changes
+/// nothing there.
 class generator
 {
 public:
@@ -24,15 +26,23 @@ public:
     constexpr std::uint64_t next() noexcept { return mix(state_ += golden); }
 
     /// Below `bound`; 0 for 0.
-    constexpr std::uint64_t below(std::uint64_t bound) noexcept { return bound < 2 ? 0 : next() % bound; }
+    constexpr std::uint64_t below(std::uint64_t bound) noexcept
+    {
+        return bound < 2 ? 0 : next() % bound;
+    }
 
-    constexpr bool chance(std::uint32_t per_million) noexcept { return per_million != 0 && below(1'000'000) < per_million; }
+    constexpr bool chance(std::uint32_t per_million) noexcept
+    {
+        return per_million != 0 && below(1'000'000) < per_million;
+    }
 
     /// Both ends included.
     template <class Number>
     constexpr Number between(Number low, Number high) noexcept
     {
-        return low >= high ? low : low + static_cast<Number>(below(static_cast<std::uint64_t>(high - low) + 1));
+        return low >= high
+                   ? low
+                   : low + static_cast<Number>(below(static_cast<std::uint64_t>(high - low) + 1));
     }
 
 private:

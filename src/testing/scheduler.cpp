@@ -81,7 +81,9 @@ bool scheduler::run_one(clock::time_point end)
 {
     for (;;) {
         while (!ready_.empty()) {
-            const std::size_t which = ready_.size() == 1 ? 0 : static_cast<std::size_t>(random.below(ready_.size()));
+            const std::size_t which = ready_.size() == 1
+                                          ? 0
+                                          : static_cast<std::size_t>(random.below(ready_.size()));
             ready next = std::move(ready_[which]);
             if (which + 1 != ready_.size())
                 ready_[which] = std::move(ready_.back());
@@ -133,7 +135,8 @@ void scheduler::line(std::string_view where, std::string_view text)
         return;
     char stamp[32];
     const auto us = std::chrono::duration_cast<std::chrono::microseconds>(now() - began).count();
-    std::snprintf(stamp, sizeof stamp, "%4lld.%06lld ", static_cast<long long>(us / 1'000'000), static_cast<long long>(us % 1'000'000));
+    std::snprintf(stamp, sizeof stamp, "%4lld.%06lld ", static_cast<long long>(us / 1'000'000),
+                  static_cast<long long>(us % 1'000'000));
     std::string all(stamp);
     all.append(where).append(where.size() < 10 ? 10 - where.size() : 1, ' ').append(text);
     told(all);

@@ -19,8 +19,9 @@ namespace leasehold::testing::impl {
 class host_state;
 
 /// Something that happens at a true time, on no host.
-class alarm : public boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>,
-                                                     boost::intrusive::optimize_size<true>>
+class alarm : public boost::intrusive::set_base_hook<
+                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>,
+                  boost::intrusive::optimize_size<true>>
 {
 public:
     alarm() = default;
@@ -87,7 +88,10 @@ public:
     [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
 
     /// Adds to the summary of what has happened.
-    void witness(std::uint64_t what) noexcept { hash_ = mix(hash_ ^ (what + 0x9e3779b97f4a7c15 + (hash_ << 6))); }
+    void witness(std::uint64_t what) noexcept
+    {
+        hash_ = mix(hash_ ^ (what + 0x9e3779b97f4a7c15 + (hash_ << 6)));
+    }
     [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
 
     [[nodiscard]] bool traced() const noexcept { return static_cast<bool>(told); }
@@ -120,7 +124,9 @@ private:
 
     void run(ready next);
 
-    boost::intrusive::multiset<alarm, boost::intrusive::compare<earlier>, boost::intrusive::constant_time_size<false>> alarms_;
+    boost::intrusive::multiset<alarm, boost::intrusive::compare<earlier>,
+                               boost::intrusive::constant_time_size<false>>
+        alarms_;
     std::vector<ready> ready_;
     host_state* running_ = nullptr;
     std::uint64_t events_ = 0;

@@ -14,7 +14,9 @@ server::~server() = default;
 std::size_t server::restart(data what, duration down)
 {
     std::size_t gone = 0;
-    state_->line(what == data::kept ? "RESTARTS with its data" : what == data::lost ? "RESTARTS EMPTY" : "RESTARTS without the last second");
+    state_->line(what == data::kept   ? "RESTARTS with its data"
+                 : what == data::lost ? "RESTARTS EMPTY"
+                                      : "RESTARTS without the last second");
     if (what == data::lost)
         gone = state_->flush_all();
     else if (what == data::last_second_lost)
@@ -25,7 +27,8 @@ std::size_t server::restart(data what, duration down)
 
 std::size_t server::fail_over(duration lag, duration down)
 {
-    state_->line("FAILS OVER, without the last " + std::to_string(lag / std::chrono::milliseconds(1)) + " ms");
+    state_->line("FAILS OVER, without the last " +
+                 std::to_string(lag / std::chrono::milliseconds(1)) + " ms");
     const std::size_t gone = state_->lose(lag);
     state_->go_down(down);
     return gone;
@@ -75,13 +78,15 @@ void server::slow(duration each)
 
 void server::refuse(duration how_long)
 {
-    state_->line("REFUSES everything for " + std::to_string(how_long / std::chrono::milliseconds(1)) + " ms");
+    state_->line("REFUSES everything for " +
+                 std::to_string(how_long / std::chrono::milliseconds(1)) + " ms");
     state_->refuses_until = std::max(state_->refuses_until, state_->time.now() + how_long);
 }
 
 void server::deny(duration how_long)
 {
-    state_->line("DENIES everything for " + std::to_string(how_long / std::chrono::milliseconds(1)) + " ms");
+    state_->line("DENIES everything for " +
+                 std::to_string(how_long / std::chrono::milliseconds(1)) + " ms");
     state_->denies_until = std::max(state_->denies_until, state_->time.now() + how_long);
 }
 

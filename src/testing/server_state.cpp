@@ -11,14 +11,16 @@ namespace {
 // What is older than this is in every replica and on every disk.
 constexpr clock::duration longest_lag = std::chrono::seconds(30);
 constexpr std::size_t journal_limit = 4096;
-// A server runs no two scripts in one microsecond, and fences are told apart by it when the counters are lost.
+// A server runs no two scripts in one microsecond, and fences are told apart by it when the
+// counters are lost.
 constexpr clock::duration least = std::chrono::microseconds(2);
 
 std::string short_id(const std::string& owner)
 {
     // The beginning tells clients apart, the end their acquisitions.
     const auto colon = owner.find(':');
-    return colon == std::string::npos || colon < 4 ? owner : owner.substr(0, 4) + owner.substr(colon);
+    return colon == std::string::npos || colon < 4 ? owner
+                                                   : owner.substr(0, 4) + owner.substr(colon);
 }
 
 } // namespace
@@ -38,7 +40,9 @@ private:
 server_state::~server_state() = default;
 
 server_state::server_state(scheduler& all, std::string called)
-    : time(all), name(called.empty() ? "server" : std::move(called)), clock_of_it(all.time, std::chrono::seconds(1'700'000'000)),
+    : time(all),
+      name(called.empty() ? "server" : std::move(called)),
+      clock_of_it(all.time, std::chrono::seconds(1'700'000'000)),
       worker_(std::make_unique<worker>(*this))
 {
     scripts_known.fill(true);
@@ -46,7 +50,8 @@ server_state::server_state(scheduler& all, std::string called)
 
 std::int64_t server_state::time_us() const noexcept
 {
-    return std::chrono::floor<std::chrono::microseconds>(clock_of_it.now().time_since_epoch()).count();
+    return std::chrono::floor<std::chrono::microseconds>(clock_of_it.now().time_since_epoch())
+        .count();
 }
 
 void server_state::arrive(const call_ptr& what, bool reset_after)
@@ -96,8 +101,10 @@ void server_state::run(const call_ptr& what, bool reset_after)
     ++commands;
     answer said = execute(*what);
     said.server_us = time_us();
-    time.witness(static_cast<std::uint64_t>(what->what) << 32 | static_cast<std::uint64_t>(said.failed.value()) << 16 |
-                 static_cast<std::uint64_t>(said.acquired.result) << 8 | static_cast<std::uint64_t>(said.released.result));
+    time.witness(static_cast<std::uint64_t>(what->what) << 32 |
+                 static_cast<std::uint64_t>(said.failed.value()) << 16 |
+                 static_cast<std::uint64_t>(said.acquired.result) << 8 |
+                 static_cast<std::uint64_t>(said.released.result));
     if (what->has_steps())
         what->host.told(what->ran_step());
     const auto to = what->from.lock();
@@ -127,7 +134,8 @@ answer server_state::execute(call& what)
     }
     if (what.what == call::kind::unsubscribe) {
         std::erase_if(subscriptions, [&](const subscription& s) {
-            return s.connection == what.connection && s.id == what.from.lock().get() && s.name == what.name;
+            return s.connection == what.connection && s.id == what.from.lock().get() &&
+                   s.name == what.name;
         });
         return said;
     }
@@ -159,12 +167,14 @@ answer server_state::execute(call& what)
                 said.renewed.push_back(renewal_result::failed);
                 continue;
             }
-            const auto got = is_overwritten(each.name) ? renewal_result::gone
-                                                           : data.renew({each.name, each.owner, each.lease, each.entry}, now);
+            const auto got = is_overwritten(each.name)
+                                 ? renewal_result::gone
+                                 : data.renew({each.name, each.owner, each.lease, each.entry}, now);
             if (got == renewal_result::renewed)
                 note(written::kind::renew, each.name, each.owner, each.entry, each.lease);
             if (time.traced())
-                line("renew " + each.name + " by " + short_id(each.owner) + (got == renewal_result::renewed ? " -> renewed" : " -> GONE"));
+                line("renew " + each.name + " by " + short_id(each.owner) +
+                     (got == renewal_result::renewed ? " -> renewed" : " -> GONE"));
             said.renewed.push_back(got);
         }
         break;
@@ -201,7 +211,9 @@ void server_state::execute_acquire(call& what, answer& said)
     const auto now = instant();
     const acquire_request request{what.name, what.owner, what.entry, what.lease, what.fences, {}};
     // A repetition finds the owner in.
-    const bool repeated = what.entry.empty() && data.renew({what.name, what.owner, std::chrono::milliseconds(0)}, now) == renewal_result::renewed;
+    const bool repeated = what.entry.empty() &&
+                          data.renew({what.name, what.owner, std::chrono::milliseconds(0)}, now) ==
+                              renewal_result::renewed;
     said.acquired = data.acquire(request, memory::microseconds(what.latest), now);
     const bool granted = said.acquired.result == acquire_reply::outcome::granted;
     if (granted) {
@@ -212,16 +224,22 @@ void server_state::execute_acquire(call& what, answer& said)
         std::string text = describe(what) + " -> ";
         switch (said.acquired.result) {
         case acquire_reply::outcome::granted:
-            text += what.entry.empty() ? "GRANTED fence " + std::to_string(said.acquired.first_fence % 1'000'000'000) : "entered";
+            text += what.entry.empty()
+                        ? "GRANTED fence " +
+                              std::to_string(said.acquired.first_fence % 1'000'000'000)
+                        : "entered";
             break;
-        case acquire_reply::outcome::held: text += "held for " + std::to_string(said.acquired.remaining.count()) + " ms"; break;
+        case acquire_reply::outcome::held:
+            text += "held for " + std::to_string(said.acquired.remaining.count()) + " ms";
+            break;
         case acquire_reply::outcome::late: text += "too late"; break;
         case acquire_reply::outcome::gone: text += "gone"; break;
         }
         line(text);
     }
     if (granted && what.entry.empty() && on_grant)
-        on_grant({what.name, what.owner, said.acquired.first_fence, said.acquired.fences, repeated, time.now() - what.sent});
+        on_grant({what.name, what.owner, said.acquired.first_fence, said.acquired.fences, repeated,
+                  time.now() - what.sent});
 }
 
 void server_state::publish(std::string_view freed, release_reply& reply)
@@ -237,14 +255,18 @@ void server_state::publish(std::string_view freed, release_reply& reply)
 
 void server_state::connect(const std::shared_ptr<simulated_store>& who)
 {
-    std::erase_if(connected_, [&](const auto& each) { return each.expired() || each.lock() == who; });
+    std::erase_if(connected_,
+                  [&](const auto& each) { return each.expired() || each.lock() == who; });
     connected_.push_back(who);
 }
 
 void server_state::disconnect(simulated_store& who, std::uint64_t connection)
 {
-    std::erase_if(subscriptions, [&](const subscription& s) { return s.id == &who && s.connection == connection; });
-    std::erase_if(connected_, [&](const auto& each) { return each.expired() || each.lock().get() == &who; });
+    std::erase_if(subscriptions, [&](const subscription& s) {
+        return s.id == &who && s.connection == connection;
+    });
+    std::erase_if(connected_,
+                  [&](const auto& each) { return each.expired() || each.lock().get() == &who; });
 }
 
 void server_state::go_down(clock::duration how_long)
@@ -263,24 +285,31 @@ void server_state::go_down(clock::duration how_long)
     scripts_known.fill(false);
 }
 
-void server_state::note(written::kind what, std::string_view n, std::string_view owner, std::string_view entry,
-                        std::chrono::milliseconds lease, std::uint32_t fences)
+void server_state::note(written::kind what, std::string_view n, std::string_view owner,
+                        std::string_view entry, std::chrono::milliseconds lease,
+                        std::uint32_t fences)
 {
-    journal_.push_back({what, std::string(n), std::string(owner), std::string(entry), lease, fences, instant(), time.now()});
+    journal_.push_back({what, std::string(n), std::string(owner), std::string(entry), lease, fences,
+                        instant(), time.now()});
     while (journal_.size() > journal_limit && journal_.front().when < time.now() - longest_lag) {
         replay(old_, journal_.front());
         journal_.pop_front();
     }
 }
 
-void server_state::replay(memory::table& onto, const written& one)
+void server_state::replay(memory::lock_table& onto, const written& one)
 {
     switch (one.what) {
     case written::kind::acquire:
-        static_cast<void>(onto.acquire({one.name, one.owner, one.entry, one.lease, one.fences, {}}, memory::table::no_limit, one.at));
+        static_cast<void>(onto.acquire({one.name, one.owner, one.entry, one.lease, one.fences, {}},
+                                       memory::lock_table::no_limit, one.at));
         break;
-    case written::kind::renew: static_cast<void>(onto.renew({one.name, one.owner, one.lease, one.entry}, one.at)); break;
-    case written::kind::release: static_cast<void>(onto.release({one.name, one.owner, one.entry}, one.at)); break;
+    case written::kind::renew:
+        static_cast<void>(onto.renew({one.name, one.owner, one.lease, one.entry}, one.at));
+        break;
+    case written::kind::release:
+        static_cast<void>(onto.release({one.name, one.owner, one.entry}, one.at));
+        break;
     case written::kind::erase: static_cast<void>(onto.erase(one.name, one.at)); break;
     case written::kind::flush: onto.clear(); break;
     }
@@ -293,7 +322,7 @@ std::size_t server_state::lose(clock::duration latest)
     std::size_t gone = 0;
     for (; !journal_.empty() && journal_.back().when > kept; ++gone)
         journal_.pop_back();
-    memory::table again(old_);
+    memory::lock_table again(old_);
     for (const written& each : journal_)
         replay(again, each);
     data = again;
@@ -329,7 +358,8 @@ bool server_state::seize(std::string_view n, std::chrono::milliseconds how_long)
 {
     const bool was_there = erase(n);
     const std::string who = "foreigner:" + std::to_string(++foreigners_);
-    const auto got = data.acquire({n, who, {}, how_long, 1, {}}, memory::table::no_limit, instant());
+    const auto got = data.acquire({n, who, {}, how_long, 1, {}}, memory::lock_table::no_limit,
+                                  instant());
     note(written::kind::acquire, n, who, {}, how_long, 1);
     if (on_grant)
         on_grant({n, who, got.first_fence, got.fences, false, {}});
@@ -338,23 +368,28 @@ bool server_state::seize(std::string_view n, std::chrono::milliseconds how_long)
 
 bool server_state::fails_renewals_of(std::string_view n) const noexcept
 {
-    return std::any_of(no_renewals.begin(), no_renewals.end(),
-                       [&](const auto& each) { return each.first == n && time.now() < each.second; });
+    return std::any_of(no_renewals.begin(), no_renewals.end(), [&](const auto& each) {
+        return each.first == n && time.now() < each.second;
+    });
 }
 
 bool server_state::is_overwritten(std::string_view n) const noexcept
 {
-    return !overwritten_.empty() && std::find(overwritten_.begin(), overwritten_.end(), n) != overwritten_.end();
+    return !overwritten_.empty() &&
+           std::find(overwritten_.begin(), overwritten_.end(), n) != overwritten_.end();
 }
 
 std::string server_state::describe(const call& what)
 {
     switch (what.what) {
     case call::kind::acquire:
-        return (what.entry.empty() ? "acquire " : "enter ") + what.name + " for " + what.host.name + " as " + short_id(what.owner);
-    case call::kind::renew: return "renew " + std::to_string(what.items.size()) + " for " + what.host.name;
+        return (what.entry.empty() ? "acquire " : "enter ") + what.name + " for " + what.host.name +
+               " as " + short_id(what.owner);
+    case call::kind::renew:
+        return "renew " + std::to_string(what.items.size()) + " for " + what.host.name;
     case call::kind::release:
-        return (what.entry.empty() ? "release " : "leave ") + what.name + " for " + what.host.name + " as " + short_id(what.owner);
+        return (what.entry.empty() ? "release " : "leave ") + what.name + " for " + what.host.name +
+               " as " + short_id(what.owner);
     case call::kind::subscribe: return "watch " + what.name;
     case call::kind::unsubscribe: return "unwatch " + what.name;
     }

@@ -32,7 +32,10 @@ public:
     [[nodiscard]] bool accepts() const noexcept { return time.now() >= down_until; }
     [[nodiscard]] std::int64_t time_us() const noexcept;
     [[nodiscard]] std::uint64_t life() const noexcept { return life_; }
-    [[nodiscard]] memory::instant instant() const noexcept { return memory::instant::one_clock(memory::microseconds(time_us())); }
+    [[nodiscard]] memory::instant instant() const noexcept
+    {
+        return memory::instant::one_clock(memory::microseconds(time_us()));
+    }
 
     void speed(clock::duration each);
     void go_down(clock::duration how_long);
@@ -48,7 +51,7 @@ public:
     scheduler& time;
     const std::string name;
     machine_clock clock_of_it;
-    memory::table data;
+    memory::lock_table data;
     clock::time_point down_until{};
     clock::time_point stalled_until{};
     clock::time_point refuses_until{};
@@ -101,15 +104,16 @@ private:
     answer execute(call& what);
     void execute_acquire(call& what, answer& said);
     void publish(std::string_view name, release_reply& reply);
-    void note(written::kind what, std::string_view n, std::string_view owner = {}, std::string_view entry = {},
-              std::chrono::milliseconds lease = {}, std::uint32_t fences = 0);
-    static void replay(memory::table& onto, const written& one);
+    void note(written::kind what, std::string_view n, std::string_view owner = {},
+              std::string_view entry = {}, std::chrono::milliseconds lease = {},
+              std::uint32_t fences = 0);
+    static void replay(memory::lock_table& onto, const written& one);
     [[nodiscard]] bool fails_renewals_of(std::string_view n) const noexcept;
     [[nodiscard]] bool is_overwritten(std::string_view n) const noexcept;
 
     std::vector<std::weak_ptr<simulated_store>> connected_;
     std::vector<std::string> overwritten_;
-    memory::table old_; ///< The data before the first of `journal_`.
+    memory::lock_table old_; ///< The data before the first of `journal_`.
     std::deque<written> journal_;
     std::deque<waiting> queue_;
     std::unique_ptr<worker> worker_;

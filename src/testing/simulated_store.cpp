@@ -25,7 +25,9 @@ constexpr unsigned attempts_limit = 3;
 class simulated_store::arrival final : public alarm
 {
 public:
-    arrival(server_state& to, call_ptr what, bool reset_after) noexcept : to_(to), what_(std::move(what)), reset_after_(reset_after) {}
+    arrival(server_state& to, call_ptr what, bool reset_after) noexcept
+        : to_(to), what_(std::move(what)), reset_after_(reset_after)
+    {}
 
 private:
     void ring() override
@@ -44,17 +46,19 @@ private:
 };
 
 /// An answer on its way.
-class simulated_store::departure final : public alarm
+class simulated_store::posted_op final : public alarm
 {
 public:
-    departure(call_ptr what, answer said) noexcept : what_(std::move(what)), said_(std::move(said)) {}
+    posted_op(call_ptr what, answer said) noexcept : what_(std::move(what)), said_(std::move(said))
+    {}
 
 private:
     void ring() override
     {
-        const std::unique_ptr<departure> self(this);
+        const std::unique_ptr<posted_op> self(this);
         if (const auto to = what_->from.lock())
-            to->on_strand([to = to.get(), what = std::move(what_), said = std::move(said_)]() mutable { to->answered(what, said); });
+            to->on_strand([to = to.get(), what = std::move(what_),
+                           said = std::move(said_)]() mutable { to->answered(what, said); });
     }
 
     void drop() noexcept override { delete this; }
@@ -165,11 +169,13 @@ void simulated_store::async_acquire(const acquire_request& request, acquire_hand
 void simulated_store::async_renew(std::span<const renewal> renewals, renew_handler handler)
 {
     if (!sends())
-        return refuse(std::move(handler), std::vector<renewal_result>(renewals.size(), renewal_result::failed));
+        return refuse(std::move(handler),
+                      std::vector<renewal_result>(renewals.size(), renewal_result::failed));
     const call_ptr c = make(call::kind::renew);
     c->items.reserve(renewals.size());
     for (const renewal& each : renewals)
-        c->items.push_back({std::string(each.name), std::string(each.owner), std::string(each.entry), each.lease});
+        c->items.push_back(
+            {std::string(each.name), std::string(each.owner), std::string(each.entry), each.lease});
     c->handler = std::move(handler);
     send(c);
 }
@@ -243,7 +249,10 @@ void simulated_store::transmit(const call_ptr& what)
     if (!twice)
         return;
     ++host_.befallen.requests_doubled;
-    arrive_after(what, clock::duration(1 + static_cast<clock::rep>(host_.random.below(host_.random.below(2) == 0 ? soon : late_by))), false);
+    arrive_after(what,
+                 clock::duration(1 + static_cast<clock::rep>(host_.random.below(
+                                         host_.random.below(2) == 0 ? soon : late_by))),
+                 false);
 }
 
 clock::duration simulated_store::latency() noexcept
@@ -298,7 +307,7 @@ void simulated_store::reply(const call_ptr& to, answer said)
     else {
         last_down_ = when = std::max(when, last_down_ + clock::duration(1));
     }
-    host_.time.arm(*new departure(to, std::move(said)), when);
+    host_.time.arm(*new posted_op(to, std::move(said)), when);
 }
 
 void simulated_store::publish(std::string_view name, std::uint64_t connection)
@@ -314,17 +323,19 @@ void simulated_store::publish(std::string_view name, std::uint64_t connection)
     host_.befallen.hints_doubled += copies == 2 ? 1 : 0;
     for (int i = 0; i < copies; ++i) {
         const auto delay = latency();
-        host_.time.at(host_.time.now() + delay, [weak = weak_from_this(), text = std::string(name)] {
-            if (const auto self = weak.lock())
-                self->false_hint(text);
-        });
+        host_.time.at(host_.time.now() + delay,
+                      [weak = weak_from_this(), text = std::string(name)] {
+                          if (const auto self = weak.lock())
+                              self->false_hint(text);
+                      });
     }
 }
 
 void simulated_store::false_hint(std::string_view name)
 {
     on_strand([this, text = std::string(name)] {
-        if (connected_ && listener_ != nullptr && std::find(watched_.begin(), watched_.end(), text) != watched_.end()) {
+        if (connected_ && listener_ != nullptr &&
+            std::find(watched_.begin(), watched_.end(), text) != watched_.end()) {
             ++host_.befallen.hints;
             listener_->on_hint(text);
         }
@@ -344,7 +355,8 @@ void simulated_store::answered(const call_ptr& to, answer& said)
     std::erase(pending_, to);
     if (to->what == call::kind::subscribe) {
         to->done = true;
-        if (!said.failed && listener_ != nullptr && std::find(watched_.begin(), watched_.end(), to->name) != watched_.end())
+        if (!said.failed && listener_ != nullptr &&
+            std::find(watched_.begin(), watched_.end(), to->name) != watched_.end())
             listener_->on_hint(to->name);
         return;
     }
@@ -422,17 +434,19 @@ void simulated_store::attempt()
         if (cut || !self->server_.accepts())
             return self->retry();
         self->server_.connect(self);
-        self->host_.time.at(self->host_.time.now() + back, [weak, connection, us = self->server_.time_us(), life = self->server_.life()] {
-            if (const auto again = weak.lock())
-                again->on_strand([of = again.get(), connection, us, life] {
-                    if (!of->is_open() || connection != of->connection_)
-                        return;
-                    if (life == of->server_.life())
-                        of->connected(us);
-                    else
-                        of->retry(); // it went down meanwhile
-                });
-        });
+        self->host_.time.at(
+            self->host_.time.now() + back,
+            [weak, connection, us = self->server_.time_us(), life = self->server_.life()] {
+                if (const auto again = weak.lock())
+                    again->on_strand([of = again.get(), connection, us, life] {
+                        if (!of->is_open() || connection != of->connection_)
+                            return;
+                        if (life == of->server_.life())
+                            of->connected(us);
+                        else
+                            of->retry(); // it went down meanwhile
+                    });
+            });
     });
 }
 

@@ -16,7 +16,8 @@ namespace leasehold::testing::impl {
 
 class server_state;
 
-/// A client's connection to a simulated server: what becomes of each message, and what the client is told.
+/// A client's connection to a simulated server: what becomes of each message, and what the client
+/// is told.
 class simulated_store final : public store, public std::enable_shared_from_this<simulated_store>
 {
 public:
@@ -45,7 +46,7 @@ public:
 
 private:
     class arrival;
-    class departure;
+    class posted_op;
     class patience;
 
     [[nodiscard]] bool is_open() const noexcept { return listener_ != nullptr; }

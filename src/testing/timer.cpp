@@ -16,9 +16,12 @@ namespace impl {
 class timer_state final : public local_alarm, public std::enable_shared_from_this<timer_state>
 {
     struct wait : boost::intrusive_ref_counter<wait>,
-                  boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
+                  boost::intrusive::list_base_hook<
+                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
     {
-        explicit wait(leasehold::detail::bound_handler<void(error_code)> handler) : done(std::move(handler)) {}
+        explicit wait(leasehold::detail::bound_handler<void(error_code)> handler)
+            : done(std::move(handler))
+        {}
 
         leasehold::detail::completion<error_code> done;
     };
@@ -102,7 +105,8 @@ void start_wait(leasehold::detail::bound_handler<void(error_code)> handler, cons
 
 } // namespace impl
 
-timer::timer(host& where) : parts_{where.get_executor(), std::make_shared<impl::timer_state>(where)} {}
+timer::timer(host& where) : parts_{where.get_executor(), std::make_shared<impl::timer_state>(where)}
+{}
 
 timer::~timer()
 {

@@ -38,13 +38,15 @@ world::~world() = default;
 host& world::make_host(std::string name)
 {
     auto& all = state_->hosts;
-    all.push_back(std::make_unique<host>(std::make_unique<impl::host_state>(state_->time, all.size(), std::move(name))));
+    all.push_back(std::make_unique<host>(
+        std::make_unique<impl::host_state>(state_->time, all.size(), std::move(name))));
     return *all.back();
 }
 
 server& world::make_server(std::string name)
 {
-    state_->servers.push_back(std::make_unique<server>(std::make_unique<impl::server_state>(state_->time, std::move(name))));
+    state_->servers.push_back(std::make_unique<server>(
+        std::make_unique<impl::server_state>(state_->time, std::move(name))));
     return *state_->servers.back();
 }
 

@@ -47,22 +47,25 @@ private:
 
     std::string text_of(const grant& of) const
     {
-        return all_.clients[of.client].client + " #" + to_string(of.op) + " with fence " + to_string(of.fence);
+        return all_.clients[of.client].client + " #" + to_string(of.op) + " with fence " +
+               to_string(of.fence);
     }
 
     /// The last fault that took data of this name which was confirmed after `from`, before `until`.
     const fault* loss_between(const std::string& name, stamp from, stamp until) const
     {
-        const auto found = std::find_if(all_.faults.rbegin(), all_.faults.rend(), [&](const fault& each) {
-            return each.loses && (each.name.empty() || each.name == name) && each.end >= from && each.begin <= until;
-        });
+        const auto found = std::find_if(
+            all_.faults.rbegin(), all_.faults.rend(), [&](const fault& each) {
+                return each.loses && (each.name.empty() || each.name == name) && each.end >= from &&
+                       each.begin <= until;
+            });
         return found == all_.faults.rend() ? nullptr : &*found;
     }
 
     /// No earlier than this the store confirmed that it has the lock.
     stamp confirmed(const grant& held) const { return sent_for(held.deadline, all_.lease); }
 
-    void check_losses(const account& of, const history& from)
+    void check_losses(const client_timeline& of, const history& from)
     {
         for (const grant& each : of.grants) {
             check_cause(each, each.lost, each.reason);
@@ -71,10 +74,12 @@ private:
             const stamp late = known - each.deadline - of.stalled(each.deadline, known);
             if (late > within_.loss)
                 wrong(rule::loss_told, each.name, known,
-                      text_of(each) + ": " + to_string(late / std::chrono::milliseconds(1)) + " ms after the deadline, " +
+                      text_of(each) + ": " + to_string(late / std::chrono::milliseconds(1)) +
+                          " ms after the deadline, " +
                           (each.lost == known ? "told of the loss" : "not told of the loss"));
             if (!each.lost && !each.left && from.ended == ending_kind::clean)
-                wrong(rule::loss_told, each.name, of.last, text_of(each) + ": neither left nor lost");
+                wrong(rule::loss_told, each.name, of.last,
+                      text_of(each) + ": neither left nor lost");
         }
     }
 
@@ -82,13 +87,15 @@ private:
     void check_cause(const grant& of, const std::optional<stamp>& at, const std::string& why)
     {
         const bool denied = why == "lost" || why == "not_owner";
-        if (at && denied && *at < of.deadline && loss_between(of.name, confirmed(of), *at) == nullptr)
-            wrong(rule::loss_caused, of.name, *at, text_of(of) + ": " + why + " although no data was lost");
+        if (at && denied && *at < of.deadline &&
+            loss_between(of.name, confirmed(of), *at) == nullptr)
+            wrong(rule::loss_caused, of.name, *at,
+                  text_of(of) + ": " + why + " although no data was lost");
     }
 
-    void check_waits(const account& of, const history& from)
+    void check_waits(const client_timeline& of, const history& from)
     {
-        for (const wish& each : of.wishes) {
+        for (const lock_request& each : of.wishes) {
             const stamp begin = std::max(each.asked, all_.healed);
             const stamp end = each.ended.value_or(of.last);
             if (from.ended != ending_kind::killed && end > begin)
@@ -97,26 +104,28 @@ private:
         if (from.ended != ending_kind::clean)
             return;
         for (const std::string& name : all_.names)
-            if (std::none_of(of.wishes.begin(), of.wishes.end(), [&](const wish& each) {
+            if (std::none_of(of.wishes.begin(), of.wishes.end(), [&](const lock_request& each) {
                     return each.granted && each.how == way::probe && each.name == name;
                 }))
-                wrong(rule::liveness, name, all_.healed, from.client + " did not get in after the last fault");
+                wrong(rule::liveness, name, all_.healed,
+                      from.client + " did not get in after the last fault");
     }
 
-    void check_wait(const std::string& client, const wish& which, stamp took)
+    void check_wait(const std::string& client, const lock_request& which, stamp took)
     {
         if (which.how != way::last) // those wait for the shutdown
             out_.slowest = std::max(out_.slowest, took);
         if (took > within_.acquire + all_.lease)
             wrong(rule::liveness, which.name, which.asked,
                   client + " #" + to_string(which.op) + ' ' + which.how + " took " +
-                      to_string(took / std::chrono::milliseconds(1)) + " ms when nothing was broken");
+                      to_string(took / std::chrono::milliseconds(1)) +
+                      " ms when nothing was broken");
     }
 
     std::vector<const grant*> grants_of(const std::string& name) const
     {
         std::vector<const grant*> found;
-        for (const account& each : accounts_)
+        for (const client_timeline& each : accounts_)
             for (const grant& held : each.grants)
                 if (held.name == name)
                     found.push_back(&held);
@@ -127,7 +136,8 @@ private:
     {
         auto all = grants_of(name);
         std::erase_if(all, [](const grant* each) { return each->told >= each->end(); });
-        std::sort(all.begin(), all.end(), [](const grant* a, const grant* b) { return a->told < b->told; });
+        std::sort(all.begin(), all.end(),
+                  [](const grant* a, const grant* b) { return a->told < b->told; });
         std::vector<const grant*> in;
         std::map<const grant*, const fault*> excused; // once for the one who was let in
         for (const grant* each : all) {
@@ -137,7 +147,8 @@ private:
                 const grant& first = &second == each ? *other : *each;
                 const fault* const why = loss_between(name, confirmed(first), second.told);
                 if (why == nullptr || first.client == second.client)
-                    wrong(rule::exclusion, name, each->told, text_of(*other) + " and " + text_of(*each) + " both had it");
+                    wrong(rule::exclusion, name, each->told,
+                          text_of(*other) + " and " + text_of(*each) + " both had it");
                 else
                     excused.emplace(&second, why);
             }
@@ -150,19 +161,23 @@ private:
     void check_fences(const std::string& name)
     {
         auto all = grants_of(name);
-        std::sort(all.begin(), all.end(), [](const grant* a, const grant* b) { return a->fence < b->fence; });
+        std::sort(all.begin(), all.end(),
+                  [](const grant* a, const grant* b) { return a->fence < b->fence; });
         for (std::size_t i = 1; i < all.size(); ++i)
             if (all[i - 1]->fence == all[i]->fence)
-                wrong(rule::fence_unique, name, all[i]->told, text_of(*all[i - 1]) + " and " + text_of(*all[i]));
+                wrong(rule::fence_unique, name, all[i]->told,
+                      text_of(*all[i - 1]) + " and " + text_of(*all[i]));
 
         std::vector<const hold*> by_end;
-        for (const account& each : accounts_)
+        for (const client_timeline& each : accounts_)
             for (const hold& held : each.holds)
                 if (held.name == name && held.earliest != stamp())
                     by_end.push_back(&held);
         std::vector<const hold*> by_begin = by_end;
-        std::sort(by_end.begin(), by_end.end(), [](const hold* a, const hold* b) { return a->latest < b->latest; });
-        std::sort(by_begin.begin(), by_begin.end(), [](const hold* a, const hold* b) { return a->earliest < b->earliest; });
+        std::sort(by_end.begin(), by_end.end(),
+                  [](const hold* a, const hold* b) { return a->latest < b->latest; });
+        std::sort(by_begin.begin(), by_begin.end(),
+                  [](const hold* a, const hold* b) { return a->earliest < b->earliest; });
         std::uint64_t largest = 0;
         auto before = by_end.begin();
         for (const hold* each : by_begin) {
@@ -170,7 +185,8 @@ private:
                 largest = std::max(largest, (*before)->last_fence);
             if (largest >= each->first_fence)
                 wrong(rule::fence_order, name, each->latest,
-                      "fence " + to_string(each->first_fence) + " was asked for after " + to_string(largest) + " had been given");
+                      "fence " + to_string(each->first_fence) + " was asked for after " +
+                          to_string(largest) + " had been given");
         }
     }
 
@@ -182,22 +198,26 @@ private:
         for (std::size_t i = 0; i < accounts_.size(); ++i)
             for (const write_attempt& each : accounts_[i].writes)
                 if (each.name == name)
-                    attempts.emplace(write_key{all_.clients[i].client, each.op, each.fence, each.value}, &each);
+                    attempts.emplace(
+                        write_key{all_.clients[i].client, each.op, each.fence, each.value}, &each);
         const auto found = all_.writes.find(name);
         if (found != all_.writes.end())
             check_writes(name, found->second, attempts);
         for (const auto& [key, each] : attempts)
             if (each->taken.value_or(false))
                 wrong(rule::register_agrees, name, each->at,
-                      std::get<0>(key) + " wrote " + to_string(each->value) + ", which is not there");
+                      std::get<0>(key) + " wrote " + to_string(each->value) +
+                          ", which is not there");
     }
 
-    void check_writes(const std::string& name, const std::vector<write>& writes, std::map<write_key, const write_attempt*>& attempts)
+    void check_writes(const std::string& name, const std::vector<write>& writes,
+                      std::map<write_key, const write_attempt*>& attempts)
     {
         std::uint64_t last_fence = 0;
         std::int64_t last_value = 0;
         for (const write& each : writes) {
-            const std::string text = each.client + " wrote " + to_string(each.value) + " with fence " + to_string(each.fence);
+            const std::string text = each.client + " wrote " + to_string(each.value) +
+                                     " with fence " + to_string(each.fence);
             const auto attempt = attempts.find({each.client, each.op, each.fence, each.value});
             const stamp at = attempt == attempts.end() ? stamp() : attempt->second->at;
             if (each.fence < last_fence)
@@ -215,7 +235,7 @@ private:
 
     const record& all_;
     const limits within_;
-    std::vector<account> accounts_;
+    std::vector<client_timeline> accounts_;
     report out_;
 };
 

@@ -1,8 +1,8 @@
 // The checker of chaos: it accepts what is good and rejects whatever is not.
 #include <boost/test/unit_test.hpp>
 
-#include "chaos/client_timeline.hpp"
 #include "chaos/checker.hpp"
+#include "chaos/client_timeline.hpp"
 #include "chaos/corruption.hpp"
 
 #include <map>
@@ -29,8 +29,8 @@ class writer
 public:
     explicit writer(std::string name) { out_.client = std::move(name); }
 
-    void put(stamp at, verb what, const std::string& name, std::uint32_t op, std::uint64_t fence, stamp number = {}, bool flag = false,
-             std::string_view word = {})
+    void put(stamp at, verb what, const std::string& name, std::uint32_t op, std::uint64_t fence,
+             stamp number = {}, bool flag = false, std::string_view word = {})
     {
         out_.events.push_back({at, what, name, op, fence, number.count(), flag, std::string(word)});
     }
@@ -42,7 +42,8 @@ public:
     }
 
     /// Sent 1 ms and given 0.1 ms before it is told.
-    void grant(stamp at, const std::string& name, std::uint32_t op, std::uint64_t fence, std::string_view how = "fresh")
+    void grant(stamp at, const std::string& name, std::uint32_t op, std::uint64_t fence,
+               std::string_view how = "fresh")
     {
         put(at - 100us, verb::given, name, 0, fence, {}, false, how);
         put(at, verb::granted, name, op, fence, deadline_from(at - 1ms), true);
@@ -53,7 +54,8 @@ public:
         put(at, verb::renewed, name, op, fence, deadline_from(at - 1ms), true);
     }
 
-    void leave(stamp at, const std::string& name, std::uint32_t op, std::uint64_t fence, stamp sent, bool valid = true)
+    void leave(stamp at, const std::string& name, std::uint32_t op, std::uint64_t fence, stamp sent,
+               bool valid = true)
     {
         put(at, verb::releasing, name, op, fence, deadline_from(sent), valid);
     }
@@ -71,7 +73,8 @@ private:
     std::uint32_t ops_ = 0;
 };
 
-/// Three clients and two locks: the data is lost once, one lease expires, one client is killed; and everybody gets in at the end.
+/// Three clients and two locks: the data is lost once, one lease expires, one client is killed; and
+/// everybody gets in at the end.
 class good_run
 {
 public:
@@ -93,7 +96,8 @@ public:
         for (auto* each : {&a_, &b_})
             for (const std::string name : {"a", "b"})
                 hold(*each, name, t += 10ms, way::probe);
-        killed_.put(all_.healed - 500ms, verb::asked, "a", 5, 0, {}, false, way::lock); // and nobody knows what came of it
+        killed_.put(all_.healed - 500ms, verb::asked, "a", 5, 0, {}, false,
+                    way::lock); // and nobody knows what came of it
         a_.close(t + 1s);
         b_.close(t + 1s);
         all_.lease = lease;
@@ -105,7 +109,8 @@ public:
     const record& get() const { return all_; }
 
 private:
-    void write(writer& by, const std::string& who, stamp at, const std::string& name, std::uint32_t op, std::uint64_t fence)
+    void write(writer& by, const std::string& who, stamp at, const std::string& name,
+               std::uint32_t op, std::uint64_t fence)
     {
         const std::int64_t value = ++values_[name];
         by.put(at, verb::read, name, op, fence, stamp(value - 1));
@@ -114,7 +119,10 @@ private:
         all_.writes[name].push_back({fence, value, who, op});
     }
 
-    std::string name_of(const writer& of) const { return &of == &a_ ? "c1" : &of == &b_ ? "c2" : "c3"; }
+    std::string name_of(const writer& of) const
+    {
+        return &of == &a_ ? "c1" : &of == &b_ ? "c2" : "c3";
+    }
 
     void hold(writer& by, const std::string& name, stamp at, std::string_view how = way::lock)
     {
@@ -160,7 +168,8 @@ private:
         a_.grant(at + 2ms, "a", first, old_fence);
         all_.faults.push_back({"FLUSHALL", "server", at + 10ms, at + 11ms, true, ""});
         hold(b_, "a", at + 20ms);
-        a_.put(at + 100ms, verb::lost, "a", first, old_fence, deadline_from(at + 1ms), false, "lost");
+        a_.put(at + 100ms, verb::lost, "a", first, old_fence, deadline_from(at + 1ms), false,
+               "lost");
         a_.leave(at + 101ms, "a", first, old_fence, at + 1ms, false);
         a_.put(at + 102ms, verb::released, "a", first, old_fence, {}, false, "lost");
     }
@@ -233,13 +242,19 @@ const std::map<corruption, rule> expected = {
 
 BOOST_AUTO_TEST_CASE(lines_are_read_as_they_were_written)
 {
-    const event all{.at = 123ns, .what = verb::lost, .name = "a", .op = 7, .fence = 18446744073709551615u, .number = -5, .flag = true,
+    const event all{.at = 123ns,
+                    .what = verb::lost,
+                    .name = "a",
+                    .op = 7,
+                    .fence = 18446744073709551615u,
+                    .number = -5,
+                    .flag = true,
                     .word = "expired"};
     BOOST_TEST((parse_line(to_line(all)) == all));
     const event little{.at = 1ns, .what = verb::closing};
     BOOST_TEST((parse_line(to_line(little)) == little));
-    for (const char* bad : {"", "x", "12 lost a 7 8", "12 lost a 7 8 9 2 w", "12 found a 7 8 9 1 w", "12 lost a 7 8 9 1",
-                            "12 lost a 7 8 9 1 w w"})
+    for (const char* bad : {"", "x", "12 lost a 7 8", "12 lost a 7 8 9 2 w", "12 found a 7 8 9 1 w",
+                            "12 lost a 7 8 9 1", "12 lost a 7 8 9 1 w w"})
         BOOST_TEST(!parse_line(bad).has_value(), bad);
 }
 

@@ -1,11 +1,13 @@
-// A process that takes locks in every way there is, writes to the register under them, and writes down what it believes.
+// A process that takes locks in every way there is, writes to the register under them, and writes
+// down what it believes.
 //
 //   chaos_client URL REGISTER HISTORY NAME SEED LEASE_MS LOCKS WORKERS FENCED PAUSES
 //
-// LOCKS are joined by commas. With FENCED 0 the register looks at no fence. PAUSES times, between looking at `valid()` and writing, it says
-// "between LOCK" and waits until it was stopped and continued.
-// Reads "settle": works on until what it has begun is done, gets every lock once more, says "settled".
-// Then "quit": holds or waits for every lock, shuts its client down with all that, and ends.
+// LOCKS are joined by commas. With FENCED 0 the register looks at no fence. PAUSES times, between
+// looking at `valid()` and writing, it says "between LOCK" and waits until it was stopped and
+// continued. Reads "settle": works on until what it has begun is done, gets every lock once more,
+// says "settled". Then "quit": holds or waits for every lock, shuts its client down with all that,
+// and ends.
 #include "chaos/history.hpp"
 #include "chaos/register.hpp"
 #include "testing/random.hpp"
@@ -87,7 +89,8 @@ std::string word_of(error_code code)
 class chronicle
 {
 public:
-    explicit chronicle(const std::string& path) : file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600))
+    explicit chronicle(const std::string& path)
+        : file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600))
     {
         if (file_ < 0)
             throw std::system_error(errno, std::generic_category(), path);
@@ -100,7 +103,8 @@ public:
     {
         const std::string line = to_line(what);
         if (::write(file_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-            throw std::system_error(errno, std::generic_category(), "the history cannot be written");
+            throw std::system_error(errno, std::generic_category(),
+                                    "the history cannot be written");
     }
 
 private:
@@ -110,8 +114,14 @@ private:
 /// A lease in the hands of a coroutine.
 struct holding
 {
-    holding(chronicle& to, const asio::any_io_executor& where, std::string lock, std::uint32_t operation, lease& from)
-        : log(to), name(std::move(lock)), op(operation), fence(from.fence()), held(&from), timer(where)
+    holding(chronicle& to, const asio::any_io_executor& where, std::string lock,
+            std::uint32_t operation, lease& from)
+        : log(to),
+          name(std::move(lock)),
+          op(operation),
+          fence(from.fence()),
+          held(&from),
+          timer(where)
     {}
 
     /// As it is now. The time is read first: a lease that is valid afterwards was so then.
@@ -119,7 +129,8 @@ struct holding
     {
         event out{.at = now(), .what = what, .name = name, .op = op, .fence = fence};
         out.flag = held != nullptr && held->valid();
-        out.number = (held != nullptr ? held->deadline() : last_deadline).time_since_epoch().count();
+        out.number =
+            (held != nullptr ? held->deadline() : last_deadline).time_since_epoch().count();
         return out;
     }
 
@@ -166,8 +177,14 @@ class program final : public std::enable_shared_from_this<program>
 {
 public:
     explicit program(const settings& from)
-        : set_(from), log_(from.history), store_(from.register_socket, from.fenced), witness_(std::make_shared<witness>(*this)),
-          locks_(context_, at(from.url), witness_), heartbeat_(context_), input_(context_, ::dup(STDIN_FILENO)), pauses_(from.pauses)
+        : set_(from),
+          log_(from.history),
+          store_(from.register_socket, from.fenced),
+          witness_(std::make_shared<witness>(*this)),
+          locks_(context_, at(from.url), witness_),
+          heartbeat_(context_),
+          input_(context_, ::dup(STDIN_FILENO)),
+          pauses_(from.pauses)
     {}
 
     int run()
@@ -189,7 +206,8 @@ private:
     public:
         explicit witness(program& of) : of_(of) {}
 
-        void acquired(std::string_view name, std::uint64_t fence, duration, bool handed_over) noexcept override
+        void acquired(std::string_view name, std::uint64_t fence, duration,
+                      bool handed_over) noexcept override
         {
             of_.log_.put({.at = now(),
                           .what = verb::given,
@@ -204,7 +222,10 @@ private:
             if (found != of_.in_.end())
                 of_.log_.put(found->second->look(verb::renewed));
             else
-                of_.log_.put({.at = now(), .what = verb::renewed, .name = std::string(name), .fence = fence});
+                of_.log_.put({.at = now(),
+                              .what = verb::renewed,
+                              .name = std::string(name),
+                              .fence = fence});
         }
 
     private:
@@ -254,7 +275,8 @@ private:
         const stamp due = now() + period;
         heartbeat_.expires_after(period);
         heartbeat_.async_wait([this, due](error_code) {
-            if (closed_) // asked of us and not of the timer, which may have expired before it was cancelled
+            if (closed_) // asked of us and not of the timer, which may have expired before it was
+                         // cancelled
                 return;
             if (const stamp late = now(); late - due > 5ms)
                 log_.put({.at = late, .what = verb::stalled, .number = due.count()});
@@ -264,17 +286,18 @@ private:
 
     void read_command()
     {
-        asio::async_read_until(input_, asio::dynamic_buffer(received_), '\n', [this](error_code ended, std::size_t size) {
-            if (ended)
-                return;
-            const std::string line = received_.substr(0, size - 1);
-            received_.erase(0, size);
-            if (line == "settle")
-                settle();
-            else if (line == "quit")
-                quit();
-            read_command();
-        });
+        asio::async_read_until(input_, asio::dynamic_buffer(received_), '\n',
+                               [this](error_code ended, std::size_t size) {
+                                   if (ended)
+                                       return;
+                                   const std::string line = received_.substr(0, size - 1);
+                                   received_.erase(0, size);
+                                   if (line == "settle")
+                                       settle();
+                                   else if (line == "quit")
+                                       quit();
+                                   read_command();
+                               });
     }
 
     void settle()
@@ -309,7 +332,11 @@ private:
     std::uint32_t ask(const std::string& name, std::string_view how)
     {
         ++operations_;
-        log_.put({.at = now(), .what = verb::asked, .name = name, .op = operations_, .word = std::string(how)});
+        log_.put({.at = now(),
+                  .what = verb::asked,
+                  .name = name,
+                  .op = operations_,
+                  .word = std::string(how)});
         return operations_;
     }
 
@@ -353,7 +380,8 @@ private:
         log_.put(told);
     }
 
-    /// Reads the register, takes its time, writes. Ends early when the lease is lost, unless it does not care.
+    /// Reads the register, takes its time, writes. Ends early when the lease is lost, unless it
+    /// does not care.
     asio::awaitable<void> work(holding& mine, milliseconds time, bool careless)
     {
         const auto value = store_.read(mine.name, mine.fence);
@@ -420,7 +448,8 @@ private:
         how.renew = draw >= 16;
         const mutex lock(locks_, name, how);
         const auto limit = milliseconds(random.between(0, 300));
-        constexpr std::array types = {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+        constexpr std::array types = {asio::cancellation_type::terminal,
+                                      asio::cancellation_type::partial,
                                       asio::cancellation_type::total};
         const auto type = types[random.below(types.size())];
         error_code code;
@@ -432,8 +461,8 @@ private:
         }
         else if (draw < 36) {
             op = ask(name, way::cancel);
-            held = co_await lock.async_lock(
-                asio::cancel_after(limit / 2, type, asio::redirect_error(asio::use_awaitable, code)));
+            held = co_await lock.async_lock(asio::cancel_after(
+                limit / 2, type, asio::redirect_error(asio::use_awaitable, code)));
         }
         else if (draw < 51) {
             op = ask(name, way::try_once);
@@ -441,7 +470,8 @@ private:
         }
         else if (draw < 71) {
             op = ask(name, way::try_for);
-            held = co_await lock.async_try_lock_for(limit, asio::redirect_error(asio::use_awaitable, code));
+            held = co_await lock.async_try_lock_for(
+                limit, asio::redirect_error(asio::use_awaitable, code));
         }
         else {
             op = ask(name, way::lock);
@@ -452,7 +482,9 @@ private:
         const holding_ptr mine = granted(name, op, held);
         // Some of those that are not renewed overstay.
         const bool overstays = !how.renew && random.below(5) == 0;
-        const auto time = overstays ? set_.lease * 3 / 2 : how.renew ? working_time(random) : milliseconds(random.between(0, 10));
+        const auto time = overstays   ? set_.lease * 3 / 2
+                          : how.renew ? working_time(random)
+                                      : milliseconds(random.between(0, 10));
         co_await work(*mine, time, random.below(3) == 0);
         co_await end(*mine, held, random);
     }
@@ -468,8 +500,8 @@ private:
         }
         leave(mine, verb::releasing);
         if (draw < 20)
-            co_await held.async_release(
-                asio::cancel_after(milliseconds(draw % 3), asio::redirect_error(asio::use_awaitable, code)));
+            co_await held.async_release(asio::cancel_after(
+                milliseconds(draw % 3), asio::redirect_error(asio::use_awaitable, code)));
         else
             co_await held.async_release(asio::redirect_error(asio::use_awaitable, code));
         released(mine, code);
@@ -501,7 +533,8 @@ private:
         }
     }
 
-    /// One lock of its own, however long it takes: a probe writes and leaves, the last one stays until it is lost or a minute has passed.
+    /// One lock of its own, however long it takes: a probe writes and leaves, the last one stays
+    /// until it is lost or a minute has passed.
     asio::awaitable<void> once(const std::string& name, std::string_view how)
     {
         const mutex lock(locks_, name, options());

@@ -17,12 +17,14 @@ std::string joined(const std::vector<std::string>& words)
 
 std::string text_of(const ending& how)
 {
-    return how.signal != 0 ? "ended by signal " + std::to_string(how.signal) : "exit code " + std::to_string(how.code);
+    return how.signal != 0 ? "ended by signal " + std::to_string(how.signal)
+                           : "exit code " + std::to_string(how.code);
 }
 
 } // namespace
 
-crew::crew(const crew_settings& how, const redis_server& server, const redis_server& store)
+client_fleet::client_fleet(const crew_settings& how, const redis_server& server,
+                           const redis_server& store)
     : set_(how), register_socket_(store.socket())
 {
     for (std::size_t i = 0; i < how.clients; ++i) {
@@ -31,23 +33,26 @@ crew::crew(const crew_settings& how, const redis_server& server, const redis_ser
     }
 }
 
-void crew::start(std::size_t place)
+void client_fleet::start(std::size_t place)
 {
     auto& here = *places_[place];
     if (here.client)
         finished_.push_back(std::move(here.client->written));
     const std::string name = 'c' + std::to_string(++started_);
     const std::string file = directory_.file(name);
-    { const std::ofstream made(file); }
+    {
+        const std::ofstream made(file);
+    }
     here.client = std::make_unique<member>(
-        std::vector<std::string>{LEASEHOLD_CHAOS_CLIENT, here.proxy.url(), register_socket_, file, name,
-                                 std::to_string(set_.seed + started_), std::to_string(set_.lease.count()), joined(set_.names),
+        std::vector<std::string>{LEASEHOLD_CHAOS_CLIENT, here.proxy.url(), register_socket_, file,
+                                 name, std::to_string(set_.seed + started_),
+                                 std::to_string(set_.lease.count()), joined(set_.names),
                                  std::to_string(set_.workers), set_.fenced ? "1" : "0",
                                  std::to_string(place == 0 ? set_.pauses : 0)},
         file, name);
 }
 
-void crew::kill(std::size_t place)
+void client_fleet::kill(std::size_t place)
 {
     member& whom = *places_[place]->client;
     if (!running(place))
@@ -58,7 +63,7 @@ void crew::kill(std::size_t place)
     read(whom);
 }
 
-void crew::pause(std::size_t place)
+void client_fleet::pause(std::size_t place)
 {
     if (!running(place))
         return;
@@ -70,13 +75,13 @@ void crew::pause(std::size_t place)
     }
 }
 
-void crew::resume(std::size_t place)
+void client_fleet::resume(std::size_t place)
 {
     if (running(place))
         places_[place]->client->running.resume();
 }
 
-void crew::read(member& of)
+void client_fleet::read(member& of)
 {
     const std::size_t before = of.written.events.size();
     chaos::read_on(of.from, of.written);
@@ -86,7 +91,7 @@ void crew::read(member& of)
     }
 }
 
-void crew::read_on()
+void client_fleet::read_on()
 {
     for (auto& each : places_) {
         each->proxy.forget();
@@ -94,42 +99,44 @@ void crew::read_on()
     }
 }
 
-bool crew::running(std::size_t place)
+bool client_fleet::running(std::size_t place)
 {
     member& whom = *places_[place]->client;
     if (!whom.gone && !whom.running.running()) {
         whom.gone = true;
         whom.written.ended = ending_kind::failed;
-        whom.written.how = text_of(whom.running.wait(std::chrono::milliseconds(0))) + " before it was told to end";
+        whom.written.how = text_of(whom.running.wait(std::chrono::milliseconds(0))) +
+                           " before it was told to end";
     }
     return !whom.gone;
 }
 
-void crew::tell(std::size_t place, const std::string& line)
+void client_fleet::tell(std::size_t place, const std::string& line)
 {
     if (running(place))
         places_[place]->client->running.write_line(line);
 }
 
-void crew::listen(member& to)
+void client_fleet::listen(member& to)
 {
     while (to.running.has_line())
         to.said.push_back(to.running.read_line().value_or(""));
 }
 
-bool crew::has_said(std::size_t place, const std::string& line)
+bool client_fleet::has_said(std::size_t place, const std::string& line)
 {
     member& whom = *places_[place]->client;
     listen(whom);
     return std::find(whom.said.begin(), whom.said.end(), line) != whom.said.end();
 }
 
-std::string crew::said_after(std::size_t place, const std::string& beginning)
+std::string client_fleet::said_after(std::size_t place, const std::string& beginning)
 {
     member& whom = *places_[place]->client;
     listen(whom);
-    const auto found =
-        std::find_if(whom.said.begin(), whom.said.end(), [&](const std::string& each) { return each.starts_with(beginning); });
+    const auto found = std::find_if(
+        whom.said.begin(), whom.said.end(),
+        [&](const std::string& each) { return each.starts_with(beginning); });
     if (found == whom.said.end())
         return {};
     const std::string rest = found->substr(beginning.size());
@@ -137,7 +144,7 @@ std::string crew::said_after(std::size_t place, const std::string& beginning)
     return rest;
 }
 
-void crew::wait(std::size_t place, std::chrono::milliseconds limit)
+void client_fleet::wait(std::size_t place, std::chrono::milliseconds limit)
 {
     member& whom = *places_[place]->client;
     if (whom.gone)
@@ -157,7 +164,7 @@ void crew::wait(std::size_t place, std::chrono::milliseconds limit)
     }
 }
 
-std::vector<history> crew::take()
+std::vector<history> client_fleet::take()
 {
     read_on();
     for (auto& each : places_)

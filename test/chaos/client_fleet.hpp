@@ -28,15 +28,18 @@ struct crew_settings
     int pauses = 0; ///< Of the first client.
 };
 
-/// Client processes, each behind a proxy of its own, and what they write. A client that was killed leaves its place, and the proxy, to
-/// the next. Ended by the destructor.
-class crew
+/// Client processes, each behind a proxy of its own, and what they write. A client that was killed
+/// leaves its place, and the proxy, to the next. Ended by the destructor.
+class client_fleet
 {
 public:
-    crew(const crew_settings& how, const redis_server& server, const redis_server& store);
+    client_fleet(const crew_settings& how, const redis_server& server, const redis_server& store);
 
     [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
-    [[nodiscard]] const std::string& name(std::size_t place) const { return places_[place]->client->written.client; }
+    [[nodiscard]] const std::string& name(std::size_t place) const
+    {
+        return places_[place]->client->written.client;
+    }
     fault_proxy& proxy(std::size_t place) { return places_[place]->proxy; }
 
     /// A fresh client where the last one was killed.
@@ -47,7 +50,10 @@ public:
 
     /// Reads what has been written since, and lets the proxies forget what they saw.
     void read_on();
-    [[nodiscard]] const history& written(std::size_t place) const { return places_[place]->client->written; }
+    [[nodiscard]] const history& written(std::size_t place) const
+    {
+        return places_[place]->client->written;
+    }
     [[nodiscard]] std::uint64_t grants() const noexcept { return grants_; }
     [[nodiscard]] std::uint64_t losses() const noexcept { return losses_; }
     bool running(std::size_t place); ///< A client is there, and has not ended.

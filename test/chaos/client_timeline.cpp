@@ -20,7 +20,8 @@ struct given
     std::size_t hold;
     stamp at;
     bool fresh;
-    bool renewed = false; ///< Before the caller had it: then its first deadline tells nothing of when it was asked for.
+    bool renewed = false; ///< Before the caller had it: then its first deadline tells nothing of
+                          ///< when it was asked for.
     bool told = false;
 };
 
@@ -32,7 +33,8 @@ bool one_of(std::string_view word, const std::array<std::string_view, N>& words)
 
 bool store_fault(std::string_view word)
 {
-    return one_of(word, std::array<std::string_view, 3>{"store_unavailable", "store_refused", "outcome_unknown"});
+    return one_of(word, std::array<std::string_view, 3>{"store_unavailable", "store_refused",
+                                                        "outcome_unknown"});
 }
 
 /// What an operation may fail with while its client is not shut down.
@@ -48,9 +50,11 @@ bool may_fail(std::string_view how, std::string_view word)
 class reader
 {
 public:
-    reader(const history& of, std::size_t index, stamp lease, report& into) : of_(of), index_(index), lease_(lease), into_(into) {}
+    reader(const history& of, std::size_t index, stamp lease, report& into)
+        : of_(of), index_(index), lease_(lease), into_(into)
+    {}
 
-    account read()
+    client_timeline read()
     {
         for (const event& each : of_.events) {
             if (each.at < out_.last)
@@ -66,8 +70,9 @@ private:
     void wrong(rule broken, const event& at, const std::string& why)
     {
         into_.violations.push_back({broken, at.name, at.at,
-                                    of_.client + " #" + std::to_string(at.op) + ' ' + std::string(name_of(at.what)) +
-                                        ", fence " + std::to_string(at.fence) + ": " + why});
+                                    of_.client + " #" + std::to_string(at.op) + ' ' +
+                                        std::string(name_of(at.what)) + ", fence " +
+                                        std::to_string(at.fence) + ": " + why});
     }
 
     void wrong(rule broken, const std::string& name, stamp at, const std::string& why)
@@ -103,9 +108,7 @@ private:
         case verb::releasing:
         case verb::dropped: return left(held, e);
         case verb::released: return released(held, e);
-        case verb::writing:
-            out_.writes.push_back({e.name, e.op, e.fence, e.number, e.at});
-            return;
+        case verb::writing: out_.writes.push_back({e.name, e.op, e.fence, e.number, e.at}); return;
         case verb::wrote:
         case verb::refused: return answered(e);
         case verb::stale: ++into_.refused; return;
@@ -122,7 +125,7 @@ private:
         granted_.push_back(none);
     }
 
-    wish* wish_of(const event& e)
+    lock_request* wish_of(const event& e)
     {
         if (e.op == 0 || e.op > out_.wishes.size() || out_.wishes[e.op - 1].name != e.name)
             return nullptr;
@@ -138,9 +141,9 @@ private:
     }
 
     /// An operation ends once.
-    wish* end(const event& e)
+    lock_request* end(const event& e)
     {
-        wish* const which = wish_of(e);
+        lock_request* const which = wish_of(e);
         if (which == nullptr || which->ended) {
             wrong(rule::well_formed, e, "there is no such operation, or it has ended before");
             return nullptr;
@@ -154,7 +157,8 @@ private:
         const bool fresh = e.word == "fresh";
         const auto last = last_given_.find(e.name);
         if (last != last_given_.end() && given_[last->second].fence >= e.fence)
-            wrong(rule::fence_order, e, "it had " + std::to_string(given_[last->second].fence) + " before");
+            wrong(rule::fence_order, e,
+                  "it had " + std::to_string(given_[last->second].fence) + " before");
         std::size_t in = out_.holds.size();
         if (fresh) {
             out_.holds.push_back({e.name, {}, e.at, e.fence, e.fence});
@@ -179,7 +183,7 @@ private:
 
     void granted(const event& e)
     {
-        wish* const by = end(e);
+        lock_request* const by = end(e);
         given* const from = given_as(e);
         if (by == nullptr)
             return;
@@ -193,24 +197,27 @@ private:
         if (e.flag && e.at >= e.deadline())
             wrong(rule::deadline, e, "valid after its deadline");
         if (from->fresh)
-            out_.holds[from->hold].earliest = from->renewed ? by->asked : std::max(by->asked, sent_for(e.deadline(), lease_));
+            out_.holds[from->hold].earliest =
+                from->renewed ? by->asked : std::max(by->asked, sent_for(e.deadline(), lease_));
         granted_[e.op - 1] = out_.grants.size();
         out_.grants.push_back({index_, e.name, e.op, e.fence, from->hold, e.at, e.deadline()});
     }
 
     void not_granted(const event& e)
     {
-        const wish* const by = end(e);
+        const lock_request* const by = end(e);
         if (by == nullptr)
             return;
         const bool cancelled = e.what == verb::cancelled;
         ++(cancelled ? into_.cancelled : into_.not_acquired);
         const bool closing = out_.closing && e.word == "shut_down";
         if (cancelled ? by->how != way::cancel : !closing && !may_fail(by->how, e.word))
-            wrong(rule::outcome, e, by->how + " ended with " + (cancelled ? "a cancellation" : e.word));
+            wrong(rule::outcome, e,
+                  by->how + " ended with " + (cancelled ? "a cancellation" : e.word));
     }
 
-    /// The deadline counts from before the request was sent, hence from before anything it brought about.
+    /// The deadline counts from before the request was sent, hence from before anything it brought
+    /// about.
     void check_deadline(const event& e, stamp known)
     {
         if (sent_for(e.deadline(), lease_) > known)
@@ -229,7 +236,8 @@ private:
         }
         grant* const held = held_as(e);
         if (held == nullptr)
-            return wrong(rule::well_formed, e, "no lease was granted to this operation with this fence");
+            return wrong(rule::well_formed, e,
+                         "no lease was granted to this operation with this fence");
         if (held->lost || held->left)
             wrong(rule::loss_final, e, "renewed when it was over");
         check_deadline(e, e.at);
@@ -255,7 +263,9 @@ private:
         moved(held, e);
         if (e.flag)
             wrong(rule::loss_final, e, "still valid when the loss was told");
-        if (e.word == "expired" ? e.at < held.deadline : e.word == "shut_down" ? !out_.closing : e.word != "lost")
+        if (e.word == "expired"     ? e.at < held.deadline
+            : e.word == "shut_down" ? !out_.closing
+                                    : e.word != "lost")
             wrong(rule::loss_caused, e, "lost for the reason " + e.word);
     }
 
@@ -304,7 +314,9 @@ private:
     {
         closed_ = true;
         if (e.number != 0)
-            wrong(rule::left_over, e, std::to_string(e.number) + " held, waiting or to be given back after the shutdown");
+            wrong(rule::left_over, e,
+                  std::to_string(e.number) +
+                      " held, waiting or to be given back after the shutdown");
         if (e.word != fine)
             wrong(rule::outcome, e, "the shutdown ended with " + e.word);
     }
@@ -313,26 +325,29 @@ private:
     {
         std::sort(out_.stalls.begin(), out_.stalls.end());
         if (of_.unreadable != 0)
-            wrong(rule::well_formed, {}, out_.last, std::to_string(of_.unreadable) + " lines cannot be read");
+            wrong(rule::well_formed, {}, out_.last,
+                  std::to_string(of_.unreadable) + " lines cannot be read");
         if (of_.ended == ending_kind::failed)
             wrong(rule::exit, {}, out_.last, of_.how);
         if (of_.ended != ending_kind::clean)
             return;
         if (!closed_)
             wrong(rule::exit, {}, out_.last, "it ended without having closed its client");
-        for (const wish& each : out_.wishes)
+        for (const lock_request& each : out_.wishes)
             if (!each.ended)
-                wrong(rule::outcome, each.name, each.asked, '#' + std::to_string(each.op) + ' ' + each.how + " never ended");
+                wrong(rule::outcome, each.name, each.asked,
+                      '#' + std::to_string(each.op) + ' ' + each.how + " never ended");
         for (const given& each : given_)
             if (!each.told)
-                wrong(rule::outcome, each.name, each.at, "its lease with fence " + std::to_string(each.fence) + " reached nobody");
+                wrong(rule::outcome, each.name, each.at,
+                      "its lease with fence " + std::to_string(each.fence) + " reached nobody");
     }
 
     const history& of_;
     const std::size_t index_;
     const stamp lease_;
     report& into_;
-    account out_;
+    client_timeline out_;
     std::vector<given> given_;
     std::map<std::string, std::size_t> last_given_;
     std::vector<std::size_t> granted_; ///< Per operation, the index of its grant.
@@ -346,10 +361,11 @@ stamp grant::end() const noexcept
     return std::min({deadline, lost.value_or(stamp::max()), left.value_or(stamp::max())});
 }
 
-stamp account::stalled(stamp from, stamp until) const noexcept
+stamp client_timeline::stalled(stamp from, stamp until) const noexcept
 {
     // They do not overlap: each is noticed when it ends.
-    auto each = std::lower_bound(stalls.begin(), stalls.end(), from, [](const auto& stall, stamp t) { return stall.second < t; });
+    auto each = std::lower_bound(stalls.begin(), stalls.end(), from,
+                                 [](const auto& stall, stamp t) { return stall.second < t; });
     stamp sum{};
     for (; each != stalls.end() && each->first < until; ++each)
         sum += std::max(stamp::zero(), std::min(each->second, until) - std::max(each->first, from));
@@ -361,7 +377,7 @@ stamp sent_for(stamp deadline, stamp lease) noexcept
     return deadline - lease + fsm::drift_margin(lease);
 }
 
-account read_history(const history& of, std::size_t index, stamp lease, report& into)
+client_timeline read_history(const history& of, std::size_t index, stamp lease, report& into)
 {
     return reader(of, index, lease, into).read();
 }

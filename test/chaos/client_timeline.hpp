@@ -22,10 +22,11 @@ struct grant
     std::uint64_t fence = 0;
     std::size_t hold = 0; ///< Index of the `hold` that it came from.
     stamp told{};
-    stamp deadline{};     ///< The latest.
+    stamp deadline{}; ///< The latest.
     std::optional<stamp> lost{};
     std::string reason{}; ///< Of the loss.
-    std::optional<stamp> left{}; ///< When its release was asked for, or it was about to be destroyed.
+    std::optional<stamp>
+        left{}; ///< When its release was asked for, or it was about to be destroyed.
     bool valid_when_left = false;
     std::optional<stamp> answered{}; ///< When the release was.
     std::string outcome{};           ///< Of the release.
@@ -45,7 +46,7 @@ struct hold
 };
 
 /// One operation that asks for a lock.
-struct wish
+struct lock_request
 {
     std::string name{};
     std::uint32_t op = 0;
@@ -67,14 +68,15 @@ struct write_attempt
 };
 
 /// One client's history, understood.
-struct account
+struct client_timeline
 {
-    std::vector<wish> wishes{};
+    std::vector<lock_request> wishes{};
     std::vector<grant> grants{};
     std::vector<hold> holds{};
     std::vector<write_attempt> writes{};
-    std::vector<std::pair<stamp, stamp>> stalls{}; ///< When the process did not run although it had something to do.
-    stamp last{};                                  ///< It was alive until here at least.
+    std::vector<std::pair<stamp, stamp>>
+        stalls{}; ///< When the process did not run although it had something to do.
+    stamp last{}; ///< It was alive until here at least.
     std::optional<stamp> closing{};
 
     /// How much of this time it did not run.
@@ -85,7 +87,8 @@ struct account
 [[nodiscard]] stamp sent_for(stamp deadline, stamp lease) noexcept;
 
 /// Reads a history, counts what it has, and checks what can be checked in it alone.
-[[nodiscard]] account read_history(const history& of, std::size_t index, stamp lease, report& into);
+[[nodiscard]] client_timeline read_history(const history& of, std::size_t index, stamp lease,
+                                           report& into);
 
 } // namespace leasehold::test::chaos
 

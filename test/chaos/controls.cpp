@@ -14,14 +14,17 @@ control overtaken(crew_settings how, bool fenced, const progress_function& progr
 {
     how.fenced = fenced;
     const report found = check(run_overtaken(how, progress));
-    const auto lost = std::count_if(found.violations.begin(), found.violations.end(),
-                                    [](const violation& each) { return each.broken == rule::no_lost_update; });
+    const auto lost = std::count_if(
+        found.violations.begin(), found.violations.end(),
+        [](const violation& each) { return each.broken == rule::no_lost_update; });
     control out;
-    out.text = std::string("clients stopped between look and write ") + std::to_string(how.pauses) + " times, register " +
-               (fenced ? "with" : "without") + " fence check: " + std::to_string(lost) + " updates lost of " +
+    out.text = std::string("clients stopped between look and write ") + std::to_string(how.pauses) +
+               " times, register " + (fenced ? "with" : "without") +
+               " fence check: " + std::to_string(lost) + " updates lost of " +
                std::to_string(found.writes) + ", " + std::to_string(found.refused) + " refused";
     if (fenced)
-        out.passed = found.violations.empty() && found.refused >= static_cast<std::uint64_t>(how.pauses);
+        out.passed = found.violations.empty() &&
+                     found.refused >= static_cast<std::uint64_t>(how.pauses);
     else
         out.passed = lost >= how.pauses && found.has(rule::register_order);
     for (const violation& each : found.violations)
@@ -34,7 +37,8 @@ control overtaken(crew_settings how, bool fenced, const progress_function& progr
 
 std::vector<control> control_fences(std::uint64_t seed, const progress_function& progress)
 {
-    const crew_settings how{.seed = seed, .clients = 3, .names = {"a", "b"}, .lease = 300ms, .workers = 3, .pauses = 3};
+    const crew_settings how{
+        .seed = seed, .clients = 3, .names = {"a", "b"}, .lease = 300ms, .workers = 3, .pauses = 3};
     return {overtaken(how, true, progress), overtaken(how, false, progress)};
 }
 
@@ -43,14 +47,16 @@ control control_checker(const std::vector<record>& good, int times, std::uint64_
     rejections all;
     for (std::size_t i = 0; i < good.size(); ++i) {
         const int left = static_cast<int>(good.size() - i);
-        const rejections some = reject_corrupted(good[i], (times - all.tried) / left, seed + i * 1000);
+        const rejections some = reject_corrupted(good[i], (times - all.tried) / left,
+                                                 seed + i * 1000);
         all.tried += some.tried;
         all.rejected += some.rejected;
         all.accepted += (all.accepted.empty() || some.accepted.empty() ? "" : ", ") + some.accepted;
     }
     control out;
     out.passed = all.tried == times && all.rejected == times;
-    out.text = "histories corrupted on purpose: " + std::to_string(all.rejected) + " of " + std::to_string(all.tried) + " rejected";
+    out.text = "histories corrupted on purpose: " + std::to_string(all.rejected) + " of " +
+               std::to_string(all.tried) + " rejected";
     if (!all.accepted.empty())
         out.text += "; not: " + all.accepted;
     return out;

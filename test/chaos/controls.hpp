@@ -16,12 +16,15 @@ struct control
     std::string text; ///< What was tried, and what came of it.
 };
 
-/// A client is stopped between looking at its lease and writing, until somebody else has written: the register must refuse it, and with the
-/// fence check left out updates must be lost, or the runs prove nothing.
-[[nodiscard]] std::vector<control> control_fences(std::uint64_t seed, const progress_function& progress);
+/// A client is stopped between looking at its lease and writing, until somebody else has written:
+/// the register must refuse it, and with the fence check left out updates must be lost, or the runs
+/// prove nothing.
+[[nodiscard]] std::vector<control> control_fences(std::uint64_t seed,
+                                                  const progress_function& progress);
 
 /// The checker must reject all of `times` corrupted copies of these records, which are good.
-[[nodiscard]] control control_checker(const std::vector<record>& good, int times, std::uint64_t seed);
+[[nodiscard]] control control_checker(const std::vector<record>& good, int times,
+                                      std::uint64_t seed);
 
 } // namespace leasehold::test::chaos
 

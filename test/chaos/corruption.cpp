@@ -1,7 +1,7 @@
 #include "chaos/corruption.hpp"
 
-#include "chaos/client_timeline.hpp"
 #include "chaos/checker.hpp"
+#include "chaos/client_timeline.hpp"
 #include "testing/random.hpp"
 
 #include <algorithm>
@@ -16,10 +16,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::array<const char*, static_cast<std::size_t>(corruption::count_)> names = {
-    "second holder",   "fence repeated",  "fences swapped", "deadline further", "deadline back",  "valid too long",
-    "loss untold",     "loss late",       "loss early",     "loss revived",     "release missing", "answer missing",
-    "time backwards",  "write moved",     "write missing",  "write doubled",    "write invented", "refusal ignored",
-    "no entry",        "slow entry",      "excuse missing", "key left",         "hold left",      "bad exit",
+    "second holder",   "fence repeated", "fences swapped",  "deadline further", "deadline back",
+    "valid too long",  "loss untold",    "loss late",       "loss early",       "loss revived",
+    "release missing", "answer missing", "time backwards",  "write moved",      "write missing",
+    "write doubled",   "write invented", "refusal ignored", "no entry",         "slow entry",
+    "excuse missing",  "key left",       "hold left",       "bad exit",
 };
 
 /// Longer than anything may take.
@@ -112,7 +113,7 @@ private:
         std::erase_if(out_.clients[client].events, which);
     }
 
-    const std::vector<account>& accounts()
+    const std::vector<client_timeline>& accounts()
     {
         report ignored;
         if (accounts_.empty())
@@ -125,7 +126,7 @@ private:
     const grant* find_grant(Predicate fits)
     {
         std::vector<const grant*> found;
-        for (const account& each : accounts())
+        for (const client_timeline& each : accounts())
             for (const grant& held : each.grants)
                 if (fits(held))
                     found.push_back(&held);
@@ -137,21 +138,29 @@ private:
     {
         const stamp from = sent_for(of.deadline, out_.lease);
         return std::any_of(out_.faults.begin(), out_.faults.end(), [&](const fault& each) {
-            return each.loses && (each.name.empty() || each.name == of.name) && each.end >= from && each.begin <= until;
+            return each.loses && (each.name.empty() || each.name == of.name) && each.end >= from &&
+                   each.begin <= until;
         });
     }
 
     bool second_holder()
     {
-        const grant* const first =
-            find_grant([&](const grant& each) { return each.end() - each.told > 1us && !data_lost(each, each.end()); });
+        const grant* const first = find_grant([&](const grant& each) {
+            return each.end() - each.told > 1us && !data_lost(each, each.end());
+        });
         if (first == nullptr)
             return false;
         const stamp now = first->told + (first->end() - first->told) / 2;
         const stamp deadline = now + out_.lease - out_.lease / 50 - 5ms;
-        const event any{.at = now, .name = first->name, .op = 1, .fence = first->fence + 1, .number = deadline.count(), .flag = true};
+        const event any{.at = now,
+                        .name = first->name,
+                        .op = 1,
+                        .fence = first->fence + 1,
+                        .number = deadline.count(),
+                        .flag = true};
         history forged{.client = "forged", .ended = ending_kind::killed};
-        for (const verb what : {verb::asked, verb::given, verb::granted, verb::releasing, verb::released}) {
+        for (const verb what :
+             {verb::asked, verb::given, verb::granted, verb::releasing, verb::released}) {
             event next = any;
             next.what = what;
             if (what == verb::releasing || what == verb::released)
@@ -163,7 +172,8 @@ private:
         return true;
     }
 
-    void change_fence(std::size_t client, const std::string& name, std::uint64_t from, std::uint64_t to)
+    void change_fence(std::size_t client, const std::string& name, std::uint64_t from,
+                      std::uint64_t to)
     {
         for (event& each : out_.clients[client].events)
             if (each.name == name && each.fence == from)
@@ -175,7 +185,8 @@ private:
         const grant* const one = find_grant([](const grant&) { return true; });
         if (one == nullptr)
             return false;
-        const grant* const other = find_grant([&](const grant& each) { return each.name == one->name && each.fence != one->fence; });
+        const grant* const other = find_grant(
+            [&](const grant& each) { return each.name == one->name && each.fence != one->fence; });
         if (other == nullptr)
             return false;
         change_fence(other->client, other->name, other->fence, one->fence);
@@ -184,16 +195,20 @@ private:
 
     bool fences_swapped()
     {
-        const auto hold_of = [&](const grant& of) -> const hold& { return accounts()[of.client].holds[of.hold]; };
+        const auto hold_of = [&](const grant& of) -> const hold& {
+            return accounts()[of.client].holds[of.hold];
+        };
         const grant* first = nullptr;
         const grant* second = nullptr;
-        for (int tries = 0; first == nullptr && tries < 20; ++tries) { // the first ones have nobody before them
+        for (int tries = 0; first == nullptr && tries < 20;
+             ++tries) { // the first ones have nobody before them
             second = find_grant([&](const grant& each) {
                 return hold_of(each).first_fence == each.fence && hold_of(each).earliest != stamp();
             });
             if (second != nullptr)
                 first = find_grant([&](const grant& each) {
-                    return each.name == second->name && hold_of(each).latest <= hold_of(*second).earliest;
+                    return each.name == second->name &&
+                           hold_of(each).latest <= hold_of(*second).earliest;
                 });
         }
         if (first == nullptr)
@@ -210,7 +225,8 @@ private:
     bool deadline_further()
     {
         const auto where = find([](std::size_t, const event& e) {
-            return e.what == verb::granted || e.what == verb::lost || leaves(e) || (e.what == verb::renewed && e.op != 0);
+            return e.what == verb::granted || e.what == verb::lost || leaves(e) ||
+                   (e.what == verb::renewed && e.op != 0);
         });
         if (!where)
             return false;
@@ -220,7 +236,8 @@ private:
 
     bool deadline_back()
     {
-        const auto where = find([](std::size_t, const event& e) { return e.what == verb::renewed && e.op != 0; });
+        const auto where = find(
+            [](std::size_t, const event& e) { return e.what == verb::renewed && e.op != 0; });
         if (!where)
             return false;
         event& renewal = at(*where);
@@ -245,12 +262,14 @@ private:
     bool remove_end(bool was_lost)
     {
         const grant* const which = find_grant([&](const grant& each) {
-            return each.lost.has_value() == was_lost && out_.clients[each.client].ended == ending_kind::clean;
+            return each.lost.has_value() == was_lost &&
+                   out_.clients[each.client].ended == ending_kind::clean;
         });
         if (which == nullptr)
             return false;
         remove(which->client, [&](const event& e) {
-            return e.op == which->op && (e.what == verb::lost || e.what == verb::released || leaves(e));
+            return e.op == which->op &&
+                   (e.what == verb::lost || e.what == verb::released || leaves(e));
         });
         return true;
     }
@@ -263,7 +282,8 @@ private:
         const auto op = at(*where).op;
         for (event& each : out_.clients[where->client].events)
             if (each.op == op && each.number != 0 &&
-                (each.what == verb::granted || each.what == verb::renewed || each.what == verb::lost || leaves(each)))
+                (each.what == verb::granted || each.what == verb::renewed ||
+                 each.what == verb::lost || leaves(each)))
                 each.number -= stamp(ages).count();
         return true;
     }
@@ -271,13 +291,16 @@ private:
     bool loss_early()
     {
         const auto lossless = [&](const grant& each) {
-            return !each.lost && each.valid_when_left && each.left && *each.left < each.deadline && !data_lost(each, *each.left);
+            return !each.lost && each.valid_when_left && each.left && *each.left < each.deadline &&
+                   !data_lost(each, *each.left);
         };
         const grant* const which = find_grant(lossless);
         if (which == nullptr)
             return false;
         auto& events = out_.clients[which->client].events;
-        const auto leaving = std::find_if(events.begin(), events.end(), [&](const event& e) { return e.op == which->op && leaves(e); });
+        const auto leaving = std::find_if(events.begin(), events.end(), [&](const event& e) {
+            return e.op == which->op && leaves(e);
+        });
         event loss = *leaving;
         loss.what = verb::lost;
         loss.flag = false;
@@ -286,7 +309,9 @@ private:
         for (event& each : events)
             if (each.op == which->op && each.what == verb::released)
                 each.word = "lost";
-        events.insert(std::find_if(events.begin(), events.end(), [&](const event& e) { return e.op == loss.op && leaves(e); }), loss);
+        events.insert(std::find_if(events.begin(), events.end(),
+                                   [&](const event& e) { return e.op == loss.op && leaves(e); }),
+                      loss);
         return true;
     }
 
@@ -303,7 +328,11 @@ private:
 
     bool answer_missing()
     {
-        const auto where = find([](std::size_t, const event& e) { return e.what == verb::failed || e.what == verb::cancelled; }, true);
+        const auto where = find(
+            [](std::size_t, const event& e) {
+                return e.what == verb::failed || e.what == verb::cancelled;
+            },
+            true);
         if (!where)
             return false;
         auto& events = out_.clients[where->client].events;
@@ -333,7 +362,8 @@ private:
     {
         std::vector<std::pair<std::vector<write>*, std::size_t>> found;
         for (auto& [name, writes] : out_.writes)
-            for (std::size_t i = 0; i + 1 < writes.size(); ++i) // not the last: its writer may be dead, and say nothing
+            for (std::size_t i = 0; i + 1 < writes.size();
+                 ++i) // not the last: its writer may be dead, and say nothing
                 found.emplace_back(&writes, i);
         const auto* const chosen = pick(found);
         if (chosen == nullptr)
@@ -362,7 +392,9 @@ private:
 
     std::optional<place> find_probe()
     {
-        return find([](std::size_t, const event& e) { return e.what == verb::asked && e.word == way::probe; }, true);
+        return find([](std::size_t,
+                       const event& e) { return e.what == verb::asked && e.word == way::probe; },
+                    true);
     }
 
     bool no_entry()
@@ -419,7 +451,7 @@ private:
 
     record out_;
     testing::impl::generator random_;
-    std::vector<account> accounts_;
+    std::vector<client_timeline> accounts_;
 };
 
 } // namespace
@@ -443,10 +475,13 @@ record only(const record& of, const std::string& name)
     out.names = {name};
     std::erase_if(out.writes, [&](const auto& each) { return each.first != name; });
     for (history& client : out.clients) {
-        std::erase_if(client.events, [&](const event& e) { return !e.name.empty() && e.name != name; });
-        std::map<std::uint32_t, std::uint32_t> numbers{{0, 0}}; // operations count from 1 without gaps
+        std::erase_if(client.events,
+                      [&](const event& e) { return !e.name.empty() && e.name != name; });
+        std::map<std::uint32_t, std::uint32_t> numbers{
+            {0, 0}}; // operations count from 1 without gaps
         for (event& each : client.events)
-            each.op = numbers.emplace(each.op, static_cast<std::uint32_t>(numbers.size())).first->second;
+            each.op =
+                numbers.emplace(each.op, static_cast<std::uint32_t>(numbers.size())).first->second;
         for (write& each : out.writes[name])
             if (each.client == client.client)
                 each.op = numbers.contains(each.op) ? numbers[each.op] : 0;
@@ -461,9 +496,12 @@ rejections reject_corrupted(const record& good, int times, std::uint64_t seed)
         parts.push_back(only(good, name));
     rejections out;
     constexpr auto kinds = static_cast<int>(corruption::count_);
-    for (int i = 0, unused = 0; out.tried < times && !parts.empty() && unused < kinds * static_cast<int>(parts.size()); ++i) {
+    for (int i = 0, unused = 0;
+         out.tried < times && !parts.empty() && unused < kinds * static_cast<int>(parts.size());
+         ++i) {
         const auto how = static_cast<corruption>(i % kinds);
-        const auto bad = corrupted(parts[static_cast<std::size_t>(i / kinds) % parts.size()], how, seed + static_cast<std::uint64_t>(i));
+        const auto bad = corrupted(parts[static_cast<std::size_t>(i / kinds) % parts.size()], how,
+                                   seed + static_cast<std::uint64_t>(i));
         unused = bad ? 0 : unused + 1;
         if (!bad)
             continue;

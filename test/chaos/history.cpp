@@ -7,8 +7,9 @@ namespace leasehold::test::chaos {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(verb::count_)> verbs = {
-    "asked",    "given", "granted", "failed",  "cancelled", "renewed", "lost",    "releasing", "dropped",
-    "released", "read",  "stale",   "writing", "wrote",     "refused", "stalled", "closing",   "closed",
+    "asked",   "given",     "granted", "failed",   "cancelled", "renewed",
+    "lost",    "releasing", "dropped", "released", "read",      "stale",
+    "writing", "wrote",     "refused", "stalled",  "closing",   "closed",
 };
 
 constexpr std::string_view nothing = "-";

@@ -18,13 +18,15 @@ using stamp = std::chrono::nanoseconds;
 /// What a client writes down. Which of the fields of `event` a verb uses stands behind it.
 enum class verb : std::uint8_t
 {
-    asked,     ///< name, op, word: how (see `way`). Before the call.
-    given,     ///< name, fence, word: `fresh`, or `handed` without the store. The observer was told; the caller was not yet.
-    granted,   ///< name, op, fence, number: deadline, flag: valid. The caller has the lease.
-    failed,    ///< name, op, word: the error.
+    asked,   ///< name, op, word: how (see `way`). Before the call.
+    given,   ///< name, fence, word: `fresh`, or `handed` without the store. The observer was told;
+             ///< the caller was not yet.
+    granted, ///< name, op, fence, number: deadline, flag: valid. The caller has the lease.
+    failed,  ///< name, op, word: the error.
     cancelled, ///< name, op.
     renewed,   ///< name, op, fence, number: the new deadline.
-    lost,      ///< name, op, fence, number: deadline, flag: valid (which it must not be), word: the reason.
+    lost,      ///< name, op, fence, number: deadline, flag: valid (which it must not be), word: the
+               ///< reason.
     releasing, ///< name, op, fence, number: deadline, flag: valid. Before the call.
     dropped,   ///< As `releasing`; the lease is destroyed instead.
     released,  ///< name, op, fence, word: the outcome.
@@ -41,8 +43,9 @@ enum class verb : std::uint8_t
 
 /// How a lock was asked for, as `asked` says it.
 namespace way {
-inline constexpr std::string_view lock = "lock", cancel = "cancel", try_once = "try", try_for = "try_for", guarded = "guarded",
-                                  unrenewed = "unrenewed", probe = "probe", last = "last";
+inline constexpr std::string_view lock = "lock", cancel = "cancel", try_once = "try",
+                                  try_for = "try_for", guarded = "guarded", unrenewed = "unrenewed",
+                                  probe = "probe", last = "last";
 } // namespace way
 
 /// The outcome of what went well.
@@ -86,7 +89,7 @@ struct history
     std::vector<event> events{};
     std::size_t unreadable = 0; ///< Whole lines that are none.
     ending_kind ended = ending_kind::clean;
-    std::string how{};          ///< For `failed`: exit code, signal, or that it hung.
+    std::string how{}; ///< For `failed`: exit code, signal, or that it hung.
 };
 
 /// Appends what can be read; an unfinished last line is left for the next time.

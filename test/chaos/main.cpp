@@ -1,4 +1,5 @@
-// Chaos on real servers: clients in processes of their own, a nemesis that breaks what they use, and a checker that reads what they wrote.
+// Chaos on real servers: clients in processes of their own, a nemesis that breaks what they use,
+// and a checker that reads what they wrote.
 #include "chaos/checker.hpp"
 #include "chaos/controls.hpp"
 #include "chaos/progress.hpp"
@@ -30,7 +31,8 @@ using namespace leasehold::test::chaos;
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-constexpr char usage[] = R"(usage: chaos [--minutes M] [--seed S] [--deployment NAME] [--keep DIRECTORY] [--controls]
+constexpr char usage[] =
+    R"(usage: chaos [--minutes M] [--seed S] [--deployment NAME] [--keep DIRECTORY] [--controls]
 
   --minutes M        how long, all deployments together; 0.1 ... 1440 (1)
   --seed S           decides the order of the faults (drawn)
@@ -52,7 +54,8 @@ constexpr std::array<deployment, 3> deployments = {{
     {persistence::everysec, "everysec", "AOF everysec"},
 }};
 
-/// So long that everything comes, so short that a record stays small; the end of a round is a test of its own.
+/// So long that everything comes, so short that a record stays small; the end of a round is a test
+/// of its own.
 constexpr auto longest_round = 30s;
 
 struct arguments
@@ -84,7 +87,8 @@ std::uint64_t number_of_seed(const std::string& text)
     errno = 0;
     const auto value = std::strtoull(text.c_str(), &end, 10);
     if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || errno != 0)
-        throw bad_argument("--seed is '" + text + "'; it must be a whole number, not negative, below 2^64");
+        throw bad_argument("--seed is '" + text +
+                           "'; it must be a whole number, not negative, below 2^64");
     return value;
 }
 
@@ -104,8 +108,10 @@ arguments parse(int count, char** words)
             out.seed = number_of_seed(value());
         else if (option == "--deployment") {
             out.only = value();
-            if (std::none_of(deployments.begin(), deployments.end(), [&](const deployment& each) { return each.option == out.only; }))
-                throw bad_argument("--deployment is '" + out.only + "'; it must be none, always or everysec");
+            if (std::none_of(deployments.begin(), deployments.end(),
+                             [&](const deployment& each) { return each.option == out.only; }))
+                throw bad_argument("--deployment is '" + out.only +
+                                   "'; it must be none, always or everysec");
         }
         else if (option == "--keep")
             out.keep = value();
@@ -135,7 +141,8 @@ void on_signal(int number)
 class conductor
 {
 public:
-    explicit conductor(const arguments& from) : args_(from), seed_(from.seed.value_or(std::random_device()()))
+    explicit conductor(const arguments& from)
+        : args_(from), seed_(from.seed.value_or(std::random_device()()))
     {
         for (const deployment& each : deployments)
             if (args_.only.empty() || args_.only == each.option)
@@ -152,7 +159,7 @@ public:
             good = run_rounds();
         std::vector<control> controls;
         if (good) {
-            controls = control_fences(seed_, [&](const crew&, std::size_t) {
+            controls = control_fences(seed_, [&](const client_fleet&, std::size_t) {
                 stop_if_told();
                 progress_.say([] { return std::string("control of the fences"); });
             });
@@ -166,7 +173,9 @@ public:
         }
         std::cout << '\n';
         for (const control& each : controls) {
-            std::cout << (each.passed ? "control passed: " : "CONTROL FAILED, this run proves nothing: ") << each.text << '\n';
+            std::cout << (each.passed ? "control passed: "
+                                      : "CONTROL FAILED, this run proves nothing: ")
+                      << each.text << '\n';
             good = good && each.passed;
         }
         std::cout << (good ? "no violations" : "FAILED") << ", seed " << seed_ << std::endl;
@@ -176,16 +185,20 @@ public:
 private:
     bool run_rounds()
     {
-        const auto all = std::chrono::duration_cast<milliseconds>(std::chrono::duration<double, std::ratio<60>>(args_.minutes));
+        const auto all = std::chrono::duration_cast<milliseconds>(
+            std::chrono::duration<double, std::ratio<60>>(args_.minutes));
         const auto kinds = static_cast<std::int64_t>(chosen_.size());
-        const std::int64_t cycles = std::max<std::int64_t>(1, (all + kinds * longest_round - 1ms) / (kinds * longest_round));
+        const std::int64_t cycles = std::max<std::int64_t>(1, (all + kinds * longest_round - 1ms) /
+                                                                  (kinds * longest_round));
         const std::int64_t rounds = cycles * kinds;
         const auto begun = std::chrono::steady_clock::now();
         for (std::int64_t i = 0; i < rounds; ++i) {
             // What a round takes for its beginning and its end is taken from those that follow.
-            const auto spent = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begun);
+            const auto spent = std::chrono::duration_cast<milliseconds>(
+                std::chrono::steady_clock::now() - begun);
             const auto length = std::max<milliseconds>((all - spent) / (rounds - i) - 1500ms, 1s);
-            if (!run_one(static_cast<std::size_t>(i) % chosen_.size(), static_cast<std::uint64_t>(i), length))
+            if (!run_one(static_cast<std::size_t>(i) % chosen_.size(),
+                         static_cast<std::uint64_t>(i), length))
                 return false;
         }
         return true;
@@ -202,19 +215,22 @@ private:
                                              .workers = 4},
                                  .length = length};
         const auto begun = boot_time();
-        record all = run_round(how, [&](const crew& clients, std::size_t faults) {
+        record all = run_round(how, [&](const client_fleet& clients, std::size_t faults) {
             stop_if_told();
             progress_.say([&] {
                 char text[160];
-                std::snprintf(text, sizeof text, "round %llu, %-14s %5.1f s: %4zu faults, %7llu grants, %5llu losses",
+                std::snprintf(text, sizeof text,
+                              "round %llu, %-14s %5.1f s: %4zu faults, %7llu grants, %5llu losses",
                               static_cast<unsigned long long>(number + 1), where.title,
                               static_cast<double>((boot_time() - begun).count()) / 1e9, faults,
-                              static_cast<unsigned long long>(clients.grants()), static_cast<unsigned long long>(clients.losses()));
+                              static_cast<unsigned long long>(clients.grants()),
+                              static_cast<unsigned long long>(clients.losses()));
                 return std::string(text);
             });
         });
         if (!args_.keep.empty())
-            save(all, std::filesystem::path(args_.keep) / (std::to_string(number + 1) + '-' + where.option));
+            save(all, std::filesystem::path(args_.keep) /
+                          (std::to_string(number + 1) + '-' + where.option));
         const report found = check(all);
         results_[which].second += found;
         if (!found.violations.empty())
@@ -223,16 +239,20 @@ private:
         return found.violations.empty();
     }
 
-    void complain(const record& all, const report& found, const round_settings& how, const deployment& where)
+    void complain(const record& all, const report& found, const round_settings& how,
+                  const deployment& where)
     {
         constexpr std::size_t most = 20;
         progress_.end_line();
         std::cout << '\n'
-                  << where.title << ": " << found.violations.size() << " violations; this round alone: --deployment " << where.option
-                  << " --seed " << how.clients.seed << '\n';
+                  << where.title << ": " << found.violations.size()
+                  << " violations; this round alone: --deployment " << where.option << " --seed "
+                  << how.clients.seed << '\n';
         for (std::size_t i = 0; i < std::min(most, found.violations.size()); ++i) {
             const violation& each = found.violations[i];
-            std::cout << "  " << name_of(each.broken) << (each.name.empty() ? "" : ", lock " + each.name) << ": " << each.text << '\n';
+            std::cout << "  " << name_of(each.broken)
+                      << (each.name.empty() ? "" : ", lock " + each.name) << ": " << each.text
+                      << '\n';
         }
         std::cout << "\naround the first of them:\n";
         print_timeline(std::cout, all, found.violations.front());

@@ -16,8 +16,9 @@ std::vector<std::string> options_for(persistence how)
 {
     std::vector<std::string> options{"--maxmemory-policy", "noeviction", "--lua-time-limit", "20"};
     if (how != persistence::none)
-        options.insert(options.end(), {"--appendonly", "yes", "--auto-aof-rewrite-percentage", "0", "--appendfsync",
-                                       how == persistence::always ? "always" : "everysec"});
+        options.insert(options.end(),
+                       {"--appendonly", "yes", "--auto-aof-rewrite-percentage", "0",
+                        "--appendfsync", how == persistence::always ? "always" : "everysec"});
     return options;
 }
 
@@ -26,15 +27,21 @@ bool can_sleep(const redis_server& server)
     return !server.connect().command({"DEBUG", "SLEEP", "0"}).is_error();
 }
 
-nemesis::nemesis(std::vector<planned_fault> plan, persistence how, std::chrono::milliseconds lease, std::vector<std::string> locks,
-                 redis_server& server, crew& clients)
-    : plan_(std::move(plan)), persistence_(how), lease_(lease), names_(std::move(locks)), server_(server), crew_(clients),
+nemesis::nemesis(std::vector<planned_fault> plan, persistence how, std::chrono::milliseconds lease,
+                 std::vector<std::string> locks, redis_server& server, client_fleet& clients)
+    : plan_(std::move(plan)),
+      persistence_(how),
+      lease_(lease),
+      names_(std::move(locks)),
+      server_(server),
+      crew_(clients),
       started_(boot_time())
 {}
 
 bool nemesis::busy(std::size_t place) const
 {
-    return std::any_of(active_.begin(), active_.end(), [&](const active& each) { return each.what.place == place; });
+    return std::any_of(active_.begin(), active_.end(),
+                       [&](const active& each) { return each.what.place == place; });
 }
 
 void nemesis::step(stamp now)
@@ -66,7 +73,9 @@ void nemesis::begin(const planned_fault& what, stamp now)
                     .begin = boot_time(),
                     .end = stamp::max(),
                     .loses = loses_data(what.kind, persistence_),
-                    .name = what.kind == fault_kind::delete_key ? names_[what.detail % names_.size()] : std::string()});
+                    .name = what.kind == fault_kind::delete_key
+                                ? names_[what.detail % names_.size()]
+                                : std::string()});
     active_.push_back({.what = what, .until = now + what.length, .logged = log_.size() - 1});
     if (what.place == the_server)
         begin_at_server(active_.back());
@@ -92,7 +101,8 @@ void nemesis::begin_at_server(active& which)
         return;
     case fault_kind::stop_server: return server_.pause();
     case fault_kind::sleep_server:
-        return send({"DEBUG", "SLEEP", std::to_string(std::chrono::duration<double>(which.what.length).count())});
+        return send({"DEBUG", "SLEEP",
+                     std::to_string(std::chrono::duration<double>(which.what.length).count())});
     case fault_kind::slow_script: return send({"EVAL", "while true do end", "0"});
     case fault_kind::flush_scripts: return done({"SCRIPT", "FLUSH"});
     case fault_kind::flush_all: return done({"FLUSHALL"});
@@ -108,7 +118,8 @@ void nemesis::begin_at_server(active& which)
 void nemesis::begin_at_client(const planned_fault& what)
 {
     fault_proxy& proxy = crew_.proxy(what.place);
-    const std::string command = "EVALSHA"; // what every request is that takes, renews or leaves a lock
+    const std::string command =
+        "EVALSHA"; // what every request is that takes, renews or leaves a lock
     switch (what.kind) {
     case fault_kind::stop_client: return crew_.pause(what.place);
     case fault_kind::kill_client: return crew_.kill(what.place);
@@ -118,9 +129,7 @@ void nemesis::begin_at_client(const planned_fault& what)
     case fault_kind::drop_replies: return proxy.drop_replies();
     case fault_kind::hold_replies: return proxy.stall_replies();
     case fault_kind::reset_connections: return proxy.reset_all();
-    case fault_kind::refuse_connections:
-        proxy.refuse();
-        return proxy.reset_all();
+    case fault_kind::refuse_connections: proxy.refuse(); return proxy.reset_all();
     case fault_kind::latency:
         // There and back: from a part of the lease to more than two.
         return proxy.delay(lease_ * (2 + what.detail % 11) / 10);
@@ -144,7 +153,8 @@ void nemesis::end(active& which)
         // Until now it was only waiting for something to lose.
         log_[which.logged].begin = boot_time();
         server_.kill();
-        if (const auto file = append_only_file(); file && which.size < std::filesystem::file_size(*file))
+        if (const auto file = append_only_file();
+            file && which.size < std::filesystem::file_size(*file))
             std::filesystem::resize_file(*file, which.size);
         server_.start();
         break;

@@ -23,13 +23,13 @@ namespace leasehold::test::chaos {
 /// Whether the server has DEBUG SLEEP, and allows it.
 [[nodiscard]] bool can_sleep(const redis_server& server);
 
-/// Breaks a server, its clients and what is between them, and mends them again, as it was planned: in that order, a little later where something
-/// took longer.
+/// Breaks a server, its clients and what is between them, and mends them again, as it was planned:
+/// in that order, a little later where something took longer.
 class nemesis
 {
 public:
-    nemesis(std::vector<planned_fault> plan, persistence how, std::chrono::milliseconds lease, std::vector<std::string> names,
-            redis_server& server, crew& clients);
+    nemesis(std::vector<planned_fault> plan, persistence how, std::chrono::milliseconds lease,
+            std::vector<std::string> names, redis_server& server, client_fleet& clients);
 
     /// Does what is due by now.
     void step(stamp now);
@@ -63,7 +63,7 @@ private:
     const std::chrono::milliseconds lease_;
     const std::vector<std::string> names_;
     redis_server& server_;
-    crew& crew_;
+    client_fleet& crew_;
     const stamp started_;
     std::size_t next_ = 0; ///< In the plan.
     std::vector<fault> log_;

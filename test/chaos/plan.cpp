@@ -14,10 +14,27 @@ using std::chrono::milliseconds;
 constexpr auto kinds = static_cast<std::size_t>(fault_kind::count_);
 
 constexpr std::array<const char*, kinds> names = {
-    "server killed",      "last writes lost",     "server stopped",      "DEBUG SLEEP", "slow script, BUSY", "SCRIPT FLUSH",
-    "FLUSHALL",           "key deleted",          "CLIENT KILL",         "out of memory", "client stopped",  "client killed",
-    "half-open",          "blackhole",            "requests lost",       "replies lost", "replies held back", "connections reset",
-    "reset around a command", "connections refused", "latency",
+    "server killed",
+    "last writes lost",
+    "server stopped",
+    "DEBUG SLEEP",
+    "slow script, BUSY",
+    "SCRIPT FLUSH",
+    "FLUSHALL",
+    "key deleted",
+    "CLIENT KILL",
+    "out of memory",
+    "client stopped",
+    "client killed",
+    "half-open",
+    "blackhole",
+    "requests lost",
+    "replies lost",
+    "replies held back",
+    "connections reset",
+    "reset around a command",
+    "connections refused",
+    "latency",
 };
 
 class planner
@@ -30,12 +47,14 @@ public:
         milliseconds now(300);
         while (now < set_.length) {
             std::erase_if(active_, [&](const planned_fault& each) { return end(each) <= now; });
-            const fault_kind kind = active_.size() == most_at_once ? fault_kind::count_ : next_kind();
+            const fault_kind kind = active_.size() == most_at_once ? fault_kind::count_
+                                                                   : next_kind();
             if (kind == fault_kind::count_) {
                 now = first_end();
                 continue;
             }
-            const planned_fault next{kind, at_server(kind) ? the_server : free_client(), now, length_of(kind), random_.next()};
+            const planned_fault next{kind, at_server(kind) ? the_server : free_client(), now,
+                                     length_of(kind), random_.next()};
             out_.push_back(next);
             active_.push_back(next);
             if (random_.below(4) == 0)
@@ -51,19 +70,22 @@ private:
 
     milliseconds first_end() const
     {
-        return end(*std::min_element(active_.begin(), active_.end(),
-                                     [](const planned_fault& a, const planned_fault& b) { return end(a) < end(b); }));
+        return end(*std::min_element(
+            active_.begin(), active_.end(),
+            [](const planned_fault& a, const planned_fault& b) { return end(a) < end(b); }));
     }
 
     milliseconds last_end() const
     {
-        return end(*std::max_element(active_.begin(), active_.end(),
-                                     [](const planned_fault& a, const planned_fault& b) { return end(a) < end(b); }));
+        return end(*std::max_element(
+            active_.begin(), active_.end(),
+            [](const planned_fault& a, const planned_fault& b) { return end(a) < end(b); }));
     }
 
     bool busy(std::size_t place) const
     {
-        return std::any_of(active_.begin(), active_.end(), [&](const planned_fault& each) { return each.place == place; });
+        return std::any_of(active_.begin(), active_.end(),
+                           [&](const planned_fault& each) { return each.place == place; });
     }
 
     bool known(fault_kind kind) const
@@ -78,10 +100,13 @@ private:
         if (bag_.empty()) {
             for (std::size_t i = 0; i < kinds; ++i)
                 if (known(static_cast<fault_kind>(i)))
-                    bag_.insert(bag_.begin() + static_cast<std::ptrdiff_t>(random_.below(bag_.size() + 1)), static_cast<fault_kind>(i));
+                    bag_.insert(bag_.begin() +
+                                    static_cast<std::ptrdiff_t>(random_.below(bag_.size() + 1)),
+                                static_cast<fault_kind>(i));
         }
-        const auto found =
-            std::find_if(bag_.rbegin(), bag_.rend(), [&](fault_kind each) { return !at_server(each) || !busy(the_server); });
+        const auto found = std::find_if(bag_.rbegin(), bag_.rend(), [&](fault_kind each) {
+            return !at_server(each) || !busy(the_server);
+        });
         if (found == bag_.rend())
             return fault_kind::count_;
         const fault_kind kind = *found;
@@ -97,7 +122,10 @@ private:
         return chosen;
     }
 
-    milliseconds lease_times(int tenths_from, int tenths_to) { return set_.lease * random_.between(tenths_from, tenths_to) / 10; }
+    milliseconds lease_times(int tenths_from, int tenths_to)
+    {
+        return set_.lease * random_.between(tenths_from, tenths_to) / 10;
+    }
 
     milliseconds length_of(fault_kind kind)
     {

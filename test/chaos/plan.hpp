@@ -30,8 +30,8 @@ enum class fault_kind : std::uint8_t
     out_of_memory,
     stop_client,
     kill_client,
-    half_open,     ///< Nothing arrives any more, in either direction, and neither side is told.
-    blackhole,     ///< The same, but what was sent arrives when it is over.
+    half_open, ///< Nothing arrives any more, in either direction, and neither side is told.
+    blackhole, ///< The same, but what was sent arrives when it is over.
     drop_requests,
     drop_replies,
     hold_replies,
@@ -55,13 +55,14 @@ inline constexpr std::size_t the_server = ~std::size_t{0};
 struct planned_fault
 {
     fault_kind kind;
-    std::size_t place;                 ///< The client's, or `the_server`.
-    std::chrono::milliseconds begin;   ///< Since the beginning.
-    std::chrono::milliseconds length;  ///< 0: over as soon as it has begun.
-    std::uint64_t detail;              ///< Chooses among what can be chosen.
+    std::size_t place;                ///< The client's, or `the_server`.
+    std::chrono::milliseconds begin;  ///< Since the beginning.
+    std::chrono::milliseconds length; ///< 0: over as soon as it has begun.
+    std::uint64_t detail;             ///< Chooses among what can be chosen.
 };
 
-/// No more than this many at once: two show what one alone does not; of more nobody could tell which it was.
+/// No more than this many at once: two show what one alone does not; of more nobody could tell
+/// which it was.
 inline constexpr std::size_t most_at_once = 2;
 
 struct plan_settings
@@ -73,8 +74,8 @@ struct plan_settings
     bool can_sleep = true; ///< The server has DEBUG SLEEP.
 };
 
-/// What is to happen, and when, in order; decided by the seed alone. Each kind comes once before one comes again, no two are in one place at a
-/// time, and now and then everybody is left in peace.
+/// What is to happen, and when, in order; decided by the seed alone. Each kind comes once before
+/// one comes again, no two are in one place at a time, and now and then everybody is left in peace.
 [[nodiscard]] std::vector<planned_fault> make_plan(std::uint64_t seed, const plan_settings& how);
 
 } // namespace leasehold::test::chaos

@@ -24,8 +24,9 @@ auto all_of(const planned_fault& of)
 
 bool same(const std::vector<planned_fault>& a, const std::vector<planned_fault>& b)
 {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const auto& one, const auto& other) { return all_of(one) == all_of(other); });
+    return std::equal(
+        a.begin(), a.end(), b.begin(), b.end(),
+        [](const auto& one, const auto& other) { return all_of(one) == all_of(other); });
 }
 
 bool together(const planned_fault& a, const planned_fault& b)

@@ -12,12 +12,12 @@ namespace leasehold::test::chaos {
 /// One thing that the nemesis did.
 struct fault
 {
-    std::string what;     ///< Its kind, as it is counted.
-    std::string whom{};   ///< `server`, or a client.
-    stamp begin{};        ///< It took effect no earlier …
-    stamp end{};          ///< … and was over no later.
-    bool loses = false;   ///< What the server had confirmed before may be gone afterwards.
-    std::string name{};   ///< What it loses; empty: everything.
+    std::string what;   ///< Its kind, as it is counted.
+    std::string whom{}; ///< `server`, or a client.
+    stamp begin{};      ///< It took effect no earlier …
+    stamp end{};        ///< … and was over no later.
+    bool loses = false; ///< What the server had confirmed before may be gone afterwards.
+    std::string name{}; ///< What it loses; empty: everything.
 };
 
 /// A write that the register took; the register keeps them in order.
@@ -32,13 +32,13 @@ struct write
 /// All that is known of one run on one deployment when it is over.
 struct record
 {
-    stamp lease{};                                       ///< The lease time of every lock.
+    stamp lease{}; ///< The lease time of every lock.
     std::vector<std::string> names{};
     std::vector<history> clients{};
     std::vector<fault> faults{};
-    stamp healed{};                                      ///< From here on nothing is broken any more.
-    std::map<std::string, std::vector<write>> writes{};  ///< By name.
-    std::vector<std::string> left_over{};                ///< Keys that are still in the server and should not be.
+    stamp healed{}; ///< From here on nothing is broken any more.
+    std::map<std::string, std::vector<write>> writes{}; ///< By name.
+    std::vector<std::string> left_over{}; ///< Keys that are still in the server and should not be.
 };
 
 } // namespace leasehold::test::chaos

@@ -5,7 +5,8 @@
 namespace leasehold::test::chaos {
 namespace {
 
-// KEYS number and newest fence, ARGV fence, whether it counts. Reading is the first half of an update: it shuts out older fences as well.
+// KEYS number and newest fence, ARGV fence, whether it counts. Reading is the first half of an
+// update: it shuts out older fences as well.
 const std::string read_script = R"(
 local newest = tonumber(redis.call('HGET', KEYS[1], 'fence') or '0')
 if ARGV[2] == '1' and tonumber(ARGV[1]) < newest then
@@ -37,14 +38,16 @@ fenced_register::fenced_register(const std::string& socket, bool fenced)
 
 std::optional<std::int64_t> fenced_register::read(const std::string& name, std::uint64_t fence)
 {
-    const std::int64_t value = store_.integer({"EVAL", read_script, "1", "register:" + name, std::to_string(fence), fenced_});
+    const std::int64_t value = store_.integer(
+        {"EVAL", read_script, "1", "register:" + name, std::to_string(fence), fenced_});
     return value < 0 ? std::nullopt : std::optional(value);
 }
 
 bool fenced_register::put(const std::string& name, const write& what)
 {
-    return store_.integer({"EVAL", write_script, "2", "register:" + name, "writes:" + name, std::to_string(what.fence), fenced_,
-                           std::to_string(what.value), what.client + ' ' + std::to_string(what.op)}) == 1;
+    return store_.integer({"EVAL", write_script, "2", "register:" + name, "writes:" + name,
+                           std::to_string(what.fence), fenced_, std::to_string(what.value),
+                           what.client + ' ' + std::to_string(what.op)}) == 1;
 }
 
 std::vector<write> fenced_register::writes(const std::string& name)

@@ -11,8 +11,9 @@
 
 namespace leasehold::test::chaos {
 
-/// A number per name in a store of its own, written under the lock of that name: what the lock protects. It refuses whoever has an older fence
-/// than the newest it has seen, and keeps every write that it took, in order.
+/// A number per name in a store of its own, written under the lock of that name: what the lock
+/// protects. It refuses whoever has an older fence than the newest it has seen, and keeps every
+/// write that it took, in order.
 class fenced_register
 {
 public:

@@ -7,10 +7,14 @@ namespace leasehold::test::chaos {
 namespace {
 
 constexpr std::array<const char*, static_cast<std::size_t>(rule::count_)> rules = {
-    "malformed history",   "two valid holders",     "fence given twice",   "fence out of order",
-    "wrong deadline",      "loss not told in time", "loss without cause",  "lost lease came back",
-    "wrong outcome",       "acquire too slow",      "write out of order",  "lost update",
-    "register disagrees",  "left over",             "client did not end well",
+    "malformed history",       "two valid holders",
+    "fence given twice",       "fence out of order",
+    "wrong deadline",          "loss not told in time",
+    "loss without cause",      "lost lease came back",
+    "wrong outcome",           "acquire too slow",
+    "write out of order",      "lost update",
+    "register disagrees",      "left over",
+    "client did not end well",
 };
 
 void add(report::counts& to, const report::counts& more)
@@ -28,7 +32,8 @@ const char* name_of(rule which) noexcept
 
 bool report::has(rule broken) const noexcept
 {
-    return std::any_of(violations.begin(), violations.end(), [&](const violation& each) { return each.broken == broken; });
+    return std::any_of(violations.begin(), violations.end(),
+                       [&](const violation& each) { return each.broken == broken; });
 }
 
 report& report::operator+=(const report& other)

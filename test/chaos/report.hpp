@@ -13,21 +13,22 @@ namespace leasehold::test::chaos {
 /// A promise that was not kept.
 enum class rule : std::uint8_t
 {
-    well_formed,   ///< The histories say what can be said, in an order in which it can happen.
-    exclusion,     ///< Nobody has a valid lease while another has one, unless data was lost in between.
+    well_formed, ///< The histories say what can be said, in an order in which it can happen.
+    exclusion, ///< Nobody has a valid lease while another has one, unless data was lost in between.
     fence_unique,
-    fence_order,   ///< Fences rise in the order in which the store gave the lock.
-    deadline,      ///< Counts from before the request was sent, never goes back, and there is no validity after it.
-    loss_told,     ///< Every loss is told, when the deadline passes at the latest.
-    loss_caused,   ///< No lease is lost before its deadline without a reason.
-    loss_final,    ///< A lost lease stays lost.
-    outcome,       ///< Operations end with what is documented, and every one of them ends.
-    liveness,      ///< Everybody gets in within a bound once nothing is broken any more.
-    register_order, ///< The register takes writes in the order of fences only.
-    no_lost_update, ///< Each write builds on the one before.
+    fence_order,     ///< Fences rise in the order in which the store gave the lock.
+    deadline,        ///< Counts from before the request was sent, never goes back, and there is no
+                     ///< validity after it.
+    loss_told,       ///< Every loss is told, when the deadline passes at the latest.
+    loss_caused,     ///< No lease is lost before its deadline without a reason.
+    loss_final,      ///< A lost lease stays lost.
+    outcome,         ///< Operations end with what is documented, and every one of them ends.
+    liveness,        ///< Everybody gets in within a bound once nothing is broken any more.
+    register_order,  ///< The register takes writes in the order of fences only.
+    no_lost_update,  ///< Each write builds on the one before.
     register_agrees, ///< The register has the writes that clients say it took, and no other.
-    left_over,     ///< At the end nothing is held, waited for, or kept in the store.
-    exit,          ///< Clients end when they are told to, and well.
+    left_over,       ///< At the end nothing is held, waited for, or kept in the store.
+    exit,            ///< Clients end when they are told to, and well.
     count_,
 };
 
@@ -53,11 +54,12 @@ struct report
     std::uint64_t cancelled = 0;
     std::uint64_t renewals = 0;
     std::uint64_t writes = 0;
-    std::uint64_t refused = 0; ///< Reads and writes that the register refused because of a newer fence.
-    counts losses;             ///< By reason.
-    counts faults;             ///< By kind.
-    counts excused;            ///< Double grants, by the fault that lost the data.
-    stamp slowest{};           ///< Of the acquires after healing.
+    std::uint64_t refused =
+        0;           ///< Reads and writes that the register refused because of a newer fence.
+    counts losses;   ///< By reason.
+    counts faults;   ///< By kind.
+    counts excused;  ///< Double grants, by the fault that lost the data.
+    stamp slowest{}; ///< Of the acquires after healing.
     std::vector<violation> violations;
 
     [[nodiscard]] bool has(rule broken) const noexcept;

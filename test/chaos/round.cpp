@@ -32,7 +32,10 @@ class round
 {
 public:
     round(const crew_settings& how, persistence keeps, const progress_function& progress)
-        : set_(how), progress_(progress), server_(server_options(keeps)), clients_(how, server_, store_)
+        : set_(how),
+          progress_(progress),
+          server_(server_options(keeps)),
+          clients_(how, server_, store_)
     {}
 
     void torment(persistence keeps, std::chrono::milliseconds length)
@@ -58,7 +61,8 @@ public:
         resp_client reader = store_.connect();
         for (int i = 0; i < set_.pauses; ++i) {
             std::string name;
-            until("a client stands between looking and writing", 20s, [&] { return !(name = clients_.said_after(0, "between ")).empty(); });
+            until("a client stands between looking and writing", 20s,
+                  [&] { return !(name = clients_.said_after(0, "between ")).empty(); });
             clients_.pause(0);
             const auto writes = [&] { return reader.integer({"LLEN", "writes:" + name}); };
             const auto before = writes();
@@ -77,7 +81,9 @@ public:
         // The checker says who took too long; this only has to end.
         patiently(30s, [&] {
             bool all = true;
-            for_all([&](std::size_t i) { all = all && (clients_.has_said(i, "settled") || !clients_.running(i)); });
+            for_all([&](std::size_t i) {
+                all = all && (clients_.has_said(i, "settled") || !clients_.running(i));
+            });
             return all;
         });
         for_all([&](std::size_t i) { clients_.tell(i, "quit"); });
@@ -142,7 +148,7 @@ private:
     const progress_function& progress_;
     redis_server store_;
     redis_server server_;
-    crew clients_;
+    client_fleet clients_;
     record out_;
     std::size_t faults_ = 0;
     unsigned ticks_ = 0;

@@ -18,14 +18,17 @@ struct round_settings
     std::chrono::milliseconds length{}; ///< How long there are faults.
 };
 
-/// How far a round is. Called often; may throw to end it: everything that was started is ended then.
-using progress_function = std::function<void(const crew& clients, std::size_t faults)>;
+/// How far a round is. Called often; may throw to end it: everything that was started is ended
+/// then.
+using progress_function = std::function<void(const client_fleet& clients, std::size_t faults)>;
 
-/// Starts a server, a register and clients; breaks things for a while; mends them; lets everybody get in once more, and go.
+/// Starts a server, a register and clients; breaks things for a while; mends them; lets everybody
+/// get in once more, and go.
 [[nodiscard]] record run_round(const round_settings& how, const progress_function& progress);
 
-/// A round in which the first client is stopped `pauses` times, when it stands between looking at its lease and writing, until somebody
-/// else has written. Nothing else is broken. `fenced` says whether the register looks at fences.
+/// A round in which the first client is stopped `pauses` times, when it stands between looking at
+/// its lease and writing, until somebody else has written. Nothing else is broken. `fenced` says
+/// whether the register looks at fences.
 [[nodiscard]] record run_overtaken(const crew_settings& how, const progress_function& progress);
 
 } // namespace leasehold::test::chaos

@@ -21,8 +21,9 @@ void save(const record& what, const std::filesystem::path& directory)
     }
     auto faults = open("faults");
     for (const fault& each : what.faults)
-        faults << each.begin.count() << ' ' << each.end.count() << ' ' << each.whom << (each.loses ? " loses " : " keeps ")
-               << (each.name.empty() ? "-" : each.name) << ' ' << each.what << '\n';
+        faults << each.begin.count() << ' ' << each.end.count() << ' ' << each.whom
+               << (each.loses ? " loses " : " keeps ") << (each.name.empty() ? "-" : each.name)
+               << ' ' << each.what << '\n';
     faults << what.healed.count() << " healed\n";
     for (const auto& [name, writes] : what.writes) {
         auto file = open("register-" + name);

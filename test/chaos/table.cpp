@@ -13,7 +13,9 @@ constexpr int column_width = 16;
 class table
 {
 public:
-    table(std::ostream& to, const std::vector<std::pair<std::string, report>>& columns) : to_(to), columns_(columns) {}
+    table(std::ostream& to, const std::vector<std::pair<std::string, report>>& columns)
+        : to_(to), columns_(columns)
+    {}
 
     void head()
     {
@@ -32,7 +34,7 @@ public:
     }
 
     /// The sum, and below it each kind.
-    void rows(const std::string& label, report::counts report::*which)
+    void rows(const std::string& label, report::counts report::* which)
     {
         row(label, [which](const report& of) { return total(of.*which); });
         std::set<std::string> kinds;
@@ -68,8 +70,9 @@ void print_table(std::ostream& to, const std::vector<std::pair<std::string, repo
     out.rows("losses", &report::losses);
     out.rows("faults", &report::faults);
     out.rows("double grants excused", &report::excused);
-    out.row("slowest acquire, healed, ms",
-            [](const report& of) { return static_cast<std::uint64_t>(of.slowest / std::chrono::milliseconds(1)); });
+    out.row("slowest acquire, healed, ms", [](const report& of) {
+        return static_cast<std::uint64_t>(of.slowest / std::chrono::milliseconds(1));
+    });
     out.row("violations", [](const report& of) { return of.violations.size(); });
 }
 

@@ -28,40 +28,50 @@ using outcome = acquire_reply::outcome;
 namespace {
 
 const error_code aborted = asio::error::operation_aborted;
-const cancellation_type all_types[] = {cancellation_type::terminal, cancellation_type::partial, cancellation_type::total};
+const cancellation_type all_types[] = {cancellation_type::terminal, cancellation_type::partial,
+                                       cancellation_type::total};
 const owner somebody("11111111-1111-1111-1111-111111111111:1", 7);
 
 // Where an operation that takes a lock can be when it is cancelled.
 struct state
 {
     const char* name;
-    std::function<void(engine&)> before;         ///< What others did before it began.
-    std::function<void(engine&, engine::locking&)> after; ///< What happened to it since.
+    std::function<void(core_fixture&)> before; ///< What others did before it began.
+    std::function<void(core_fixture&, core_fixture::locking&)>
+        after; ///< What happened to it since.
 };
 
-void nothing(engine&)
-{}
+void nothing(core_fixture&) {}
 
 const std::vector<state> lock_states = {
-    {"acquire sent", nothing, [](engine&, engine::locking&) {}},
-    {"sleeping behind another client", nothing, [](engine& e, engine::locking&) { e.say_held(); }},
+    {"acquire sent", nothing, [](core_fixture&, core_fixture::locking&) {}},
+    {"sleeping behind another client", nothing,
+     [](core_fixture& e, core_fixture::locking&) { e.say_held(); }},
     {"sent again after a hint", nothing,
-     [](engine& e, engine::locking&) {
+     [](core_fixture& e, core_fixture::locking&) {
          e.say_held();
          e.store->hint("a");
          e.poll();
      }},
-    {"behind a local holder", [](engine& e) { e.kept.push_back(e.taken(e.spec("a"))); }, [](engine&, engine::locking&) {}},
-    {"behind a local waiter", [](engine& e) { e.others.push_back(e.lock("a")); }, [](engine&, engine::locking&) {}},
-    {"pausing after a refusal", nothing, [](engine& e, engine::locking&) { e.fail_acquire(errc::store_refused); }},
-    {"pausing after a lost answer", nothing, [](engine& e, engine::locking&) { e.fail_acquire(errc::outcome_unknown); }},
-    {"store offline", [](engine& e) { e.disconnect(); }, [](engine&, engine::locking&) {}},
-    {"the connection was lost meanwhile", nothing, [](engine& e, engine::locking&) { e.disconnect(); }},
-    {"behind a release", [](engine& e) { e.releases.push_back(e.release(e.taken(e.spec("a")))); }, [](engine&, engine::locking&) {}},
+    {"behind a local holder", [](core_fixture& e) { e.kept.push_back(e.taken(e.spec("a"))); },
+     [](core_fixture&, core_fixture::locking&) {}},
+    {"behind a local waiter", [](core_fixture& e) { e.others.push_back(e.lock("a")); },
+     [](core_fixture&, core_fixture::locking&) {}},
+    {"pausing after a refusal", nothing,
+     [](core_fixture& e, core_fixture::locking&) { e.fail_acquire(errc::store_refused); }},
+    {"pausing after a lost answer", nothing,
+     [](core_fixture& e, core_fixture::locking&) { e.fail_acquire(errc::outcome_unknown); }},
+    {"store offline", [](core_fixture& e) { e.disconnect(); },
+     [](core_fixture&, core_fixture::locking&) {}},
+    {"the connection was lost meanwhile", nothing,
+     [](core_fixture& e, core_fixture::locking&) { e.disconnect(); }},
+    {"behind a release",
+     [](core_fixture& e) { e.releases.push_back(e.release(e.taken(e.spec("a")))); },
+     [](core_fixture&, core_fixture::locking&) {}},
 };
 
 // Whatever is still asked of the store is granted, and all that was granted comes back.
-void settle(engine& e)
+void settle(core_fixture& e)
 {
     e.connect();
     for (int i = 0; i < 100; ++i) {
@@ -71,7 +81,10 @@ void settle(engine& e)
             if (acquires[n].answered)
                 continue;
             e.store->complete_acquire(n, {},
-                                      {.result = outcome::granted, .fences = 1, .first_fence = e.fence++, .remaining = {}});
+                                      {.result = outcome::granted,
+                                       .fences = 1,
+                                       .first_fence = e.fence++,
+                                       .remaining = {}});
         }
         e.poll();
         e.kept.clear();
@@ -98,7 +111,7 @@ void settle(engine& e)
     BOOST_TEST(e.store->watched().empty());
 }
 
-void check_aborted_once(engine& e, engine::locking& op)
+void check_aborted_once(core_fixture& e, core_fixture::locking& op)
 {
     BOOST_TEST_REQUIRE(op.done());
     BOOST_TEST(op.value<0>() == aborted);
@@ -119,7 +132,7 @@ BOOST_AUTO_TEST_CASE(F1_a_lock_in_every_state)
             for (const clock::duration limit : {clock::duration::max(), clock::duration(60s)}) {
                 BOOST_TEST_CONTEXT(each.name << ", type " << static_cast<int>(type))
                 {
-                    engine e;
+                    core_fixture e;
                     each.before(e);
                     const auto op = e.lock(e.spec("a"), limit);
                     each.after(e, *op);
@@ -141,7 +154,7 @@ BOOST_AUTO_TEST_CASE(F1_a_lock_in_every_state)
 BOOST_AUTO_TEST_CASE(F1_a_try_whose_request_is_under_way)
 {
     for (const auto type : all_types) {
-        engine e;
+        core_fixture e;
         const auto op = e.lock(e.spec("a"), 0s);
         op->cancel(type);
         e.poll();
@@ -152,8 +165,8 @@ BOOST_AUTO_TEST_CASE(F1_a_try_whose_request_is_under_way)
 BOOST_AUTO_TEST_CASE(F1_a_lock_before_it_began_on_the_strand)
 {
     for (const auto type : all_types) {
-        engine e;
-        engine::locking op(e.context.get_executor());
+        core_fixture e;
+        core_fixture::locking op(e.context.get_executor());
         const auto what = e.spec("a");
         op.start([&](auto handler) { e.async_lock(what, std::move(handler)); });
         op.cancel(type);
@@ -165,7 +178,7 @@ BOOST_AUTO_TEST_CASE(F1_a_lock_before_it_began_on_the_strand)
 BOOST_AUTO_TEST_CASE(F1_a_lock_whose_answer_is_on_its_way)
 {
     for (const auto type : all_types) {
-        engine e;
+        core_fixture e;
         const auto op = e.lock("a");
         e.store->grant(0, 1);
         op->cancel(type); // after the store has answered, before the answer arrived
@@ -184,20 +197,23 @@ BOOST_AUTO_TEST_CASE(F1_an_entry_in_every_state)
     const struct
     {
         const char* name;
-        void (*before)(engine&);
-        void (*after)(engine&);
+        void (*before)(core_fixture&);
+        void (*after)(core_fixture&);
     } states[] = {
-        {"sent", [](engine&) {}, [](engine&) {}},
-        {"pausing after a refusal", [](engine&) {}, [](engine& e) { e.fail_acquire(errc::store_refused); }},
-        {"pausing after a lost answer", [](engine&) {}, [](engine& e) { e.fail_acquire(errc::outcome_unknown); }},
-        {"pausing because it was late", [](engine&) {}, [](engine& e) { e.say(outcome::late); }},
-        {"offline", [](engine& e) { e.disconnect(); }, [](engine&) {}},
+        {"sent", [](core_fixture&) {}, [](core_fixture&) {}},
+        {"pausing after a refusal", [](core_fixture&) {},
+         [](core_fixture& e) { e.fail_acquire(errc::store_refused); }},
+        {"pausing after a lost answer", [](core_fixture&) {},
+         [](core_fixture& e) { e.fail_acquire(errc::outcome_unknown); }},
+        {"pausing because it was late", [](core_fixture&) {},
+         [](core_fixture& e) { e.say(outcome::late); }},
+        {"offline", [](core_fixture& e) { e.disconnect(); }, [](core_fixture&) {}},
     };
     for (const auto& each : states) {
         for (const auto type : all_types) {
             BOOST_TEST_CONTEXT(each.name << ", type " << static_cast<int>(type))
             {
-                engine e;
+                core_fixture e;
                 each.before(e);
                 const auto op = e.lock(e.spec("a"), clock::duration::max(), somebody);
                 each.after(e);
@@ -214,7 +230,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_is_under_way_or_offline)
 {
     for (const bool offline : {false, true}) {
         for (const auto type : all_types) {
-            engine e;
+            core_fixture e;
             lease held = e.taken(e.spec("a"));
             if (offline)
                 e.disconnect();
@@ -233,9 +249,9 @@ BOOST_AUTO_TEST_CASE(a_release_that_is_under_way_or_offline)
 BOOST_AUTO_TEST_CASE(a_release_before_it_began_on_the_strand)
 {
     for (const auto type : all_types) {
-        engine e;
+        core_fixture e;
         lease held = e.taken(e.spec("a"));
-        engine::waiting op(e.context.get_executor());
+        core_fixture::waiting op(e.context.get_executor());
         op.start([&](auto handler) { held.async_release(std::move(handler)); });
         op.cancel(type);
         e.poll();
@@ -250,7 +266,7 @@ BOOST_AUTO_TEST_CASE(a_release_before_it_began_on_the_strand)
 BOOST_AUTO_TEST_CASE(a_wait_for_a_loss_leaves_the_lease_alone)
 {
     for (const auto type : all_types) {
-        engine e;
+        core_fixture e;
         lease held = e.taken(e.spec("a"));
         const auto other = e.wait_lost(held);
         const auto op = e.wait_lost(held);
@@ -260,7 +276,7 @@ BOOST_AUTO_TEST_CASE(a_wait_for_a_loss_leaves_the_lease_alone)
         BOOST_TEST(op->value<0>() == aborted);
         BOOST_TEST(held.valid());
         BOOST_TEST(!other->done());
-        engine::waiting early(e.context.get_executor());
+        core_fixture::waiting early(e.context.get_executor());
         early.start([&](auto handler) { held.async_wait_lost(std::move(handler)); });
         early.cancel(type);
         e.poll();
@@ -276,7 +292,7 @@ BOOST_AUTO_TEST_CASE(a_wait_for_a_loss_leaves_the_lease_alone)
 BOOST_AUTO_TEST_CASE(a_run_ends_the_client)
 {
     for (const auto type : all_types) {
-        engine e;
+        core_fixture e;
         const auto waits = e.lock("a");
         lease held = e.taken(e.spec("b"));
         const auto lost = e.wait_lost(held);
@@ -293,7 +309,7 @@ BOOST_AUTO_TEST_CASE(a_run_ends_the_client)
 BOOST_AUTO_TEST_CASE(a_run_before_it_began_on_the_strand)
 {
     for (const auto type : all_types) {
-        engine e(false);
+        core_fixture e(false);
         e.running.start([&](auto handler) { e.async_run(std::move(handler)); });
         e.running.cancel(type);
         e.poll();
@@ -305,7 +321,7 @@ BOOST_AUTO_TEST_CASE(a_run_before_it_began_on_the_strand)
 
 BOOST_AUTO_TEST_CASE(an_emission_after_the_end_finds_nothing)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock("a");
     e.grant();
     BOOST_TEST(op->done());
@@ -324,7 +340,7 @@ BOOST_AUTO_TEST_CASE(an_emission_after_the_end_finds_nothing)
 
 BOOST_AUTO_TEST_CASE(two_emissions_are_as_good_as_one)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock("a");
     op->cancel(cancellation_type::total);
     op->cancel(cancellation_type::terminal);
@@ -335,12 +351,12 @@ BOOST_AUTO_TEST_CASE(two_emissions_are_as_good_as_one)
 // W8: what woke the one who goes wakes the next.
 BOOST_AUTO_TEST_CASE(W8_the_grant_of_a_local_release_is_not_lost)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
     const auto one = e.lock("a");
     const auto two = e.lock("a");
     // Handed over and cancelled at the same moment.
-    engine::waiting out(e.context.get_executor());
+    core_fixture::waiting out(e.context.get_executor());
     out.start([&](auto handler) { held.async_release(std::move(handler)); });
     one->cancel();
     e.poll();
@@ -354,8 +370,8 @@ BOOST_AUTO_TEST_CASE(W8_the_grant_of_a_local_release_is_not_lost)
 
 BOOST_AUTO_TEST_CASE(W8_the_whole_line_but_the_last_goes)
 {
-    engine e;
-    std::vector<std::shared_ptr<engine::locking>> line;
+    core_fixture e;
+    std::vector<std::shared_ptr<core_fixture::locking>> line;
     for (int i = 0; i < 20; ++i)
         line.push_back(e.lock("a"));
     e.say_held();
@@ -406,13 +422,15 @@ asio::awaitable<void> race(memory_lab& lab, client& holder, client& waiter, int&
     for (int i = 0; i < 3; ++i) {
         lease held = co_await theirs.async_lock(asio::use_awaitable);
         soon.expires_after(2ms);
-        const auto first = co_await (mine.async_lock(asio::use_awaitable) || soon.async_wait(asio::use_awaitable));
+        const auto first = co_await (mine.async_lock(asio::use_awaitable) ||
+                                     soon.async_wait(asio::use_awaitable));
         BOOST_TEST(first.index() == 1u);
         BOOST_TEST(held.valid());
         co_await held.async_release(asio::use_awaitable);
         // Now it is free, and the one who was cancelled is not in the way.
         soon.expires_after(10s);
-        auto second = co_await (mine.async_lock(asio::use_awaitable) || soon.async_wait(asio::use_awaitable));
+        auto second = co_await (mine.async_lock(asio::use_awaitable) ||
+                                soon.async_wait(asio::use_awaitable));
         BOOST_TEST_REQUIRE(second.index() == 0u);
         BOOST_TEST(std::get<0>(second).valid());
         co_await std::get<0>(second).async_release(asio::use_awaitable);
@@ -427,7 +445,8 @@ BOOST_AUTO_TEST_CASE(the_slower_of_two)
     const auto holder = lab.make_client(), waiter = lab.make_client();
     int done = 0;
     std::exception_ptr failed;
-    asio::co_spawn(lab.context, race(lab, *holder, *waiter, done), [&](std::exception_ptr e) { failed = e; });
+    asio::co_spawn(lab.context, race(lab, *holder, *waiter, done),
+                   [&](std::exception_ptr e) { failed = e; });
     lab.until([&] { return done == 1 || failed; });
     BOOST_TEST(!failed);
     lab.until_idle(*holder);
@@ -444,12 +463,13 @@ BOOST_AUTO_TEST_CASE(many_who_come_and_go)
     std::vector<lease> leases;
     for (int i = 0; i < many; ++i) {
         const mutex m(i % 2 == 0 ? *one : *two, "a");
-        m.async_lock(asio::bind_cancellation_slot(signals[static_cast<std::size_t>(i)].slot(), [&](error_code code, lease held) {
-            ++ended;
-            got += code ? 0 : 1;
-            BOOST_TEST((!code || code == aborted));
-            held = lease(); // at once
-        }));
+        m.async_lock(asio::bind_cancellation_slot(signals[static_cast<std::size_t>(i)].slot(),
+                                                  [&](error_code code, lease held) {
+                                                      ++ended;
+                                                      got += code ? 0 : 1;
+                                                      BOOST_TEST((!code || code == aborted));
+                                                      held = lease(); // at once
+                                                  }));
         if (i % 3 == 0)
             signals[static_cast<std::size_t>(i / 2)].emit(all_types[i % 2 == 0 ? 0 : 2]);
         if (i % 7 == 0)

@@ -1,4 +1,5 @@
-// How handlers are called: once, never inside the initiating function, where they belong, with nothing of the operation left.
+// How handlers are called: once, never inside the initiating function, where they belong, with
+// nothing of the operation left.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_fixture.hpp"
@@ -27,7 +28,7 @@ const error_code aborted = asio::error::operation_aborted;
 
 // For what happens on another thread, which does not wake this context.
 template <class Predicate>
-void turn_until(engine& e, Predicate done)
+void turn_until(core_fixture& e, Predicate done)
 {
     const auto work = asio::make_work_guard(e.context);
     for (int i = 0; i < 10'000 && !done(); ++i) {
@@ -41,21 +42,46 @@ struct ending_case
 {
     const char* name;
     bool running;
-    std::function<void(engine&, engine::locking&)> lock; ///< One of these two.
-    std::function<void(engine&, engine::waiting&)> other;
+    std::function<void(core_fixture&, core_fixture::locking&)> lock; ///< One of these two.
+    std::function<void(core_fixture&, core_fixture::waiting&)> other;
 };
 
 auto starts_lock(detail::spec_ptr what, clock::duration limit = clock::duration::max())
 {
-    return [what, limit](auto handler) { engine::start_lock(std::move(handler), what, {}, limit); };
+    return [what, limit](auto handler) {
+        core_fixture::start_lock(std::move(handler), what, {}, limit);
+    };
 }
 
 const std::vector<ending_case> cases = {
-    {"granted", true, [](engine& e, engine::locking& op) { op.start(starts_lock(e.spec("a"))); e.poll(); e.grant(); }, {}},
-    {"held", true, [](engine& e, engine::locking& op) { op.start(starts_lock(e.spec("a"), 0s)); e.poll(); e.say_held(); }, {}},
-    {"timed out", true, [](engine& e, engine::locking& op) { op.start(starts_lock(e.spec("a"), 1s)); e.poll(); e.say_held(); e.advance(2s); }, {}},
-    {"handed over", true,
-     [](engine& e, engine::locking& op) {
+    {"granted",
+     true,
+     [](core_fixture& e, core_fixture::locking& op) {
+         op.start(starts_lock(e.spec("a")));
+         e.poll();
+         e.grant();
+     },
+     {}},
+    {"held",
+     true,
+     [](core_fixture& e, core_fixture::locking& op) {
+         op.start(starts_lock(e.spec("a"), 0s));
+         e.poll();
+         e.say_held();
+     },
+     {}},
+    {"timed out",
+     true,
+     [](core_fixture& e, core_fixture::locking& op) {
+         op.start(starts_lock(e.spec("a"), 1s));
+         e.poll();
+         e.say_held();
+         e.advance(2s);
+     },
+     {}},
+    {"handed over",
+     true,
+     [](core_fixture& e, core_fixture::locking& op) {
          lease held = e.taken(e.spec("a"), 100);
          op.start(starts_lock(e.spec("a")));
          e.poll();
@@ -63,74 +89,137 @@ const std::vector<ending_case> cases = {
          e.poll();
      },
      {}},
-    {"cancelled", true, [](engine& e, engine::locking& op) { op.start(starts_lock(e.spec("a"))); e.poll(); op.cancel(); e.poll(); }, {}},
-    {"shut down while waiting", true, [](engine& e, engine::locking& op) { op.start(starts_lock(e.spec("a"))); e.poll(); e.shutdown(); }, {}},
-    {"shut down before", true, [](engine& e, engine::locking& op) { e.shutdown(); op.start(starts_lock(e.spec("a"))); e.poll(); }, {}},
-    {"not running", false, [](engine& e, engine::locking& op) { op.start(starts_lock(e.spec("a"))); e.poll(); }, {}},
-    {"entered", true,
-     [](engine& e, engine::locking& op) {
+    {"cancelled",
+     true,
+     [](core_fixture& e, core_fixture::locking& op) {
+         op.start(starts_lock(e.spec("a")));
+         e.poll();
+         op.cancel();
+         e.poll();
+     },
+     {}},
+    {"shut down while waiting",
+     true,
+     [](core_fixture& e, core_fixture::locking& op) {
+         op.start(starts_lock(e.spec("a")));
+         e.poll();
+         e.shutdown();
+     },
+     {}},
+    {"shut down before",
+     true,
+     [](core_fixture& e, core_fixture::locking& op) {
+         e.shutdown();
+         op.start(starts_lock(e.spec("a")));
+         e.poll();
+     },
+     {}},
+    {"not running",
+     false,
+     [](core_fixture& e, core_fixture::locking& op) {
+         op.start(starts_lock(e.spec("a")));
+         e.poll();
+     },
+     {}},
+    {"entered",
+     true,
+     [](core_fixture& e, core_fixture::locking& op) {
          e.kept.push_back(e.taken(e.spec("a")));
-         op.start([&](auto handler) { engine::start_lock(std::move(handler), e.spec("a"), e.kept[0].owner(), clock::duration::max()); });
+         op.start([&](auto handler) {
+             core_fixture::start_lock(std::move(handler), e.spec("a"), e.kept[0].owner(),
+                                      clock::duration::max());
+         });
          e.poll();
          e.say(acquire_reply::outcome::granted);
      },
      {}},
-    {"not entered", true,
-     [](engine& e, engine::locking& op) {
-         op.start([&](auto handler) { engine::start_lock(std::move(handler), e.spec("a"), owner("11111111-1111-1111-1111-111111111111:1", 1), clock::duration::max()); });
+    {"not entered",
+     true,
+     [](core_fixture& e, core_fixture::locking& op) {
+         op.start([&](auto handler) {
+             core_fixture::start_lock(std::move(handler), e.spec("a"),
+                                      owner("11111111-1111-1111-1111-111111111111:1", 1),
+                                      clock::duration::max());
+         });
          e.poll();
          e.say(acquire_reply::outcome::gone);
      },
      {}},
-    {"released", true, {},
-     [](engine& e, engine::waiting& op) {
+    {"released",
+     true,
+     {},
+     [](core_fixture& e, core_fixture::waiting& op) {
          lease held = e.taken(e.spec("a"));
          op.start([&](auto handler) { held.async_release(std::move(handler)); });
          e.poll();
          e.say_freed();
      }},
-    {"released to the next", true, {},
-     [](engine& e, engine::waiting& op) {
+    {"released to the next",
+     true,
+     {},
+     [](core_fixture& e, core_fixture::waiting& op) {
          lease held = e.taken(e.spec("a"), 100);
          e.lock("a");
          op.start([&](auto handler) { held.async_release(std::move(handler)); });
          e.poll();
      }},
-    {"lost", true, {},
-     [](engine& e, engine::waiting& op) {
+    {"lost",
+     true,
+     {},
+     [](core_fixture& e, core_fixture::waiting& op) {
          e.kept.push_back(e.taken(e.spec("a")));
          op.start([&](auto handler) { e.kept[0].async_wait_lost(std::move(handler)); });
          e.advance(10s);
          e.renew_all(renewal_result::gone);
      }},
-    {"already lost", true, {},
-     [](engine& e, engine::waiting& op) {
+    {"already lost",
+     true,
+     {},
+     [](core_fixture& e, core_fixture::waiting& op) {
          e.kept.push_back(e.taken(e.spec("a")));
          e.skip(60s);
          op.start([&](auto handler) { e.kept[0].async_wait_lost(std::move(handler)); });
          e.poll();
      }},
-    {"release of a lost lease", true, {},
-     [](engine& e, engine::waiting& op) {
+    {"release of a lost lease",
+     true,
+     {},
+     [](core_fixture& e, core_fixture::waiting& op) {
          lease held = e.taken(e.spec("a"));
          e.disconnect();
          e.skip(60s);
          op.start([&](auto handler) { held.async_release(std::move(handler)); });
          e.poll();
      }},
-    {"release of no lease", true, {},
-     [](engine& e, engine::waiting& op) {
+    {"release of no lease",
+     true,
+     {},
+     [](core_fixture& e, core_fixture::waiting& op) {
          op.start([&](auto handler) { lease().async_release(std::move(handler)); });
          turn_until(e, [&] { return op.done(); });
      }},
-    {"run twice", true, {}, [](engine& e, engine::waiting& op) { op.start([&](auto handler) { e.async_run(std::move(handler)); }); e.poll(); }},
-    {"run and shut down", false, {},
-     [](engine& e, engine::waiting& op) {
+    {"run twice",
+     true,
+     {},
+     [](core_fixture& e, core_fixture::waiting& op) {
+         op.start([&](auto handler) { e.async_run(std::move(handler)); });
+         e.poll();
+     }},
+    {"run and shut down",
+     false,
+     {},
+     [](core_fixture& e, core_fixture::waiting& op) {
          op.start([&](auto handler) { e.async_run(std::move(handler)); });
          e.poll();
          e.shutdown();
      }},
-    {"shutdown", true, {}, [](engine& e, engine::waiting& op) { op.start([&](auto handler) { e.async_shutdown(std::move(handler)); }); e.poll(); }},
+    {"shutdown",
+     true,
+     {},
+     [](core_fixture& e, core_fixture::waiting& op) {
+         op.start([&](auto handler) { e.async_shutdown(std::move(handler)); });
+         e.poll();
+     }},
 };
 
 // Runs everything at once.
@@ -151,15 +240,16 @@ struct inline_executor
 
 BOOST_AUTO_TEST_SUITE(completions)
 
-// `proper`: once, not inside the initiating function, on its associated executor, all memory of its allocator given back before.
+// `proper`: once, not inside the initiating function, on its associated executor, all memory of its
+// allocator given back before.
 BOOST_AUTO_TEST_CASE(every_end_of_every_operation)
 {
     for (const ending_case& each : cases) {
         BOOST_TEST_CONTEXT(each.name)
         {
-            engine e(each.running);
-            const auto lock = e.make<engine::locking>();
-            const auto other = e.make<engine::waiting>();
+            core_fixture e(each.running);
+            const auto lock = e.make<core_fixture::locking>();
+            const auto other = e.make<core_fixture::waiting>();
             if (each.lock) {
                 each.lock(e, *lock);
                 BOOST_TEST_REQUIRE(lock->done());
@@ -176,16 +266,17 @@ BOOST_AUTO_TEST_CASE(every_end_of_every_operation)
     }
 }
 
-// The executor is another context's: the handler runs there and nowhere else, and that context stays busy until then.
+// The executor is another context's: the handler runs there and nowhere else, and that context
+// stays busy until then.
 BOOST_AUTO_TEST_CASE(a_handler_of_another_context_keeps_that_context_busy)
 {
     for (const ending_case& each : cases) {
         BOOST_TEST_CONTEXT(each.name)
         {
             asio::io_context elsewhere;
-            engine e(each.running);
-            const auto lock = std::make_shared<engine::locking>(elsewhere.get_executor());
-            const auto other = std::make_shared<engine::waiting>(elsewhere.get_executor());
+            core_fixture e(each.running);
+            const auto lock = std::make_shared<core_fixture::locking>(elsewhere.get_executor());
+            const auto other = std::make_shared<core_fixture::waiting>(elsewhere.get_executor());
             const auto done = [&] { return lock->done() || other->done(); };
             // The other context has a thread of its own; it ends when it has no work.
             std::jthread thread;
@@ -214,13 +305,13 @@ BOOST_AUTO_TEST_CASE(a_handler_of_another_context_keeps_that_context_busy)
 
 BOOST_AUTO_TEST_CASE(outstanding_operations_are_work_of_the_handlers_context)
 {
-    engine e;
+    core_fixture e;
     asio::io_context elsewhere;
     {
-        engine::locking lock(elsewhere.get_executor());
+        core_fixture::locking lock(elsewhere.get_executor());
         lock.start(starts_lock(e.spec("a")));
         lease held = e.taken(e.spec("b"));
-        engine::waiting lost(elsewhere.get_executor());
+        core_fixture::waiting lost(elsewhere.get_executor());
         lost.start([&](auto handler) { held.async_wait_lost(std::move(handler)); });
         e.poll();
         elsewhere.restart();
@@ -239,7 +330,7 @@ BOOST_AUTO_TEST_CASE(outstanding_operations_are_work_of_the_handlers_context)
 
 BOOST_AUTO_TEST_CASE(outstanding_operations_are_work_of_the_clients_context)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock("a"); // its handler is bound to this context
     e.context.restart();
     e.context.poll();
@@ -274,30 +365,35 @@ BOOST_AUTO_TEST_CASE(without_an_executor_of_its_own_a_handler_runs_on_the_strand
 BOOST_AUTO_TEST_CASE(an_immediate_executor_is_used_for_immediate_errors)
 {
     for (const int which : {0, 1, 2}) {
-        engine e(which == 1);
+        core_fixture e(which == 1);
         const tracker_executor way_out(e.context.get_executor());
         const tracker_executor own(e.context.get_executor());
         int calls = 0;
-        const auto handler = asio::bind_immediate_executor(way_out, asio::bind_executor(own, [&](error_code code) {
-            ++calls;
-            BOOST_TEST(code);
-            BOOST_TEST(own.running_here());
-        }));
+        const auto handler = asio::bind_immediate_executor(
+            way_out, asio::bind_executor(own, [&](error_code code) {
+                ++calls;
+                BOOST_TEST(code);
+                BOOST_TEST(own.running_here());
+            }));
         switch (which) {
         case 0: {
-            engine::start_lock(asio::bind_immediate_executor(way_out, asio::bind_executor(own, [&](error_code code, lease) {
-                                   ++calls;
-                                   BOOST_TEST(code == errc::not_running);
-                                   BOOST_TEST(own.running_here());
-                               })),
-                               e.spec("a"), {}, clock::duration::max());
+            core_fixture::start_lock(
+                asio::bind_immediate_executor(
+                    way_out, asio::bind_executor(own,
+                                                 [&](error_code code, lease) {
+                                                     ++calls;
+                                                     BOOST_TEST(code == errc::not_running);
+                                                     BOOST_TEST(own.running_here());
+                                                 })),
+                e.spec("a"), {}, clock::duration::max());
             break;
         }
         case 1: e.async_run(handler); break;
         case 2: lease().async_release(handler); break;
         }
         BOOST_TEST(calls == 0);
-        // Without a lease there is no client, and so nothing to get out of: the handler goes straight to its executor.
+        // Without a lease there is no client, and so nothing to get out of: the handler goes
+        // straight to its executor.
         BOOST_TEST(way_out.submissions() == (which == 2 ? 0u : 1u));
         e.poll();
         BOOST_TEST(calls == 1);
@@ -306,11 +402,13 @@ BOOST_AUTO_TEST_CASE(an_immediate_executor_is_used_for_immediate_errors)
 
 BOOST_AUTO_TEST_CASE(an_immediate_executor_is_not_used_for_anything_else)
 {
-    engine e;
+    core_fixture e;
     const tracker_executor way_out(e.context.get_executor());
     int calls = 0;
-    engine::start_lock(asio::bind_immediate_executor(way_out, asio::bind_executor(e.context.get_executor(), [&](error_code, lease) { ++calls; })),
-                       e.spec("a"), {}, clock::duration::max());
+    core_fixture::start_lock(asio::bind_immediate_executor(
+                                 way_out, asio::bind_executor(e.context.get_executor(),
+                                                              [&](error_code, lease) { ++calls; })),
+                             e.spec("a"), {}, clock::duration::max());
     e.poll();
     e.grant();
     BOOST_TEST(calls == 1);
@@ -319,30 +417,36 @@ BOOST_AUTO_TEST_CASE(an_immediate_executor_is_not_used_for_anything_else)
 
 BOOST_AUTO_TEST_CASE(an_immediate_executor_that_runs_at_once_may)
 {
-    engine e(false);
+    core_fixture e(false);
     int calls = 0;
-    engine::start_lock(asio::bind_immediate_executor(inline_executor{&e.context}, [&](error_code code, lease) {
-                           ++calls;
-                           BOOST_TEST(code == errc::not_running);
-                       }),
-                       e.spec("a"), {}, clock::duration::max());
+    core_fixture::start_lock(asio::bind_immediate_executor(inline_executor{&e.context},
+                                                           [&](error_code code, lease) {
+                                                               ++calls;
+                                                               BOOST_TEST(code ==
+                                                                          errc::not_running);
+                                                           }),
+                             e.spec("a"), {}, clock::duration::max());
     BOOST_TEST(calls == 1);
 }
 
-// What the handler holds is all that is left of the operation when it is called; nothing of its memory is in use.
+// What the handler holds is all that is left of the operation when it is called; nothing of its
+// memory is in use.
 BOOST_AUTO_TEST_CASE(memory_is_freed_before_the_handler_runs)
 {
-    engine e;
+    core_fixture e;
     const counting_allocator<> allocator;
     const auto held_by_handler = std::make_shared<int>();
     const std::weak_ptr<int> watch = held_by_handler;
     std::optional<std::size_t> live;
     long users = -1;
-    engine::start_lock(asio::bind_allocator(allocator, asio::bind_executor(e.context.get_executor(), [&, held = held_by_handler](error_code, lease) {
-                           live = allocator.live();
-                           users = watch.use_count();
-                       })),
-                       e.spec("a"), {}, clock::duration::max());
+    core_fixture::start_lock(
+        asio::bind_allocator(allocator,
+                             asio::bind_executor(e.context.get_executor(),
+                                                 [&, held = held_by_handler](error_code, lease) {
+                                                     live = allocator.live();
+                                                     users = watch.use_count();
+                                                 })),
+        e.spec("a"), {}, clock::duration::max());
     BOOST_TEST(allocator.allocations() > 0u);
     e.poll();
     e.grant();
@@ -354,16 +458,19 @@ BOOST_AUTO_TEST_CASE(memory_is_freed_before_the_handler_runs)
 
 BOOST_AUTO_TEST_CASE(an_emission_within_the_handler_finds_nothing)
 {
-    engine e;
+    core_fixture e;
     asio::cancellation_signal signal;
     int calls = 0;
-    engine::start_lock(asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(e.context.get_executor(), [&](error_code code, lease held) {
-                           ++calls;
-                           BOOST_TEST(!code);
-                           signal.emit(asio::cancellation_type::all);
-                           e.kept.push_back(std::move(held));
-                       })),
-                       e.spec("a"), {}, clock::duration::max());
+    core_fixture::start_lock(
+        asio::bind_cancellation_slot(
+            signal.slot(), asio::bind_executor(e.context.get_executor(),
+                                               [&](error_code code, lease held) {
+                                                   ++calls;
+                                                   BOOST_TEST(!code);
+                                                   signal.emit(asio::cancellation_type::all);
+                                                   e.kept.push_back(std::move(held));
+                                               })),
+        e.spec("a"), {}, clock::duration::max());
     e.poll();
     e.grant();
     signal.emit(asio::cancellation_type::all);
@@ -372,20 +479,23 @@ BOOST_AUTO_TEST_CASE(an_emission_within_the_handler_finds_nothing)
     BOOST_TEST(e.kept.at(0).valid());
 }
 
-// What the slot kept of the operation goes before the handler runs, and with it the last that keeps the client.
+// What the slot kept of the operation goes before the handler runs, and with it the last that keeps
+// the client.
 BOOST_AUTO_TEST_CASE(a_slot_that_outlives_its_operation_keeps_nothing)
 {
     asio::cancellation_signal signal;
     std::weak_ptr<const detail::lock_spec> watch;
-    engine e;
+    core_fixture e;
     bool kept = true;
     {
         const auto what = e.spec("a");
         watch = what;
-        engine::start_lock(asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(e.context.get_executor(), [&](error_code, lease) {
-                               kept = !watch.expired();
-                           })),
-                           what, {}, clock::duration::zero());
+        core_fixture::start_lock(asio::bind_cancellation_slot(
+                                     signal.slot(), asio::bind_executor(e.context.get_executor(),
+                                                                        [&](error_code, lease) {
+                                                                            kept = !watch.expired();
+                                                                        })),
+                                 what, {}, clock::duration::zero());
     }
     e.poll();
     e.say_held();
@@ -395,9 +505,9 @@ BOOST_AUTO_TEST_CASE(a_slot_that_outlives_its_operation_keeps_nothing)
 // An operation and its slot hold nothing of each other that would keep both for ever.
 BOOST_AUTO_TEST_CASE(a_core_goes_when_its_last_user_went)
 {
-    std::weak_ptr<detail::core> watch;
+    std::weak_ptr<detail::client_state> watch;
     {
-        engine e;
+        core_fixture e;
         watch = e.core;
         const auto op = e.lock("a");
         const auto other = e.lock("a");
@@ -419,12 +529,14 @@ BOOST_AUTO_TEST_CASE(handlers_are_destroyed_uncalled_with_their_context)
     const auto token = std::make_shared<int>();
     int calls = 0;
     {
-        auto e = std::make_unique<engine>();
+        auto e = std::make_unique<core_fixture>();
         lease held = e->taken(e->spec("b"));
         const auto what = e->spec("a");
         for (int i = 0; i < 3; ++i)
-            engine::start_lock([token, &calls](error_code, lease) { ++calls; }, what, {}, clock::duration::max());
-        engine::start_lock([token, &calls](error_code, lease) { ++calls; }, what, held.owner(), clock::duration::max());
+            core_fixture::start_lock([token, &calls](error_code, lease) { ++calls; }, what, {},
+                                     clock::duration::max());
+        core_fixture::start_lock([token, &calls](error_code, lease) { ++calls; }, what,
+                                 held.owner(), clock::duration::max());
         held.async_wait_lost([token, &calls](error_code) { ++calls; });
         e->poll();
         lease other = e->taken(e->spec("c"));
@@ -443,7 +555,7 @@ BOOST_AUTO_TEST_CASE(handlers_are_destroyed_uncalled_with_their_context)
 // Moving a lease while its operations are outstanding.
 BOOST_AUTO_TEST_CASE(a_lease_may_be_moved_while_it_is_watched)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"));
     const auto lost = e.wait_lost(held);
     lease moved = std::move(held);
@@ -460,7 +572,7 @@ BOOST_AUTO_TEST_CASE(a_lease_may_be_moved_while_it_is_watched)
 
 BOOST_AUTO_TEST_CASE(assigning_to_a_lease_releases_what_it_held)
 {
-    engine e;
+    core_fixture e;
     lease a = e.taken(e.spec("a"));
     const auto lost = e.wait_lost(a);
     a = e.taken(e.spec("b"));
@@ -477,13 +589,14 @@ BOOST_AUTO_TEST_CASE(assigning_to_a_lease_releases_what_it_held)
 
 BOOST_AUTO_TEST_CASE(a_lease_may_be_released_in_the_handler_of_its_loss)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"));
     std::optional<error_code> released;
     held.async_wait_lost(asio::bind_executor(e.context.get_executor(), [&](error_code code) {
         BOOST_TEST(code == errc::lost);
         BOOST_TEST(!held.valid());
-        held.async_release(asio::bind_executor(e.context.get_executor(), [&](error_code outcome) { released = outcome; }));
+        held.async_release(asio::bind_executor(e.context.get_executor(),
+                                               [&](error_code outcome) { released = outcome; }));
     }));
     e.advance(10s);
     e.renew_all(renewal_result::gone);
@@ -493,7 +606,7 @@ BOOST_AUTO_TEST_CASE(a_lease_may_be_released_in_the_handler_of_its_loss)
 // A deferred release that is never started releases all the same.
 BOOST_AUTO_TEST_CASE(a_deferred_release_takes_the_lease_at_once)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"));
     {
         const auto later = held.async_release(asio::deferred);

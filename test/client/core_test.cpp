@@ -1,4 +1,5 @@
-// The engine on a scripted store, by a clock that the test moves: what is sent, when, and what comes of every answer.
+// The engine on a scripted store, by a clock that the test moves: what is sent, when, and what
+// comes of every answer.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_fixture.hpp"
@@ -25,7 +26,7 @@ constexpr lock_options short_lease{.lease_time = 1000ms};
 constexpr lock_options fixed{.lease_time = 1000ms, .renew = false};
 const error_code aborted = asio::error::operation_aborted;
 
-error_code code(engine::locking& op)
+error_code code(core_fixture::locking& op)
 {
     BOOST_TEST_REQUIRE(op.done());
     BOOST_TEST(op.proper());
@@ -33,7 +34,7 @@ error_code code(engine::locking& op)
     return op.value<0>();
 }
 
-error_code code(engine::waiting& op)
+error_code code(core_fixture::waiting& op)
 {
     BOOST_TEST_REQUIRE(op.done());
     BOOST_TEST(op.proper());
@@ -41,7 +42,7 @@ error_code code(engine::waiting& op)
 }
 
 // Nothing is left of anybody's lock.
-void check_idle(engine& e)
+void check_idle(core_fixture& e)
 {
     BOOST_TEST(e.stats().held == 0u);
     BOOST_TEST(e.stats().waiting == 0u);
@@ -55,7 +56,7 @@ BOOST_AUTO_TEST_SUITE(core_acquire)
 
 BOOST_AUTO_TEST_CASE(what_is_asked_and_what_is_given)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock("stock");
     BOOST_TEST(!op->done());
     BOOST_TEST(e.stats().waiting == 1u);
@@ -88,15 +89,17 @@ BOOST_AUTO_TEST_CASE(what_is_asked_and_what_is_given)
 
 BOOST_AUTO_TEST_CASE(no_budget_is_longer_than_the_lease)
 {
-    engine e;
+    core_fixture e;
     e.lock(e.spec("a", short_lease));
     BOOST_TEST((e.last_acquire().budget == 1s));
 }
 
 BOOST_AUTO_TEST_CASE(fences_are_reserved_only_for_handing_over)
 {
-    engine e;
-    for (const lock_options& each : {lock_options{.renew = false}, lock_options{.handoff_time = 0ms}, lock_options{.handoff_count = 0}}) {
+    core_fixture e;
+    for (const lock_options& each :
+         {lock_options{.renew = false}, lock_options{.handoff_time = 0ms},
+          lock_options{.handoff_count = 0}}) {
         e.lock(e.spec("name " + std::to_string(e.store->acquire_count()), each));
         BOOST_TEST(e.last_acquire().fences == 1u);
     }
@@ -105,7 +108,7 @@ BOOST_AUTO_TEST_CASE(fences_are_reserved_only_for_handing_over)
 // Row 16: an answer that is later than the lease is no lease.
 BOOST_AUTO_TEST_CASE(row16_a_grant_after_the_deadline_is_given_back)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock(e.spec("a", short_lease));
     const auto owner = e.last_acquire().owner;
     e.time.set(e.time.now() + 1s - fsm::drift_margin(1s));
@@ -126,7 +129,7 @@ BOOST_AUTO_TEST_CASE(row16_a_grant_after_the_deadline_is_given_back)
 
 BOOST_AUTO_TEST_CASE(row16_a_grant_just_before_the_deadline_is_a_lease_until_then)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock(e.spec("a", fixed));
     e.time.set(e.time.now() + 1s - fsm::drift_margin(1s) - 1ms);
     e.grant();
@@ -138,10 +141,11 @@ BOOST_AUTO_TEST_CASE(row16_a_grant_just_before_the_deadline_is_a_lease_until_the
     BOOST_TEST(!op->value<1>().valid());
 }
 
-// F2, row 23: nobody knows whether it ran. What it may have taken is given back, and the waiter asks again as somebody else.
+// F2, row 23: nobody knows whether it ran. What it may have taken is given back, and the waiter
+// asks again as somebody else.
 BOOST_AUTO_TEST_CASE(F2_a_reply_that_is_lost_is_made_up_for)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock(e.spec("a", short_lease));
     const auto first = e.last_acquire();
     const auto sent = e.time.now();
@@ -173,7 +177,7 @@ BOOST_AUTO_TEST_CASE(F2_a_reply_that_is_lost_is_made_up_for)
 
 BOOST_AUTO_TEST_CASE(an_orphan_that_was_found_is_done_with)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock("a");
     e.fail_acquire(errc::outcome_unknown);
     e.say_freed();
@@ -183,7 +187,7 @@ BOOST_AUTO_TEST_CASE(an_orphan_that_was_found_is_done_with)
 
 BOOST_AUTO_TEST_CASE(an_unknown_error_of_a_store_is_an_unknown_outcome)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock("a");
     e.fail_acquire(asio::error::connection_reset);
     BOOST_TEST(e.stats().orphans == 1u);
@@ -192,7 +196,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_error_of_a_store_is_an_unknown_outcome)
 
 BOOST_AUTO_TEST_CASE(a_reply_that_never_comes_is_not_waited_for)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock(e.spec("a"));
     e.advance(4999ms);
     BOOST_TEST(e.store->release_count() == 0u);
@@ -214,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_reply_that_never_comes_is_not_waited_for)
 BOOST_AUTO_TEST_CASE(not_executed_leaves_nothing_behind)
 {
     for (const errc each : {errc::store_unavailable, errc::store_refused}) {
-        engine e;
+        core_fixture e;
         const auto op = e.lock("a");
         e.fail_acquire(each);
         BOOST_TEST(!op->done());
@@ -229,7 +233,7 @@ BOOST_AUTO_TEST_CASE(not_executed_leaves_nothing_behind)
 BOOST_AUTO_TEST_CASE(what_cannot_be_served_fails_all_who_wait)
 {
     for (const errc each : {errc::wrong_type, errc::permission_denied, errc::not_supported}) {
-        engine e;
+        core_fixture e;
         const auto one = e.lock("a");
         const auto two = e.lock("a");
         const auto elsewhere = e.lock("b");
@@ -248,7 +252,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_served_fails_all_who_wait)
 
 BOOST_AUTO_TEST_CASE(late_is_asked_again)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock("a");
     e.say(outcome::late);
     e.say(outcome::late);
@@ -264,7 +268,7 @@ BOOST_AUTO_TEST_CASE(late_is_asked_again)
 
 BOOST_AUTO_TEST_CASE(a_waiter_sleeps_no_longer_than_the_holder_has)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock("a");
     for (int i = 0; i < 10; ++i)
         e.say_held_and_wait(10s);
@@ -278,7 +282,7 @@ BOOST_AUTO_TEST_CASE(a_waiter_sleeps_no_longer_than_the_holder_has)
 
 BOOST_AUTO_TEST_CASE(a_hint_wakes_and_is_not_trusted)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock("a");
     e.say_held();
     BOOST_TEST(e.store->watched().contains("a"));
@@ -297,7 +301,7 @@ BOOST_AUTO_TEST_CASE(a_hint_wakes_and_is_not_trusted)
 
 BOOST_AUTO_TEST_CASE(hints_are_ignored_while_holding)
 {
-    engine e;
+    core_fixture e;
     const lease held = e.taken(e.spec("a"));
     const auto waits = e.lock("a");
     for (int i = 0; i < 10; ++i)
@@ -311,7 +315,7 @@ BOOST_AUTO_TEST_CASE(hints_are_ignored_while_holding)
 // P2: the subscription goes when nobody waits any more.
 BOOST_AUTO_TEST_CASE(P2_the_watch_ends_some_time_after_the_last_use)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock("a");
     e.say_held();
     op->cancel();
@@ -326,7 +330,7 @@ BOOST_AUTO_TEST_CASE(P2_the_watch_ends_some_time_after_the_last_use)
 
 BOOST_AUTO_TEST_CASE(P2_a_name_that_is_wanted_again_is_watched_on)
 {
-    engine e;
+    core_fixture e;
     for (int i = 0; i < 5; ++i) {
         const auto op = e.lock("a");
         e.say_held();
@@ -341,12 +345,12 @@ BOOST_AUTO_TEST_CASE(P2_a_name_that_is_wanted_again_is_watched_on)
 
 BOOST_AUTO_TEST_CASE(P1_ten_thousand_waiters_send_a_handful_of_commands)
 {
-    engine e;
+    core_fixture e;
     constexpr std::size_t many = 10'000;
     const auto what = e.spec("a", {.handoff_time = 0ms});
-    std::vector<std::shared_ptr<engine::locking>> waiting;
+    std::vector<std::shared_ptr<core_fixture::locking>> waiting;
     for (std::size_t i = 0; i < many; ++i) {
-        waiting.push_back(e.make<engine::locking>());
+        waiting.push_back(e.make<core_fixture::locking>());
         waiting.back()->start([&](auto handler) { e.async_lock(what, std::move(handler)); });
     }
     e.poll();
@@ -380,7 +384,7 @@ BOOST_AUTO_TEST_CASE(P1_ten_thousand_waiters_send_a_handful_of_commands)
 
 BOOST_AUTO_TEST_CASE(the_store_that_grants_to_nobody_gets_it_back)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock("a");
     op->cancel();
     e.poll();
@@ -395,7 +399,7 @@ BOOST_AUTO_TEST_CASE(the_store_that_grants_to_nobody_gets_it_back)
 
 BOOST_AUTO_TEST_CASE(W8_what_a_cancelled_waiter_asked_for_goes_to_the_next)
 {
-    engine e;
+    core_fixture e;
     const auto one = e.lock("a");
     const auto two = e.lock("a");
     one->cancel();
@@ -408,7 +412,7 @@ BOOST_AUTO_TEST_CASE(W8_what_a_cancelled_waiter_asked_for_goes_to_the_next)
 
 BOOST_AUTO_TEST_CASE(W8_a_wake_up_is_not_lost_with_the_one_who_was_woken)
 {
-    engine e;
+    core_fixture e;
     const auto one = e.lock("a");
     e.say_held();
     const auto two = e.lock("a");
@@ -423,7 +427,7 @@ BOOST_AUTO_TEST_CASE(W8_a_wake_up_is_not_lost_with_the_one_who_was_woken)
 
 BOOST_AUTO_TEST_CASE(a_waiter_with_other_options_is_not_given_what_they_do_not_say)
 {
-    engine e;
+    core_fixture e;
     const auto one = e.lock(e.spec("a", {.lease_time = 10s}));
     const auto two = e.lock(e.spec("a", {.lease_time = 60s}));
     one->cancel();
@@ -439,7 +443,7 @@ BOOST_AUTO_TEST_CASE(a_waiter_with_other_options_is_not_given_what_they_do_not_s
 
 BOOST_AUTO_TEST_CASE(a_clock_of_the_server_that_went_back_is_told_of)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock("a");
     e.say_held(100h);
     BOOST_TEST(e.seen->count(kind::suspect_expiry) == 1u);
@@ -459,7 +463,7 @@ BOOST_AUTO_TEST_SUITE(core_limits)
 
 BOOST_AUTO_TEST_CASE(a_try_of_a_lock_that_another_has)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock(e.spec("a"), 0s);
     e.say_held();
     BOOST_TEST(code(*op) == errc::held);
@@ -469,7 +473,7 @@ BOOST_AUTO_TEST_CASE(a_try_of_a_lock_that_another_has)
 
 BOOST_AUTO_TEST_CASE(a_try_of_a_lock_that_this_client_has_or_waits_for)
 {
-    engine e;
+    core_fixture e;
     const lease held = e.taken(e.spec("a"));
     const auto mine = e.lock(e.spec("a"), 0s);
     BOOST_TEST(code(*mine) == errc::held);
@@ -482,7 +486,7 @@ BOOST_AUTO_TEST_CASE(a_try_of_a_lock_that_this_client_has_or_waits_for)
 
 BOOST_AUTO_TEST_CASE(a_second_try_is_not_refused_because_of_the_first)
 {
-    engine e;
+    core_fixture e;
     const auto one = e.lock(e.spec("a"), 0s);
     const auto two = e.lock(e.spec("a"), 0s);
     e.grant();
@@ -492,7 +496,7 @@ BOOST_AUTO_TEST_CASE(a_second_try_is_not_refused_because_of_the_first)
 
 BOOST_AUTO_TEST_CASE(a_limit_while_another_has_it)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock(e.spec("a"), 3s);
     e.say_held();
     while (e.time.now() < clock::time_point(1h + 2999ms)) {
@@ -507,7 +511,7 @@ BOOST_AUTO_TEST_CASE(a_limit_while_another_has_it)
 
 BOOST_AUTO_TEST_CASE(a_limit_while_another_of_this_client_has_it)
 {
-    engine e;
+    core_fixture e;
     const lease held = e.taken(e.spec("a"));
     const auto op = e.lock(e.spec("a"), 3s);
     e.advance(3s);
@@ -517,7 +521,7 @@ BOOST_AUTO_TEST_CASE(a_limit_while_another_of_this_client_has_it)
 // C6: the limit includes connecting.
 BOOST_AUTO_TEST_CASE(C6_a_limit_before_there_is_a_connection)
 {
-    engine e(false);
+    core_fixture e(false);
     e.run();
     const auto op = e.lock(e.spec("a"), 3s);
     e.advance(2999ms);
@@ -529,7 +533,7 @@ BOOST_AUTO_TEST_CASE(C6_a_limit_before_there_is_a_connection)
 
 BOOST_AUTO_TEST_CASE(C6_a_try_before_there_is_a_connection_waits_for_it_and_not_for_ever)
 {
-    engine e(false);
+    core_fixture e(false);
     e.run();
     const auto op = e.lock(e.spec("a"), 0s);
     e.advance(1s);
@@ -537,7 +541,7 @@ BOOST_AUTO_TEST_CASE(C6_a_try_before_there_is_a_connection_waits_for_it_and_not_
     e.grant();
     BOOST_TEST(code(*op) == error_code());
 
-    engine never(false);
+    core_fixture never(false);
     never.run();
     const auto other = never.lock(never.spec("a"), 0s);
     never.advance(5s);
@@ -546,7 +550,7 @@ BOOST_AUTO_TEST_CASE(C6_a_try_before_there_is_a_connection_waits_for_it_and_not_
 
 BOOST_AUTO_TEST_CASE(a_try_while_the_connection_is_lost_is_told_at_once)
 {
-    engine e;
+    core_fixture e;
     e.disconnect(errc::store_unavailable);
     const auto op = e.lock(e.spec("a"), 0s);
     BOOST_TEST(code(*op) == errc::store_unavailable);
@@ -554,7 +558,7 @@ BOOST_AUTO_TEST_CASE(a_try_while_the_connection_is_lost_is_told_at_once)
 
 BOOST_AUTO_TEST_CASE(a_limit_while_the_store_refuses)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock(e.spec("a"), 1s);
     const auto end = e.time.now() + 1s;
     while (e.time.now() < end) {
@@ -570,7 +574,7 @@ BOOST_AUTO_TEST_CASE(a_limit_while_the_store_refuses)
 BOOST_AUTO_TEST_CASE(a_try_that_the_store_refuses)
 {
     for (const errc each : {errc::store_refused, errc::store_unavailable, errc::outcome_unknown}) {
-        engine e;
+        core_fixture e;
         const auto op = e.lock(e.spec("a"), 0s);
         e.fail_acquire(each);
         BOOST_TEST(code(*op) == each);
@@ -579,7 +583,7 @@ BOOST_AUTO_TEST_CASE(a_try_that_the_store_refuses)
 
 BOOST_AUTO_TEST_CASE(a_limit_while_the_store_does_not_answer)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock(e.spec("a"), 1s);
     e.advance(1s);
     // Nobody said that another has it.
@@ -590,7 +594,7 @@ BOOST_AUTO_TEST_CASE(a_limit_while_the_store_does_not_answer)
 
 BOOST_AUTO_TEST_CASE(a_try_of_a_store_that_does_not_answer_ends)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock(e.spec("a"), 0s);
     e.advance(5s);
     BOOST_TEST(code(*op) == errc::outcome_unknown);
@@ -598,7 +602,7 @@ BOOST_AUTO_TEST_CASE(a_try_of_a_store_that_does_not_answer_ends)
 
 BOOST_AUTO_TEST_CASE(a_store_that_never_answers_is_not_asked_more_and_more)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.lock("a");
     e.advance(60s);
     BOOST_TEST(!op->done());
@@ -617,7 +621,7 @@ BOOST_AUTO_TEST_CASE(a_store_that_never_answers_is_not_asked_more_and_more)
 // What was wrong before the last connection is no reason for what happens after it.
 BOOST_AUTO_TEST_CASE(trouble_that_is_over_is_not_reported)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"));
     const auto limited = e.lock(e.spec("a"), 3s);
     e.disconnect();
@@ -631,7 +635,7 @@ BOOST_AUTO_TEST_CASE(trouble_that_is_over_is_not_reported)
 
 BOOST_AUTO_TEST_CASE(a_disconnection_is_waited_out)
 {
-    engine e;
+    core_fixture e;
     const auto waits = e.lock("a");
     e.say_held();
     e.disconnect();
@@ -644,11 +648,12 @@ BOOST_AUTO_TEST_CASE(a_disconnection_is_waited_out)
     BOOST_TEST(code(*waits) == error_code());
 }
 
-// A lost connection is made up for at once; from the second in a row on each costs a pause that grows, and no new connection shortens it.
+// A lost connection is made up for at once; from the second in a row on each costs a pause that
+// grows, and no new connection shortens it.
 BOOST_AUTO_TEST_CASE(a_connection_that_comes_and_goes_does_not_bring_a_request_each_time)
 {
     for (const owner& under : {owner(), owner("11111111-1111-1111-1111-111111111111:1", 7)}) {
-        engine e;
+        core_fixture e;
         const auto waits = e.lock(e.spec("a"), clock::duration::max(), under);
         for (int i = 0; i < 200; ++i) {
             if (e.store->pending() > 0)
@@ -669,7 +674,7 @@ BOOST_AUTO_TEST_CASE(a_connection_that_comes_and_goes_does_not_bring_a_request_e
 
 constexpr lock_options patient{.backoff_floor = 60s, .backoff_ceiling = 60s};
 
-void fail_with_its_connection(engine& e, errc why)
+void fail_with_its_connection(core_fixture& e, errc why)
 {
     e.fail_acquire(why);
     e.disconnect();
@@ -679,7 +684,7 @@ void fail_with_its_connection(engine& e, errc why)
 // The store that announces a release can be asked.
 BOOST_AUTO_TEST_CASE(a_hint_ends_a_pause_after_failures)
 {
-    engine e;
+    core_fixture e;
     const auto waits = e.lock(e.spec("a", patient));
     for (unsigned asked = 1; asked <= 2; ++asked) {
         fail_with_its_connection(e, errc::store_refused);
@@ -694,7 +699,7 @@ BOOST_AUTO_TEST_CASE(a_hint_ends_a_pause_after_failures)
 
 BOOST_AUTO_TEST_CASE(a_limit_while_the_connection_comes_and_goes)
 {
-    engine e;
+    core_fixture e;
     const auto limited = e.lock(e.spec("a", patient), 1s);
     for (unsigned asked = 1; asked <= 2; ++asked) {
         BOOST_TEST(e.store->acquire_count() == asked);
@@ -708,7 +713,7 @@ BOOST_AUTO_TEST_CASE(a_limit_while_the_connection_comes_and_goes)
 
 BOOST_AUTO_TEST_CASE(credentials_that_are_refused_end_the_wait)
 {
-    engine e(false);
+    core_fixture e(false);
     e.run();
     const auto waits = e.lock("a");
     e.disconnect(errc::permission_denied);
@@ -718,7 +723,7 @@ BOOST_AUTO_TEST_CASE(credentials_that_are_refused_end_the_wait)
 // The store tells of the refusal once: who comes afterwards must not wait for the next time.
 BOOST_AUTO_TEST_CASE(credentials_that_were_refused_before_end_the_wait_too)
 {
-    engine e(false);
+    core_fixture e(false);
     e.run();
     e.disconnect(errc::permission_denied);
     BOOST_TEST(code(*e.lock("a")) == errc::permission_denied);
@@ -732,7 +737,7 @@ BOOST_AUTO_TEST_CASE(credentials_that_were_refused_before_end_the_wait_too)
 
 BOOST_AUTO_TEST_CASE(not_running_and_shut_down)
 {
-    engine e(false);
+    core_fixture e(false);
     BOOST_TEST(code(*e.lock("a")) == errc::not_running);
     e.run();
     e.connect();
@@ -747,7 +752,7 @@ BOOST_AUTO_TEST_SUITE(core_renewal)
 
 BOOST_AUTO_TEST_CASE(a_lease_is_renewed_a_third_of_its_time_after_the_last_confirmation)
 {
-    engine e;
+    core_fixture e;
     const lease held = e.taken(e.spec("a"));
     const auto begun = e.time.now();
     e.advance(10s);
@@ -770,12 +775,12 @@ BOOST_AUTO_TEST_CASE(a_lease_is_renewed_a_third_of_its_time_after_the_last_confi
 // R4: bounded batches, no recursion.
 BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
 {
-    engine e;
+    core_fixture e;
     constexpr std::size_t many = 10'000;
-    std::vector<std::shared_ptr<engine::locking>> held;
+    std::vector<std::shared_ptr<core_fixture::locking>> held;
     for (std::size_t i = 0; i < many; ++i) {
         const auto what = e.spec("name " + std::to_string(i), {.handoff_count = 0});
-        held.push_back(e.make<engine::locking>());
+        held.push_back(e.make<core_fixture::locking>());
         held.back()->start([&](auto handler) { e.async_lock(what, std::move(handler)); });
     }
     e.poll();
@@ -811,7 +816,7 @@ BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
 BOOST_AUTO_TEST_CASE(R2_a_failed_renewal_is_tried_again_until_the_deadline_and_only_then_lost)
 {
     for (const errc each : {errc::store_unavailable, errc::store_refused, errc::outcome_unknown}) {
-        engine e;
+        core_fixture e;
         lease held = e.taken(e.spec("a"));
         const auto lost = e.wait_lost(held);
         const auto deadline = held.deadline();
@@ -836,7 +841,7 @@ BOOST_AUTO_TEST_CASE(R2_a_failed_renewal_is_tried_again_until_the_deadline_and_o
 
 BOOST_AUTO_TEST_CASE(R2_one_that_succeeds_makes_up_for_those_that_failed)
 {
-    engine e;
+    core_fixture e;
     const lease held = e.taken(e.spec("a"));
     const auto deadline = held.deadline();
     e.advance(10s);
@@ -854,7 +859,7 @@ BOOST_AUTO_TEST_CASE(R2_one_that_succeeds_makes_up_for_those_that_failed)
 
 BOOST_AUTO_TEST_CASE(gone_is_lost_at_once)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"));
     const auto lost = e.wait_lost(held);
     e.advance(10s);
@@ -873,7 +878,7 @@ BOOST_AUTO_TEST_CASE(gone_is_lost_at_once)
 
 BOOST_AUTO_TEST_CASE(one_that_is_gone_does_not_take_others_along)
 {
-    engine e;
+    core_fixture e;
     lease a = e.taken(e.spec("a"));
     lease b = e.taken(e.spec("b"));
     e.advance(10s);
@@ -890,7 +895,7 @@ BOOST_AUTO_TEST_CASE(one_that_is_gone_does_not_take_others_along)
 
 BOOST_AUTO_TEST_CASE(an_answer_that_is_too_short_is_no_confirmation)
 {
-    engine e;
+    core_fixture e;
     const lease held = e.taken(e.spec("a"));
     const auto deadline = held.deadline();
     e.advance(10s);
@@ -903,7 +908,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_is_too_short_is_no_confirmation)
 
 BOOST_AUTO_TEST_CASE(a_late_confirmation_is_proof_of_its_own_time)
 {
-    engine e;
+    core_fixture e;
     const lease held = e.taken(e.spec("a"));
     const auto before = held.deadline();
     e.advance(10s);
@@ -925,7 +930,7 @@ BOOST_AUTO_TEST_CASE(a_late_confirmation_is_proof_of_its_own_time)
 // R9: the process was paused for longer than the lease.
 BOOST_AUTO_TEST_CASE(R9_a_confirmation_after_the_deadline_does_not_resurrect)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"));
     const auto lost = e.wait_lost(held);
     e.advance(10s);
@@ -940,7 +945,7 @@ BOOST_AUTO_TEST_CASE(R9_a_confirmation_after_the_deadline_does_not_resurrect)
 
 BOOST_AUTO_TEST_CASE(R9_what_comes_after_the_loss_does_not_resurrect)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"));
     e.advance(10s);
     e.skip(60s);
@@ -956,7 +961,7 @@ BOOST_AUTO_TEST_CASE(R9_what_comes_after_the_loss_does_not_resurrect)
 // R1: the renewal is gone before the release is sent.
 BOOST_AUTO_TEST_CASE(R1_no_renewal_is_sent_after_the_release)
 {
-    engine e;
+    core_fixture e;
     // With one under way, with one due in the same turn, with none.
     for (const clock::duration wait : {10s + 0ms, 9999ms, 5000ms}) {
         lease held = e.taken(e.spec("name " + std::to_string(wait.count()), {.handoff_count = 0}));
@@ -977,10 +982,10 @@ BOOST_AUTO_TEST_CASE(R1_no_renewal_is_sent_after_the_release)
 
 BOOST_AUTO_TEST_CASE(R1_a_release_in_the_turn_in_which_a_renewal_is_due)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"));
     e.time.set(e.time.now() + 10s); // due; the wake-up comes after the release
-    auto op = e.make<engine::waiting>();
+    auto op = e.make<core_fixture::waiting>();
     op->start([&](auto handler) { held.async_release(std::move(handler)); });
     e.poll();
     BOOST_TEST(e.store->renew_count() == 0u);
@@ -989,7 +994,7 @@ BOOST_AUTO_TEST_CASE(R1_a_release_in_the_turn_in_which_a_renewal_is_due)
 
 BOOST_AUTO_TEST_CASE(a_reconnect_renews_everything_at_once)
 {
-    engine e;
+    core_fixture e;
     lease a = e.taken(e.spec("a"));
     lease b = e.taken(e.spec("b"));
     const lease unrenewed = e.taken(e.spec("c", fixed));
@@ -1008,7 +1013,7 @@ BOOST_AUTO_TEST_CASE(a_reconnect_renews_everything_at_once)
 
 BOOST_AUTO_TEST_CASE(a_lease_outlasts_an_outage_that_is_shorter)
 {
-    engine e;
+    core_fixture e;
     const lease held = e.taken(e.spec("a"));
     e.advance(9s);
     e.disconnect();
@@ -1023,7 +1028,7 @@ BOOST_AUTO_TEST_CASE(a_lease_outlasts_an_outage_that_is_shorter)
 
 BOOST_AUTO_TEST_CASE(R10_no_hold_is_longer_than_the_options_allow)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a", {.longest_hold = 45s}));
     const auto lost = e.wait_lost(held);
     e.renew_all_when_asked = true;
@@ -1041,7 +1046,7 @@ BOOST_AUTO_TEST_CASE(R10_no_hold_is_longer_than_the_options_allow)
 
 BOOST_AUTO_TEST_CASE(a_lease_that_does_not_renew_ends_when_its_time_has_passed)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a", fixed));
     const auto lost = e.wait_lost(held);
     e.advance(1s - fsm::drift_margin(1s) - 1ns);
@@ -1053,7 +1058,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_does_not_renew_ends_when_its_time_has_passed)
 
 BOOST_AUTO_TEST_CASE(the_waiter_behind_a_lost_lease_contends)
 {
-    engine e;
+    core_fixture e;
     const lease held = e.taken(e.spec("a"));
     const auto next = e.lock("a");
     e.advance(10s);
@@ -1075,7 +1080,7 @@ BOOST_AUTO_TEST_CASE(what_a_release_reports)
         error_code expected;
     } table[] = {{left::freed, {}}, {left::left, {}}, {left::not_owner, errc::not_owner}};
     for (const auto& row : table) {
-        engine e;
+        core_fixture e;
         lease held = e.taken(e.spec("a"));
         const auto lost = e.wait_lost(held);
         const auto op = e.release(std::move(held));
@@ -1092,7 +1097,7 @@ BOOST_AUTO_TEST_CASE(what_a_release_reports)
 
 BOOST_AUTO_TEST_CASE(an_empty_lease_is_nobodys)
 {
-    engine e;
+    core_fixture e;
     lease nothing;
     BOOST_TEST(!nothing.valid());
     BOOST_TEST(nothing.fence() == 0u);
@@ -1110,7 +1115,7 @@ BOOST_AUTO_TEST_CASE(an_empty_lease_is_nobodys)
 BOOST_AUTO_TEST_CASE(a_release_that_fails_is_repeated)
 {
     for (const errc each : {errc::store_unavailable, errc::store_refused, errc::outcome_unknown}) {
-        engine e;
+        core_fixture e;
         const auto op = e.release(e.taken(e.spec("a")));
         e.fail_release(each);
         BOOST_TEST(!op->done());
@@ -1124,7 +1129,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_fails_is_repeated)
 
 BOOST_AUTO_TEST_CASE(a_repeated_release_that_finds_nobody_was_done_by_the_first)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.release(e.taken(e.spec("a")));
     e.fail_release(errc::outcome_unknown);
     e.advance(500ms);
@@ -1134,7 +1139,7 @@ BOOST_AUTO_TEST_CASE(a_repeated_release_that_finds_nobody_was_done_by_the_first)
 
 BOOST_AUTO_TEST_CASE(a_release_that_is_not_answered_is_repeated_and_ends_with_the_time_to_live)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.release(e.taken(e.spec("a")));
     const auto wakes = e.time.wakes();
     e.advance(29999ms);
@@ -1148,7 +1153,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_is_not_answered_is_repeated_and_ends_with_th
 
 BOOST_AUTO_TEST_CASE(a_release_without_a_connection_waits_for_one)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"));
     e.disconnect();
     const auto op = e.release(std::move(held));
@@ -1161,7 +1166,7 @@ BOOST_AUTO_TEST_CASE(a_release_without_a_connection_waits_for_one)
 }
 
 // The connection is gone, and who releases is told so when the time to live has passed, not before.
-void released_in_vain(engine& e, lease held)
+void released_in_vain(core_fixture& e, lease held)
 {
     e.disconnect();
     const auto op = e.release(std::move(held));
@@ -1173,16 +1178,17 @@ void released_in_vain(engine& e, lease held)
 
 BOOST_AUTO_TEST_CASE(a_release_without_a_connection_ends_with_the_time_to_live)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"));
     released_in_vain(e, std::move(held));
     check_idle(e);
 }
 
-// Others may be in under the owner and prolong the time to live for as long as they like: what is forgotten would keep the lock from being freed.
+// Others may be in under the owner and prolong the time to live for as long as they like: what is
+// forgotten would keep the lock from being freed.
 BOOST_AUTO_TEST_CASE(a_release_beside_which_others_may_be_in_is_repeated_until_it_is_answered)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"));
     const owner who = held.owner();
     released_in_vain(e, std::move(held));
@@ -1195,10 +1201,11 @@ BOOST_AUTO_TEST_CASE(a_release_beside_which_others_may_be_in_is_repeated_until_i
     BOOST_TEST(code(*shut) == error_code());
 }
 
-// A renewal was sent by a connection that then broke: it may still arrive, and prolong what nobody has.
+// A renewal was sent by a connection that then broke: it may still arrive, and prolong what nobody
+// has.
 BOOST_AUTO_TEST_CASE(a_release_after_a_renewal_without_an_answer_is_repeated_until_it_is_answered)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"));
     const owner who = held.owner();
     e.advance(10s);
@@ -1214,8 +1221,9 @@ BOOST_AUTO_TEST_CASE(a_release_after_a_renewal_without_an_answer_is_repeated_unt
 
 BOOST_AUTO_TEST_CASE(an_entry_that_nobody_knows_of_is_given_back_however_late)
 {
-    engine e;
-    const auto op = e.lock(e.spec("a"), clock::duration::max(), owner("11111111-1111-1111-1111-111111111111:1", 7));
+    core_fixture e;
+    const auto op = e.lock(e.spec("a"), clock::duration::max(),
+                           owner("11111111-1111-1111-1111-111111111111:1", 7));
     const auto asked = e.last_acquire();
     e.fail_acquire(errc::outcome_unknown);
     e.fail_release(errc::store_unavailable);
@@ -1232,8 +1240,9 @@ BOOST_AUTO_TEST_CASE(an_entry_that_nobody_knows_of_is_given_back_however_late)
 
 BOOST_AUTO_TEST_CASE(F3_F7_a_release_whose_wait_is_cancelled_goes_on)
 {
-    for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial, asio::cancellation_type::total}) {
-        engine e;
+    for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                            asio::cancellation_type::total}) {
+        core_fixture e;
         const auto op = e.release(e.taken(e.spec("a")));
         op->cancel(type);
         e.poll();
@@ -1249,7 +1258,7 @@ BOOST_AUTO_TEST_CASE(F3_F7_a_release_whose_wait_is_cancelled_goes_on)
 
 BOOST_AUTO_TEST_CASE(F8_a_lease_that_is_destroyed_is_released_in_the_background)
 {
-    engine e;
+    core_fixture e;
     {
         const lease held = e.taken(e.spec("a"));
         e.disconnect();
@@ -1263,9 +1272,10 @@ BOOST_AUTO_TEST_CASE(F8_a_lease_that_is_destroyed_is_released_in_the_background)
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(O1_a_release_after_the_time_has_passed_asks_the_store_and_touches_nothing_of_others)
+BOOST_AUTO_TEST_CASE(
+    O1_a_release_after_the_time_has_passed_asks_the_store_and_touches_nothing_of_others)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a", fixed));
     e.skip(2s);
     const auto op = e.release(std::move(held));
@@ -1276,7 +1286,7 @@ BOOST_AUTO_TEST_CASE(O1_a_release_after_the_time_has_passed_asks_the_store_and_t
 
 BOOST_AUTO_TEST_CASE(a_release_after_the_time_has_passed_that_still_found_the_key)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a", fixed));
     e.skip(995ms);
     const auto op = e.release(std::move(held));
@@ -1284,11 +1294,12 @@ BOOST_AUTO_TEST_CASE(a_release_after_the_time_has_passed_that_still_found_the_ke
     BOOST_TEST(code(*op) == errc::expired);
 }
 
-// Another entry under the same owner goes on: the one that expired would stay in, and keep the lock, when that one leaves.
+// Another entry under the same owner goes on: the one that expired would stay in, and keep the
+// lock, when that one leaves.
 BOOST_AUTO_TEST_CASE(an_expired_lease_beside_which_others_may_be_in_is_given_back)
 {
     for (const bool waits : {true, false}) {
-        engine e;
+        core_fixture e;
         lease held = e.taken(e.spec("a", fixed));
         const owner who = held.owner();
         e.disconnect();
@@ -1309,7 +1320,7 @@ BOOST_AUTO_TEST_CASE(an_expired_lease_beside_which_others_may_be_in_is_given_bac
 
 BOOST_AUTO_TEST_CASE(an_expired_lease_that_nobody_else_knows_of_is_forgotten)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a", fixed));
     e.skip(2s);
     held = lease();
@@ -1320,7 +1331,7 @@ BOOST_AUTO_TEST_CASE(an_expired_lease_that_nobody_else_knows_of_is_forgotten)
 
 BOOST_AUTO_TEST_CASE(a_lease_is_not_handed_over_after_its_time)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
     const auto next = e.lock("a");
     e.time.set(held.deadline());
@@ -1332,7 +1343,7 @@ BOOST_AUTO_TEST_CASE(a_lease_is_not_handed_over_after_its_time)
 
 BOOST_AUTO_TEST_CASE(the_next_acquire_is_sent_after_the_release_was_answered)
 {
-    engine e;
+    core_fixture e;
     const auto what = e.spec("a", {.handoff_count = 0});
     lease held = e.taken(what);
     const auto next = e.lock(what);
@@ -1345,7 +1356,7 @@ BOOST_AUTO_TEST_CASE(the_next_acquire_is_sent_after_the_release_was_answered)
 
 BOOST_AUTO_TEST_CASE(others_who_wait_get_a_head_start)
 {
-    engine e;
+    core_fixture e;
     const auto what = e.spec("a", {.handoff_count = 0});
     lease held = e.taken(what);
     const auto next = e.lock(what);
@@ -1366,9 +1377,9 @@ BOOST_AUTO_TEST_SUITE(core_handoff)
 
 BOOST_AUTO_TEST_CASE(a_lease_goes_to_the_next_in_line_with_a_larger_fence)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
-    std::vector<std::shared_ptr<engine::locking>> line;
+    std::vector<std::shared_ptr<core_fixture::locking>> line;
     for (int i = 0; i < 5; ++i)
         line.push_back(e.lock("a"));
     std::uint64_t fence = held.fence();
@@ -1390,7 +1401,7 @@ BOOST_AUTO_TEST_CASE(a_lease_goes_to_the_next_in_line_with_a_larger_fence)
 
 BOOST_AUTO_TEST_CASE(not_for_longer_than_the_options_say)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
     const auto next = e.lock("a");
     e.advance(20ms);
@@ -1401,7 +1412,7 @@ BOOST_AUTO_TEST_CASE(not_for_longer_than_the_options_say)
 
 BOOST_AUTO_TEST_CASE(not_more_often_than_the_options_say)
 {
-    engine e;
+    core_fixture e;
     const auto what = e.spec("a", {.handoff_count = 2});
     BOOST_TEST(what->options.handoff_count == 2u);
     lease held = e.taken(what, 3);
@@ -1419,7 +1430,7 @@ BOOST_AUTO_TEST_CASE(not_more_often_than_the_options_say)
 
 BOOST_AUTO_TEST_CASE(not_more_often_than_fences_were_reserved)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"), 2);
     const auto one = e.lock("a");
     e.release(std::move(held));
@@ -1431,7 +1442,7 @@ BOOST_AUTO_TEST_CASE(not_more_often_than_fences_were_reserved)
 
 BOOST_AUTO_TEST_CASE(not_when_somebody_may_have_entered_under_its_owner)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
     BOOST_TEST(!held.owner().empty());
     const auto next = e.lock("a");
@@ -1442,7 +1453,7 @@ BOOST_AUTO_TEST_CASE(not_when_somebody_may_have_entered_under_its_owner)
 
 BOOST_AUTO_TEST_CASE(not_with_little_time_left_or_other_options)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a", {.handoff_time = 60s}), 1001);
     const auto next = e.lock(e.spec("a", {.handoff_time = 60s}));
     e.advance(15s); // its renewal is not answered
@@ -1457,7 +1468,7 @@ BOOST_AUTO_TEST_CASE(not_with_little_time_left_or_other_options)
 
 BOOST_AUTO_TEST_CASE(a_lease_that_is_destroyed_is_handed_over_as_well)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
     const auto next = e.lock("a");
     held = lease();
@@ -1467,7 +1478,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_is_destroyed_is_handed_over_as_well)
 
 BOOST_AUTO_TEST_CASE(what_was_handed_over_is_renewed_and_lost_as_its_own)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
     const auto next = e.lock("a");
     const auto lost_first = e.wait_lost(held);
@@ -1482,7 +1493,7 @@ BOOST_AUTO_TEST_CASE(what_was_handed_over_is_renewed_and_lost_as_its_own)
 
 BOOST_AUTO_TEST_CASE(each_holder_has_the_longest_hold_for_itself)
 {
-    engine e;
+    core_fixture e;
     const auto what = e.spec("a", {.longest_hold = 25s, .handoff_time = 60s});
     lease held = e.taken(what, 1001);
     const auto next = e.lock(what);
@@ -1503,7 +1514,7 @@ BOOST_AUTO_TEST_SUITE(core_entering)
 
 BOOST_AUTO_TEST_CASE(what_is_asked_and_what_is_given)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a"));
     const auto op = e.lock(e.spec("a"), clock::duration::max(), held.owner());
     const auto asked = e.last_acquire();
@@ -1520,7 +1531,8 @@ BOOST_AUTO_TEST_CASE(what_is_asked_and_what_is_given)
     for (const auto& call : e.store->renewals())
         for (const auto& each : call.locks)
             renewed.push_back(each.owner == asked.owner ? each.entry : "another's");
-    BOOST_TEST((renewed == std::vector<std::string>{"", asked.entry} || renewed == std::vector<std::string>{asked.entry, ""}));
+    BOOST_TEST((renewed == std::vector<std::string>{"", asked.entry} ||
+                renewed == std::vector<std::string>{asked.entry, ""}));
     e.renew_all();
     const auto out = e.release(std::move(inner));
     BOOST_TEST(e.last_release().entry == asked.entry);
@@ -1531,7 +1543,7 @@ BOOST_AUTO_TEST_CASE(what_is_asked_and_what_is_given)
 
 BOOST_AUTO_TEST_CASE(nobody_is_in_under_this_owner)
 {
-    engine e;
+    core_fixture e;
     const owner gone("11111111-1111-1111-1111-111111111111:1", 7);
     const auto op = e.lock(e.spec("a"), clock::duration::max(), gone);
     e.say(outcome::gone);
@@ -1542,7 +1554,7 @@ BOOST_AUTO_TEST_CASE(nobody_is_in_under_this_owner)
 // O6: what was lost here is lost, whatever the store still says.
 BOOST_AUTO_TEST_CASE(O6_entering_under_a_lost_owner_fails)
 {
-    engine e;
+    core_fixture e;
     lease held = e.taken(e.spec("a", fixed));
     const owner who = held.owner();
     const auto under_way = e.lock(e.spec("a", fixed), clock::duration::max(), who);
@@ -1560,7 +1572,7 @@ BOOST_AUTO_TEST_CASE(O6_entering_under_a_lost_owner_fails)
 
 BOOST_AUTO_TEST_CASE(each_try_has_an_entry_of_its_own)
 {
-    engine e;
+    core_fixture e;
     const lease held = e.taken(e.spec("a"));
     const auto op = e.lock(e.spec("a"), clock::duration::max(), held.owner());
     const auto first = e.last_acquire();
@@ -1579,20 +1591,20 @@ BOOST_AUTO_TEST_CASE(limits_and_errors)
 {
     const owner who("11111111-1111-1111-1111-111111111111:1", 7);
     {
-        engine e;
+        core_fixture e;
         const auto op = e.lock(e.spec("a"), 0s, who);
         e.fail_acquire(errc::store_refused);
         BOOST_TEST(code(*op) == errc::store_refused);
     }
     {
-        engine e;
+        core_fixture e;
         const auto op = e.lock(e.spec("a"), 3s, who);
         e.advance(3s);
         BOOST_TEST(code(*op) == errc::outcome_unknown);
         BOOST_TEST(e.stats().orphans == 1u);
     }
     {
-        engine e;
+        core_fixture e;
         e.disconnect();
         BOOST_TEST(code(*e.lock(e.spec("a"), 0s, who)) == errc::store_unavailable);
         const auto op = e.lock(e.spec("a"), 3s, who);
@@ -1601,13 +1613,13 @@ BOOST_AUTO_TEST_CASE(limits_and_errors)
         BOOST_TEST(e.store->acquire_count() == 0u);
     }
     {
-        engine e;
+        core_fixture e;
         const auto op = e.lock(e.spec("a"), clock::duration::max(), who);
         e.fail_acquire(errc::wrong_type);
         BOOST_TEST(code(*op) == errc::wrong_type);
     }
     {
-        engine e;
+        core_fixture e;
         const auto op = e.lock(e.spec("a"), clock::duration::max(), who);
         e.say(outcome::late);
         e.advance(20ms);
@@ -1615,7 +1627,7 @@ BOOST_AUTO_TEST_CASE(limits_and_errors)
         BOOST_TEST(code(*op) == error_code());
     }
     {
-        engine e;
+        core_fixture e;
         e.disconnect();
         const auto op = e.lock(e.spec("a"), clock::duration::max(), who);
         e.connect();
@@ -1626,7 +1638,7 @@ BOOST_AUTO_TEST_CASE(limits_and_errors)
 
 BOOST_AUTO_TEST_CASE(a_cancelled_entry_is_given_back)
 {
-    engine e;
+    core_fixture e;
     const lease held = e.taken(e.spec("a"));
     const auto op = e.lock(e.spec("a"), clock::duration::max(), held.owner());
     const auto asked = e.last_acquire();
@@ -1646,7 +1658,7 @@ BOOST_AUTO_TEST_SUITE(core_shutdown)
 
 BOOST_AUTO_TEST_CASE(P3_waiters_holders_and_releases)
 {
-    engine e;
+    core_fixture e;
     lease a = e.taken(e.spec("a"));
     const auto waits = e.lock("a");
     const auto contends = e.lock("b");
@@ -1673,7 +1685,7 @@ BOOST_AUTO_TEST_CASE(P3_waiters_holders_and_releases)
 
 BOOST_AUTO_TEST_CASE(P3_a_store_that_does_not_answer_is_not_waited_for_long)
 {
-    engine e;
+    core_fixture e;
     const lease a = e.taken(e.spec("a"));
     const auto done = e.shutdown();
     e.advance(4999ms);
@@ -1684,10 +1696,11 @@ BOOST_AUTO_TEST_CASE(P3_a_store_that_does_not_answer_is_not_waited_for_long)
     check_idle(e);
 }
 
-// Ten thousand leases over a slow line: what is being released is not given up because it takes long.
+// Ten thousand leases over a slow line: what is being released is not given up because it takes
+// long.
 BOOST_AUTO_TEST_CASE(P3_a_store_that_answers_slowly_is_waited_for)
 {
-    engine e;
+    core_fixture e;
     std::vector<lease> held;
     for (const char* each : {"a", "b", "c", "d"})
         held.push_back(e.taken(e.spec(each)));
@@ -1706,7 +1719,7 @@ BOOST_AUTO_TEST_CASE(P3_a_store_that_answers_slowly_is_waited_for)
 
 BOOST_AUTO_TEST_CASE(P3_a_store_that_stops_answering_is_given_up_five_seconds_later)
 {
-    engine e;
+    core_fixture e;
     const lease a = e.taken(e.spec("a")), b = e.taken(e.spec("b")), c = e.taken(e.spec("c"));
     const auto done = e.shutdown();
     BOOST_TEST_REQUIRE(e.store->release_count() == 3u);
@@ -1726,7 +1739,7 @@ BOOST_AUTO_TEST_CASE(P3_a_store_that_stops_answering_is_given_up_five_seconds_la
 
 BOOST_AUTO_TEST_CASE(a_cancel_waits_no_longer_than_a_second)
 {
-    engine e;
+    core_fixture e;
     const lease a = e.taken(e.spec("a"));
     e.core->cancel();
     e.poll();
@@ -1737,7 +1750,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_waits_no_longer_than_a_second)
 
 BOOST_AUTO_TEST_CASE(a_cancel_during_a_shutdown_shortens_it)
 {
-    engine e;
+    core_fixture e;
     const lease a = e.taken(e.spec("a"));
     const lease b = e.taken(e.spec("b"));
     const auto done = e.shutdown();
@@ -1754,7 +1767,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_during_a_shutdown_shortens_it)
 
 BOOST_AUTO_TEST_CASE(the_release_that_a_caller_waits_for_is_told_when_the_client_gives_up)
 {
-    engine e;
+    core_fixture e;
     const auto op = e.release(e.taken(e.spec("a")));
     const auto done = e.shutdown();
     e.advance(5s);
@@ -1765,7 +1778,7 @@ BOOST_AUTO_TEST_CASE(the_release_that_a_caller_waits_for_is_told_when_the_client
 
 BOOST_AUTO_TEST_CASE(a_shutdown_whose_wait_is_cancelled_goes_on)
 {
-    engine e;
+    core_fixture e;
     const lease a = e.taken(e.spec("a"));
     const auto done = e.shutdown();
     done->cancel(asio::cancellation_type::total);
@@ -1778,13 +1791,13 @@ BOOST_AUTO_TEST_CASE(a_shutdown_whose_wait_is_cancelled_goes_on)
 
 BOOST_AUTO_TEST_CASE(several_shutdowns_and_one_before_it_ran)
 {
-    engine e;
+    core_fixture e;
     const auto one = e.shutdown();
     const auto two = e.shutdown();
     BOOST_TEST(code(*one) == error_code());
     BOOST_TEST(code(*two) == error_code());
 
-    engine fresh(false);
+    core_fixture fresh(false);
     BOOST_TEST(code(*fresh.shutdown()) == error_code());
     fresh.run();
     BOOST_TEST(code(fresh.running) == errc::shut_down);
@@ -1793,8 +1806,8 @@ BOOST_AUTO_TEST_CASE(several_shutdowns_and_one_before_it_ran)
 
 BOOST_AUTO_TEST_CASE(a_client_runs_once)
 {
-    engine e;
-    engine::waiting again(e.context.get_executor());
+    core_fixture e;
+    core_fixture::waiting again(e.context.get_executor());
     again.start([&](auto handler) { e.async_run(std::move(handler)); });
     e.poll();
     BOOST_TEST(code(again) == errc::invalid_option);
@@ -1803,7 +1816,7 @@ BOOST_AUTO_TEST_CASE(a_client_runs_once)
 
 BOOST_AUTO_TEST_CASE(nothing_is_sent_after_the_end)
 {
-    engine e;
+    core_fixture e;
     const lease a = e.taken(e.spec("a"));
     e.shutdown();
     e.say_freed();
@@ -1811,7 +1824,8 @@ BOOST_AUTO_TEST_CASE(nothing_is_sent_after_the_end)
     e.store->hint("a");
     e.store->connect();
     e.advance(60s);
-    BOOST_TEST(e.store->acquire_count() + e.store->renew_count() + e.store->release_count() == calls);
+    BOOST_TEST(e.store->acquire_count() + e.store->renew_count() + e.store->release_count() ==
+               calls);
     BOOST_TEST((e.time.wake_at() == clock::time_point::max()));
     BOOST_TEST(e.store->misuse() == "");
 }

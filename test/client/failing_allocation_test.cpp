@@ -1,9 +1,11 @@
-// What comes of an allocation that fails, each in its turn: in the initiating call it throws and nothing has happened; on the strand it ends the client,
-// and leaves the context's run. Never is a lock held for nobody for longer than its lease time, or a handler called twice or kept.
+// What comes of an allocation that fails, each in its turn: in the initiating call it throws and
+// nothing has happened; on the strand it ends the client, and leaves the context's run. Never is a
+// lock held for nobody for longer than its lease time, or a handler called twice or kept.
 #include <boost/test/results_collector.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <leasehold/client.hpp>
+#include <leasehold/detail/access.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/memory_store.hpp>
 #include <leasehold/mutex.hpp>
@@ -31,7 +33,8 @@
 
 namespace {
 
-// The switch. It is on only while the library runs, so that Boost.Test does not notice; the tests have one thread.
+// The switch. It is on only while the library runs, so that Boost.Test does not notice; the tests
+// have one thread.
 bool armed = false;
 std::size_t counted = 0;
 std::size_t fails_at = 0;
@@ -56,9 +59,18 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept
     return fails() ? nullptr : std::malloc(size == 0 ? 1 : size);
 }
 
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept
+{
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept
+{
+    std::free(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept
+{
+    std::free(memory);
+}
 
 // What Asio takes its memory from.
 extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size)
@@ -113,7 +125,8 @@ struct scene
     std::unique_ptr<client> one;
     lease held;
     std::function<void()> act; ///< The initiating call.
-    bool guards = false; ///< The operation under test has a strand of its own, and its handler is the last one.
+    bool guards = false; ///< The operation under test has a strand of its own, and its handler is
+                         ///< the last one.
     int thrown_by_call = 0;
     int thrown_by_run = 0;
 
@@ -221,7 +234,8 @@ struct summary
     int stuck = 0;
 };
 
-/// A strand of Asio that cannot get the memory to be scheduled takes itself for scheduled, and never runs again.
+/// A strand of Asio that cannot get the memory to be scheduled takes itself for scheduled, and
+/// never runs again.
 bool is_stuck(scene& s, const std::unique_ptr<client>& which)
 {
     const auto runs = std::make_shared<bool>(false);
@@ -233,12 +247,15 @@ bool is_stuck(scene& s, const std::unique_ptr<client>& which)
 
 void look_at(scene& s, bool reached, summary& all)
 {
-    BOOST_TEST(s.thrown_by_call + s.thrown_by_run <= (reached ? 1 : 0)); // one failure is one exception
+    BOOST_TEST(s.thrown_by_call + s.thrown_by_run <=
+               (reached ? 1 : 0)); // one failure is one exception
     all.by_call += s.thrown_by_call;
     all.by_run += s.thrown_by_run;
     all.made_good += reached && s.thrown_by_call + s.thrown_by_run == 0 ? 1 : 0;
-    // The same in a strand that the client knows nothing of: what waits there keeps its lease, and that is renewed.
-    if (s.guards && s.thrown_by_run > 0 && s.fates.back()->calls == 0 && !s.handlers.back().expired()) {
+    // The same in a strand that the client knows nothing of: what waits there keeps its lease, and
+    // that is renewed.
+    if (s.guards && s.thrown_by_run > 0 && s.fates.back()->calls == 0 &&
+        !s.handlers.back().expired()) {
         ++all.stuck;
         return;
     }
@@ -269,7 +286,7 @@ void look_at(scene& s, bool reached, summary& all)
 bool fail_one(const std::function<void(scene&)>& prepare, std::size_t which, summary& all)
 {
     std::vector<std::weak_ptr<fate>> handlers;
-    std::vector<std::weak_ptr<detail::core>> cores;
+    std::vector<std::weak_ptr<detail::client_state>> cores;
     bool reached = false;
     {
         scene s;
@@ -290,7 +307,7 @@ bool fail_one(const std::function<void(scene&)>& prepare, std::size_t which, sum
         handlers = s.handlers;
         for (const auto* each : {&s.one, &s.other})
             if (*each)
-                cores.emplace_back((*each)->core());
+                cores.emplace_back(detail::access::state_of(**each));
     }
     // Nothing is left.
     for (const auto& each : handlers)
@@ -308,7 +325,8 @@ constexpr int thrown_by_run = 5;
 constexpr int made_good = 6;
 constexpr int stuck = 8; ///< In addition.
 
-/// In a process of its own, because some end it: a strand of Asio that cannot get the memory to go on.
+/// In a process of its own, because some end it: a strand of Asio that cannot get the memory to go
+/// on.
 int fail_one_elsewhere(const std::function<void(scene&)>& prepare, std::size_t which)
 {
     const pid_t child = ::fork();
@@ -319,7 +337,10 @@ int fail_one_elsewhere(const std::function<void(scene&)>& prepare, std::size_t w
         int outcome = broken;
         try {
             const bool reached = fail_one(prepare, which, one);
-            outcome = !reached ? over : one.by_call > 0 ? thrown_by_call : one.by_run > 0 ? thrown_by_run : made_good;
+            outcome = !reached          ? over
+                      : one.by_call > 0 ? thrown_by_call
+                      : one.by_run > 0  ? thrown_by_run
+                                        : made_good;
             outcome |= one.stuck > 0 ? stuck : 0;
         }
         catch (const std::exception& error) {
@@ -329,7 +350,10 @@ int fail_one_elsewhere(const std::function<void(scene&)>& prepare, std::size_t w
             ::_exit(broken);
         }
         using namespace boost::unit_test;
-        ::_exit(results_collector.results(framework::current_test_case().p_id).p_assertions_failed == 0 ? outcome : broken);
+        ::_exit(
+            results_collector.results(framework::current_test_case().p_id).p_assertions_failed == 0
+                ? outcome
+                : broken);
     }
     int status = 0;
     ::waitpid(child, &status, 0);
@@ -355,15 +379,21 @@ summary fail_each(const std::function<void(scene&)>& prepare)
         ++all.allocations;
         if (outcome == terminated)
             BOOST_TEST_MESSAGE("allocation " << all.allocations << " ends the process");
-        BOOST_TEST_CONTEXT("allocation " << all.allocations) { BOOST_REQUIRE((outcome >= terminated && outcome <= made_good)); }
+        BOOST_TEST_CONTEXT("allocation " << all.allocations)
+        {
+            BOOST_REQUIRE((outcome >= terminated && outcome <= made_good));
+        }
         all.by_call += outcome == thrown_by_call ? 1 : 0;
         all.by_run += outcome == thrown_by_run ? 1 : 0;
         all.made_good += outcome == made_good ? 1 : 0;
         all.terminated += outcome == terminated ? 1 : 0;
     }
-    BOOST_TEST_MESSAGE(all.allocations << " allocations: " << all.by_call << " thrown by the call, " << all.by_run << " by run(), " << all.made_good
-                                       << " made good; in Asio " << all.terminated << " end the process and " << all.stuck << " stop a strand");
-    BOOST_TEST((all.terminated + all.stuck) * 2 <= static_cast<int>(all.allocations)); // the others are ours
+    BOOST_TEST_MESSAGE(all.allocations << " allocations: " << all.by_call << " thrown by the call, "
+                                       << all.by_run << " by run(), " << all.made_good
+                                       << " made good; in Asio " << all.terminated
+                                       << " end the process and " << all.stuck << " stop a strand");
+    BOOST_TEST((all.terminated + all.stuck) * 2 <=
+               static_cast<int>(all.allocations)); // the others are ours
     BOOST_TEST(all.allocations > 0u);
     return all;
 }
@@ -375,7 +405,8 @@ BOOST_AUTO_TEST_SUITE(failing_allocation)
 BOOST_AUTO_TEST_CASE(of_a_lock)
 {
     const summary all = fail_each([](scene& s) {
-        s.act = [m = s.lock(*s.one), done = asio::bind_cancellation_slot(s.signal.slot(), s.handler())] { m.async_lock(done); };
+        s.act = [m = s.lock(*s.one), done = asio::bind_cancellation_slot(
+                                         s.signal.slot(), s.handler())] { m.async_lock(done); };
     });
     BOOST_TEST(all.by_call > 0);
     BOOST_TEST(all.by_run > 0);
@@ -407,7 +438,9 @@ BOOST_AUTO_TEST_CASE(of_an_entry)
 {
     fail_each([](scene& s) {
         s.held = s.take(*s.one);
-        s.act = [m = s.lock(*s.one), who = s.held.owner(), done = s.handler()] { m.async_lock(who, done); };
+        s.act = [m = s.lock(*s.one), who = s.held.owner(), done = s.handler()] {
+            m.async_lock(who, done);
+        };
     });
 }
 
@@ -425,7 +458,9 @@ BOOST_AUTO_TEST_CASE(of_a_release)
 {
     const summary all = fail_each([](scene& s) {
         s.held = s.take(*s.one);
-        s.act = [&s, done = asio::bind_cancellation_slot(s.signal.slot(), s.handler())] { s.held.async_release(done); };
+        s.act = [&s, done = asio::bind_cancellation_slot(s.signal.slot(), s.handler())] {
+            s.held.async_release(done);
+        };
     });
     BOOST_TEST(all.by_call > 0);
     BOOST_TEST(all.by_run > 0);
@@ -438,7 +473,7 @@ BOOST_AUTO_TEST_CASE(of_a_lease_that_is_destroyed)
         s.held.async_wait_lost(s.handler());
         s.act = [&s] { s.held = {}; };
     });
-    BOOST_TEST(all.by_call == 0); // a destructor does not throw
+    BOOST_TEST(all.by_call == 0);  // a destructor does not throw
     BOOST_TEST(all.made_good > 0); // the release comes with the next renewal
 }
 
@@ -446,7 +481,9 @@ BOOST_AUTO_TEST_CASE(of_a_wait_for_a_loss)
 {
     fail_each([](scene& s) {
         s.held = s.take(*s.one);
-        s.act = [&s, done = asio::bind_cancellation_slot(s.signal.slot(), s.handler())] { s.held.async_wait_lost(done); };
+        s.act = [&s, done = asio::bind_cancellation_slot(s.signal.slot(), s.handler())] {
+            s.held.async_wait_lost(done);
+        };
     });
 }
 
@@ -469,7 +506,9 @@ BOOST_AUTO_TEST_CASE(of_a_loss)
 BOOST_AUTO_TEST_CASE(of_guarded_work)
 {
     fail_each([](scene& s) {
-        const auto work = [&s] { return asio::post(s.context, asio::append(asio::deferred, error_code())); };
+        const auto work = [&s] {
+            return asio::post(s.context, asio::append(asio::deferred, error_code()));
+        };
         s.guards = true;
         s.act = [work, m = s.lock(*s.one), done = s.handler()] { with_lock(m, work, done); };
     });
@@ -493,7 +532,9 @@ BOOST_AUTO_TEST_CASE(of_a_shutdown)
         s.held = s.take(*s.one);
         s.held.async_wait_lost(s.handler());
         s.lock(*s.one).async_lock(s.handler());
-        s.act = [&s, done = asio::bind_cancellation_slot(s.signal.slot(), s.handler())] { s.one->async_shutdown(done); };
+        s.act = [&s, done = asio::bind_cancellation_slot(s.signal.slot(), s.handler())] {
+            s.one->async_shutdown(done);
+        };
     });
 }
 
@@ -517,7 +558,8 @@ BOOST_AUTO_TEST_CASE(of_a_renewal)
         s.act = [&s] {
             const auto before = s.one->stats().renewed;
             const auto end = std::chrono::steady_clock::now() + 5s;
-            while (s.one->stats().renewed == before && s.held.valid() && std::chrono::steady_clock::now() < end) {
+            while (s.one->stats().renewed == before && s.held.valid() &&
+                   std::chrono::steady_clock::now() < end) {
                 s.context.restart();
                 s.context.run_one_for(5ms);
             }

@@ -85,7 +85,11 @@ using destroyer = std::function<void(world&)>;
 const std::vector<std::pair<const char*, destroyer>> destroyers = {
     {"holder", [](world& w) { w.holder.reset(); }},
     {"waiter", [](world& w) { w.waiter.reset(); }},
-    {"mutexes", [](world& w) { w.held_one.reset(); w.waited_one.reset(); }},
+    {"mutexes",
+     [](world& w) {
+         w.held_one.reset();
+         w.waited_one.reset();
+     }},
     {"lease", [](world& w) { w.held.reset(); }},
     {"context", [](world& w) { w.context.reset(); }},
 };
@@ -291,7 +295,8 @@ BOOST_AUTO_TEST_CASE(waiters_are_served_in_order_and_fences_rise)
     }
     lab.until([&] { return order.size() == many && others == 20; });
     BOOST_TEST(std::is_sorted(order.begin(), order.end()));
-    BOOST_TEST((std::adjacent_find(fences.begin(), fences.end(), std::greater_equal<>()) == fences.end()));
+    BOOST_TEST(
+        (std::adjacent_find(fences.begin(), fences.end(), std::greater_equal<>()) == fences.end()));
     BOOST_TEST(one->stats().handed_over > 0u);
     lab.until_idle(*one);
     lab.until_idle(*two);
@@ -417,7 +422,10 @@ BOOST_AUTO_TEST_CASE(an_observer_may_shut_its_client_down)
     struct ending_observer final : observer
     {
         std::function<void()> end;
-        void acquired(std::string_view, std::uint64_t, duration, bool) noexcept override { std::exchange(end, nullptr)(); }
+        void acquired(std::string_view, std::uint64_t, duration, bool) noexcept override
+        {
+            std::exchange(end, nullptr)();
+        }
     };
     memory_lab lab;
     const auto watching = std::make_shared<ending_observer>();
@@ -434,12 +442,12 @@ BOOST_AUTO_TEST_CASE(an_observer_may_shut_its_client_down)
 // R1: locking and releasing leaves nothing behind, neither timers nor memory.
 BOOST_AUTO_TEST_CASE(R1_many_cycles_leave_no_timers)
 {
-    engine e;
+    core_fixture e;
     const auto what = e.spec("a", {.handoff_count = 0});
     std::size_t requests_early = 0;
     constexpr int cycles = 5'000; // on the scripted store, which remembers every call
     for (int i = 0; i < cycles; ++i) {
-        engine::locking op(e.context.get_executor());
+        core_fixture::locking op(e.context.get_executor());
         op.start([&](auto handler) { e.async_lock(what, std::move(handler)); });
         e.poll();
         e.store->grant(static_cast<std::size_t>(i), static_cast<std::uint64_t>(i) + 1);

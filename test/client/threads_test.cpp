@@ -1,4 +1,5 @@
-// Handles used, cancelled, moved and destroyed on several threads at once. Of most use under ThreadSanitizer.
+// Handles used, cancelled, moved and destroyed on several threads at once. Of most use under
+// ThreadSanitizer.
 #include <boost/test/unit_test.hpp>
 
 #include "support/print.hpp"
@@ -58,7 +59,8 @@ struct parties
     explicit parties(int count = 3)
     {
         for (int i = 0; i < count; ++i) {
-            clients.push_back(std::make_unique<client>(pool.get_executor(), make_memory_store(space)));
+            clients.push_back(
+                std::make_unique<client>(pool.get_executor(), make_memory_store(space)));
             running.push_back(clients.back()->async_run(asio::use_future));
         }
     }
@@ -93,7 +95,8 @@ BOOST_AUTO_TEST_CASE(mutual_exclusion_and_rising_fences)
     constexpr int each_does = 400;
     on_threads([&](int i) {
         for (int n = 0; n < each_does; ++n) {
-            const mutex m(*all.clients[static_cast<std::size_t>(i + n) % all.clients.size()], "data");
+            const mutex m(*all.clients[static_cast<std::size_t>(i + n) % all.clients.size()],
+                          "data");
             lease held = m.async_lock(asio::use_future).get();
             in_use += held.valid();
             ++data.count;
@@ -112,8 +115,8 @@ BOOST_AUTO_TEST_CASE(mutual_exclusion_and_rising_fences)
     BOOST_TEST(all.space->size() == 0u);
 }
 
-asio::awaitable<void> worker(parties& all, guarded& data, std::atomic<std::uint64_t>& grants, std::atomic<std::uint64_t>& disorder,
-                             unsigned id)
+asio::awaitable<void> worker(parties& all, guarded& data, std::atomic<std::uint64_t>& grants,
+                             std::atomic<std::uint64_t>& disorder, unsigned id)
 {
     for (unsigned n = 0; n < 60; ++n) {
         const mutex m(*all.clients[(id + n) % all.clients.size()], "data");
@@ -146,7 +149,8 @@ BOOST_AUTO_TEST_CASE(coroutines_on_a_pool)
     std::vector<std::future<void>> ended;
     constexpr unsigned many = 24;
     for (unsigned i = 0; i < many; ++i)
-        ended.push_back(asio::co_spawn(asio::make_strand(all.pool), worker(all, data, grants, disorder, i), asio::use_future));
+        ended.push_back(asio::co_spawn(asio::make_strand(all.pool),
+                                       worker(all, data, grants, disorder, i), asio::use_future));
     for (auto& each : ended)
         each.get();
     BOOST_TEST(grants == many * 60);
@@ -167,16 +171,18 @@ struct attempt_by_slot : std::enable_shared_from_this<attempt_by_slot>
     {
         asio::post(strand, [self = shared_from_this(), patience] {
             self->m.async_lock(asio::bind_cancellation_slot(
-                self->signal.slot(), asio::bind_executor(self->strand, [self](error_code code, lease held) {
+                self->signal.slot(),
+                asio::bind_executor(self->strand, [self](error_code code, lease held) {
                     self->calls += 1;
                     self->ok = self->calls == 1 && (code ? !held : held.valid());
                     self->timer.cancel();
-                    // Here, not where it is cancelled: a grant may be on its way to this handler then, and
-                    // a shutdown would release it.
+                    // Here, not where it is cancelled: a grant may be on its way to this handler
+                    // then, and a shutdown would release it.
                     ++self->done;
                 })));
             self->timer.expires_after(patience);
-            self->timer.async_wait([self](error_code) { self->signal.emit(asio::cancellation_type::total); });
+            self->timer.async_wait(
+                [self](error_code) { self->signal.emit(asio::cancellation_type::total); });
         });
     }
 
@@ -197,7 +203,8 @@ BOOST_AUTO_TEST_CASE(cancellation_from_another_thread_than_the_clients)
     std::vector<std::shared_ptr<attempt_by_slot>> attempts;
     std::minstd_rand random(1);
     for (int i = 0; i < many; ++i) {
-        const mutex m(*all.clients[static_cast<std::size_t>(i) % all.clients.size()], "name " + std::to_string(i % 3));
+        const mutex m(*all.clients[static_cast<std::size_t>(i) % all.clients.size()],
+                      "name " + std::to_string(i % 3));
         attempts.push_back(std::make_shared<attempt_by_slot>(m, all.pool, done));
         attempts.back()->start(std::chrono::microseconds(random() % 3000));
     }
@@ -268,7 +275,8 @@ BOOST_AUTO_TEST_CASE(leases_moved_and_destroyed_on_any_thread)
             if (kept.size() == 3)
                 kept.erase(kept.begin() + n % 3);
             if (n % 5 == 0) {
-                std::jthread elsewhere([moved = std::move(kept.back())]() mutable { moved = lease(); });
+                std::jthread elsewhere(
+                    [moved = std::move(kept.back())]() mutable { moved = lease(); });
                 kept.pop_back();
             }
         }

@@ -56,24 +56,38 @@ struct fixture : memory_lab
     }
 };
 
-// Calls `with` once for each operation that takes a lock; between two calls the lock is free, but `under` is in for those that enter.
+// Calls `with` once for each operation that takes a lock; between two calls the lock is free, but
+// `under` is in for those that enter.
 template <class With>
 void each_lock(fixture& f, With with)
 {
     {
         lease outer = f.take(f.m);
         const owner under = outer.owner();
-        with([&](auto&& token) { return f.m.async_lock(under, std::forward<decltype(token)>(token)); });
-        with([&](auto&& token) { return f.m.async_try_lock(under, std::forward<decltype(token)>(token)); });
-        with([&](auto&& token) { return f.m.async_try_lock_for(5s, under, std::forward<decltype(token)>(token)); });
-        with([&](auto&& token) { return f.m.async_try_lock_until(clock::now() + 5s, under, std::forward<decltype(token)>(token)); });
+        with([&](auto&& token) {
+            return f.m.async_lock(under, std::forward<decltype(token)>(token));
+        });
+        with([&](auto&& token) {
+            return f.m.async_try_lock(under, std::forward<decltype(token)>(token));
+        });
+        with([&](auto&& token) {
+            return f.m.async_try_lock_for(5s, under, std::forward<decltype(token)>(token));
+        });
+        with([&](auto&& token) {
+            return f.m.async_try_lock_until(clock::now() + 5s, under,
+                                            std::forward<decltype(token)>(token));
+        });
         BOOST_TEST(f.release(std::move(outer)) == error_code());
     }
     BOOST_TEST(f.space->size() == 0u);
     with([&](auto&& token) { return f.m.async_lock(std::forward<decltype(token)>(token)); });
     with([&](auto&& token) { return f.m.async_try_lock(std::forward<decltype(token)>(token)); });
-    with([&](auto&& token) { return f.m.async_try_lock_for(5s, std::forward<decltype(token)>(token)); });
-    with([&](auto&& token) { return f.m.async_try_lock_until(clock::now() + 5s, std::forward<decltype(token)>(token)); });
+    with([&](auto&& token) {
+        return f.m.async_try_lock_for(5s, std::forward<decltype(token)>(token));
+    });
+    with([&](auto&& token) {
+        return f.m.async_try_lock_until(clock::now() + 5s, std::forward<decltype(token)>(token));
+    });
 }
 
 } // namespace
@@ -123,7 +137,8 @@ BOOST_AUTO_TEST_CASE(futures)
     });
     lease held = take(m);
     auto lost = held.async_wait_lost(asio::use_future);
-    BOOST_CHECK_THROW(static_cast<void>(wait(m.async_try_lock(asio::use_future))), boost::system::system_error);
+    BOOST_CHECK_THROW(static_cast<void>(wait(m.async_try_lock(asio::use_future))),
+                      boost::system::system_error);
     space->clear();
     held = lease();
     BOOST_CHECK_THROW(wait(std::move(lost)), boost::system::system_error);
@@ -140,7 +155,8 @@ BOOST_AUTO_TEST_CASE(futures_of_tuples)
         const auto [out] = wait(held.async_release(asio::as_tuple(asio::use_future)));
         BOOST_TEST(!out);
     });
-    auto [code, none] = wait(m.async_lock(owner("11111111-1111-1111-1111-111111111111:1", 1), asio::as_tuple(asio::use_future)));
+    auto [code, none] = wait(m.async_lock(owner("11111111-1111-1111-1111-111111111111:1", 1),
+                                          asio::as_tuple(asio::use_future)));
     BOOST_TEST(code == errc::lost);
     BOOST_TEST(!none);
 }
@@ -320,7 +336,8 @@ BOOST_AUTO_TEST_CASE(bound_executors_and_allocators)
         const tracker_executor where(context.get_executor());
         const counting_allocator<> memory;
         std::optional<lease> got;
-        start(asio::bind_executor(where, asio::bind_allocator(memory, [&](error_code code, lease held) {
+        start(asio::bind_executor(where,
+                                  asio::bind_allocator(memory, [&](error_code code, lease held) {
                                       BOOST_TEST(!code);
                                       BOOST_TEST(where.running_here());
                                       BOOST_TEST(memory.live() == 0u);
@@ -329,11 +346,12 @@ BOOST_AUTO_TEST_CASE(bound_executors_and_allocators)
         until([&] { return got.has_value(); });
         BOOST_TEST(memory.allocations() > 0u);
         bool out = false;
-        got->async_release(asio::bind_executor(where, asio::bind_allocator(memory, [&](error_code code) {
-                                                   BOOST_TEST(!code);
-                                                   BOOST_TEST(where.running_here());
-                                                   out = true;
-                                               })));
+        got->async_release(
+            asio::bind_executor(where, asio::bind_allocator(memory, [&](error_code code) {
+                                    BOOST_TEST(!code);
+                                    BOOST_TEST(where.running_here());
+                                    out = true;
+                                })));
         until([&] { return out; });
         BOOST_TEST(memory.live() == 0u);
     });

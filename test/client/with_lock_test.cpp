@@ -57,7 +57,8 @@ auto answer_later(asio::io_context& context, error_code code)
 {
     return asio::async_initiate<const asio::deferred_t&, void(error_code, int)>(
         [&context, code](auto handler) {
-            asio::post(context, [to = std::move(handler), code]() mutable { std::move(to)(code, 42); });
+            asio::post(context,
+                       [to = std::move(handler), code]() mutable { std::move(to)(code, 42); });
         },
         asio::deferred);
 }
@@ -82,7 +83,8 @@ struct fixture : memory_lab
             bool& flag;
             ~at_end() { flag = true; }
         } const mark{ended};
-        asio::steady_timer timer(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
+        asio::steady_timer timer(co_await asio::this_coro::executor,
+                                 asio::steady_timer::time_point::max());
         begun = true;
         const auto [code] = co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
         interrupted = code;
@@ -145,7 +147,8 @@ BOOST_AUTO_TEST_CASE(a_coroutine_returns_a_value)
 {
     completion<std::exception_ptr, std::string> done(context.get_executor());
     done.start([&](auto handler) {
-        with_lock(m, []() -> asio::awaitable<std::string> { co_return "value"; }, std::move(handler));
+        with_lock(
+            m, []() -> asio::awaitable<std::string> { co_return "value"; }, std::move(handler));
     });
     until([&] { return done.done(); });
     BOOST_TEST(done.proper());
@@ -167,12 +170,7 @@ BOOST_AUTO_TEST_CASE(a_deferred_operation_of_an_error_code)
     for (const error_code each : {error_code(), error_code(asio::error::eof)}) {
         completion<error_code, int> done(context.get_executor());
         done.start([&](auto handler) {
-            with_lock(
-                m,
-                [&] {
-                    return answer_later(context, each);
-                },
-                std::move(handler));
+            with_lock(m, [&] { return answer_later(context, each); }, std::move(handler));
         });
         until([&] { return done.done(); });
         BOOST_TEST(done.proper());
@@ -186,7 +184,9 @@ BOOST_AUTO_TEST_CASE(a_timer_as_work)
 {
     asio::steady_timer timer(context, 1ms);
     completion<error_code> done(context.get_executor());
-    done.start([&](auto handler) { with_lock(m, [&] { return timer.async_wait(asio::deferred); }, std::move(handler)); });
+    done.start([&](auto handler) {
+        with_lock(m, [&] { return timer.async_wait(asio::deferred); }, std::move(handler));
+    });
     until([&] { return done.done(); });
     BOOST_TEST(done.proper());
     BOOST_TEST(!done.value<0>());
@@ -232,7 +232,8 @@ BOOST_AUTO_TEST_CASE(work_that_cannot_be_begun)
 BOOST_AUTO_TEST_CASE(without_the_lock_the_work_is_not_begun)
 {
     lease held = take(theirs);
-    const auto done = start(mutex(*locks, "a", {.wait_limit = 1ms}), [&] { return wait_for_ever(); });
+    const auto done = start(mutex(*locks, "a", {.wait_limit = 1ms}),
+                            [&] { return wait_for_ever(); });
     until([&] { return done->done(); });
     BOOST_TEST(done->proper());
     BOOST_TEST(code_of(done->value<0>()) == errc::timed_out);
@@ -258,12 +259,14 @@ BOOST_AUTO_TEST_CASE(a_loss_cancels_the_work_and_is_what_is_reported)
 BOOST_AUTO_TEST_CASE(every_reason_of_a_loss_is_reported)
 {
     {
-        const auto done = start(mutex(*locks, "fixed", {.lease_time = 20ms, .renew = false}), [&] { return wait_for_ever(); });
+        const auto done = start(mutex(*locks, "fixed", {.lease_time = 20ms, .renew = false}),
+                                [&] { return wait_for_ever(); });
         until([&] { return done->done(); });
         BOOST_TEST(code_of(done->value<0>()) == errc::expired);
     }
     {
-        const auto done = start(mutex(*locks, "long", {.longest_hold = 20ms}), [&] { return wait_for_ever(); });
+        const auto done = start(mutex(*locks, "long", {.longest_hold = 20ms}),
+                                [&] { return wait_for_ever(); });
         until([&] { return done->done(); });
         BOOST_TEST(code_of(done->value<0>()) == errc::hold_limit);
     }
@@ -280,13 +283,14 @@ BOOST_AUTO_TEST_CASE(every_reason_of_a_loss_is_reported)
 BOOST_AUTO_TEST_CASE(a_loss_is_reported_also_when_the_work_ended_well_after_it)
 {
     std::optional<bool> valid;
-    const auto done = start(mutex(*locks, "a", {.lease_time = 10ms, .renew = false}), [&](lease& held) -> asio::awaitable<void> {
-        // Work that cannot be interrupted: nothing runs meanwhile.
-        while (held.valid())
-            ;
-        valid = held.valid();
-        co_return;
-    });
+    const auto done = start(mutex(*locks, "a", {.lease_time = 10ms, .renew = false}),
+                            [&](lease& held) -> asio::awaitable<void> {
+                                // Work that cannot be interrupted: nothing runs meanwhile.
+                                while (held.valid())
+                                    ;
+                                valid = held.valid();
+                                co_return;
+                            });
     until([&] { return done->done(); });
     BOOST_TEST(!valid.value());
     // Either the end of its time or another holder: the work was not under the lock until its end.
@@ -297,14 +301,16 @@ BOOST_AUTO_TEST_CASE(work_that_ignores_its_cancellation_is_waited_for)
 {
     asio::steady_timer gate(context, asio::steady_timer::time_point::max());
     bool told = false;
-    const auto done = start(mutex(*locks, "a", {.lease_time = 10ms, .renew = false}), [&](lease& held) -> asio::awaitable<void> {
-        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-        const auto [why] = co_await held.async_wait_lost(asio::as_tuple(asio::use_awaitable));
-        BOOST_TEST(why == errc::expired);
-        told = true;
-        co_await gate.async_wait(asio::as_tuple(asio::use_awaitable));
-        ended = true;
-    });
+    const auto done = start(
+        mutex(*locks, "a", {.lease_time = 10ms, .renew = false}),
+        [&](lease& held) -> asio::awaitable<void> {
+            co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+            const auto [why] = co_await held.async_wait_lost(asio::as_tuple(asio::use_awaitable));
+            BOOST_TEST(why == errc::expired);
+            told = true;
+            co_await gate.async_wait(asio::as_tuple(asio::use_awaitable));
+            ended = true;
+        });
     until([&] { return told; });
     poll();
     BOOST_TEST(!done->done());
@@ -316,7 +322,8 @@ BOOST_AUTO_TEST_CASE(work_that_ignores_its_cancellation_is_waited_for)
 
 BOOST_AUTO_TEST_CASE(cancelled_while_it_waits)
 {
-    for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial, asio::cancellation_type::total}) {
+    for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                            asio::cancellation_type::total}) {
         lease held = take(theirs);
         const auto done = start(m, [&] { return wait_for_ever(); });
         poll();
@@ -375,7 +382,8 @@ BOOST_AUTO_TEST_CASE(cancelled_at_every_step)
         finished = done->done();
         done->cancel(asio::cancellation_type::terminal);
         until([&] { return done->done(); });
-        // Memory is not looked at: an emission that is still on its way when the handler runs keeps some.
+        // Memory is not looked at: an emission that is still on its way when the handler runs keeps
+        // some.
         BOOST_TEST(done->calls() == 1);
         BOOST_TEST(!done->inside_initiation());
         BOOST_TEST(!done->off_executor());
@@ -392,12 +400,13 @@ BOOST_AUTO_TEST_CASE(the_work_is_destroyed_before_the_handler_runs)
     auto held_by_work = std::make_shared<int>();
     const std::weak_ptr<int> watch = held_by_work;
     bool gone = false, called = false;
-    with_lock(m, [kept_here = std::move(held_by_work)]() -> asio::awaitable<void> { co_return; },
-              asio::bind_executor(context, [&](std::exception_ptr failed) {
-                  BOOST_TEST(!failed);
-                  gone = watch.expired();
-                  called = true;
-              }));
+    with_lock(
+        m, [kept_here = std::move(held_by_work)]() -> asio::awaitable<void> { co_return; },
+        asio::bind_executor(context, [&](std::exception_ptr failed) {
+            BOOST_TEST(!failed);
+            gone = watch.expired();
+            called = true;
+        }));
     until([&] { return called; });
     BOOST_TEST(gone);
 }
@@ -408,17 +417,18 @@ BOOST_AUTO_TEST_CASE(many_at_once_exclude_each_other)
     constexpr int many = 100;
     int ended_count = 0;
     for (int i = 0; i < many; ++i) {
-        with_lock(i % 2 == 0 ? m : theirs,
-                  [&]() -> asio::awaitable<void> {
-                      BOOST_TEST(++inside == 1);
-                      co_await asio::post(asio::use_awaitable);
-                      --inside;
-                      ++total;
-                  },
-                  [&](std::exception_ptr failed) {
-                      BOOST_TEST(!failed);
-                      ++ended_count;
-                  });
+        with_lock(
+            i % 2 == 0 ? m : theirs,
+            [&]() -> asio::awaitable<void> {
+                BOOST_TEST(++inside == 1);
+                co_await asio::post(asio::use_awaitable);
+                --inside;
+                ++total;
+            },
+            [&](std::exception_ptr failed) {
+                BOOST_TEST(!failed);
+                ++ended_count;
+            });
     }
     until([&] { return ended_count == many; });
     BOOST_TEST(total == many);
@@ -429,7 +439,8 @@ asio::awaitable<void> inside_a_coroutine(mutex& m, mutex& other)
 {
     int value = co_await with_lock(m, [&]() -> asio::awaitable<int> {
         // Another lock under the first.
-        const int inner = co_await with_lock(other, [&]() -> asio::awaitable<int> { co_return 20; }, asio::use_awaitable);
+        const int inner = co_await with_lock(
+            other, [&]() -> asio::awaitable<int> { co_return 20; }, asio::use_awaitable);
         co_return inner + 1;
     });
     BOOST_TEST(value == 21);
@@ -455,8 +466,10 @@ BOOST_AUTO_TEST_CASE(the_context_may_end_at_every_step)
             memory_lab lab;
             const auto one = lab.make_client();
             const mutex lock(*one, "a");
-            with_lock(lock, [token]() -> asio::awaitable<void> { co_await asio::post(asio::use_awaitable); },
-                      [token, &calls](std::exception_ptr) { ++calls; });
+            with_lock(
+                lock,
+                [token]() -> asio::awaitable<void> { co_await asio::post(asio::use_awaitable); },
+                [token, &calls](std::exception_ptr) { ++calls; });
             for (int i = 0; i < step; ++i)
                 lab.context.poll_one();
         }

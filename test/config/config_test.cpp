@@ -18,7 +18,8 @@ boost::system::system_error failure_of(Function function)
 {
     try {
         function();
-    } catch (const boost::system::system_error& error) {
+    }
+    catch (const boost::system::system_error& error) {
         return error;
     }
     BOOST_TEST_ERROR("nothing was thrown");
@@ -34,7 +35,10 @@ void refused(const std::string& url, errc code, std::initializer_list<const char
         const std::string text = error.what();
         BOOST_TEST((error.code() == code));
         for (const char* each : says)
-            BOOST_TEST_CONTEXT(text) { BOOST_TEST((text.find(each) != std::string::npos)); }
+            BOOST_TEST_CONTEXT(text)
+            {
+                BOOST_TEST((text.find(each) != std::string::npos));
+            }
         BOOST_TEST((text.find("secret") == std::string::npos));
     }
 }
@@ -45,20 +49,25 @@ void invalid(config c, std::initializer_list<const char*> says)
     BOOST_TEST((error.code() == errc::invalid_option));
     const std::string text = error.what();
     for (const char* each : says)
-        BOOST_TEST_CONTEXT(text) { BOOST_TEST((text.find(each) != std::string::npos)); }
+        BOOST_TEST_CONTEXT(text)
+        {
+            BOOST_TEST((text.find(each) != std::string::npos));
+        }
 }
 
 } // namespace
 
 BOOST_AUTO_TEST_CASE(a_server)
 {
-    const config c("redis://al%40ice:se%2Fcr%20et@Example.com:7000/3?timeout=100&health_check=200&reconnect=10&fence_retention=60");
+    const config c("redis://al%40ice:se%2Fcr%20et@Example.com:7000/"
+                   "3?timeout=100&health_check=200&reconnect=10&fence_retention=60");
     BOOST_TEST((c.store == config::kind::redis));
     BOOST_TEST((c.addresses == std::vector<config::address>{{"Example.com", 7000}}));
     BOOST_TEST(c.user == "al@ice");
     BOOST_TEST(c.password == "se/cr et");
     BOOST_TEST(c.database == 3u);
-    BOOST_TEST((c.timeout == 100ms && c.health_check == 200ms && c.reconnect == 10ms && c.fence_retention == 60s));
+    BOOST_TEST((c.timeout == 100ms && c.health_check == 200ms && c.reconnect == 10ms &&
+                c.fence_retention == 60s));
     BOOST_TEST(!c.tls);
     c.validate();
 }
@@ -79,7 +88,8 @@ BOOST_AUTO_TEST_CASE(addresses_of_any_kind)
 {
     BOOST_TEST((config("redis://[::1]:7000").addresses.front() == config::address{"::1", 7000}));
     BOOST_TEST((config("redis://[fe80::1]").addresses.front() == config::address{"fe80::1", 6379}));
-    BOOST_TEST((config("redis://10.0.0.1:65535").addresses.front() == config::address{"10.0.0.1", 65535}));
+    BOOST_TEST(
+        (config("redis://10.0.0.1:65535").addresses.front() == config::address{"10.0.0.1", 65535}));
 }
 
 BOOST_AUTO_TEST_CASE(over_tls)
@@ -102,12 +112,15 @@ BOOST_AUTO_TEST_CASE(over_a_local_socket)
 
 BOOST_AUTO_TEST_CASE(through_sentinels)
 {
-    const config c("redis+sentinel://u:p@h1,h2:7000,[::1]:7001/my%20master/4?sentinel_user=su&sentinel_password=s%40p");
+    const config c("redis+sentinel://u:p@h1,h2:7000,[::1]:7001/my%20master/"
+                   "4?sentinel_user=su&sentinel_password=s%40p");
     BOOST_TEST((c.store == config::kind::sentinel));
-    BOOST_TEST((c.addresses == std::vector<config::address>{{"h1", 26379}, {"h2", 7000}, {"::1", 7001}}));
+    BOOST_TEST(
+        (c.addresses == std::vector<config::address>{{"h1", 26379}, {"h2", 7000}, {"::1", 7001}}));
     BOOST_TEST(c.master == "my master");
     BOOST_TEST(c.database == 4u);
-    BOOST_TEST((c.user == "u" && c.password == "p" && c.sentinel_user == "su" && c.sentinel_password == "s@p"));
+    BOOST_TEST((c.user == "u" && c.password == "p" && c.sentinel_user == "su" &&
+                c.sentinel_password == "s@p"));
     c.validate();
 }
 
@@ -168,24 +181,29 @@ BOOST_AUTO_TEST_CASE(an_error_shows_no_password)
     refused("redis://u:1#secret@host", errc::invalid_url, {"%23"});
     refused("redis://u:secret%@host", errc::invalid_url, {"password", "%25"});
     refused("redis://u:secret@", errc::invalid_url, {"host"});
-    refused("redis+sentinel://h/m?sentinel_password=secret&sentinel_password=secret", errc::invalid_url, {"once"});
-    refused("redis+sentinel://h/m?sentinel_password=secret%", errc::invalid_url, {"sentinel_password"});
+    refused("redis+sentinel://h/m?sentinel_password=secret&sentinel_password=secret",
+            errc::invalid_url, {"once"});
+    refused("redis+sentinel://h/m?sentinel_password=secret%", errc::invalid_url,
+            {"sentinel_password"});
     refused("rediss:u:secret@host", errc::invalid_url, {"rediss://"});
 }
 
 // Found by fuzzing: a NUL cut the text off before it said what is allowed.
 BOOST_AUTO_TEST_CASE(an_error_shows_control_characters_and_is_not_cut_short_by_them)
 {
-    refused(std::string("re\0dis://host", 13), errc::invalid_url, {"scheme", "re\\x00dis", "rediss"});
+    refused(std::string("re\0dis://host", 13), errc::invalid_url,
+            {"scheme", "re\\x00dis", "rediss"});
     refused("redis://host:1\n2", errc::invalid_url, {"port", "1\\x0a2", "65535"});
     refused("redis://host?%00=1", errc::invalid_url, {"parameter", "\\x00", "timeout"});
     config c;
     c.store = config::kind::sentinel;
     c.unix_socket = std::string("a\0b", 3);
     invalid(c, {"unix_socket", "a\\x00b", "empty"});
-    const auto error = failure_of([] { static_cast<void>(owner::from_string(std::string_view("\0#\x1b", 3))); });
+    const auto error = failure_of(
+        [] { static_cast<void>(owner::from_string(std::string_view("\0#\x1b", 3))); });
     BOOST_TEST((error.code() == errc::invalid_option));
-    BOOST_TEST((std::string(error.what()).find("\\x00#\\x1b\"; allowed: what owner::to_string") != std::string::npos));
+    BOOST_TEST((std::string(error.what()).find("\\x00#\\x1b\"; allowed: what owner::to_string") !=
+                std::string::npos));
 }
 
 BOOST_AUTO_TEST_CASE(fields_are_checked)

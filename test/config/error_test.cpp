@@ -31,7 +31,8 @@ BOOST_AUTO_TEST_CASE(conditions_group_the_errors)
         BOOST_TEST((error_code(e) == condition::lease_ended));
         BOOST_TEST((error_code(e) != condition::busy));
     }
-    for (errc e : {errc::wrong_type, errc::invalid_name, errc::invalid_option, errc::permission_denied})
+    for (errc e :
+         {errc::wrong_type, errc::invalid_name, errc::invalid_option, errc::permission_denied})
         BOOST_TEST((error_code(e) == condition::bad_request));
     for (errc e : {errc::store_refused, errc::store_unavailable, errc::outcome_unknown})
         BOOST_TEST((error_code(e) == condition::store_fault));

@@ -16,7 +16,9 @@ namespace leasehold::fsm {
 
 std::ostream& operator<<(std::ostream& out, contention::state s)
 {
-    return out << std::vector<const char*>{"idle", "sending", "sleeping", "pausing", "holding", "releasing"}.at(static_cast<std::size_t>(s));
+    return out << std::vector<const char*>{"idle",    "sending", "sleeping",
+                                           "pausing", "holding", "releasing"}
+                      .at(static_cast<std::size_t>(s));
 }
 
 std::ostream& operator<<(std::ostream& out, contention::action::kind k)
@@ -86,58 +88,129 @@ contention::action nothing()
 
 // Every state with every event that can reach it.
 const std::vector<row> table = {
-    {state::idle, "wanted, online", [](machine& m) { return m.wanted(true); }, kind::send, state::sending},
-    {state::idle, "wanted, offline", [](machine& m) { return m.wanted(false); }, kind::none, state::sleeping},
-    {state::idle, "unwanted", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::idle},
+    {state::idle, "wanted, online", [](machine& m) { return m.wanted(true); }, kind::send,
+     state::sending},
+    {state::idle, "wanted, offline", [](machine& m) { return m.wanted(false); }, kind::none,
+     state::sleeping},
+    {state::idle, "unwanted",
+     [](machine& m) {
+         m.unwanted();
+         return nothing();
+     },
+     kind::none, state::idle},
     {state::idle, "hint", [](machine& m) { return m.hint(); }, kind::none, state::idle},
     {state::idle, "connected", [](machine& m) { return m.connected(); }, kind::none, state::idle},
     {state::idle, "due", [](machine& m) { return m.due(true); }, kind::none, state::idle},
 
-    {state::sending, "wanted", [](machine& m) { return m.wanted(true); }, kind::none, state::sending},
-    {state::sending, "unwanted: the request stays under way", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::sending},
+    {state::sending, "wanted", [](machine& m) { return m.wanted(true); }, kind::none,
+     state::sending},
+    {state::sending, "unwanted: the request stays under way",
+     [](machine& m) {
+         m.unwanted();
+         return nothing();
+     },
+     kind::none, state::sending},
     {state::sending, "hint", [](machine& m) { return m.hint(); }, kind::none, state::sending},
-    {state::sending, "connected", [](machine& m) { return m.connected(); }, kind::none, state::sending},
+    {state::sending, "connected", [](machine& m) { return m.connected(); }, kind::none,
+     state::sending},
     {state::sending, "due", [](machine& m) { return m.due(true); }, kind::none, state::sending},
-    {state::sending, "granted", [](machine& m) { m.granted(); return nothing(); }, kind::none, state::holding},
-    {state::sending, "held", [](machine& m) { return m.held(5s, true, m.random); }, kind::sleep, state::sleeping},
-    {state::sending, "held, nobody wants it", [](machine& m) { return m.held(5s, false, m.random); }, kind::none, state::idle},
-    {state::sending, "failed", [](machine& m) { return m.failed(true, m.random); }, kind::sleep, state::sleeping},
-    {state::sending, "failed again", [](machine& m) { m.failed(true, m.random); m.due(true); return m.failed(true, m.random); }, kind::sleep, state::pausing},
-    {state::sending, "failed, nobody wants it", [](machine& m) { return m.failed(false, m.random); }, kind::none, state::idle},
-    {state::sending, "late", [](machine& m) { return m.late(true, m.random); }, kind::send, state::sending},
-    {state::sending, "late, nobody wants it", [](machine& m) { return m.late(false, m.random); }, kind::none, state::idle},
+    {state::sending, "granted",
+     [](machine& m) {
+         m.granted();
+         return nothing();
+     },
+     kind::none, state::holding},
+    {state::sending, "held", [](machine& m) { return m.held(5s, true, m.random); }, kind::sleep,
+     state::sleeping},
+    {state::sending, "held, nobody wants it",
+     [](machine& m) { return m.held(5s, false, m.random); }, kind::none, state::idle},
+    {state::sending, "failed", [](machine& m) { return m.failed(true, m.random); }, kind::sleep,
+     state::sleeping},
+    {state::sending, "failed again",
+     [](machine& m) {
+         m.failed(true, m.random);
+         m.due(true);
+         return m.failed(true, m.random);
+     },
+     kind::sleep, state::pausing},
+    {state::sending, "failed, nobody wants it",
+     [](machine& m) { return m.failed(false, m.random); }, kind::none, state::idle},
+    {state::sending, "late", [](machine& m) { return m.late(true, m.random); }, kind::send,
+     state::sending},
+    {state::sending, "late, nobody wants it", [](machine& m) { return m.late(false, m.random); },
+     kind::none, state::idle},
 
-    {state::sleeping, "wanted by one more", [](machine& m) { return m.wanted(true); }, kind::none, state::sleeping},
-    {state::sleeping, "unwanted", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::idle},
+    {state::sleeping, "wanted by one more", [](machine& m) { return m.wanted(true); }, kind::none,
+     state::sleeping},
+    {state::sleeping, "unwanted",
+     [](machine& m) {
+         m.unwanted();
+         return nothing();
+     },
+     kind::none, state::idle},
     {state::sleeping, "hint", [](machine& m) { return m.hint(); }, kind::send, state::sending},
-    {state::sleeping, "connected", [](machine& m) { return m.connected(); }, kind::send, state::sending},
+    {state::sleeping, "connected", [](machine& m) { return m.connected(); }, kind::send,
+     state::sending},
     {state::sleeping, "due", [](machine& m) { return m.due(true); }, kind::send, state::sending},
-    {state::sleeping, "due, offline", [](machine& m) { return m.due(false); }, kind::none, state::sleeping},
+    {state::sleeping, "due, offline", [](machine& m) { return m.due(false); }, kind::none,
+     state::sleeping},
 
-    {state::pausing, "wanted by one more", [](machine& m) { return m.wanted(true); }, kind::none, state::pausing},
-    {state::pausing, "unwanted", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::idle},
+    {state::pausing, "wanted by one more", [](machine& m) { return m.wanted(true); }, kind::none,
+     state::pausing},
+    {state::pausing, "unwanted",
+     [](machine& m) {
+         m.unwanted();
+         return nothing();
+     },
+     kind::none, state::idle},
     {state::pausing, "hint", [](machine& m) { return m.hint(); }, kind::send, state::sending},
-    {state::pausing, "connected", [](machine& m) { return m.connected(); }, kind::none, state::pausing},
+    {state::pausing, "connected", [](machine& m) { return m.connected(); }, kind::none,
+     state::pausing},
     {state::pausing, "due", [](machine& m) { return m.due(true); }, kind::send, state::sending},
-    {state::pausing, "due, offline", [](machine& m) { return m.due(false); }, kind::none, state::sleeping},
+    {state::pausing, "due, offline", [](machine& m) { return m.due(false); }, kind::none,
+     state::sleeping},
 
-    {state::holding, "wanted", [](machine& m) { return m.wanted(true); }, kind::none, state::holding},
-    {state::holding, "unwanted", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::holding},
+    {state::holding, "wanted", [](machine& m) { return m.wanted(true); }, kind::none,
+     state::holding},
+    {state::holding, "unwanted",
+     [](machine& m) {
+         m.unwanted();
+         return nothing();
+     },
+     kind::none, state::holding},
     {state::holding, "hint", [](machine& m) { return m.hint(); }, kind::none, state::holding},
-    {state::holding, "connected", [](machine& m) { return m.connected(); }, kind::none, state::holding},
+    {state::holding, "connected", [](machine& m) { return m.connected(); }, kind::none,
+     state::holding},
     {state::holding, "due", [](machine& m) { return m.due(true); }, kind::none, state::holding},
-    {state::holding, "leaving", [](machine& m) { m.leaving(); return nothing(); }, kind::none, state::releasing},
+    {state::holding, "leaving",
+     [](machine& m) {
+         m.leaving();
+         return nothing();
+     },
+     kind::none, state::releasing},
 
-    {state::releasing, "wanted", [](machine& m) { return m.wanted(true); }, kind::none, state::releasing},
-    {state::releasing, "unwanted", [](machine& m) { m.unwanted(); return nothing(); }, kind::none, state::releasing},
+    {state::releasing, "wanted", [](machine& m) { return m.wanted(true); }, kind::none,
+     state::releasing},
+    {state::releasing, "unwanted",
+     [](machine& m) {
+         m.unwanted();
+         return nothing();
+     },
+     kind::none, state::releasing},
     {state::releasing, "hint", [](machine& m) { return m.hint(); }, kind::none, state::releasing},
-    {state::releasing, "connected", [](machine& m) { return m.connected(); }, kind::none, state::releasing},
+    {state::releasing, "connected", [](machine& m) { return m.connected(); }, kind::none,
+     state::releasing},
     {state::releasing, "due", [](machine& m) { return m.due(true); }, kind::none, state::releasing},
-    {state::releasing, "left", [](machine& m) { return m.left(true, false, true, m.random); }, kind::send, state::sending},
-    {state::releasing, "left, offline", [](machine& m) { return m.left(true, false, false, m.random); }, kind::none, state::sleeping},
-    {state::releasing, "left, others wait", [](machine& m) { return m.left(true, true, true, m.random); }, kind::sleep, state::sleeping},
-    {state::releasing, "left, nobody wants it", [](machine& m) { return m.left(false, false, true, m.random); }, kind::none, state::idle},
-    {state::releasing, "left, only others want it", [](machine& m) { return m.left(false, true, true, m.random); }, kind::none, state::idle},
+    {state::releasing, "left", [](machine& m) { return m.left(true, false, true, m.random); },
+     kind::send, state::sending},
+    {state::releasing, "left, offline",
+     [](machine& m) { return m.left(true, false, false, m.random); }, kind::none, state::sleeping},
+    {state::releasing, "left, others wait",
+     [](machine& m) { return m.left(true, true, true, m.random); }, kind::sleep, state::sleeping},
+    {state::releasing, "left, nobody wants it",
+     [](machine& m) { return m.left(false, false, true, m.random); }, kind::none, state::idle},
+    {state::releasing, "left, only others want it",
+     [](machine& m) { return m.left(false, true, true, m.random); }, kind::none, state::idle},
 };
 
 } // namespace

@@ -159,7 +159,8 @@ BOOST_AUTO_TEST_CASE(gone_is_the_end_at_once)
     BOOST_TEST(!life.in_flight());
 }
 
-// A late confirmation belongs to a request that was given up; it is proof all the same, but of its own time only.
+// A late confirmation belongs to a request that was given up; it is proof all the same, but of its
+// own time only.
 BOOST_AUTO_TEST_CASE(a_late_confirmation_counts_and_takes_nothing_back)
 {
     keep_alive life = fresh();

@@ -159,7 +159,8 @@ BOOST_AUTO_TEST_CASE(a_failure_after_the_end_is_the_end)
     BOOST_TEST(steps.outcome() == errc::store_refused);
 }
 
-// The acquire that it makes up for may be behind it in a stalled server: "nobody" is no last word before that acquire has run out.
+// The acquire that it makes up for may be behind it in a stalled server: "nobody" is no last word
+// before that acquire has run out.
 BOOST_AUTO_TEST_CASE(F2_an_orphan_is_released_again_after_its_acquire_can_no_longer_run)
 {
     release steps = orphan();

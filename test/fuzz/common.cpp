@@ -22,7 +22,8 @@ std::string quoted(std::string_view bytes)
             continue;
         }
         char escaped[5];
-        std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+        std::snprintf(escaped, sizeof escaped, "\\x%02x",
+                      static_cast<unsigned>(static_cast<unsigned char>(c)));
         text += escaped;
     }
     return text + '"';

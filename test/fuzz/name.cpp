@@ -36,17 +36,22 @@ void check_mutex(const std::string& name)
         require(m.name() == name, "the name of a mutex is another");
     }
     catch (const boost::system::system_error& refused) {
-        require(!allowed && refused.code() == errc::invalid_name, "a name is refused, or for another reason");
-        require(std::string_view(refused.what()).find("1 to 4096 bytes") != std::string_view::npos, "does not say what is allowed");
+        require(!allowed && refused.code() == errc::invalid_name,
+                "a name is refused, or for another reason");
+        require(std::string_view(refused.what()).find("1 to 4096 bytes") != std::string_view::npos,
+                "does not say what is allowed");
     }
 }
 
-// What a cluster hashes of a key: what stands between the first '{' and the next '}', unless that is nothing.
+// What a cluster hashes of a key: what stands between the first '{' and the next '}', unless that
+// is nothing.
 std::string_view hashed(std::string_view key)
 {
     const std::size_t open = key.find('{');
     const std::size_t close = open == std::string_view::npos ? open : key.find('}', open);
-    return close == std::string_view::npos || close == open + 1 ? key : key.substr(open + 1, close - open - 1);
+    return close == std::string_view::npos || close == open + 1
+               ? key
+               : key.substr(open + 1, close - open - 1);
 }
 
 void check_keys(const std::string& name)
@@ -57,17 +62,20 @@ void check_keys(const std::string& name)
     redis_store::release_channel(name, channel);
     const bool tagged = name.find('{') != std::string::npos;
     const std::string shared = tagged ? ':' + name : ":{" + name + '}';
-    require(fence == "redisson_lock_token" + shared && channel == "redisson_lock__channel" + shared, "a key is not Redisson's");
+    require(fence == "redisson_lock_token" + shared && channel == "redisson_lock__channel" + shared,
+            "a key is not Redisson's");
     // Of names with braces only those that Redisson keeps in one slot as well.
     const bool braced = name.find_first_of("{}") != std::string::npos;
     if (!braced || hashed(name).size() != name.size())
-        require(hashed(fence) == hashed(name) && hashed(channel) == hashed(name), "the keys of a lock are in different slots");
+        require(hashed(fence) == hashed(name) && hashed(channel) == hashed(name),
+                "the keys of a lock are in different slots");
 }
 
 std::vector<std::string> words(std::string_view command)
 {
     const auto parsed = test::parse_resp(command);
-    require(parsed && parsed->second == command.size() && parsed->first.type == test::resp_value::kind::array,
+    require(parsed && parsed->second == command.size() &&
+                parsed->first.type == test::resp_value::kind::array,
             "a command is not one command");
     std::vector<std::string> result;
     for (const auto& each : parsed->first.items)
@@ -75,7 +83,8 @@ std::vector<std::string> words(std::string_view command)
     return result;
 }
 
-// Whatever a name holds, the server sees it as one word of one command, also when the command is sent again with its script.
+// Whatever a name holds, the server sees it as one word of one command, also when the command is
+// sent again with its script.
 void check_commands(const std::string& name)
 {
     using redis_store::batch;
@@ -89,21 +98,25 @@ void check_commands(const std::string& name)
     first.renew(both, {});
     using text = std::vector<std::string>;
     const std::vector<text> wanted = {
-        {"EVALSHA", redis_store::acquire_script().sha, "2", name, fence, "owner", "10000", "7", "11", "12", "entry"},
+        {"EVALSHA", redis_store::acquire_script().sha, "2", name, fence, "owner", "10000", "7",
+         "11", "12", "entry"},
         {"EVALSHA", redis_store::release_script().sha, "1", name, "owner", "entry", channel},
-        {"EVALSHA", redis_store::renew_script().sha, "2", name, "other", "a", "1000", name, "2000"}};
+        {"EVALSHA", redis_store::renew_script().sha, "2", name, "other", "a", "1000", name,
+         "2000"}};
     batch second;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         redis_store::command& sent = first.commands[i];
         const std::string_view bytes = first.request.payload();
-        require(words(bytes.substr(sent.begin, sent.end - sent.begin)) == wanted[i], "a command does not hold the name as it is");
+        require(words(bytes.substr(sent.begin, sent.end - sent.begin)) == wanted[i],
+                "a command does not hold the name as it is");
         second.repeat(first, sent);
         text again = wanted[i];
         again[0] = "EVAL";
         again[1] = sent.called->text;
         const redis_store::command& repeated = second.commands[i];
         const std::string_view bytes_again = second.request.payload();
-        require(words(bytes_again.substr(repeated.begin, repeated.end - repeated.begin)) == again, "a repeated command is another");
+        require(words(bytes_again.substr(repeated.begin, repeated.end - repeated.begin)) == again,
+                "a repeated command is another");
     }
 }
 
@@ -128,18 +141,29 @@ void check_table(std::string_view steps, const std::vector<std::string>& names)
         case 0:
         case 1: {
             const std::uint32_t fences = (step >> 4 & 3u) == 0 ? 1 : 9;
-            const acquire_reply x = named.acquire({name, owner, entry, 100ms, fences, 1s}, memory::table::no_limit, now);
-            const acquire_reply y = numbered.acquire({number, owner, entry, 100ms, fences, 1s}, memory::table::no_limit, now);
-            require(x.result == y.result && x.fences == y.fences && x.first_fence == y.first_fence && x.remaining == y.remaining,
+            const acquire_reply x = named.acquire({name, owner, entry, 100ms, fences, 1s},
+                                                  memory::table::no_limit, now);
+            const acquire_reply y = numbered.acquire({number, owner, entry, 100ms, fences, 1s},
+                                                     memory::table::no_limit, now);
+            require(x.result == y.result && x.fences == y.fences &&
+                        x.first_fence == y.first_fence && x.remaining == y.remaining,
                     "a name changes what an acquire is told");
-            require(x.result != acquired::granted || named.owner(name, now) == owner, "granted, and another has it");
+            require(x.result != acquired::granted || named.owner(name, now) == owner,
+                    "granted, and another has it");
             break;
         }
-        case 2: require(named.renew({name, owner, 100ms}, now) == numbered.renew({number, owner, 100ms}, now), "a name changes a renewal"); break;
+        case 2:
+            require(named.renew({name, owner, 100ms}, now) ==
+                        numbered.renew({number, owner, 100ms}, now),
+                    "a name changes a renewal");
+            break;
         default:
-            require(named.release({name, owner, entry}, now) == numbered.release({number, owner, entry}, now), "a name changes a release");
+            require(named.release({name, owner, entry}, now) ==
+                        numbered.release({number, owner, entry}, now),
+                    "a name changes a release");
         }
-        require(named.size(now) == numbered.size(now) && named.names() == numbered.names(), "names get mixed up");
+        require(named.size(now) == numbered.size(now) && named.names() == numbered.names(),
+                "names get mixed up");
     }
 }
 

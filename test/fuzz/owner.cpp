@@ -22,7 +22,8 @@ std::optional<leasehold::owner> read(std::string_view text)
     catch (const boost::system::system_error& refused) {
         const std::string_view said = refused.what();
         require(refused.code() == errc::invalid_option, "refused for another reason");
-        require(said.find("owner: ") != std::string_view::npos && said.find("<uuid>:<number>#<fence>") != std::string_view::npos,
+        require(said.find("owner: ") != std::string_view::npos &&
+                    said.find("<uuid>:<number>#<fence>") != std::string_view::npos,
                 "does not say what is expected");
         return std::nullopt;
     }
@@ -51,7 +52,8 @@ bool is_owner(std::string_view text)
             return false;
     }
     const std::size_t hash = text.find('#');
-    return hash != std::string_view::npos && is_number(text.substr(37, hash - 37)) && is_number(text.substr(hash + 1));
+    return hash != std::string_view::npos && is_number(text.substr(37, hash - 37)) &&
+           is_number(text.substr(hash + 1));
 }
 
 // An owner that these bytes stand for.
@@ -76,10 +78,12 @@ std::string made_of(std::string_view bytes)
 void owner(std::string_view input)
 {
     const auto who = read(input);
-    require(who.has_value() == is_owner(input), "what is an owner and what is taken for one differ");
+    require(who.has_value() == is_owner(input),
+            "what is an owner and what is taken for one differ");
     if (who) {
         require(who->to_string() == input, "an owner that was read is written differently");
-        require(who->id() == input.substr(0, input.find('#')), "the identity is not what stands before the fence");
+        require(who->id() == input.substr(0, input.find('#')),
+                "the identity is not what stands before the fence");
         require(!who->empty() && input.size() <= 80, "an owner that is empty or too long");
     }
     const std::string text = made_of(input);

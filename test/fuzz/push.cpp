@@ -1,11 +1,12 @@
-// The first line holds the names that are watched, separated by blanks; the rest is what the server sends.
+// The first line holds the names that are watched, separated by blanks; the rest is what the server
+// sends.
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
 
 #include "core/async/context_poster.hpp"
 #include "store/redis/protocol/key_names.hpp"
-#include "store/redis/transport/push_inbox.hpp"
 #include "store/redis/subscriptions.hpp"
+#include "store/redis/transport/push_inbox.hpp"
 
 #include <leasehold/store.hpp>
 
@@ -44,7 +45,8 @@ std::vector<std::string> words(const message& said)
 {
     std::vector<std::string> result;
     for (const auto& node : said) {
-        const bool error = node.data_type == type::simple_error || node.data_type == type::blob_error;
+        const bool error = node.data_type == type::simple_error ||
+                           node.data_type == type::blob_error;
         if (node.depth > 0 && !error)
             result.push_back(node.value);
     }
@@ -66,21 +68,23 @@ void push(std::string_view input)
             names.emplace(name);
     }
 
-    // Nothing runs here, so it never gets as far as to a connection; what one would bring is handed over below. Made once, because that takes
-    // long; nothing is watched at the end.
+    // Nothing runs here, so it never gets as far as to a connection; what one would bring is handed
+    // over below. Made once, because that takes long; nothing is watched at the end.
     static asio::io_context context(1);
     static listener told;
-    static const auto watches = std::make_shared<redis_store::watches>(config("unix:///nowhere"));
+    static const auto subscriptions = std::make_shared<redis_store::subscriptions>(
+        config("unix:///nowhere"));
     static const bool opened = [] {
-        watches->open(context.get_executor(), redis_store::gate::make(context.get_executor()), told);
+        subscriptions->open(context.get_executor(),
+                            redis_store::context_poster::make(context.get_executor()), told);
         return true;
     }();
     static_cast<void>(opened);
     for (const std::string& each : names)
-        watches->watch(each);
+        subscriptions->watch(each);
 
-    redis_store::wire_user& user = *watches;
-    redis_store::pushes collected;
+    redis_store::connection_observer& user = *subscriptions;
+    redis_store::push_inbox collected;
     boost::redis::any_adapter adapter = collected.adapter();
     server_stream stream;
     stream.add(input);
@@ -94,23 +98,28 @@ void push(std::string_view input)
             }
         }
         const auto messages = collected.take();
-        require(messages.size() == (said.empty() ? 0u : 1u) && (said.empty() || messages.front() == said), "a message is read as another");
+        require(messages.size() == (said.empty() ? 0u : 1u) &&
+                    (said.empty() || messages.front() == said),
+                "a message is read as another");
         told.hints.clear();
         for (const auto& each : messages)
             user.on_push(each);
         for (const std::string& each : collected.take_errors())
             user.on_stray_error(each);
-        require(told.hints == due, due.empty() ? "a hint out of nothing" : "a release is not told to all who watch for it");
+        require(told.hints == due, due.empty() ? "a hint out of nothing"
+                                               : "a release is not told to all who watch for it");
     }
 
     // Who does not watch any more is not told any more; the others are.
     while (!names.empty()) {
         const std::string gone = *names.begin();
         names.erase(names.begin());
-        watches->unwatch(gone);
+        subscriptions->unwatch(gone);
         told.hints.clear();
         user.on_push({"message", channel_of(gone), "0"});
-        const bool shared = std::any_of(names.begin(), names.end(), [&](const std::string& each) { return channel_of(each) == channel_of(gone); });
+        const bool shared = std::any_of(names.begin(), names.end(), [&](const std::string& each) {
+            return channel_of(each) == channel_of(gone);
+        });
         require(told.hints.count(gone) == 0, "a hint for who does not watch any more");
         require(!told.hints.empty() == shared, "who still watches is forgotten");
     }

@@ -14,8 +14,11 @@ using namespace leasehold;
 
 int main(int count, char** words)
 {
-    const std::map<std::string, void (*)(std::string_view)> targets = {
-        {"url", fuzz::url}, {"owner", fuzz::owner}, {"name", fuzz::name}, {"reply", fuzz::reply}, {"push", fuzz::push}};
+    const std::map<std::string, void (*)(std::string_view)> targets = {{"url", fuzz::url},
+                                                                       {"owner", fuzz::owner},
+                                                                       {"name", fuzz::name},
+                                                                       {"reply", fuzz::reply},
+                                                                       {"push", fuzz::push}};
     void (*target)(std::string_view) = nullptr;
     int inputs = 0;
     for (int i = 1; i < count; ++i) {
@@ -30,7 +33,8 @@ int main(int count, char** words)
             std::ifstream file(each, std::ios::binary);
             const std::string bytes(std::istreambuf_iterator<char>(file), {});
             if (!file || target == nullptr) {
-                std::fprintf(stderr, "replay: cannot read %s, or no target stands before it\n", each.c_str());
+                std::fprintf(stderr, "replay: cannot read %s, or no target stands before it\n",
+                             each.c_str());
                 return 2;
             }
             std::fprintf(stderr, "%s\n", each.c_str());

@@ -2,18 +2,18 @@
 //   a  take a lock         e  enter it again
 //   l  leave it            m  leave an entry
 //   r  renew one lock      s  renew three         t  renew sixty, in two commands
-//   .  what comes next is asked when the answers are there, on a new connection if the old one was closed
-//   p  each connection begins with the questions that a real one begins with; their answers come first
-//   c  the store is closed when the first answer is there
-//   1 to 9  the server's bytes arrive in pieces of this size, not in lines
+//   .  what comes next is asked when the answers are there, on a new connection if the old one was
+//   closed p  each connection begins with the questions that a real one begins with; their answers
+//   come first c  the store is closed when the first answer is there 1 to 9  the server's bytes
+//   arrive in pieces of this size, not in lines
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
 
+#include "core/async/context_poster.hpp"
 #include "store/redis/batch.hpp"
 #include "store/redis/pipeline.hpp"
-#include "core/async/context_poster.hpp"
-#include "store/redis/transport/transport.hpp"
 #include "store/redis/transport/readiness_check.hpp"
+#include "store/redis/transport/transport.hpp"
 #include "support/resp.hpp"
 
 #include <leasehold/store.hpp>
@@ -37,15 +37,16 @@ namespace leasehold::fuzz {
 namespace {
 
 using namespace std::chrono_literals;
-using redis_store::batch;
 using boost::redis::resp3::type;
+using redis_store::batch;
 using granted_t = acquire_reply::outcome;
 using left_t = release_reply::outcome;
 
 // The numbers of an answer that a script gives: one level, so many, whole.
 std::optional<std::vector<std::int64_t>> numbers(const message& said, std::size_t count)
 {
-    if (said.size() != count + 1 || said[0].data_type != type::array || said[0].depth != 0 || said[0].aggregate_size != count)
+    if (said.size() != count + 1 || said[0].data_type != type::array || said[0].depth != 0 ||
+        said[0].aggregate_size != count)
         return std::nullopt;
     std::vector<std::int64_t> result;
     for (std::size_t i = 1; i <= count; ++i) {
@@ -53,7 +54,9 @@ std::optional<std::vector<std::int64_t>> numbers(const message& said, std::size_
         std::int64_t value = 0;
         const char* const end = node.value.data() + node.value.size();
         const auto [last, failed] = std::from_chars(node.value.data(), end, value);
-        if (node.depth != 1 || (node.data_type != type::number && node.data_type != type::blob_string) || failed != std::errc() || last != end)
+        if (node.depth != 1 ||
+            (node.data_type != type::number && node.data_type != type::blob_string) ||
+            failed != std::errc() || last != end)
             return std::nullopt;
         result.push_back(value);
     }
@@ -62,7 +65,8 @@ std::optional<std::vector<std::int64_t>> numbers(const message& said, std::size_
 
 bool is_error(const message& said)
 {
-    return said.size() == 1 && (said[0].data_type == type::simple_error || said[0].data_type == type::blob_error);
+    return said.size() == 1 &&
+           (said[0].data_type == type::simple_error || said[0].data_type == type::blob_error);
 }
 
 // Microseconds since 1970, until the year 2255.
@@ -87,22 +91,26 @@ struct request
 constexpr std::uint32_t fences_asked = 100;
 constexpr std::size_t renewals_in_a_command = 50;
 
-class session final : public redis_store::link, public store_listener
+class session final : public redis_store::transport, public store_listener
 {
 public:
     session(asio::io_context& context, std::string_view script, std::string_view bytes)
-        : context_(context), script_(script.substr(0, 64)), bytes_(bytes), probes_(script_.find('p') != std::string::npos),
+        : context_(context),
+          script_(script.substr(0, 64)),
+          bytes_(bytes),
+          probes_(script_.find('p') != std::string::npos),
           closes_(script_.find('c') != std::string::npos)
     {
-        if (const std::size_t digit = script_.find_first_of("123456789"); digit != std::string::npos)
+        if (const std::size_t digit = script_.find_first_of("123456789");
+            digit != std::string::npos)
             piece_ = static_cast<std::size_t>(script_[digit] - '0');
     }
 
     void run(const std::shared_ptr<session>& self)
     {
         const asio::any_io_executor strand = asio::make_strand(context_);
-        engine_ = std::make_shared<redis_store::engine>(self, 5s, 24h);
-        engine_->open(strand, redis_store::gate::make(strand), *this);
+        pipeline_ = std::make_shared<redis_store::pipeline>(self, 5s, 24h);
+        pipeline_->open(strand, redis_store::context_poster::make(strand), *this);
         std::string_view rest = script_;
         while (!rest.empty()) {
             const std::string_view group = rest.substr(0, rest.find('.'));
@@ -117,13 +125,13 @@ public:
             if (!queue_.empty())
                 lose();
         }
-        engine_->close();
+        pipeline_->close();
         poll();
         lose();
         strand_ = {};
         for (const auto& [number, each] : requests_)
             check(*each);
-        engine_.reset();
+        pipeline_.reset();
     }
 
 private:
@@ -138,14 +146,16 @@ private:
 
     // The link, as the one over a connection of Boost.Redis.
 
-    void open(const asio::any_io_executor& strand, const std::shared_ptr<redis_store::gate>&, redis_store::link_user& user) override
+    void open(const asio::any_io_executor& strand,
+              const std::shared_ptr<redis_store::context_poster>&,
+              redis_store::transport_observer& user) override
     {
         strand_ = strand;
-        user_ = &user;
+        observer_ = &user;
     }
 
-    void close() noexcept override { user_ = nullptr; }
-    void drop() noexcept override { user_ = nullptr; }
+    void close() noexcept override { observer_ = nullptr; }
+    void drop() noexcept override { observer_ = nullptr; }
     void abandon(const std::shared_ptr<batch>&) override {}
     void on_read_only() override { read_only_ = true; }
 
@@ -153,7 +163,8 @@ private:
     {
         sent_batch sent{what, what->adapter(), {}, {}, 0};
         for (const redis_store::command& each : what->commands) {
-            const auto parsed = test::parse_resp(std::string_view(what->request.payload()).substr(each.begin, each.end - each.begin));
+            const auto parsed = test::parse_resp(std::string_view(what->request.payload())
+                                                     .substr(each.begin, each.end - each.begin));
             require(parsed.has_value(), "a command is not complete");
             const std::string& key = parsed->first.items.at(3).text;
             const std::size_t dot = key.find('.');
@@ -163,7 +174,9 @@ private:
             sent.commands.emplace_back(&asked, first);
             const bool renews = std::string_view("rst").find(asked.kind) != std::string_view::npos;
             const bool acquires = asked.kind == 'a' || asked.kind == 'e';
-            sent.expected.push_back(renews ? std::min(asked.size - first, renewals_in_a_command) : acquires ? 4 : 2);
+            sent.expected.push_back(renews     ? std::min(asked.size - first, renewals_in_a_command)
+                                    : acquires ? 4
+                                               : 2);
         }
         if (connected_)
             queue_.push_back(std::move(sent));
@@ -173,7 +186,8 @@ private:
 
     void end(const std::shared_ptr<batch>& what, error_code unanswered)
     {
-        asio::post(strand_, [what, unanswered, owner = what->owner] { owner->on_end(what, unanswered); });
+        asio::post(strand_,
+                   [what, unanswered, owner = what->owner] { owner->on_end(what, unanswered); });
     }
 
     void on_hint(std::string_view) override { fail("a hint without a watch"); }
@@ -187,30 +201,31 @@ private:
         stream_ = {};
         connected_ = true;
         if (!probes_) {
-            if (user_ != nullptr)
-                user_->on_up(1'700'000'000'000'000);
+            if (observer_ != nullptr)
+                observer_->on_up(1'700'000'000'000'000);
             return;
         }
-        redis_store::probe probe;
-        boost::redis::any_adapter adapter = probe.adapter();
+        redis_store::readiness_check readiness_check;
+        boost::redis::any_adapter adapter = readiness_check.adapter();
         message time;
         for (int answers = 0; answers < 4; ++answers) {
             for (;;) {
                 const auto got = stream_.read(&adapter, ignored_);
-                if (got == server_stream::result::broken || (got == server_stream::result::nothing && !feed()))
+                if (got == server_stream::result::broken ||
+                    (got == server_stream::result::nothing && !feed()))
                     return lose();
                 if (got == server_stream::result::answer)
                     break;
             }
             time = stream_.last();
         }
-        const auto told = probe.server_us();
+        const auto told = readiness_check.server_us();
         const auto parts = numbers(time, 2);
         require(!told || (parts && is_time(*told)), "a time that is none");
-        if (probe.refused())
+        if (readiness_check.refused())
             return lose();
-        if (user_ != nullptr)
-            user_->on_up(told);
+        if (observer_ != nullptr)
+            observer_->on_up(told);
     }
 
     bool feed()
@@ -218,7 +233,10 @@ private:
         if (bytes_.empty())
             return false;
         const std::size_t line = bytes_.find('\n');
-        const std::string_view piece = bytes_.substr(0, piece_ != 0 ? piece_ : line == std::string_view::npos ? line : line + 1);
+        const std::string_view piece = bytes_.substr(0, piece_ != 0 ? piece_
+                                                        : line == std::string_view::npos
+                                                            ? line
+                                                            : line + 1);
         stream_.add(piece);
         bytes_.remove_prefix(piece.size());
         return true;
@@ -227,7 +245,8 @@ private:
     bool receive()
     {
         for (;;) {
-            const auto got = stream_.read(queue_.empty() ? nullptr : &queue_.front().adapter, ignored_);
+            const auto got = stream_.read(queue_.empty() ? nullptr : &queue_.front().adapter,
+                                          ignored_);
             if (got == server_stream::result::broken) {
                 lose();
                 return false;
@@ -246,14 +265,15 @@ private:
         sent_batch& front = queue_.front();
         const auto [asked, first] = front.commands[front.answered];
         // What no script says is no proof of anything, and neither is what comes after it.
-        require(is_error(said) || numbers(said, front.expected[front.answered]), "an answer of another shape is accepted");
+        require(is_error(said) || numbers(said, front.expected[front.answered]),
+                "an answer of another shape is accepted");
         asked->answers[first] = said;
         if (++front.answered == front.commands.size()) {
             end(front.what, {});
             queue_.pop_front();
         }
         if (closes_) {
-            engine_->close();
+            pipeline_->close();
             closed_ = true;
         }
     }
@@ -264,8 +284,8 @@ private:
         for (const sent_batch& each : std::exchange(queue_, {}))
             end(each.what, errc::outcome_unknown);
         poll();
-        if (user_ != nullptr)
-            user_->on_down(errc::store_unavailable);
+        if (observer_ != nullptr)
+            observer_->on_down(errc::store_unavailable);
         poll();
     }
 
@@ -292,20 +312,21 @@ private:
         switch (kind) {
         case 'a':
         case 'e':
-            engine_->acquire({name, "owner", kind == 'e' ? "entry" : "", 10s, fences_asked, 5s},
-                             [&r](error_code failed, acquire_reply said) {
-                                 ++r.calls;
-                                 r.failed = failed;
-                                 r.acquired = said;
-                             });
+            pipeline_->acquire({name, "owner", kind == 'e' ? "entry" : "", 10s, fences_asked, 5s},
+                               [&r](error_code failed, acquire_reply said) {
+                                   ++r.calls;
+                                   r.failed = failed;
+                                   r.acquired = said;
+                               });
             break;
         case 'l':
         case 'm':
-            engine_->release({name, "owner", kind == 'm' ? "entry" : ""}, [&r](error_code failed, release_reply said) {
-                ++r.calls;
-                r.failed = failed;
-                r.released = said;
-            });
+            pipeline_->release({name, "owner", kind == 'm' ? "entry" : ""},
+                               [&r](error_code failed, release_reply said) {
+                                   ++r.calls;
+                                   r.failed = failed;
+                                   r.released = said;
+                               });
             break;
         default: {
             r.size = kind == 'r' ? 1 : kind == 's' ? 3 : 60;
@@ -315,7 +336,7 @@ private:
             std::vector<renewal> renewals;
             for (const std::string& each : names)
                 renewals.push_back({each, "owner", 10s});
-            engine_->renew(renewals, [&r](error_code failed, std::vector<renewal_result> said) {
+            pipeline_->renew(renewals, [&r](error_code failed, std::vector<renewal_result> said) {
                 ++r.calls;
                 r.failed = failed;
                 r.renewed = std::move(said);
@@ -328,7 +349,8 @@ private:
 
     void check(const request& r) const
     {
-        require(r.calls == 1, r.calls == 0 ? "a handler is never called" : "a handler is called twice");
+        require(r.calls == 1,
+                r.calls == 0 ? "a handler is never called" : "a handler is called twice");
         switch (r.kind) {
         case 'a':
         case 'e': return check_acquire(r);
@@ -338,7 +360,9 @@ private:
         }
     }
 
-    static std::optional<std::vector<std::int64_t>> last_numbers(const request& r, std::size_t first, std::size_t count)
+    static std::optional<std::vector<std::int64_t>> last_numbers(const request& r,
+                                                                 std::size_t first,
+                                                                 std::size_t count)
     {
         const auto found = r.answers.find(first);
         return found == r.answers.end() ? std::nullopt : numbers(found->second, count);
@@ -365,14 +389,16 @@ private:
                              : r.acquired.result == granted_t::late ? (*said)[0] == -1
                                                                     : (*said)[0] == -2;
         require(as_said, "another answer than was given");
-        require(r.acquired.remaining <= 24h * 366 * 101, "a time to live that cannot be reckoned with");
+        require(r.acquired.remaining <= 24h * 366 * 101,
+                "a time to live that cannot be reckoned with");
     }
 
     void check_release(const request& r) const
     {
         const auto said = last_numbers(r, 0, 2);
         if (r.failed)
-            return require(closed_ || !said || (*said)[0] < 0 || (*said)[0] > 2 || (*said)[1] < 0, "an answer is not understood");
+            return require(closed_ || !said || (*said)[0] < 0 || (*said)[0] > 2 || (*said)[1] < 0,
+                           "an answer is not understood");
         require(said.has_value(), "an answer out of nothing");
         const bool as_said = r.released.result == left_t::freed  ? (*said)[0] == 1
                              : r.released.result == left_t::left ? (*said)[0] == 2
@@ -388,7 +414,8 @@ private:
             const auto said = last_numbers(r, first, count);
             for (std::size_t i = 0; i < count && !r.failed; ++i) {
                 const renewal_result result = r.renewed[first + i];
-                require(result == renewal_result::failed || (said && (*said)[i] == (result == renewal_result::renewed ? 1 : 0)),
+                require(result == renewal_result::failed ||
+                            (said && (*said)[i] == (result == renewal_result::renewed ? 1 : 0)),
                         "a renewal is told what was not said");
             }
         }
@@ -407,9 +434,9 @@ private:
     asio::any_io_executor strand_;
     server_stream stream_;
     boost::redis::any_adapter ignored_;
-    redis_store::link_user* user_ = nullptr;
+    redis_store::transport_observer* observer_ = nullptr;
     std::deque<sent_batch> queue_;
-    std::shared_ptr<redis_store::engine> engine_;
+    std::shared_ptr<redis_store::pipeline> pipeline_;
 };
 
 } // namespace

@@ -15,7 +15,8 @@ bool server_stream::readable(std::string_view bytes)
     return true;
 }
 
-server_stream::result server_stream::read(boost::redis::any_adapter* to, boost::redis::any_adapter& pushes)
+server_stream::result server_stream::read(boost::redis::any_adapter* to,
+                                          boost::redis::any_adapter& push_inbox)
 {
     if (buffer_.empty())
         return result::nothing;
@@ -34,10 +35,11 @@ server_stream::result server_stream::read(boost::redis::any_adapter* to, boost::
         void on_done() { reader.on_done(); }
         void on_node(const resp3::node_view& node, boost::system::error_code& failed)
         {
-            written.push_back({node.data_type, node.aggregate_size, node.depth, std::string(node.value)});
+            written.push_back(
+                {node.data_type, node.aggregate_size, node.depth, std::string(node.value)});
             reader.on_node(node, failed);
         }
-    } through{last_, is_push_ ? pushes : *to};
+    } through{last_, is_push_ ? push_inbox : *to};
     boost::system::error_code failed;
     if (!resp3::parse(parser_, buffer_, through, failed))
         return result::nothing;

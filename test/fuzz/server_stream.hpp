@@ -18,12 +18,14 @@ namespace leasehold::fuzz {
 /// One message as the parser of Boost.Redis reads it.
 using message = std::vector<boost::redis::resp3::node>;
 
-/// What a server sends, read as a connection of Boost.Redis reads it: piece by piece, with pushes among the answers.
+/// What a server sends, read as a connection of Boost.Redis reads it: piece by piece, with pushes
+/// among the answers.
 class server_stream
 {
 public:
-    /// False for bytes over which the parser of Boost.Redis 1.92 itself ends the process (it runs out of its own arrays, or throws where it may
-    /// not): a blob without a length, a streamed string, and a part of one.
+    /// False for bytes over which the parser of Boost.Redis 1.92 itself ends the process (it runs
+    /// out of its own arrays, or throws where it may not): a blob without a length, a streamed
+    /// string, and a part of one.
     static bool readable(std::string_view bytes);
 
     enum class result
@@ -37,7 +39,7 @@ public:
     void add(std::string_view bytes) { buffer_ += bytes; }
 
     /// Reads one message. `to` is who waits for an answer, or null: then all is pushed.
-    result read(boost::redis::any_adapter* to, boost::redis::any_adapter& pushes);
+    result read(boost::redis::any_adapter* to, boost::redis::any_adapter& push_inbox);
 
     /// The message that was read last.
     [[nodiscard]] const message& last() const noexcept { return last_; }

@@ -4,23 +4,27 @@
 #include <string>
 #include <string_view>
 
-/// What the fuzzer calls. Each target takes any bytes and checks what is promised for them; what is broken ends the process.
+/// What the fuzzer calls. Each target takes any bytes and checks what is promised for them; what is
+/// broken ends the process.
 namespace leasehold::fuzz {
 
-/// A URL: understood the same way each time and written back, or refused with the name of the part that is wrong.
+/// A URL: understood the same way each time and written back, or refused with the name of the part
+/// that is wrong.
 void url(std::string_view input);
 
 /// The text of an owner: there and back, or refused.
 void owner(std::string_view input);
 
-/// Names of locks, separated by line ends: which are allowed, which keys they have, and that they keep apart.
+/// Names of locks, separated by line ends: which are allowed, which keys they have, and that they
+/// keep apart.
 void name(std::string_view input);
 
-/// What a server answers to the scripts. The first line says what is asked, the rest is what the server sends:
-/// see reply.cpp.
+/// What a server answers to the scripts. The first line says what is asked, the rest is what the
+/// server sends: see reply.cpp.
 void reply(std::string_view input);
 
-/// What a server pushes. The first line names the locks that are watched, the rest is what the server sends.
+/// What a server pushes. The first line names the locks that are watched, the rest is what the
+/// server sends.
 void push(std::string_view input);
 
 /// Bytes, in a form that can be read; empty when they are.

@@ -30,11 +30,13 @@ outcome read(std::string_view url)
 
 bool same(const config& a, const config& b)
 {
-    return a.store == b.store && a.addresses == b.addresses && a.unix_socket == b.unix_socket && a.user == b.user &&
-           a.password == b.password && a.database == b.database && a.master == b.master && a.sentinel_user == b.sentinel_user &&
-           a.sentinel_password == b.sentinel_password && a.memory_name == b.memory_name && a.tls == b.tls &&
-           a.tls_verify == b.tls_verify && a.tls_ca_file == b.tls_ca_file && a.timeout == b.timeout &&
-           a.health_check == b.health_check && a.reconnect == b.reconnect && a.fence_retention == b.fence_retention;
+    return a.store == b.store && a.addresses == b.addresses && a.unix_socket == b.unix_socket &&
+           a.user == b.user && a.password == b.password && a.database == b.database &&
+           a.master == b.master && a.sentinel_user == b.sentinel_user &&
+           a.sentinel_password == b.sentinel_password && a.memory_name == b.memory_name &&
+           a.tls == b.tls && a.tls_verify == b.tls_verify && a.tls_ca_file == b.tls_ca_file &&
+           a.timeout == b.timeout && a.health_check == b.health_check &&
+           a.reconnect == b.reconnect && a.fence_retention == b.fence_retention;
 }
 
 std::string encoded(std::string_view text)
@@ -43,7 +45,8 @@ std::string encoded(std::string_view text)
     std::string result;
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
-        if ((byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9'))
+        if ((byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+            (byte >= '0' && byte <= '9'))
             result += c;
         else
             result.append({'%', digits[byte >> 4], digits[byte & 15]});
@@ -63,30 +66,40 @@ std::string host(const config::address& at)
     return (bare ? encoded(at.host) : '[' + at.host + ']') + ':' + std::to_string(at.port);
 }
 
-// A URL that says all that a config holds; written by what the README tells of URLs, not by what the parser does.
+// A URL that says all that a config holds; written by what the README tells of URLs, not by what
+// the parser does.
 std::string write(const config& c)
 {
     if (c.store == config::kind::memory)
         return "memory:" + encoded(c.memory_name);
     const bool sentinel = c.store == config::kind::sentinel;
     const bool local = !c.unix_socket.empty();
-    std::string url = sentinel ? "redis+sentinel://" : local ? "unix://" : c.tls ? "rediss://" : "redis://";
+    std::string url = sentinel ? "redis+sentinel://"
+                      : local  ? "unix://"
+                      : c.tls  ? "rediss://"
+                               : "redis://";
     url += encoded(c.user) + ':' + encoded(c.password) + '@';
     if (!local) {
         for (const config::address& each : c.addresses)
             url += (&each == &c.addresses.front() ? "" : ",") + host(each);
     }
     const std::string database = std::to_string(c.database);
-    url += sentinel ? '/' + encoded(c.master) + '/' + database : local ? path(c.unix_socket) : '/' + database;
-    url += "?timeout=" + std::to_string(c.timeout.count()) + "&health_check=" + std::to_string(c.health_check.count()) +
+    url += sentinel ? '/' + encoded(c.master) + '/' + database
+           : local  ? path(c.unix_socket)
+                    : '/' + database;
+    url += "?timeout=" + std::to_string(c.timeout.count()) +
+           "&health_check=" + std::to_string(c.health_check.count()) +
            "&reconnect=" + std::to_string(c.reconnect.count()) + "&fence_retention=";
-    url += c.fence_retention == config::forever ? "forever" : std::to_string(c.fence_retention.count() / 1000);
+    url += c.fence_retention == config::forever ? "forever"
+                                                : std::to_string(c.fence_retention.count() / 1000);
     if (local)
         url += "&db=" + database;
     if (c.tls)
-        url += std::string("&verify=") + (c.tls_verify ? "full" : "none") + "&ca=" + encoded(c.tls_ca_file);
+        url += std::string("&verify=") + (c.tls_verify ? "full" : "none") +
+               "&ca=" + encoded(c.tls_ca_file);
     if (sentinel)
-        url += "&sentinel_user=" + encoded(c.sentinel_user) + "&sentinel_password=" + encoded(c.sentinel_password);
+        url += "&sentinel_user=" + encoded(c.sentinel_user) +
+               "&sentinel_password=" + encoded(c.sentinel_password);
     return url;
 }
 
@@ -101,7 +114,8 @@ void url(std::string_view input)
 {
     const outcome first = read(input);
     const outcome again = read(input);
-    require(first.understood.has_value() == again.understood.has_value() && first.text == again.text &&
+    require(first.understood.has_value() == again.understood.has_value() &&
+                first.text == again.text &&
                 (!first.understood || same(*first.understood, *again.understood)),
             "the same URL is understood in two ways");
 
@@ -111,12 +125,17 @@ void url(std::string_view input)
         const outcome back = read(written);
         if (!back.understood)
             fail("what was understood cannot be written: " + written + ": " + back.text);
-        require(same(*first.understood, *back.understood), "written and read, it is another", written);
-    } else {
-        require(first.code == errc::invalid_url || first.code == errc::not_supported, "refused for another reason", first.text);
-        require(says(first.text, "must ") || says(first.text, "percent-encoded"), "does not say what is allowed", first.text);
+        require(same(*first.understood, *back.understood), "written and read, it is another",
+                written);
+    }
+    else {
+        require(first.code == errc::invalid_url || first.code == errc::not_supported,
+                "refused for another reason", first.text);
+        require(says(first.text, "must ") || says(first.text, "percent-encoded"),
+                "does not say what is allowed", first.text);
         for (const char c : first.text)
-            require(static_cast<unsigned char>(c) >= ' ' && c != '\x7f', "a control character is shown", first.text);
+            require(static_cast<unsigned char>(c) >= ' ' && c != '\x7f',
+                    "a control character is shown", first.text);
     }
 
     // A password is never shown, whatever stands around it.
@@ -124,11 +143,15 @@ void url(std::string_view input)
     if (input.find(secret) != std::string_view::npos)
         return; // the fuzzer has found out, and it is a host now
     constexpr const char* schemes[] = {"redis", "rediss", "unix", "redis+sentinel"};
-    const std::string before = std::string(schemes[input.size() % 4]) + "://u:" + std::string(secret);
+    const std::string before = std::string(schemes[input.size() % 4]) +
+                               "://u:" + std::string(secret);
     if (input.find('@') != std::string_view::npos)
         require(!says(read(before + std::string(input)).text, secret), "a password is shown");
     require(!says(read(before + '@' + std::string(input)).text, secret), "a password is shown");
-    require(!says(read("redis+sentinel://h/m?sentinel_password=" + std::string(secret) + std::string(input)).text, secret) ||
+    require(!says(read("redis+sentinel://h/m?sentinel_password=" + std::string(secret) +
+                       std::string(input))
+                      .text,
+                  secret) ||
                 input.find_first_of("&?/") != std::string_view::npos,
             "the password of the Sentinels is shown");
 }

@@ -1,8 +1,9 @@
-// Faults of the process that holds or waits: it is killed, stopped, starved, its clock is wrong, it forks.
+// Faults of the process that holds or waits: it is killed, stopped, starved, its clock is wrong, it
+// forks.
 #include <boost/test/unit_test.hpp>
 
-#include "support/holder.hpp"
 #include "redis/lab.hpp"
+#include "support/holder.hpp"
 #include "support/run.hpp"
 #include "support/shifted_clock.hpp"
 
@@ -57,7 +58,8 @@ private:
     bool ended_ = false;
 };
 
-/// What a careless child does with the lease of its parent; bits of what went wrong. It must not return into the test.
+/// What a careless child does with the lease of its parent; bits of what went wrong. It must not
+/// return into the test.
 int in_child(boost::asio::io_context& context, lease& held) noexcept
 {
     try {
@@ -107,7 +109,8 @@ BOOST_AUTO_TEST_CASE(row_01_holder_killed)
     client_thread other(server);
     taken next = other.lock(stock, long_leases());
     BOOST_TEST(!next.code);
-    // In when the time to live ended, not before; and nobody had told it. (2 ms: the server counts whole ones.)
+    // In when the time to live ended, not before; and nobody had told it. (2 ms: the server counts
+    // whole ones.)
     BOOST_TEST((steady::now() - asked >= left - 2ms));
     BOOST_TEST(next.held.fence() > fence);
     BOOST_TEST(store.calls("publish") == 0u);
@@ -282,7 +285,8 @@ BOOST_AUTO_TEST_CASE(row_27_holder_forks)
     // Nor has it closed what it shares with its parent.
     BOOST_TEST(connections(store) == connected, boost::test_tools::per_element());
 
-    // The parent goes on. (It stood still for longer than its connection may be silent, so it may have to connect again.)
+    // The parent goes on. (It stood still for longer than its connection may be silent, so it may
+    // have to connect again.)
     BOOST_TEST(held.held.valid());
     forking.seen->clear();
     run_until(forking.context, [&] { return forking.seen->count(kind::renewed) > 1; });

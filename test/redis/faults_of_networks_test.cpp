@@ -1,5 +1,5 @@
-// Faults on the way: partitions of every kind, answers that come late or never, requests that run twice, wake-ups that are lost
-// or false; and operations that end in the middle of it.
+// Faults on the way: partitions of every kind, answers that come late or never, requests that run
+// twice, wake-ups that are lost or false; and operations that end in the middle of it.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
@@ -41,7 +41,8 @@ const std::string acquire_sha = redis_store::acquire_script().sha;
 const std::string release_sha = redis_store::release_script().sha;
 const std::string renew_sha = redis_store::renew_script().sha;
 
-/// A partition begins with `cut`; the holder behind it is lost at its deadline, and whoever is not gets in.
+/// A partition begins with `cut`; the holder behind it is lost at its deadline, and whoever is not
+/// gets in.
 void partition(network& net, void (fault_proxy::*cut)())
 {
     taken held = net.far.lock(stock, leases_of(600ms));
@@ -58,7 +59,8 @@ void partition(network& net, void (fault_proxy::*cut)())
     BOOST_TEST(!held.held.valid());
     const auto owners = net.store.strings({"HGETALL", stock});
 
-    // What was on the way arrives late, and leaves the successor alone; so does the release of what was lost.
+    // What was on the way arrives late, and leaves the successor alone; so does the release of what
+    // was lost.
     const auto lost_fence = held.held.fence();
     held.held = lease();
     const auto before = net.connections();
@@ -170,7 +172,8 @@ BOOST_FIXTURE_TEST_CASE(row_13_replies_vanish, network)
     partition(*this, &fault_proxy::drop_replies);
 }
 
-// Its renewals arrive and prolong the lock; when it hears nothing it must stop, or nobody ever gets in.
+// Its renewals arrive and prolong the lock; when it hears nothing it must stop, or nobody ever gets
+// in.
 BOOST_FIXTURE_TEST_CASE(row_13_stops_renewing_when_it_hears_nothing, network)
 {
     taken held = far.lock(stock, leases_of(1s));
@@ -212,7 +215,8 @@ BOOST_FIXTURE_TEST_CASE(row_16_reply_later_than_the_lease, network)
     BOOST_TEST(far.stats().acquired == 1u);
 }
 
-// A request that a stalled way delivers when its caller has long gone refuses itself, or it would lock for nobody.
+// A request that a stalled way delivers when its caller has long gone refuses itself, or it would
+// lock for nobody.
 BOOST_FIXTURE_TEST_CASE(row_16_request_later_than_its_limit, network)
 {
     next_gets_in(far, 0); // the server's time is known
@@ -246,10 +250,13 @@ struct cuts : network
         std::size_t reply = 10'000;
     };
 
-    /// How long the request of `operation` and its reply are. The least of three, should something else be said meanwhile.
+    /// How long the request of `operation` and its reply are. The least of three, should something
+    /// else be said meanwhile.
     exchange measure(const std::function<void()>& prepare, const std::function<void()>& operation)
     {
-        const auto quiet = [&] { proxy.wait_until([](const auto& now) { return now.replies == now.requests; }); };
+        const auto quiet = [&] {
+            proxy.wait_until([](const auto& now) { return now.replies == now.requests; });
+        };
         exchange least;
         for (int i = 0; i < 3; ++i) {
             prepare();
@@ -258,13 +265,16 @@ struct cuts : network
             operation();
             quiet();
             const auto after = proxy.count();
-            least.request = std::min<std::size_t>(least.request, after.request_bytes - before.request_bytes);
-            least.reply = std::min<std::size_t>(least.reply, after.reply_bytes - before.reply_bytes);
+            least.request = std::min<std::size_t>(least.request,
+                                                  after.request_bytes - before.request_bytes);
+            least.reply = std::min<std::size_t>(least.reply,
+                                                after.reply_bytes - before.reply_bytes);
         }
         return least;
     }
 
-    void at_every_byte(const exchange& sizes, const std::string& text, const std::function<void()>& operation)
+    void at_every_byte(const exchange& sizes, const std::string& text,
+                       const std::function<void()>& operation)
     {
         BOOST_TEST_REQUIRE(sizes.request > text.size());
         BOOST_TEST_REQUIRE(sizes.reply > 4u);
@@ -344,7 +354,8 @@ BOOST_FIXTURE_TEST_CASE(row_23_acquire_cut_at_every_byte, cuts)
 BOOST_FIXTURE_TEST_CASE(row_23_release_cut_at_every_byte, cuts)
 {
     lease held;
-    const auto sizes = measure([&] { held = far.lock(stock, options).held; }, [&] { BOOST_TEST(!far.release(std::move(held))); });
+    const auto sizes = measure([&] { held = far.lock(stock, options).held; },
+                               [&] { BOOST_TEST(!far.release(std::move(held))); });
     at_every_byte(sizes, release_sha, [&] { release_is_cut(); });
 }
 
@@ -410,7 +421,8 @@ BOOST_FIXTURE_TEST_CASE(row_24_requests_executed_twice, network)
     BOOST_TEST(next.held.valid());
 }
 
-// The copy of an acquire that comes when the caller has long released finds that its time has passed.
+// The copy of an acquire that comes when the caller has long released finds that its time has
+// passed.
 BOOST_FIXTURE_TEST_CASE(row_24_acquire_repeated_after_its_limit, network)
 {
     monitor seen(server);
@@ -452,7 +464,8 @@ struct doomed
         seen->clear();
     }
 
-    /// Whatever the other side did, the lock is free in no time, although its lease would go on for a minute.
+    /// Whatever the other side did, the lock is free in no time, although its lease would go on for
+    /// a minute.
     void nothing_is_held() { static_cast<void>(next_gets_in(near, 0)); }
 
     redis_server server;
@@ -469,7 +482,8 @@ struct doomed
 BOOST_FIXTURE_TEST_CASE(row_25_cancelled_with_a_request_under_way, doomed)
 {
     using boost::asio::cancellation_type;
-    for (const auto type : {cancellation_type::terminal, cancellation_type::partial, cancellation_type::total}) {
+    for (const auto type :
+         {cancellation_type::terminal, cancellation_type::partial, cancellation_type::total}) {
         // Cancelled before the server sees it, and after.
         for (const bool executed : {false, true}) {
             proxy.forget();
@@ -479,10 +493,12 @@ BOOST_FIXTURE_TEST_CASE(row_25_cancelled_with_a_request_under_way, doomed)
                 proxy.stall_requests();
             boost::asio::cancellation_signal signal;
             std::optional<error_code> ended;
-            lock_of(long_leases()).async_lock(boost::asio::bind_cancellation_slot(signal.slot(), [&](error_code code, lease held) {
-                BOOST_TEST(!held);
-                ended = code;
-            }));
+            lock_of(long_leases())
+                .async_lock(boost::asio::bind_cancellation_slot(signal.slot(),
+                                                                [&](error_code code, lease held) {
+                                                                    BOOST_TEST(!held);
+                                                                    ended = code;
+                                                                }));
             const auto at_the_proxy = [&] {
                 try {
                     if (executed)
@@ -506,7 +522,8 @@ BOOST_FIXTURE_TEST_CASE(row_25_cancelled_with_a_request_under_way, doomed)
             BOOST_TEST((*ended == boost::asio::error::operation_aborted));
             proxy.forward();
             auto next = near.start_lock(stock, long_leases());
-            run_until(*context, [&] { return next.wait_for(1ms) == std::future_status::ready; }, 20s);
+            run_until(
+                *context, [&] { return next.wait_for(1ms) == std::future_status::ready; }, 20s);
             taken got = get(next);
             BOOST_TEST(!got.code);
             BOOST_TEST(!near.release(std::move(got.held)));
@@ -521,8 +538,9 @@ BOOST_FIXTURE_TEST_CASE(row_25_cancelled_while_waiting, doomed)
     taken first = near.lock(stock, long_leases());
     boost::asio::cancellation_signal signal;
     std::optional<error_code> ended;
-    lock_of(long_leases()).async_lock(boost::asio::bind_cancellation_slot(
-        signal.slot(), [&](error_code code, lease) { ended = code; }));
+    lock_of(long_leases())
+        .async_lock(boost::asio::bind_cancellation_slot(
+            signal.slot(), [&](error_code code, lease) { ended = code; }));
     run_until(*context, [&] { return seen->count(kind::waiting) > 0; });
     signal.emit(boost::asio::cancellation_type::total);
     run_until(*context, [&] { return ended.has_value(); });
@@ -557,8 +575,9 @@ BOOST_FIXTURE_TEST_CASE(row_25_handler_destroyed, doomed)
     // Its executor ends with the lease in a handler that nobody will run.
     auto elsewhere = std::make_unique<boost::asio::io_context>();
     bool called = false;
-    lock_of(long_leases()).async_lock(
-        boost::asio::bind_executor(elsewhere->get_executor(), [&](error_code, lease) { called = true; }));
+    lock_of(long_leases())
+        .async_lock(boost::asio::bind_executor(elsewhere->get_executor(),
+                                               [&](error_code, lease) { called = true; }));
     run_until(*context, [&] { return seen->count(kind::acquired) > 0; });
     run_until(*context, [&] { return exists(store); });
     elsewhere.reset();
@@ -580,7 +599,9 @@ BOOST_FIXTURE_TEST_CASE(row_25_client_destroyed, doomed)
     locks = std::make_unique<client>(*context, at(proxy.url()), seen);
     locks->async_run([](error_code) {});
     std::optional<taken> held;
-    lock_of(long_leases()).async_lock([&](error_code code, lease got) { held.emplace(taken{code, std::move(got)}); });
+    lock_of(long_leases()).async_lock([&](error_code code, lease got) {
+        held.emplace(taken{code, std::move(got)});
+    });
     run_until(*context, [&] { return held.has_value(); });
     BOOST_TEST(!held->code);
     locks.reset();
@@ -594,7 +615,8 @@ BOOST_FIXTURE_TEST_CASE(row_25_context_stopped_and_destroyed, doomed)
     // With a lease, a wait for its loss, a waiter, a request under way and a release under way.
     const lock_options options = leases_of(500ms);
     std::optional<taken> held;
-    lock_of(options).async_lock([&](error_code code, lease got) { held.emplace(taken{code, std::move(got)}); });
+    lock_of(options).async_lock(
+        [&](error_code code, lease got) { held.emplace(taken{code, std::move(got)}); });
     run_until(*context, [&] { return held.has_value(); });
     BOOST_TEST_REQUIRE(!held->code);
     std::optional<taken> leaving;
@@ -641,8 +663,16 @@ BOOST_FIXTURE_TEST_CASE(row_26_false_wake_ups, network)
     wait_until([&] { return store.subscribers(stock_channel) == 1; });
 
     const std::string big(100'000, 'x');
-    const std::vector<std::string> messages{
-        "", "0", "0", "1", "-1", "not a number", "99999999999999999999", std::string(3, '\0'), "\r\n$5\r\n", big};
+    const std::vector<std::string> messages{"",
+                                            "0",
+                                            "0",
+                                            "1",
+                                            "-1",
+                                            "not a number",
+                                            "99999999999999999999",
+                                            std::string(3, '\0'),
+                                            "\r\n$5\r\n",
+                                            big};
     const auto before = far.stats().acquires_sent;
     std::size_t told = 0;
     for (const std::string& each : messages)
@@ -695,14 +725,17 @@ BOOST_FIXTURE_TEST_CASE(row_26_subscriber_cut_off, network)
             store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
             wait_until([&] { return store.subscribers(stock_channel) == 1; });
             BOOST_TEST(!near.release(std::move(held.held)));
-        } else if (i == 1) {
-            // The release falls into the gap: when it is there again it looks, because it may have missed one.
+        }
+        else if (i == 1) {
+            // The release falls into the gap: when it is there again it looks, because it may have
+            // missed one.
             proxy.refuse();
             store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
             BOOST_TEST(store.subscribers(stock_channel) == 0);
             BOOST_TEST(!near.release(std::move(held.held)));
             proxy.accept();
-        } else {
+        }
+        else {
             // It is never there again: the pause between two looks is what ends the wait.
             proxy.refuse();
             store.done({"CLIENT", "KILL", "TYPE", "pubsub"});

@@ -36,7 +36,8 @@ void goes_on(client_thread& of, const lease& held)
     BOOST_TEST(of.seen().count(kind::lost) == 0u);
 }
 
-/// The data has gone: the holder is told so, does not make the key again, and the fence rises all the same.
+/// The data has gone: the holder is told so, does not make the key again, and the fence rises all
+/// the same.
 void vanishes(redis_server& server, const std::function<void()>& fault)
 {
     client_thread holder(server);
@@ -229,7 +230,8 @@ BOOST_AUTO_TEST_CASE(row_18_server_clock_backward)
     BOOST_TEST((other.seen().events(kind::suspect_expiry).front().time > 3500s));
     goes_on(holder, held.held);
 
-    // The key goes without a word: only a waiter that looks again gets in, one that sleeps on an hour does not.
+    // The key goes without a word: only a waiter that looks again gets in, one that sleeps on an
+    // hour does not.
     auto lost = client_thread::start_wait_lost(held.held);
     at_fault.store.done({"DEL", stock});
     taken next = get(waiting);
@@ -349,7 +351,8 @@ BOOST_AUTO_TEST_CASE(row_20_cannot_write_to_disk)
     lock_options impatient = options;
     impatient.wait_limit = 50ms;
     BOOST_TEST((other.lock("other", impatient).code == errc::store_refused));
-    auto releasing = client_thread::start_release(std::move(held.held)); // tried until it can be done
+    auto releasing = client_thread::start_release(
+        std::move(held.held)); // tried until it can be done
     wait_until([&] { return holder.stats().releases_sent > 2; });
     BOOST_TEST(exists(store));
     std::filesystem::remove_all(blocked);
@@ -383,7 +386,8 @@ BOOST_AUTO_TEST_CASE(row_20_too_many_clients)
 BOOST_AUTO_TEST_CASE(row_20_not_allowed)
 {
     redis_server server;
-    server.connect().done({"ACL", "SETUSER", "guest", "on", ">secret", "~*", "&*", "+@all", "-eval", "-evalsha"});
+    server.connect().done(
+        {"ACL", "SETUSER", "guest", "on", ">secret", "~*", "&*", "+@all", "-eval", "-evalsha"});
     config where = at(server);
     where.user = "guest";
     where.password = "wrong";

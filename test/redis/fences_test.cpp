@@ -20,7 +20,8 @@ std::uint64_t grants(client_thread& a, client_thread& b, std::uint64_t after, in
     return after;
 }
 
-/// Grants that went from waiter to waiter within the client use up fences of a block that was reserved.
+/// Grants that went from waiter to waiter within the client use up fences of a block that was
+/// reserved.
 std::uint64_t handed_over(client_thread& of, std::uint64_t after)
 {
     const auto before = of.stats().handed_over;
@@ -114,14 +115,16 @@ BOOST_AUTO_TEST_CASE(rise_over_a_restored_snapshot)
     for (int i = 0; i < 2; ++i) {
         fence = grants(a, b, handed_over(a, fence));
         server.kill();
-        std::filesystem::copy_file(copy, snapshot, std::filesystem::copy_options::overwrite_existing);
+        std::filesystem::copy_file(copy, snapshot,
+                                   std::filesystem::copy_options::overwrite_existing);
         server.start();
         BOOST_TEST_REQUIRE(server.connect().string({"GET", stock_fence}) == old);
         fence = grants(b, a, fence, 2);
     }
 }
 
-// A lock that is held in the snapshot, and was released since, comes back to life with the old data; until it expires.
+// A lock that is held in the snapshot, and was released since, comes back to life with the old
+// data; until it expires.
 BOOST_AUTO_TEST_CASE(rise_over_a_snapshot_with_a_lock_in_it)
 {
     redis_server server({"--dbfilename", "dump.rdb"});

@@ -19,7 +19,8 @@ inline const std::string stock = "stock";
 inline const std::string stock_fence = "redisson_lock_token:{stock}";
 inline const std::string stock_channel = "redisson_lock__channel:{stock}";
 
-/// Renewed often, so that next to nothing of the lease time has gone when a fault comes. A wait that never ends fails its test.
+/// Renewed often, so that next to nothing of the lease time has gone when a fault comes. A wait
+/// that never ends fails its test.
 inline lock_options leases_of(std::chrono::milliseconds time)
 {
     lock_options options;
@@ -43,7 +44,8 @@ inline bool exists(resp_client& store, const std::string& key = stock)
 }
 
 /// Another client gets in, with a larger fence, and leaves nothing behind.
-inline std::uint64_t next_gets_in(client_thread& other, std::uint64_t after, const lock_options& options = long_leases())
+inline std::uint64_t next_gets_in(client_thread& other, std::uint64_t after,
+                                  const lock_options& options = long_leases())
 {
     taken next = other.lock(stock, options);
     BOOST_TEST(!next.code, next.code.message());

@@ -1,4 +1,5 @@
-// Many processes with many coroutines each count under one lock; some of them are killed, or stopped and woken.
+// Many processes with many coroutines each count under one lock; some of them are killed, or
+// stopped and woken.
 #include <boost/test/unit_test.hpp>
 
 #include "support/client_thread.hpp"
@@ -33,8 +34,9 @@ public:
 
     void start()
     {
-        all.push_back(std::make_unique<process>(std::vector<std::string>{
-            LEASEHOLD_TEST_COUNTER, server.unix_url(), std::to_string(coroutines), std::to_string(lease_.count())}));
+        all.push_back(std::make_unique<process>(
+            std::vector<std::string>{LEASEHOLD_TEST_COUNTER, server.unix_url(),
+                                     std::to_string(coroutines), std::to_string(lease_.count())}));
     }
 
     std::int64_t number(const std::string& key)
@@ -54,11 +56,13 @@ public:
     {
         for (;;) {
             const auto inside = number("inside");
-            const auto found = std::find_if(all.begin(), all.end(), [&](auto& each) { return each->pid() == inside; });
+            const auto found = std::find_if(all.begin(), all.end(),
+                                            [&](auto& each) { return each->pid() == inside; });
             if (found == all.end())
                 continue;
             (*found)->pause();
-            // Whether it still was. Asked twice: what it had sent before has been executed when the second one is answered.
+            // Whether it still was. Asked twice: what it had sent before has been executed when the
+            // second one is answered.
             if (number("inside") == inside && number("inside") == inside)
                 return **found;
             (*found)->resume();

@@ -53,8 +53,12 @@ public:
     void erase(std::string_view name) override { command({"DEL", std::string(name)}); }
     void clear() override { command({"FLUSHALL"}); }
 
-    /// Over a connection of its own: those of others may be closed, or wait. An error comes with its '-', elements are joined by blanks.
-    std::string command(const resp_client::words& words) { return plain(resp_client(server.endpoint()).command(words)); }
+    /// Over a connection of its own: those of others may be closed, or wait. An error comes with
+    /// its '-', elements are joined by blanks.
+    std::string command(const resp_client::words& words)
+    {
+        return plain(resp_client(server.endpoint()).command(words));
+    }
 
     /// Closes all connections.
     void cut()
@@ -70,7 +74,10 @@ class borrowed_lab final : public own_lab
 {
 public:
     using own_lab::own_lab;
-    std::shared_ptr<store> make_store() override { return make_redis_store(app_.connection(), at(server)); }
+    std::shared_ptr<store> make_store() override
+    {
+        return make_redis_store(app_.connection(), at(server));
+    }
 
 private:
     redis_application app_{server.socket()};
@@ -98,7 +105,10 @@ std::unique_ptr<own_lab> make_lab(bool borrowed, std::vector<std::string> option
 /// A client of a lab, connected.
 struct client_of
 {
-    explicit client_of(store_lab& lab) : session(context, lab.make_store()) { session.wait_until_connected(); }
+    explicit client_of(store_lab& lab) : session(context, lab.make_store())
+    {
+        session.wait_until_connected();
+    }
     ~client_of() { BOOST_TEST(!session.listener_misused); }
 
     asio::io_context context;
@@ -116,13 +126,16 @@ constexpr bool both[] = {false, true};
 
 BOOST_AUTO_TEST_SUITE(scripts)
 
-// Found by fuzzing: what looked like an answer was taken for one, and answers that came after it for those to other questions.
+// Found by fuzzing: what looked like an answer was taken for one, and answers that came after it
+// for those to other questions.
 BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_ends_the_connection)
 {
     namespace redis = boost::redis;
     const auto outcome = [](std::string_view bytes) {
         const auto asked = std::make_shared<redis_store::batch>();
-        asked->acquire({.name = "lock", .owner = "a:1", .entry = {}, .lease = 10s, .fences = 1, .budget = 5s}, 0, 0ms, {});
+        asked->acquire(
+            {.name = "lock", .owner = "a:1", .entry = {}, .lease = 10s, .fences = 1, .budget = 5s},
+            0, 0ms, {});
         redis::any_adapter adapter = asked->adapter();
         redis::resp3::parser parser;
         error_code failed;
@@ -131,14 +144,23 @@ BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_ends_the_connection)
         return failed;
     };
     for (const char* good : {"*4\r\n:1\r\n:7\r\n:1\r\n:9\r\n", "-BUSY x\r\n", "!3\r\nOOM\r\n"})
-        BOOST_TEST_CONTEXT(good) { BOOST_TEST(!outcome(good)); }
-    for (const char* odd : {":1\r\n", "+OK\r\n", "_\r\n", "#t\r\n", "$1\r\n1\r\n", "*0\r\n", "*3\r\n:1\r\n:7\r\n:1\r\n", "*5\r\n",
-                            "~4\r\n", "%2\r\n", "|1\r\n", "*2\r\n*2\r\n", "*4\r\n*4\r\n:1\r\n:7\r\n:1\r\n:9\r\n", "*4\r\n:1\r\n:x\r\n",
-                            "*4\r\n:1\r\n,7.5\r\n", "*4\r\n:1\r\n-BUSY x\r\n", "*4\r\n:1\r\n:99999999999999999999\r\n"})
-        BOOST_TEST_CONTEXT(odd) { BOOST_TEST(static_cast<bool>(outcome(odd))); }
+        BOOST_TEST_CONTEXT(good)
+        {
+            BOOST_TEST(!outcome(good));
+        }
+    for (const char* odd :
+         {":1\r\n", "+OK\r\n", "_\r\n", "#t\r\n", "$1\r\n1\r\n", "*0\r\n",
+          "*3\r\n:1\r\n:7\r\n:1\r\n", "*5\r\n", "~4\r\n", "%2\r\n", "|1\r\n", "*2\r\n*2\r\n",
+          "*4\r\n*4\r\n:1\r\n:7\r\n:1\r\n:9\r\n", "*4\r\n:1\r\n:x\r\n", "*4\r\n:1\r\n,7.5\r\n",
+          "*4\r\n:1\r\n-BUSY x\r\n", "*4\r\n:1\r\n:99999999999999999999\r\n"})
+        BOOST_TEST_CONTEXT(odd)
+        {
+            BOOST_TEST(static_cast<bool>(outcome(odd)));
+        }
 }
 
-// Found by fuzzing: Redisson gives "a" and "{a}" the same channel, and only the first of the two was told.
+// Found by fuzzing: Redisson gives "a" and "{a}" the same channel, and only the first of the two
+// was told.
 BOOST_AUTO_TEST_CASE(names_that_share_a_channel_are_each_told)
 {
     own_lab lab;
@@ -161,7 +183,9 @@ BOOST_AUTO_TEST_CASE(names_that_share_a_channel_are_each_told)
     run_until(one.context, [&] { return told("{a}"); });
     BOOST_TEST(!told("a"));
     one.session.unwatch("{a}");
-    run_until(one.context, [&] { return lab.command({"PUBSUB", "CHANNELS"}).find("redisson") == std::string::npos; });
+    run_until(one.context, [&] {
+        return lab.command({"PUBSUB", "CHANNELS"}).find("redisson") == std::string::npos;
+    });
 }
 
 // S1: the cache is emptied between any two commands.
@@ -194,7 +218,8 @@ BOOST_AUTO_TEST_CASE(a_server_that_forgot_the_scripts_is_given_them_again)
     }
 }
 
-// Answers to several batches come in one read: the commands are repeated in the order in which they were asked for.
+// Answers to several batches come in one read: the commands are repeated in the order in which they
+// were asked for.
 BOOST_AUTO_TEST_CASE(a_script_that_is_missing_for_several_batches_changes_no_order)
 {
     own_lab lab;
@@ -210,13 +235,15 @@ BOOST_AUTO_TEST_CASE(a_script_that_is_missing_for_several_batches_changes_no_ord
         std::string order;
         session.on_the_strand([&] {
             for (const std::string_view owner : {"a", "b", "c"})
-                session.get().async_acquire(take("lock", owner), [&, owner](error_code code, acquire_reply reply) {
+                session.get().async_acquire(take("lock", owner), [&, owner](error_code code,
+                                                                            acquire_reply reply) {
                     BOOST_TEST(!code.failed());
                     order += reply.result == granted_t::granted ? std::string(owner) + " " : "- ";
                 });
         });
         context.poll(); // what was not sent at once
-        proxy.wait_until([&](const fault_proxy::counters& now) { return now.replies >= before + 3; });
+        proxy.wait_until(
+            [&](const fault_proxy::counters& now) { return now.replies >= before + 3; });
         proxy.forward();
         run_until(context, [&] { return order.size() >= 6; });
         BOOST_TEST(order == "a - - ");
@@ -236,11 +263,12 @@ BOOST_AUTO_TEST_CASE(a_release_does_not_overtake_an_acquire_whose_script_is_miss
             BOOST_TEST(!code.failed());
             ++answers;
         });
-        c.session.get().async_release(leave("lock", "a:1"), [&](error_code code, release_reply reply) {
-            BOOST_TEST(!code.failed());
-            BOOST_TEST((reply.result == left_t::freed));
-            ++answers;
-        });
+        c.session.get().async_release(leave("lock", "a:1"),
+                                      [&](error_code code, release_reply reply) {
+                                          BOOST_TEST(!code.failed());
+                                          BOOST_TEST((reply.result == left_t::freed));
+                                          ++answers;
+                                      });
     });
     run_until(c.context, [&] { return answers == 2; });
     BOOST_TEST(lab.command({"EXISTS", "lock"}) == "0");
@@ -257,7 +285,8 @@ BOOST_AUTO_TEST_CASE(many_renewals_in_one_call)
     std::vector<renewal> renewals;
     for (std::size_t i = 0; i < count; ++i) {
         if (i % 2 == 0)
-            BOOST_REQUIRE((c.session.acquire(take(names[i], "a:1", 60s)).reply.result == granted_t::granted));
+            BOOST_REQUIRE(
+                (c.session.acquire(take(names[i], "a:1", 60s)).reply.result == granted_t::granted));
         renewals.push_back({names[i], "a:1", 90s});
     }
     const auto got = c.session.renew(renewals);
@@ -283,15 +312,17 @@ BOOST_AUTO_TEST_CASE(answers_are_not_mixed_up)
             for (std::size_t i = 0; i < count; ++i) {
                 const std::string name = std::to_string(i);
                 const auto lease = std::chrono::seconds(10 + i);
-                c.session.get().async_acquire(take(name, "a:1", lease), [&](error_code code, acquire_reply reply) {
-                    wrong += code.failed() || reply.result != granted_t::granted;
-                    ++answers;
-                });
-                c.session.get().async_acquire(take(name, "b:1"), [&, lease](error_code code, acquire_reply reply) {
-                    wrong += code.failed() || reply.result != granted_t::held || reply.remaining > lease ||
-                             reply.remaining < lease - 5s;
-                    ++answers;
-                });
+                c.session.get().async_acquire(
+                    take(name, "a:1", lease), [&](error_code code, acquire_reply reply) {
+                        wrong += code.failed() || reply.result != granted_t::granted;
+                        ++answers;
+                    });
+                c.session.get().async_acquire(
+                    take(name, "b:1"), [&, lease](error_code code, acquire_reply reply) {
+                        wrong += code.failed() || reply.result != granted_t::held ||
+                                 reply.remaining > lease || reply.remaining < lease - 5s;
+                        ++answers;
+                    });
             }
         });
         run_until(c.context, [&] { return answers == 2 * count; });
@@ -415,7 +446,8 @@ BOOST_AUTO_TEST_CASE(a_database_is_selected_and_a_user_logs_in)
     BOOST_TEST(lab.command({"ACL", "WHOAMI"}) == "default");
 }
 
-// 10: a master that was made a replica answers, and another connection has to be made until it is one again.
+// 10: a master that was made a replica answers, and another connection has to be made until it is
+// one again.
 BOOST_AUTO_TEST_CASE(a_server_that_is_no_master_any_more_is_left)
 {
     own_lab lab;
@@ -472,7 +504,8 @@ BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_again_and_again)
     for (int i = 1; i <= 20; ++i) {
         c.session.wait_for_hints(static_cast<std::size_t>(i));
         lab.cut();
-        run_until(c.context, [&] { return c.session.disconnected == i && c.session.connected == i + 1; });
+        run_until(c.context,
+                  [&] { return c.session.disconnected == i && c.session.connected == i + 1; });
         const std::string owner = std::to_string(i);
         BOOST_TEST((c.session.acquire(take(owner, owner)).reply.result == granted_t::granted));
     }
@@ -499,22 +532,26 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there)
     BOOST_TEST(session.hints.empty());
 }
 
-// 6: the command sits in the socket of a server that stands still, and runs when nobody waits for it any more.
+// 6: the command sits in the socket of a server that stands still, and runs when nobody waits for
+// it any more.
 BOOST_AUTO_TEST_CASE(a_server_that_stands_still)
 {
     for (const bool borrowed : both) {
         const auto lab = make_lab(borrowed);
         config where = at(lab->server);
         where.timeout = 30ms;
-        const auto app = borrowed ? std::make_unique<redis_application>(lab->server.socket()) : nullptr;
+        const auto app = borrowed ? std::make_unique<redis_application>(lab->server.socket())
+                                  : nullptr;
         asio::io_context context;
-        store_session session(context, borrowed ? make_redis_store(app->connection(), where) : make_redis_store(where));
+        store_session session(context, borrowed ? make_redis_store(app->connection(), where)
+                                                : make_redis_store(where));
         session.wait_until_connected();
         lab->command({"CLIENT", "PAUSE", "200", "ALL"});
         acquire_request request = take("lock", "a:1");
         request.budget = 30ms;
         BOOST_TEST((session.acquire(request).code == errc::outcome_unknown));
-        // The late answer of the first belongs to nobody; the next gets its own. The first one refused itself.
+        // The late answer of the first belongs to nobody; the next gets its own. The first one
+        // refused itself.
         run_until(context, [&] {
             const auto next = session.acquire(take("lock", "b:1"));
             return !next.code.failed() && next.reply.result == granted_t::granted;
@@ -540,8 +577,9 @@ BOOST_AUTO_TEST_SUITE(lifetime)
 BOOST_AUTO_TEST_CASE(what_cannot_be_a_store_is_refused)
 {
     const auto refused = [](auto make) {
-        BOOST_CHECK_EXCEPTION(make(), boost::system::system_error,
-                              [](const auto& error) { return error.code() == errc::invalid_option; });
+        BOOST_CHECK_EXCEPTION(make(), boost::system::system_error, [](const auto& error) {
+            return error.code() == errc::invalid_option;
+        });
     };
     refused([] { return make_redis_store(config("memory:")); });
     refused([] { return make_redis_store(std::shared_ptr<boost::redis::connection>()); });
@@ -553,7 +591,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_a_store_is_refused)
     });
 }
 
-// The context ends first, with everything on its way; nothing is kept, and the store is of no use afterwards.
+// The context ends first, with everything on its way; nothing is kept, and the store is of no use
+// afterwards.
 BOOST_AUTO_TEST_CASE(a_context_ends_with_everything_outstanding)
 {
     for (const bool borrowed : both) {
@@ -625,7 +664,9 @@ BOOST_AUTO_TEST_CASE(a_store_is_destroyed_without_close)
         store->async_acquire(take("lock", "a:1"), [&](error_code, acquire_reply) { ++answers; });
         const int calls = ears.calls;
         store.reset();
-        run_until(context, [&] { return answers == 1; }); // of a borrowed connection it comes from another context
+        run_until(context, [&] {
+            return answers == 1;
+        }); // of a borrowed connection it comes from another context
         context.restart();
         context.run(); // ends: nothing goes on
         BOOST_TEST_CONTEXT("borrowed " << borrowed)

@@ -12,7 +12,8 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-/// A server may need seconds to be replaced: leases that outlive that, and others that do not, are wanted on purpose.
+/// A server may need seconds to be replaced: leases that outlive that, and others that do not, are
+/// wanted on purpose.
 lock_options outliving()
 {
     lock_options options = long_leases();
@@ -60,7 +61,8 @@ BOOST_AUTO_TEST_CASE(master_killed)
 
     deployment.kill_master();
     deployment.wait_for_new_master();
-    // Without a server for longer than its lease: it was told; how it ends depends on when it is asked for again.
+    // Without a server for longer than its lease: it was told; how it ends depends on when it is
+    // asked for again.
     taken next = get(brief_waiting, 60s);
     BOOST_TEST_REQUIRE(!next.code, next.code.message());
     BOOST_TEST(!brief.held.valid());
@@ -81,7 +83,8 @@ BOOST_AUTO_TEST_CASE(master_killed)
     BOOST_TEST(!exists(store));
 }
 
-// The writes that the old master took while it was cut off are lost: a second grant is possible then, and the fence is what tells them apart.
+// The writes that the old master took while it was cut off are lost: a second grant is possible
+// then, and the fence is what tells them apart.
 BOOST_AUTO_TEST_CASE(row_09_failover_with_lost_writes)
 {
     sentinel_deployment deployment;
@@ -110,7 +113,8 @@ BOOST_AUTO_TEST_CASE(row_09_failover_with_lost_writes)
     BOOST_TEST(next.held.valid());
 }
 
-// The connection stays open and answers READONLY from now on: that is no failure of a lock, but a reason to look for the master.
+// The connection stays open and answers READONLY from now on: that is no failure of a lock, but a
+// reason to look for the master.
 BOOST_AUTO_TEST_CASE(row_10_planned_demotion)
 {
     sentinel_deployment deployment;
@@ -125,13 +129,15 @@ BOOST_AUTO_TEST_CASE(row_10_planned_demotion)
 
     redis_server& old = deployment.master();
     resp_client on_old = old.connect();
-    // Which one follows is for the Sentinels to say; they are told afterwards, so that for a while there is no master at all.
+    // Which one follows is for the Sentinels to say; they are told afterwards, so that for a while
+    // there is no master at all.
     const auto next_index = (deployment.master_index() + 1) % sentinel_deployment::server_count;
     on_old.done({"REPLICAOF", "127.0.0.1", std::to_string(deployment.server(next_index).port())});
     BOOST_TEST(on_old.command({"SET", "k", "v"}).text.starts_with("READONLY"));
     holder.seen().wait_for(kind::renewal_late, 1, 60s);
     BOOST_TEST(held.held.valid());
-    // Sentinel may turn it back into the master, which it never stopped to be for them, or another one takes over.
+    // Sentinel may turn it back into the master, which it never stopped to be for them, or another
+    // one takes over.
     goes_on(holder, held.held);
     BOOST_TEST(held.held.fence() == fence);
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));

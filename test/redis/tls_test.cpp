@@ -20,11 +20,13 @@ using namespace std::chrono_literals;
 class certificate
 {
 public:
-    certificate(const temporary_directory& where, const std::string& name, const std::string& alternative_name)
+    certificate(const temporary_directory& where, const std::string& name,
+                const std::string& alternative_name)
         : key(where.file(name + ".key")), text(where.file(name + ".pem"))
     {
-        child openssl({.command = {"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                                   "-keyout", key, "-out", text, "-days", "2", "-subj", "/CN=" + name, "-addext",
+        child openssl({.command = {"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                                   "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out",
+                                   text, "-days", "2", "-subj", "/CN=" + name, "-addext",
                                    "subjectAltName=" + alternative_name, "-batch"}});
         const auto ended = openssl.wait(30s);
         BOOST_TEST_REQUIRE(ended.has_value());
@@ -39,8 +41,9 @@ struct tls_server
 {
     explicit tls_server(const std::string& alternative_name)
         : own(files, "server", alternative_name),
-          server({"--tls-port", std::to_string(port.number()), "--bind", "127.0.0.1", "--tls-cert-file", own.text, "--tls-key-file",
-                  own.key, "--tls-ca-cert-file", own.text, "--tls-auth-clients", "no"})
+          server({"--tls-port", std::to_string(port.number()), "--bind", "127.0.0.1",
+                  "--tls-cert-file", own.text, "--tls-key-file", own.key, "--tls-ca-cert-file",
+                  own.text, "--tls-auth-clients", "no"})
     {}
 
     std::string url(const std::string& host, const std::string& query) const
@@ -96,5 +99,6 @@ BOOST_AUTO_TEST_CASE(a_certificate_that_nobody_vouches_for_is_refused)
 BOOST_AUTO_TEST_CASE(a_server_without_tls_is_refused)
 {
     const redis_server plain({}, {.tcp = true});
-    BOOST_TEST((refusal("rediss://127.0.0.1:" + std::to_string(plain.port()) + "?verify=none&reconnect=10") == condition::store_fault));
+    BOOST_TEST((refusal("rediss://127.0.0.1:" + std::to_string(plain.port()) +
+                        "?verify=none&reconnect=10") == condition::store_fault));
 }

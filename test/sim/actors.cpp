@@ -104,9 +104,9 @@ void actors::guard(actor& a)
         return asio::async_initiate<const asio::deferred_t, void(error_code)>(
             [this, &a, deaf](auto handler) {
                 const auto on = asio::get_associated_executor(handler);
-                const auto slot =
-                    deaf ? asio::cancellation_slot()
-                         : asio::cancellation_slot(asio::get_associated_cancellation_slot(handler));
+                const auto slot = deaf ? asio::cancellation_slot()
+                                       : asio::cancellation_slot(
+                                             asio::get_associated_cancellation_slot(handler));
                 auto done = [this, &a, handler = std::move(handler)](error_code e) mutable {
                     // The lease is an object of `with_lock`, and not to be looked at when that has
                     // ended.
@@ -191,8 +191,8 @@ void actors::entered(actor& a, process& p, error_code failed, lease held)
     a.cancelling.emplace(*p.host);
     a.cancelling->expires_after(trial_.hold_for(
         a.index % 2 == 0 ? a.op->hold / 2 : milliseconds(a.op->hold + milliseconds(5))));
-    auto done =
-        once(p, a.inner_due, [this, &a, &p](error_code) { leave(a, a.inner, p, a.inner_due); });
+    auto done = once(p, a.inner_due,
+                     [this, &a, &p](error_code) { leave(a, a.inner, p, a.inner_due); });
     a.cancelling->async_wait(asio::bind_executor(p.host->get_executor(), std::move(done)));
 }
 

@@ -37,12 +37,12 @@ void checks::granted(const testing::server::grant& g)
 {
     ++trial_.grants;
     name_state& n = trial_.names[static_cast<std::size_t>(g.name.back() - '0')];
-    const bool counts_on =
-        trial_.now() - n.broken > at_once && !(trial_.stepped_back && n.broken != never);
+    const bool counts_on = trial_.now() - n.broken > at_once &&
+                           !(trial_.stepped_back && n.broken != never);
     if (!g.repeated && g.first_fence <= n.highest_granted && counts_on)
         trial_.wrong("fence: the store granted " + std::to_string(g.first_fence) + " after " +
                      std::to_string(n.highest_granted));
-    const auto budget = std::min<clock::duration>(leasehold::detail::runtime::request_limit,
+    const auto budget = std::min<clock::duration>(leasehold::detail::turn_context::request_limit,
                                                   trial_.scenario.options.lease_time);
     if (g.age > budget + budget / 50 + 100ms && !trial_.stepped_back && !trial_.clocks_beyond)
         trial_.wrong("late: the store granted a request that was " + std::to_string(g.age / 1ms) +
@@ -241,8 +241,8 @@ void checks::look_for_orphans()
             return std::any_of(actors.begin(), actors.end(),
                                [&](const actor& a) { return a.owner == owner && is_so(a); });
         };
-        const bool wanted =
-            any_of_owner([](const actor& a) { return !a.ended || a.inner || a.inner_due > 0; });
+        const bool wanted = any_of_owner(
+            [](const actor& a) { return !a.ended || a.inner || a.inner_due > 0; });
         const bool crashed = std::any_of(trial_.processes.begin(), trial_.processes.end(),
                                          [](const process& p) { return p.dead; });
         // A lease that was lost is given back by its time to live alone.
@@ -266,8 +266,8 @@ void checks::shut_down(const process& p, error_code failed, clock::time_point be
     for (const actor& a : trial_.actors) {
         // An owner goes from one lease to the next; others may be in under it, and the last one may
         // have lost it.
-        const bool else_told =
-            std::any_of(trial_.actors.begin(), trial_.actors.end(), [&](const actor& b) {
+        const bool else_told = std::any_of(
+            trial_.actors.begin(), trial_.actors.end(), [&](const actor& b) {
                 return b.owner == a.owner &&
                        (b.entering || b.unreleased || (b.told && b.reason != errc::shut_down));
             });

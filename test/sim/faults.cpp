@@ -121,8 +121,8 @@ void faults::apply(const fault& f, process& p)
     if (trial_.healed() || p.dead || p.host->is_crashed())
         return;
     count(f, p);
-    const auto left =
-        std::chrono::duration_cast<milliseconds>(trial_.time(trial_.scenario.heals) - trial_.now());
+    const auto left = std::chrono::duration_cast<milliseconds>(trial_.time(trial_.scenario.heals) -
+                                                               trial_.now());
     const milliseconds how_long = std::min(f.how_long, left);
     name_state& n = trial_.names[f.name % trial_.scenario.names];
     trial_.note(p, std::string("FAULT ") + name_of(f.what) + " " +
@@ -133,8 +133,8 @@ void faults::apply(const fault& f, process& p)
     befall_server(f, n, how_long);
     befall_process(f, p, how_long);
     worsen(f, p);
-    trial_.troubled_until =
-        std::max(trial_.troubled_until, trial_.now() + trouble_of(f, how_long, left));
+    trial_.troubled_until = std::max(trial_.troubled_until,
+                                     trial_.now() + trouble_of(f, how_long, left));
 }
 
 void faults::break_exclusion(const fault& f, name_state& n)

@@ -1,8 +1,11 @@
-// Every way to break off an operation, at every step of its run: cancellations, the end of its objects, its process and its world, and every kind of
-// answer that a store can fail with, for each request. Whatever happens, the lock is held by nobody or by a lease that lives, and goes on to the next.
+// Every way to break off an operation, at every step of its run: cancellations, the end of its
+// objects, its process and its world, and every kind of answer that a store can fail with, for each
+// request. Whatever happens, the lock is held by nobody or by a lease that lives, and goes on to
+// the next.
 #include "mutant.hpp"
 
 #include <leasehold/client.hpp>
+#include <leasehold/detail/access.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/mutex.hpp>
 #include <leasehold/testing/world.hpp>
@@ -92,14 +95,16 @@ private:
 struct party
 {
     explicit party(testing::world& world, testing::server& server, const char* called)
-        : host(&world.make_host(called)), locks(new leasehold::client(host->make_client(server))), core(locks->core())
+        : host(&world.make_host(called)),
+          locks(new leasehold::client(host->make_client(server))),
+          core(leasehold::detail::access::state_of(*locks))
     {
         locks->async_run(run.handler());
     }
 
     testing::host* host;
     std::unique_ptr<leasehold::client> locks;
-    std::weak_ptr<leasehold::detail::core> core;
+    std::weak_ptr<leasehold::detail::client_state> core;
     leasehold::lease held;
     duty run;
 };
@@ -107,7 +112,8 @@ struct party
 class stage
 {
 public:
-    stage(operation what, std::uint64_t seed) : what_(what), world_(std::make_unique<testing::world>(seed))
+    stage(operation what, std::uint64_t seed)
+        : what_(what), world_(std::make_unique<testing::world>(seed))
     {
         world_->run_for(100ms);
         switch (what) {
@@ -130,14 +136,19 @@ public:
             lock.async_lock(cancellable(tested.handler(&subject.held)));
             world_->after(30ms, [this] { holder.held = {}; });
             break;
-        case operation::enter: lock.async_lock(holder.held.owner(), cancellable(tested.handler(&subject.held))); break;
+        case operation::enter:
+            lock.async_lock(holder.held.owner(), cancellable(tested.handler(&subject.held)));
+            break;
         case operation::renew: subject.held.async_wait_lost(cancellable(tested.handler())); break;
         case operation::release: subject.held.async_release(cancellable(tested.handler())); break;
         }
     }
 
     /// Whether the operation has run its course, when nothing befalls it.
-    bool is_over() const { return what_ == operation::renew ? subject.locks->stats().renewed == 2 : tested.calls() > 0; }
+    bool is_over() const
+    {
+        return what_ == operation::renew ? subject.locks->stats().renewed == 2 : tested.calls() > 0;
+    }
 
     /// How many things have happened since it began, and how many requests were sent.
     std::uint64_t events() const { return world_->events() - began_; }
@@ -190,18 +201,21 @@ public:
         while (getting.calls() == 0 && world_->now() < end && step(end - world_->now())) {
         }
         expect(getting.calls() == 1 && !getting.code(), "the next one does not get in");
-        expect(next.held.valid() && server_.holder(name) == next.held.owner().id(), "the next one is in, and the store says otherwise");
+        expect(next.held.valid() && server_.holder(name) == next.held.owner().id(),
+               "the next one is in, and the store says otherwise");
         next.held = {};
         run_for(10s);
         expect(server_.locks() == 0, "a lock is left");
         expect(server_.watches() == 0, "a subscription is left");
-        expect(crashed || tested.calls() == 1, tested.calls() == 0 ? "a handler is not called" : "a handler is called twice");
+        expect(crashed || tested.calls() == 1,
+               tested.calls() == 0 ? "a handler is not called" : "a handler is called twice");
         expect(crashed || !tested.is_kept(), "a handler is kept");
         for (party* each : {&subject, &holder, &next}) {
             if (!each->locks || each->host->is_crashed())
                 continue;
             const leasehold::client_stats now = each->locks->stats();
-            expect(now.held == 0 && now.waiting == 0 && now.orphans == 0 && now.watched == 0, "something is counted still");
+            expect(now.held == 0 && now.waiting == 0 && now.orphans == 0 && now.watched == 0,
+                   "something is counted still");
             each->locks.reset();
         }
         run_for(3s);
@@ -213,7 +227,8 @@ public:
         }
     }
 
-    /// Destroys the world, and looks whether anything was kept. What was wrong first of all; empty: nothing.
+    /// Destroys the world, and looks whether anything was kept. What was wrong first of all; empty:
+    /// nothing.
     std::string end()
     {
         world_.reset();
@@ -222,7 +237,8 @@ public:
         signal.reset(); // its slot refers to the operation
         for (party* each : {&subject, &holder, &next}) {
             expect(!each->held.valid(), "a lease outlives its world");
-            expect(each->run.calls() <= 1 && !each->run.is_kept(), "a client's run is kept, or ends twice");
+            expect(each->run.calls() <= 1 && !each->run.is_kept(),
+                   "a client's run is kept, or ends twice");
             each->held = {};
             each->locks.reset();
             expect(each->core.expired(), "a client is kept after its world");
@@ -283,7 +299,9 @@ private:
         if (s == step::acquire_sent || s == step::renewal_sent || s == step::release_sent) {
             if (++requests_ == at_request_)
                 std::exchange(then_, nullptr)(*this);
-        } else if ((s == step::acquire_ran || s == step::renewal_ran || s == step::release_ran) && when_run_) {
+        }
+        else if ((s == step::acquire_ran || s == step::renewal_ran || s == step::release_ran) &&
+                 when_run_) {
             std::exchange(when_run_, nullptr)(*this);
         }
     }
@@ -296,7 +314,8 @@ public:
     party subject{*world_, server_, "subject"};
     party holder{*world_, server_, "holder"};
     party next{*world_, server_, "next"};
-    std::unique_ptr<asio::cancellation_signal> signal = std::make_unique<asio::cancellation_signal>(); ///< Of the operation.
+    std::unique_ptr<asio::cancellation_signal> signal =
+        std::make_unique<asio::cancellation_signal>(); ///< Of the operation.
     duty tested;
 
 private:
@@ -318,12 +337,15 @@ struct injection
 
 const std::vector<injection> at_a_step = {
     {"nothing", [](stage&) {}, true},
-    {"terminal cancellation", [](stage& s) { s.signal->emit(asio::cancellation_type::terminal); }, true},
-    {"partial cancellation", [](stage& s) { s.signal->emit(asio::cancellation_type::partial); }, true},
+    {"terminal cancellation", [](stage& s) { s.signal->emit(asio::cancellation_type::terminal); },
+     true},
+    {"partial cancellation", [](stage& s) { s.signal->emit(asio::cancellation_type::partial); },
+     true},
     {"total cancellation", [](stage& s) { s.signal->emit(asio::cancellation_type::total); }, true},
     {"every cancellation",
      [](stage& s) {
-         for (const auto type : {asio::cancellation_type::total, asio::cancellation_type::partial, asio::cancellation_type::terminal})
+         for (const auto type : {asio::cancellation_type::total, asio::cancellation_type::partial,
+                                 asio::cancellation_type::terminal})
              s.signal->emit(type);
      },
      true},
@@ -337,8 +359,7 @@ const std::vector<injection> at_a_step = {
 };
 
 const std::vector<injection> at_a_request = {
-    {"refused",
-     [](stage& s) { s.server().refuse(5ms); }}, // a message takes two at most
+    {"refused", [](stage& s) { s.server().refuse(5ms); }}, // a message takes two at most
     {"run, answer lost",
      [](stage& s) {
          testing::conditions all_lost = s.subject.host->network();
@@ -346,13 +367,20 @@ const std::vector<injection> at_a_request = {
          const testing::conditions before = s.subject.host->network();
          s.subject.host->network(all_lost);
          // The answer leaves in the same step in which it has run.
-         s.when_run([before](stage& then) { then.world().after(1us, [&then, before] { then.subject.host->network(before); }); });
+         s.when_run([before](stage& then) {
+             then.world().after(1us, [&then, before] { then.subject.host->network(before); });
+         });
      }},
-    {"connection reset while it is under way", [](stage& s) { s.subject.host->reset_connections(); }},
-    {"connection reset when it has run", [](stage& s) { s.when_run([](stage& then) { then.subject.host->reset_connections(); }); }},
-    {"server down when it arrives", [](stage& s) { s.server().restart(testing::server::data::kept, 100ms); }},
+    {"connection reset while it is under way",
+     [](stage& s) { s.subject.host->reset_connections(); }},
+    {"connection reset when it has run",
+     [](stage& s) { s.when_run([](stage& then) { then.subject.host->reset_connections(); }); }},
+    {"server down when it arrives",
+     [](stage& s) { s.server().restart(testing::server::data::kept, 100ms); }},
     {"server restarted when it has run",
-     [](stage& s) { s.when_run([](stage& then) { then.server().restart(testing::server::data::kept, 100ms); }); }},
+     [](stage& s) {
+         s.when_run([](stage& then) { then.server().restart(testing::server::data::kept, 100ms); });
+     }},
 };
 
 struct extent
@@ -374,7 +402,8 @@ struct extent
     }
 };
 
-/// In the run of one seed: other seeds have other delays, and another order of what happens at once.
+/// In the run of one seed: other seeds have other delays, and another order of what happens at
+/// once.
 void inject_everywhere(operation what, std::uint64_t seed, extent& all)
 {
     std::uint64_t steps = 0;
@@ -427,7 +456,8 @@ void nothing_breaks(operation what)
     extent all;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed)
         inject_everywhere(what, seed, all);
-    BOOST_TEST_MESSAGE(all.injections << " injections at " << all.steps << " steps and " << all.requests << " requests of " << seeds << " runs");
+    BOOST_TEST_MESSAGE(all.injections << " injections at " << all.steps << " steps and "
+                                      << all.requests << " requests of " << seeds << " runs");
     BOOST_TEST(all.first == "");
     BOOST_TEST(all.broken == 0u);
     BOOST_TEST(all.requests >= seeds);
@@ -479,8 +509,10 @@ BOOST_AUTO_TEST_CASE(deliberate_errors_are_found)
 {
     using leasehold::mutant;
     const std::vector<std::pair<mutant, operation>> errors = {
-        {mutant::orphan_kept, operation::lock},           {mutant::cancelled_grant_kept, operation::lock},
-        {mutant::abandoned_entry_kept, operation::enter}, {mutant::shutdown_keeps, operation::renew},
+        {mutant::orphan_kept, operation::lock},
+        {mutant::cancelled_grant_kept, operation::lock},
+        {mutant::abandoned_entry_kept, operation::enter},
+        {mutant::shutdown_keeps, operation::renew},
         {mutant::only_hints, operation::lock_taken},
     };
     for (const auto& [error, what] : errors) {
@@ -488,8 +520,13 @@ BOOST_AUTO_TEST_CASE(deliberate_errors_are_found)
         extent all;
         for (std::uint64_t seed = 1; seed <= 3; ++seed)
             inject_everywhere(what, seed, all);
-        BOOST_TEST_MESSAGE("error " << static_cast<int>(error) << ": " << all.broken << " of " << all.injections << " injections show it, the first: " << all.first);
-        BOOST_TEST_CONTEXT("error " << static_cast<int>(error)) { BOOST_TEST(all.broken > 0u); }
+        BOOST_TEST_MESSAGE("error " << static_cast<int>(error) << ": " << all.broken << " of "
+                                    << all.injections
+                                    << " injections show it, the first: " << all.first);
+        BOOST_TEST_CONTEXT("error " << static_cast<int>(error))
+        {
+            BOOST_TEST(all.broken > 0u);
+        }
     }
 }
 

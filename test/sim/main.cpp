@@ -1,8 +1,8 @@
 // Runs seeds in the simulator; or one with its timeline; or looks for the mutants.
 #include "sim/mutants.hpp"
 #include "sim/plan.hpp"
-#include "sim/shrink.hpp"
 #include "sim/run.hpp"
+#include "sim/shrink.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -26,7 +26,8 @@ using leasehold::mutant;
 
 namespace {
 
-constexpr char usage[] = R"(usage: sim [--seeds N] [--from SEED] [--cells N] [--seed S [--trace]] [--mutants [--limit N] [--only NAME]]
+constexpr char usage[] =
+    R"(usage: sim [--seeds N] [--from SEED] [--cells N] [--seed S [--trace]] [--mutants [--limit N] [--only NAME]]
 
   --seeds N     run N seeds (20000)
   --from SEED   beginning with this one (1)
@@ -104,8 +105,10 @@ void print_timeline(const sim::plan& what)
 {
     sim::coverage none;
     std::cout << describe(what) << '\n';
-    const auto verdict = sim::run(what, none, [](std::string_view line) { std::cout << line << '\n'; });
-    std::cout << "\nhash " << std::hex << verdict.hash << std::dec << (verdict.wrong.empty() ? "" : "\nWRONG ") << verdict.wrong << '\n';
+    const auto verdict = sim::run(what, none,
+                                  [](std::string_view line) { std::cout << line << '\n'; });
+    std::cout << "\nhash " << std::hex << verdict.hash << std::dec
+              << (verdict.wrong.empty() ? "" : "\nWRONG ") << verdict.wrong << '\n';
 }
 
 void report(const sim::plan& failing, const sim::verdict& how)
@@ -130,7 +133,8 @@ bool print_coverage(const sim::coverage& counted, std::uint64_t least)
         for (std::size_t p = 0; p < static_cast<std::size_t>(sim::phase::count_); ++p) {
             const auto hits = counted.met[f][p];
             enough = enough && hits >= least;
-            std::printf("%10llu%c", static_cast<unsigned long long>(hits), hits < least ? '!' : ' ');
+            std::printf("%10llu%c", static_cast<unsigned long long>(hits),
+                        hits < least ? '!' : ' ');
         }
         std::printf("\n");
     }
@@ -140,9 +144,10 @@ bool print_coverage(const sim::coverage& counted, std::uint64_t least)
 void print_speed(std::uint64_t seeds, const sim::coverage& counted, double cpu)
 {
     const auto hours = static_cast<double>(counted.simulated / std::chrono::seconds(1)) / 3600;
-    std::printf("%llu seeds, %.1f s of CPU, %.0f seeds a second, %.1f simulated hours, %.0f events a seed\n",
-                static_cast<unsigned long long>(seeds), cpu, static_cast<double>(seeds) / cpu, hours,
-                static_cast<double>(counted.events) / static_cast<double>(seeds));
+    std::printf("%llu seeds, %.1f s of CPU, %.0f seeds a second, %.1f simulated hours, %.0f events "
+                "a seed\n",
+                static_cast<unsigned long long>(seeds), cpu, static_cast<double>(seeds) / cpu,
+                hours, static_cast<double>(counted.events) / static_cast<double>(seeds));
     std::fflush(stdout);
 }
 
@@ -166,16 +171,21 @@ int run_seeds(const arguments& a)
             std::cout << "seed " << seed << ": two runs with two hashes\n";
             return 1;
         }
-        if (const auto now = std::chrono::steady_clock::now(); now - said > std::chrono::seconds(10)) {
+        if (const auto now = std::chrono::steady_clock::now();
+            now - said > std::chrono::seconds(10)) {
             said = now;
             print_speed(seed - a.from + 1, counted, cpu_seconds() - began);
         }
     }
     print_speed(a.seeds, counted, cpu_seconds() - began);
-    std::printf("%llu operations, %llu leases, %llu handed over, %llu losses, %llu overlaps excused by lost data, %llu commands; hash %016llx\n",
-                static_cast<unsigned long long>(counted.operations), static_cast<unsigned long long>(counted.leases),
-                static_cast<unsigned long long>(counted.handed_over), static_cast<unsigned long long>(counted.losses),
-                static_cast<unsigned long long>(counted.overlaps_excused), static_cast<unsigned long long>(counted.commands),
+    std::printf("%llu operations, %llu leases, %llu handed over, %llu losses, %llu overlaps "
+                "excused by lost data, %llu commands; hash %016llx\n",
+                static_cast<unsigned long long>(counted.operations),
+                static_cast<unsigned long long>(counted.leases),
+                static_cast<unsigned long long>(counted.handed_over),
+                static_cast<unsigned long long>(counted.losses),
+                static_cast<unsigned long long>(counted.overlaps_excused),
+                static_cast<unsigned long long>(counted.commands),
                 static_cast<unsigned long long>(hashes));
     if (!print_coverage(counted, a.cells)) {
         std::cout << "cells marked ! were hit less than " << a.cells << " times\n";
@@ -208,7 +218,8 @@ void hunt(std::uint64_t from, std::uint64_t limit, catch_of_mutant& out)
 /// In a process of its own: some errors do not only break promises.
 catch_of_mutant hunt_apart(mutant which, std::uint64_t from, std::uint64_t limit)
 {
-    void* const memory = ::mmap(nullptr, sizeof(catch_of_mutant), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const memory = ::mmap(nullptr, sizeof(catch_of_mutant), PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         throw std::runtime_error("no shared memory");
     auto& shared = *new (memory) catch_of_mutant{};
@@ -227,7 +238,8 @@ catch_of_mutant hunt_apart(mutant which, std::uint64_t from, std::uint64_t limit
     ::munmap(memory, sizeof(catch_of_mutant));
     if (WIFSIGNALED(status)) {
         result.found = true;
-        std::snprintf(result.how, sizeof result.how, "the process ended with signal %d", WTERMSIG(status));
+        std::snprintf(result.how, sizeof result.how, "the process ended with signal %d",
+                      WTERMSIG(status));
     }
     return result;
 }
@@ -243,7 +255,9 @@ int run_mutants(const arguments& a)
         std::fflush(stdout);
         const auto result = hunt_apart(which, a.from, a.limit);
         missed += result.found ? 0 : 1;
-        std::printf("%-26s %8llu  %s\n", sim::name_of(which), static_cast<unsigned long long>(result.seeds), result.found ? result.how : "NOT FOUND");
+        std::printf("%-26s %8llu  %s\n", sim::name_of(which),
+                    static_cast<unsigned long long>(result.seeds),
+                    result.found ? result.how : "NOT FOUND");
     }
     return missed == 0 ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-// The simulated store is only worth what its resemblance to a server is: random calls of the scripts give the same replies in both.
+// The simulated store is only worth what its resemblance to a server is: random calls of the
+// scripts give the same replies in both.
 #include "leasehold_scripts.hpp"
 #include "store/memory/lock_table.hpp"
 #include "support/redis_server.hpp"
@@ -21,9 +22,9 @@ using namespace leasehold;
 using namespace leasehold::test;
 using namespace std::chrono_literals;
 using memory::instant;
+using memory::lock_table;
 using memory::microseconds;
 using memory::milliseconds;
-using memory::table;
 
 namespace {
 
@@ -67,14 +68,17 @@ request make(testing::impl::generator& random, microseconds now)
     constexpr std::uint32_t blocks[] = {1, 1, 2, 10, 1001, 100'000};
     r.fences = blocks[random.below(6)];
     const auto limit = random.below(4);
-    r.latest = limit == 0 ? now.count() - random.between(1, 2000) : limit == 1 ? now.count() + random.between(0, 2000) : 0;
+    r.latest = limit == 0   ? now.count() - random.between(1, 2000)
+               : limit == 1 ? now.count() + random.between(0, 2000)
+                            : 0;
     return r;
 }
 
 class scripts
 {
 public:
-    explicit scripts(resp_client& server, milliseconds retention) : server_(server), retention_(retention)
+    explicit scripts(resp_client& server, milliseconds retention)
+        : server_(server), retention_(retention)
     {
         acquire_ = server.string({"SCRIPT", "LOAD", leasehold::scripts::acquire});
         renew_ = server.string({"SCRIPT", "LOAD", leasehold::scripts::renew});
@@ -86,10 +90,13 @@ public:
         const std::string fence = "redisson_lock_token:{" + r.name + "}";
         switch (r.what) {
         case request::kind::acquire:
-            return make_request({"EVALSHA", acquire_, "2", r.name, fence, r.owner, std::to_string(r.lease.count()), std::to_string(r.fences),
-                                 std::to_string(r.latest), std::to_string(retention_.count()), r.entry});
+            return make_request({"EVALSHA", acquire_, "2", r.name, fence, r.owner,
+                                 std::to_string(r.lease.count()), std::to_string(r.fences),
+                                 std::to_string(r.latest), std::to_string(retention_.count()),
+                                 r.entry});
         case request::kind::renew:
-            return make_request({"EVALSHA", renew_, "1", r.name, r.owner, std::to_string(r.lease.count())});
+            return make_request(
+                {"EVALSHA", renew_, "1", r.name, r.owner, std::to_string(r.lease.count())});
         case request::kind::release:
             return make_request({"EVALSHA", release_, "1", r.name, r.owner, r.entry, "channel"});
         case request::kind::erase: return make_request({"DEL", r.name});
@@ -107,13 +114,14 @@ private:
 };
 
 /// What the model says, as the server would.
-std::string said_by(table& model, const request& r, microseconds now)
+std::string said_by(lock_table& model, const request& r, microseconds now)
 {
     const instant at = instant::one_clock(now);
     std::ostringstream out;
     switch (r.what) {
     case request::kind::acquire: {
-        const auto reply = model.acquire({r.name, r.owner, r.entry, r.lease, r.fences, {}}, microseconds(r.latest), at);
+        const auto reply = model.acquire({r.name, r.owner, r.entry, r.lease, r.fences, {}},
+                                         microseconds(r.latest), at);
         switch (reply.result) {
         case acquire_reply::outcome::granted:
             out << "[1, " << reply.first_fence << ", " << reply.fences;
@@ -125,7 +133,11 @@ std::string said_by(table& model, const request& r, microseconds now)
         out << ", " << now.count() << ']';
         break;
     }
-    case request::kind::renew: out << '[' << (model.renew({r.name, r.owner, r.lease}, at) == renewal_result::renewed ? 1 : 0) << ']'; break;
+    case request::kind::renew:
+        out << '['
+            << (model.renew({r.name, r.owner, r.lease}, at) == renewal_result::renewed ? 1 : 0)
+            << ']';
+        break;
     case request::kind::release:
         switch (model.release({r.name, r.owner, r.entry}, at)) {
         case release_reply::outcome::freed: out << "[1, 0]"; break;
@@ -150,8 +162,8 @@ std::string told_by(const resp_value& value)
 std::string text(const request& r)
 {
     std::ostringstream out;
-    out << static_cast<int>(r.what) << ' ' << r.name << ' ' << r.owner << " entry '" << r.entry << "' lease " << r.lease.count() << " fences "
-        << r.fences << " latest " << r.latest;
+    out << static_cast<int>(r.what) << ' ' << r.name << ' ' << r.owner << " entry '" << r.entry
+        << "' lease " << r.lease.count() << " fences " << r.fences << " latest " << r.latest;
     return out.str();
 }
 
@@ -163,7 +175,7 @@ std::size_t compare(milliseconds retention, std::uint64_t seed)
     redis_server process({}, {.environment = clock.environment()});
     resp_client server = process.connect();
     const scripts run(server, retention);
-    table model(retention);
+    lock_table model(retention);
     testing::impl::generator random(seed);
     std::size_t different = 0;
     std::map<std::string, std::size_t> seen; // kind of call and how its reply begins
@@ -182,17 +194,22 @@ std::size_t compare(milliseconds retention, std::uint64_t seed)
             const std::string said = said_by(model, each, now);
             ++seen[std::to_string(static_cast<int>(each.what)) + told.substr(0, told.find(','))];
             if (told != said && different++ == 0)
-                BOOST_ERROR("after " << done << " calls, " << text(each) << ": the server says " << told << ", the model " << said);
+                BOOST_ERROR("after " << done << " calls, " << text(each) << ": the server says "
+                                     << told << ", the model " << said);
         }
         if (different != 0)
             return different;
-        // Mostly within leases, now and then beyond the retention. Never back: what has expired is gone from a server at some time of its own
-        // choice, so after a step back both answers are right.
-        clock.advance(microseconds(random.below(100) < 92 ? random.between(1, 15'000) : random.between(1, 200'000)));
+        // Mostly within leases, now and then beyond the retention. Never back: what has expired is
+        // gone from a server at some time of its own choice, so after a step back both answers are
+        // right.
+        clock.advance(microseconds(random.below(100) < 92 ? random.between(1, 15'000)
+                                                          : random.between(1, 200'000)));
     }
     // Whatever a script can say was said often enough to be compared.
-    for (const char* each : {"0[1", "0[0", "0[-1", "0[-2", "1[1]", "1[0]", "2[1", "2[2", "2[0", "31", "30"})
-        BOOST_TEST(seen[each] >= 100u, "call and reply " << each << " came " << seen[each] << " times");
+    for (const char* each :
+         {"0[1", "0[0", "0[-1", "0[-2", "1[1]", "1[0]", "2[1", "2[2", "2[0", "31", "30"})
+        BOOST_TEST(seen[each] >= 100u,
+                   "call and reply " << each << " came " << seen[each] << " times");
     return different;
 }
 
@@ -200,12 +217,16 @@ std::size_t compare(milliseconds retention, std::uint64_t seed)
 
 BOOST_AUTO_TEST_SUITE(model_test)
 
-BOOST_AUTO_TEST_CASE(the_model_answers_as_the_scripts_do, *boost::unit_test::precondition([](auto) { return shifted_clock::available(); }))
+BOOST_AUTO_TEST_CASE(the_model_answers_as_the_scripts_do, *boost::unit_test::precondition([](auto) {
+                         return shifted_clock::available();
+                     }))
 {
     BOOST_TEST(compare(100ms, 1) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(and_when_fences_are_kept_for_ever, *boost::unit_test::precondition([](auto) { return shifted_clock::available(); }))
+BOOST_AUTO_TEST_CASE(and_when_fences_are_kept_for_ever, *boost::unit_test::precondition([](auto) {
+                         return shifted_clock::available();
+                     }))
 {
     BOOST_TEST(compare(0ms, 2) == 0u);
 }

@@ -14,11 +14,40 @@ using testing::impl::generator;
 using namespace std::chrono_literals;
 
 constexpr std::array<const char*, static_cast<std::size_t>(fault_kind::count_)> names = {
-    "cut both ways",    "cut to server",  "cut from server", "connection reset", "hints lost",       "false hint",   "slow server",
-    "stalled server",   "refusing",       "restart, kept",   "restart, empty",   "restart, 1 s lost", "fail-over",    "FLUSHALL",
-    "SCRIPT FLUSH",     "DEL",            "SET",             "seized",           "pause",            "suspend",      "crash",
-    "drift within",     "drift beyond",   "server drift",    "wall clock step",  "server clock +",   "server clock -", "shutdown",
-    "loss",             "duplication",    "reordering",      "resets",           "delay",            "cancellation"};
+    "cut both ways",
+    "cut to server",
+    "cut from server",
+    "connection reset",
+    "hints lost",
+    "false hint",
+    "slow server",
+    "stalled server",
+    "refusing",
+    "restart, kept",
+    "restart, empty",
+    "restart, 1 s lost",
+    "fail-over",
+    "FLUSHALL",
+    "SCRIPT FLUSH",
+    "DEL",
+    "SET",
+    "seized",
+    "pause",
+    "suspend",
+    "crash",
+    "drift within",
+    "drift beyond",
+    "server drift",
+    "wall clock step",
+    "server clock +",
+    "server clock -",
+    "shutdown",
+    "loss",
+    "duplication",
+    "reordering",
+    "resets",
+    "delay",
+    "cancellation"};
 
 template <class T, std::size_t N>
 T one_of(generator& random, const std::array<T, N>& all)
@@ -58,10 +87,12 @@ operation make_operation(generator& random, const plan& p, milliseconds around)
     op.client = static_cast<std::size_t>(random.below(p.clients));
     op.name = static_cast<std::size_t>(random.below(p.names));
     op.other = static_cast<std::size_t>(random.below(p.clients));
-    op.hold = random.below(4) != 0 ? ms_between(random, 0ms, 60ms) : ms_between(random, 100ms, p.options.lease_time * 2);
+    op.hold = random.below(4) != 0 ? ms_between(random, 0ms, 60ms)
+                                   : ms_between(random, 100ms, p.options.lease_time * 2);
     op.limit = ms_between(random, 1ms, 4000ms);
     if (random.below(7) == 0)
-        op.cancel_after = random.below(2) != 0 ? ms_between(random, 0ms, 6ms) : ms_between(random, 0ms, 3000ms);
+        op.cancel_after = random.below(2) != 0 ? ms_between(random, 0ms, 6ms)
+                                               : ms_between(random, 0ms, 3000ms);
     op.let_go = random.below(6) == 0;
     op.own_executor = random.below(3) == 0;
     op.ignores_loss = random.below(5) == 0;
@@ -73,30 +104,38 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
     fault f{};
     f.what = kind;
     // Mostly when something happens anyway.
-    const operation& near = p.operations[static_cast<std::size_t>(random.below(p.operations.size()))];
-    f.client = random.below(4) != 0 ? near.client : static_cast<std::size_t>(random.below(p.clients));
+    const operation& near =
+        p.operations[static_cast<std::size_t>(random.below(p.operations.size()))];
+    f.client = random.below(4) != 0 ? near.client
+                                    : static_cast<std::size_t>(random.below(p.clients));
     f.name = near.name;
     f.at = std::min(near.at + ms_between(random, 0ms, 200ms), p.heals - 1ms);
     // Most in the moments that are short.
-    constexpr std::array moments = {step::acquire_sent, step::acquire_sent, step::acquire_sent,    step::acquire_ran,      step::acquire_answered,
-                                    step::renewal_sent, step::renewal_sent, step::renewal_ran,     step::renewal_answered, step::release_sent,
-                                    step::release_ran,  step::release_sent, step::release_answered, step::connected,       step::disconnected};
+    constexpr std::array moments = {
+        step::acquire_sent,     step::acquire_sent, step::acquire_sent, step::acquire_ran,
+        step::acquire_answered, step::renewal_sent, step::renewal_sent, step::renewal_ran,
+        step::renewal_answered, step::release_sent, step::release_ran,  step::release_sent,
+        step::release_answered, step::connected,    step::disconnected};
     if (random.below(5) < 3)
         f.trigger = one_of(random, moments);
-    f.how_long = random.below(3) == 0 ? ms_between(random, 1ms, 200ms) : ms_between(random, 100ms, p.options.lease_time * 2);
+    f.how_long = random.below(3) == 0 ? ms_between(random, 1ms, 200ms)
+                                      : ms_between(random, 100ms, p.options.lease_time * 2);
     f.how_long = std::min(f.how_long, 8000ms);
     switch (kind) {
     case fault_kind::slow_server: f.amount = random.between(1, 400); break; // ms each
-    case fault_kind::fail_over: f.amount = random.between(1, 3000); break; // ms of lag
+    case fault_kind::fail_over: f.amount = random.between(1, 3000); break;  // ms of lag
     case fault_kind::drift_within:
     case fault_kind::server_drift: f.amount = random.between(0, 8000) - 4000; break;
-    case fault_kind::drift_beyond: f.amount = random.below(2) != 0 ? random.between(20'000, 200'000) : -random.between(20'000, 200'000); break;
+    case fault_kind::drift_beyond:
+        f.amount = random.below(2) != 0 ? random.between(20'000, 200'000)
+                                        : -random.between(20'000, 200'000);
+        break;
     case fault_kind::server_clock_forward: f.amount = random.between(1, 20'000); break;
     case fault_kind::server_clock_back: f.amount = random.between(1, 3000); break;
     case fault_kind::lossy:
     case fault_kind::duplicating:
     case fault_kind::reordering:
-    case fault_kind::resetting: f.amount = random.between(1, 25); break; // percent
+    case fault_kind::resetting: f.amount = random.between(1, 25); break;   // percent
     case fault_kind::delaying: f.amount = random.between(10, 3000); break; // ms
     default: break;
     }
@@ -147,7 +186,8 @@ plan make_plan(std::uint64_t seed)
     // Few kinds in one run, so that none hides what another shows.
     const auto kinds = random.between(1, 3);
     for (auto left = kinds; left > 0; --left) {
-        const auto kind = static_cast<fault_kind>(random.below(static_cast<std::uint64_t>(fault_kind::count_)));
+        const auto kind = static_cast<fault_kind>(
+            random.below(static_cast<std::uint64_t>(fault_kind::count_)));
         for (auto times = random.between(1, 3); times > 0; --times)
             p.faults.push_back(make_fault(random, p, kind));
     }
@@ -173,24 +213,30 @@ std::string describe(const plan& what)
 {
     std::ostringstream out;
     const lock_options& o = what.options;
-    out << "seed " << what.seed << ": " << what.clients << " client(s), " << what.names << " name(s), lease " << o.lease_time.count()
-        << " ms" << (o.renew ? "" : ", not renewed") << (o.longest_hold == no_limit ? "" : ", held 3 s at most") << ", backoff to "
-        << o.backoff_ceiling.count() << " ms, handoffs for " << o.handoff_time.count() << " ms, heals at " << what.heals.count() << " ms\n";
-    constexpr std::array verbs = {"lock", "try", "try for", "with_lock", "with_lock, deaf", "lock and enter"};
+    out << "seed " << what.seed << ": " << what.clients << " client(s), " << what.names
+        << " name(s), lease " << o.lease_time.count() << " ms" << (o.renew ? "" : ", not renewed")
+        << (o.longest_hold == no_limit ? "" : ", held 3 s at most") << ", backoff to "
+        << o.backoff_ceiling.count() << " ms, handoffs for " << o.handoff_time.count()
+        << " ms, heals at " << what.heals.count() << " ms\n";
+    constexpr std::array verbs = {"lock",          "try", "try for", "with_lock", "with_lock, deaf",
+                                  "lock and enter"};
     for (const operation& each : what.operations) {
-        out << "  " << each.at.count() << " ms: host " << each.client << " " << verbs[static_cast<std::size_t>(each.what)] << " name-" << each.name;
+        out << "  " << each.at.count() << " ms: host " << each.client << " "
+            << verbs[static_cast<std::size_t>(each.what)] << " name-" << each.name;
         if (each.what == verb::try_for)
             out << " " << each.limit.count() << " ms";
         if (each.what == verb::enter)
             out << " from host " << each.other;
-        out << ", holds " << each.hold.count() << " ms" << (each.let_go ? ", lets go" : "") << (each.ignores_loss ? ", ignores loss" : "");
+        out << ", holds " << each.hold.count() << " ms" << (each.let_go ? ", lets go" : "")
+            << (each.ignores_loss ? ", ignores loss" : "");
         if (each.cancel_after)
             out << ", cancelled after " << each.cancel_after->count() << " ms";
         out << '\n';
     }
     for (const fault& each : what.faults) {
-        out << "  " << each.at.count() << " ms: FAULT " << name_of(each.what) << ", host " << each.client << ", name-" << each.name << ", "
-            << each.how_long.count() << " ms, amount " << each.amount;
+        out << "  " << each.at.count() << " ms: FAULT " << name_of(each.what) << ", host "
+            << each.client << ", name-" << each.name << ", " << each.how_long.count()
+            << " ms, amount " << each.amount;
         if (each.when_closing)
             out << ", at the shutdown";
         if (each.trigger)

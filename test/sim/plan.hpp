@@ -45,26 +45,27 @@ enum class fault_kind : std::uint8_t
     server_clock_forward,
     server_clock_back,
     shutdown,
-    lossy,      ///< From here on, messages fare badly.
+    lossy, ///< From here on, messages fare badly.
     duplicating,
     reordering,
     resetting,
     delaying,
-    cancel,     ///< An operation is cancelled.
+    cancel, ///< An operation is cancelled.
     count_,
 };
 
 [[nodiscard]] const char* name_of(fault_kind kind) noexcept;
 
-/// The data, or the clock that it is kept by, is not to be relied upon afterwards: two may be in at once, for as long as a lease lasts.
+/// The data, or the clock that it is kept by, is not to be relied upon afterwards: two may be in at
+/// once, for as long as a lease lasts.
 [[nodiscard]] bool breaks_exclusion(fault_kind kind) noexcept;
 
 struct fault
 {
     fault_kind what;
-    milliseconds at;                       ///< Since the beginning.
-    std::optional<testing::step> trigger;  ///< Not before the client has come to this step.
-    bool when_closing = false;             ///< Not before the client shuts down.
+    milliseconds at;                      ///< Since the beginning.
+    std::optional<testing::step> trigger; ///< Not before the client has come to this step.
+    bool when_closing = false;            ///< Not before the client shuts down.
     std::size_t client = 0;
     std::size_t name = 0;
     milliseconds how_long{};
@@ -90,9 +91,9 @@ struct operation
     milliseconds hold;
     milliseconds limit{};
     std::optional<milliseconds> cancel_after;
-    std::size_t other = 0;          ///< Who enters.
-    bool let_go = false;            ///< The lease is destroyed instead of released.
-    bool own_executor = false;      ///< Handlers run on the host, not on the client's strand.
+    std::size_t other = 0;     ///< Who enters.
+    bool let_go = false;       ///< The lease is destroyed instead of released.
+    bool own_executor = false; ///< Handlers run on the host, not on the client's strand.
     bool ignores_loss = false;
 };
 
@@ -105,7 +106,7 @@ struct plan
     lock_options options;
     std::vector<operation> operations;
     std::vector<fault> faults;
-    milliseconds heals{};  ///< From here on nothing new goes wrong.
+    milliseconds heals{}; ///< From here on nothing new goes wrong.
     milliseconds ends{60'000};
 
     [[nodiscard]] bool is_quiet() const noexcept { return faults.empty(); }

@@ -1,5 +1,7 @@
 #include "sim/processes.hpp"
 
+#include <leasehold/detail/access.hpp>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -29,7 +31,7 @@ process& processes::start(std::size_t client, testing::host& on)
     p.client = client;
     p.host = &on;
     p.locks.reset(new leasehold::client(on.make_client(trial_.server)));
-    p.core = p.locks->core();
+    p.core = leasehold::detail::access::state_of(*p.locks);
     for (const name_state& each : trial_.names)
         p.names.emplace_back(*p.locks, each.text, trial_.scenario.options);
     on.on_step([this, &p](step done) {
@@ -48,7 +50,7 @@ void processes::follow(process& p, step done) noexcept
 {
     const auto i = static_cast<std::size_t>(done);
     if (i < 9) {
-        int(&counter)[3] = i % 3 == 0 ? p.sent : i % 3 == 1 ? p.ran : p.answered;
+        int (&counter)[3] = i % 3 == 0 ? p.sent : i % 3 == 1 ? p.ran : p.answered;
         ++counter[i / 3];
     }
     else {

@@ -42,7 +42,7 @@ private:
 
     /// Leaves out halves, quarters, … single ones.
     template <class T>
-    bool thin(std::vector<T> plan::*which)
+    bool thin(std::vector<T> plan::* which)
     {
         bool smaller = false;
         for (std::size_t size = std::max<std::size_t>(1, (best_.*which).size() / 2);; size /= 2) {
@@ -50,7 +50,8 @@ private:
                 plan candidate = best_;
                 auto& all = candidate.*which;
                 const auto first = all.begin() + static_cast<std::ptrdiff_t>(at);
-                all.erase(first, first + static_cast<std::ptrdiff_t>(std::min(size, all.size() - at)));
+                all.erase(first,
+                          first + static_cast<std::ptrdiff_t>(std::min(size, all.size() - at)));
                 if (accept(std::move(candidate)))
                     smaller = true;
                 else
@@ -89,7 +90,8 @@ private:
             return most + 1;
         };
         plan candidate = best_;
-        candidate.clients = std::min(best_.clients, std::max(used(&operation::client), used(&operation::other)));
+        candidate.clients = std::min(best_.clients,
+                                     std::max(used(&operation::client), used(&operation::other)));
         candidate.names = std::min(best_.names, used(&operation::name));
         if (candidate.clients < best_.clients || candidate.names < best_.names)
             smaller = accept(std::move(candidate)) || smaller;

@@ -45,7 +45,7 @@ struct process
     std::size_t client = 0;
     std::unique_ptr<leasehold::client> locks;
     std::vector<leasehold::mutex> names;
-    std::weak_ptr<leasehold::detail::core> core;
+    std::weak_ptr<leasehold::detail::client_state> core;
     bool dead = false;
     bool closing = false;
     bool closed = false;

@@ -69,14 +69,16 @@ outcome run(std::uint64_t seed)
 /// One host that holds a lock of two seconds.
 struct holder
 {
-    explicit holder(leasehold::lock_options options = {.lease_time = 2s}) : locks(host.make_client(server))
+    explicit holder(leasehold::lock_options options = {.lease_time = 2s})
+        : locks(host.make_client(server))
     {
         locks.async_run(asio::detached);
-        leasehold::mutex(locks, "name", options).async_lock([this](error_code failed, leasehold::lease got) {
-            BOOST_TEST(!failed);
-            held = std::move(got);
-            held.async_wait_lost([this](error_code why) { lost = why; });
-        });
+        leasehold::mutex(locks, "name", options)
+            .async_lock([this](error_code failed, leasehold::lease got) {
+                BOOST_TEST(!failed);
+                held = std::move(got);
+                held.async_wait_lost([this](error_code why) { lost = why; });
+            });
         BOOST_REQUIRE(world.run_until([this] { return static_cast<bool>(held); }, 1s));
     }
 
@@ -236,7 +238,8 @@ BOOST_AUTO_TEST_CASE(a_machine_that_was_suspended_notices_within_a_second)
 
 BOOST_AUTO_TEST_CASE(who_is_cut_off_either_way_is_told_at_the_deadline)
 {
-    for (const auto way : {testing::direction::both, testing::direction::to_server, testing::direction::from_server}) {
+    for (const auto way : {testing::direction::both, testing::direction::to_server,
+                           testing::direction::from_server}) {
         holder h;
         h.host.cut_off(way, 10s);
         const auto deadline = h.held.deadline();
@@ -357,7 +360,8 @@ BOOST_AUTO_TEST_CASE(a_fault_can_be_placed_at_a_step)
             host.cut_off(testing::direction::from_server, 1s);
     });
     std::optional<error_code> outcome;
-    leasehold::mutex(locks, "name", {.lease_time = 30s}).async_try_lock_for(500ms, [&](error_code failed, leasehold::lease) { outcome = failed; });
+    leasehold::mutex(locks, "name", {.lease_time = 30s})
+        .async_try_lock_for(500ms, [&](error_code failed, leasehold::lease) { outcome = failed; });
     world.run_for(600ms);
     BOOST_REQUIRE(outcome.has_value());
     BOOST_TEST((*outcome == errc::outcome_unknown));
@@ -385,7 +389,9 @@ BOOST_AUTO_TEST_CASE(messages_fare_as_the_conditions_say)
     doubled.host.network(twice);
     const auto before = doubled.server.commands();
     BOOST_TEST(!doubled.lost_within(20s).has_value());
-    BOOST_TEST(doubled.server.commands() > before + 31); // thirty renewals; copies that come when the answer is there are left out
+    BOOST_TEST(doubled.server.commands() >
+               before +
+                   31); // thirty renewals; copies that come when the answer is there are left out
 }
 
 BOOST_AUTO_TEST_CASE(a_host_says_what_has_befallen_it)
@@ -453,13 +459,15 @@ BOOST_AUTO_TEST_CASE(a_renewal_may_fail_in_part)
     BOOST_TEST(other.valid());
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_denies_everything_says_so_to_who_asks_and_ends_a_lease_that_needs_it)
+BOOST_AUTO_TEST_CASE(
+    a_server_that_denies_everything_says_so_to_who_asks_and_ends_a_lease_that_needs_it)
 {
     holder h;
     h.server.deny(1min);
     std::optional<error_code> told;
-    leasehold::mutex(h.locks, "other").async_lock(
-        [&](error_code failed, leasehold::lease) { told = failed; });
+    leasehold::mutex(h.locks, "other").async_lock([&](error_code failed, leasehold::lease) {
+        told = failed;
+    });
     h.world.run_for(100ms);
     BOOST_TEST((told == errc::permission_denied));
     BOOST_TEST((h.lost_within(3s).has_value()));
@@ -479,7 +487,9 @@ BOOST_AUTO_TEST_CASE(a_world_may_end_at_any_moment_and_what_is_left_of_it_is_har
             left->async_run(asio::detached);
             int rounds = 0;
             asio::co_spawn(host, work(host, *left, rounds), asio::detached);
-            leasehold::mutex(*left, "other").async_lock([&](error_code, leasehold::lease got) { held = std::move(got); });
+            leasehold::mutex(*left, "other").async_lock([&](error_code, leasehold::lease got) {
+                held = std::move(got);
+            });
             for (int i = 0; i < events; ++i)
                 world.run_one(world.now() + 1s);
         }

@@ -70,7 +70,8 @@ BOOST_AUTO_TEST_CASE(nothing_is_kept_or_used_when_the_context_ends_first)
         store->open(asio::make_strand(context), ears);
         store->watch("lock");
         store->async_acquire(contract::take("lock", "a:1"), [token](error_code, acquire_reply) {});
-        store->async_release({.name = "lock", .owner = "a:1", .entry = {}}, [token](error_code, release_reply) {});
+        store->async_release({.name = "lock", .owner = "a:1", .entry = {}},
+                             [token](error_code, release_reply) {});
         BOOST_TEST(token.use_count() == 3);
     }
     BOOST_TEST(token.use_count() == 1);
@@ -94,7 +95,8 @@ BOOST_AUTO_TEST_CASE(a_store_may_be_destroyed_with_answers_and_hints_on_their_wa
     store->open(asio::make_strand(context), ears);
     store->watch("lock");
     int answers = 0;
-    store->async_acquire(contract::take("lock", "a:1"), [&](error_code, acquire_reply) { ++answers; });
+    store->async_acquire(contract::take("lock", "a:1"),
+                         [&](error_code, acquire_reply) { ++answers; });
     store.reset();
     context.run();
     BOOST_TEST(answers == 1);
@@ -114,7 +116,8 @@ BOOST_AUTO_TEST_CASE(threads_exclude_each_other)
             const std::string owner = std::to_string(id) + ':' + std::to_string(i);
             for (;;) {
                 const std::size_t before = session.hints.size();
-                if (session.acquire(contract::take("lock", owner)).reply.result == acquire_reply::outcome::granted)
+                if (session.acquire(contract::take("lock", owner)).reply.result ==
+                    acquire_reply::outcome::granted)
                     break;
                 // No wake-up may be lost between a refusal and the wait, as the watch is in effect.
                 session.wait_for_hints(before + 1);

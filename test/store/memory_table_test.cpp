@@ -13,11 +13,12 @@ using outcome = acquire_reply::outcome;
 
 constexpr microseconds start = 1'000'000s;
 
-acquire_reply take(table& t, std::string_view name, std::string_view owner, instant now, milliseconds lease = 100ms,
-                   std::uint32_t fences = 1)
+acquire_reply take(lock_table& t, std::string_view name, std::string_view owner, instant now,
+                   milliseconds lease = 100ms, std::uint32_t fences = 1)
 {
-    return t.acquire({.name = name, .owner = owner, .entry = {}, .lease = lease, .fences = fences, .budget = 1s},
-                     table::no_limit, now);
+    return t.acquire(
+        {.name = name, .owner = owner, .entry = {}, .lease = lease, .fences = fences, .budget = 1s},
+        lock_table::no_limit, now);
 }
 
 constexpr instant at(microseconds offset)
@@ -29,7 +30,7 @@ constexpr instant at(microseconds offset)
 
 BOOST_AUTO_TEST_CASE(a_lock_ends_after_the_millisecond_in_which_it_expires)
 {
-    table t;
+    lock_table t;
     take(t, "n", "a", at(0us));
     BOOST_TEST((take(t, "n", "b", at(100ms)).remaining == 0ms));
     BOOST_TEST((take(t, "n", "b", at(100ms)).result == outcome::held));
@@ -39,8 +40,9 @@ BOOST_AUTO_TEST_CASE(a_lock_ends_after_the_millisecond_in_which_it_expires)
 
 BOOST_AUTO_TEST_CASE(the_last_moment_of_the_budget_is_not_late)
 {
-    table t;
-    const acquire_request request{.name = "n", .owner = "a", .entry = {}, .lease = 1s, .fences = 1, .budget = 1s};
+    lock_table t;
+    const acquire_request request{
+        .name = "n", .owner = "a", .entry = {}, .lease = 1s, .fences = 1, .budget = 1s};
     BOOST_TEST((t.acquire(request, start, at(1us)).result == outcome::late));
     BOOST_TEST(t.names() == 0u);
     BOOST_TEST((t.acquire(request, start, at(0us)).result == outcome::granted));
@@ -48,7 +50,7 @@ BOOST_AUTO_TEST_CASE(the_last_moment_of_the_budget_is_not_late)
 
 BOOST_AUTO_TEST_CASE(fences_follow_the_clock_or_the_counter_and_never_pass_the_clock)
 {
-    table t;
+    lock_table t;
     const auto floor = [](microseconds m) { return 2 * static_cast<std::uint64_t>(m.count()); };
     // The counter is missing: whatever was granted before, was granted before now.
     auto got = take(t, "n", "a", at(0us), 1ms, 10);
@@ -81,7 +83,7 @@ BOOST_AUTO_TEST_CASE(fences_follow_the_clock_or_the_counter_and_never_pass_the_c
 
 BOOST_AUTO_TEST_CASE(leases_follow_the_ticks_and_not_the_wall)
 {
-    table t;
+    lock_table t;
     take(t, "n", "a", {start, start});
     BOOST_TEST((take(t, "n", "b", {start, start + 87600h}).result == outcome::held));
     BOOST_TEST((take(t, "n", "b", {start + 1s, start - 87600h}).result == outcome::granted));
@@ -89,20 +91,21 @@ BOOST_AUTO_TEST_CASE(leases_follow_the_ticks_and_not_the_wall)
 
 BOOST_AUTO_TEST_CASE(a_clock_that_steps_back_prolongs_as_it_does_in_redis)
 {
-    table t;
+    lock_table t;
     take(t, "n", "a", at(0us));
     BOOST_TEST((take(t, "n", "b", at(-1h)).remaining == 1h + 100ms));
 }
 
 BOOST_AUTO_TEST_CASE(a_fence_is_kept_for_its_retention)
 {
-    table t(10s);
-    const auto ahead = take(t, "n", "a", {start, start + 1h}).first_fence; // the wall was an hour ahead
+    lock_table t(10s);
+    const auto ahead =
+        take(t, "n", "a", {start, start + 1h}).first_fence; // the wall was an hour ahead
     BOOST_TEST(take(t, "n", "b", at(9s)).first_fence == ahead + 1);
     BOOST_TEST(take(t, "n", "c", at(19s)).first_fence == ahead + 2);
     BOOST_TEST(take(t, "n", "d", at(29s + 2ms)).first_fence < ahead);
 
-    table for_ever(0ms);
+    lock_table for_ever(0ms);
     const auto first = take(for_ever, "n", "a", {start, start + 1h}).first_fence;
     BOOST_TEST((take(for_ever, "n", "b", at(-1h)).result == outcome::held));
     BOOST_TEST(take(for_ever, "n", "b", {start + 87600h, start}).first_fence == first + 1);
@@ -110,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_fence_is_kept_for_its_retention)
 
 BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_names_that_are_over)
 {
-    table t(1s);
+    lock_table t(1s);
     std::size_t most = 0;
     for (int i = 0; i < 100'000; ++i) {
         // One name a millisecond; every second one is never released.
@@ -124,7 +127,7 @@ BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_names_that_are_over)
     BOOST_TEST(most <= 2'100u); // those of the last second, and as many that wait for the sweep
     BOOST_TEST(t.size(at(100s)) <= 51u);
     // What is held or remembered is never swept.
-    table keep;
+    lock_table keep;
     take(keep, "kept", "a", at(0us), 1h);
     for (int i = 0; i < 1000; ++i)
         take(keep, std::to_string(i), "b", at(i * 1s), 1ms);

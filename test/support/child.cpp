@@ -49,7 +49,8 @@ ending how(int status)
     return WIFSIGNALED(status) ? ending{-1, WTERMSIG(status)} : ending{WEXITSTATUS(status), 0};
 }
 
-// Asio opens its sockets without O_CLOEXEC: a child that inherits one keeps the connection open when the test closes it.
+// Asio opens its sockets without O_CLOEXEC: a child that inherits one keeps the connection open
+// when the test closes it.
 void close_inherited() noexcept
 {
 #if defined(SYS_close_range)
@@ -57,7 +58,8 @@ void close_inherited() noexcept
         return;
 #endif
     const long count = ::sysconf(_SC_OPEN_MAX);
-    for (int descriptor = 3; descriptor < (count > 0 && count < 65536 ? count : 65536); ++descriptor)
+    for (int descriptor = 3; descriptor < (count > 0 && count < 65536 ? count : 65536);
+         ++descriptor)
         ::close(descriptor);
 }
 
@@ -90,8 +92,8 @@ child::child(const launch& what)
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ == 0)
-        become(const_cast<char**>(word_pointers.data()), const_cast<char**>(variable_pointers.data()), what.input,
-               what.output, parent);
+        become(const_cast<char**>(word_pointers.data()),
+               const_cast<char**>(variable_pointers.data()), what.input, what.output, parent);
     if (pid_ < 0)
         throw std::system_error(errno, std::generic_category(), "fork");
 }

@@ -30,7 +30,8 @@ struct ending
 };
 
 /// A process that this one started. Killed and reaped by the destructor.
-/// On Linux it is killed as well when the *thread* that started it ends: start it from one that lives as long as it has to.
+/// On Linux it is killed as well when the *thread* that started it ends: start it from one that
+/// lives as long as it has to.
 class child
 {
 public:

@@ -11,7 +11,9 @@ std::future<T> begin(Start start)
 {
     std::promise<T> promise;
     auto result = promise.get_future();
-    start([promise = std::move(promise)](auto... values) mutable { promise.set_value(T{std::move(values)...}); });
+    start([promise = std::move(promise)](auto... values) mutable {
+        promise.set_value(T{std::move(values)...});
+    });
     return result;
 }
 
@@ -39,7 +41,8 @@ config at(const redis_server& server)
     return at(server.unix_url());
 }
 
-client_thread::client_thread(const config& where) : client_(std::make_unique<client>(context_, where, observer_))
+client_thread::client_thread(const config& where)
+    : client_(std::make_unique<client>(context_, where, observer_))
 {
     ended_ = begin<error_code>([&](auto handler) { client_->async_run(std::move(handler)); });
     thread_ = std::jthread([this] { context_.run(); });
@@ -57,18 +60,23 @@ client_thread::~client_thread()
 
 std::future<taken> client_thread::start_lock(const std::string& name, const lock_options& options)
 {
-    return begin<taken>([&](auto handler) { mutex(*client_, name, options).async_lock(std::move(handler)); });
+    return begin<taken>(
+        [&](auto handler) { mutex(*client_, name, options).async_lock(std::move(handler)); });
 }
 
-std::future<taken> client_thread::start_try_lock(const std::string& name, const lock_options& options)
-{
-    return begin<taken>([&](auto handler) { mutex(*client_, name, options).async_try_lock(std::move(handler)); });
-}
-
-std::future<taken> client_thread::start_enter(const std::string& name, const lock_options& options, owner who)
+std::future<taken> client_thread::start_try_lock(const std::string& name,
+                                                 const lock_options& options)
 {
     return begin<taken>(
-        [&](auto handler) { mutex(*client_, name, options).async_lock(std::move(who), std::move(handler)); });
+        [&](auto handler) { mutex(*client_, name, options).async_try_lock(std::move(handler)); });
+}
+
+std::future<taken> client_thread::start_enter(const std::string& name, const lock_options& options,
+                                              owner who)
+{
+    return begin<taken>([&](auto handler) {
+        mutex(*client_, name, options).async_lock(std::move(who), std::move(handler));
+    });
 }
 
 std::future<error_code> client_thread::start_release(lease which)

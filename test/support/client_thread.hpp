@@ -28,7 +28,8 @@ struct taken
     lease held;
 };
 
-/// The value, which must come within `limit`: a lost completion fails the test instead of hanging it.
+/// The value, which must come within `limit`: a lost completion fails the test instead of hanging
+/// it.
 template <class T>
 T get(std::future<T>& from, std::chrono::milliseconds limit = std::chrono::seconds(30))
 {
@@ -43,14 +44,17 @@ T get(std::future<T>&& from, std::chrono::milliseconds limit = std::chrono::seco
     return get(from, limit);
 }
 
-/// Asks every millisecond until it is so; for what nobody announces. Throws `std::runtime_error` when `limit` passes.
-void wait_until(const std::function<bool()>& reached, std::chrono::milliseconds limit = std::chrono::seconds(20));
+/// Asks every millisecond until it is so; for what nobody announces. Throws `std::runtime_error`
+/// when `limit` passes.
+void wait_until(const std::function<bool()>& reached,
+                std::chrono::milliseconds limit = std::chrono::seconds(20));
 
 /// A store's address for tests: reconnects fast.
 config at(const redis_server& server);
 config at(const std::string& url);
 
-/// A client that runs on a thread of its own, for tests that block. Its leases must be gone before it.
+/// A client that runs on a thread of its own, for tests that block. Its leases must be gone before
+/// it.
 class client_thread
 {
 public:
@@ -68,8 +72,14 @@ public:
 
     /// @name The same, to the end
     /// @{
-    taken lock(const std::string& name, const lock_options& options) { return get(start_lock(name, options)); }
-    taken try_lock(const std::string& name, const lock_options& options) { return get(start_try_lock(name, options)); }
+    taken lock(const std::string& name, const lock_options& options)
+    {
+        return get(start_lock(name, options));
+    }
+    taken try_lock(const std::string& name, const lock_options& options)
+    {
+        return get(start_try_lock(name, options));
+    }
     error_code release(lease which) { return get(start_release(std::move(which))); }
     /// @}
 

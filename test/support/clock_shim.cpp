@@ -1,5 +1,6 @@
-// Preloaded into a server: moves its wall clock by what a shared file says. Does not touch the monotonic clocks.
-// Calls the kernel itself, and allocates nothing: it runs before and below everything else in that process.
+// Preloaded into a server: moves its wall clock by what a shared file says. Does not touch the
+// monotonic clocks. Calls the kernel itself, and allocates nothing: it runs before and below
+// everything else in that process.
 #include "support/clock_shift.hpp"
 
 #include <fcntl.h>
@@ -42,7 +43,8 @@ void shift(timespec& now)
     constexpr long long second = 1'000'000;
     long long micros = how->frozen_at.load(std::memory_order_relaxed);
     if (micros == 0)
-        micros = now.tv_sec * second + now.tv_nsec / 1000 + how->offset.load(std::memory_order_relaxed);
+        micros = now.tv_sec * second + now.tv_nsec / 1000 +
+                 how->offset.load(std::memory_order_relaxed);
     now.tv_sec = static_cast<time_t>(micros / second);
     now.tv_nsec = static_cast<long>(micros % second) * 1000;
 }

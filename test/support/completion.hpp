@@ -19,8 +19,8 @@
 
 namespace leasehold::test {
 
-/// One asynchronous operation as a test sees it: its handler has an executor, an allocator and a cancellation slot of its
-/// own and remembers how it was called.
+/// One asynchronous operation as a test sees it: its handler has an executor, an allocator and a
+/// cancellation slot of its own and remembers how it was called.
 ///
 ///   completion<error_code, lease> got(context.get_executor());
 ///   got.start([&](auto token) { m.async_lock(std::move(token)); });
@@ -68,8 +68,12 @@ public:
         friend class completion;
         handler(std::shared_ptr<state> to, initiation_guard::probe_t probe, const completion& from,
                 boost::asio::cancellation_slot slot)
-            : state_(std::move(to)), probe_(std::move(probe)), executor_(from.executor_), allocator_(from.allocator_),
-              slot_(slot), alive_(from.alive_)
+            : state_(std::move(to)),
+              probe_(std::move(probe)),
+              executor_(from.executor_),
+              allocator_(from.allocator_),
+              slot_(slot),
+              alive_(from.alive_)
         {}
 
         std::shared_ptr<state> state_;
@@ -93,7 +97,10 @@ public:
     }
 
     /// Emits on the calling thread.
-    void cancel(boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) { signal_.emit(type); }
+    void cancel(boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal)
+    {
+        signal_.emit(type);
+    }
 
     bool done() const { return calls() > 0; }
 
@@ -106,7 +113,8 @@ public:
     /// Nobody keeps the handler any more: it was called, or destroyed without being called.
     bool handler_gone() const { return alive_.use_count() == 1; }
 
-    /// Called once, not inside the initiating function, on its executor, with all memory from its allocator given back.
+    /// Called once, not inside the initiating function, on its executor, with all memory from its
+    /// allocator given back.
     bool proper() const
     {
         const std::lock_guard lock(state_->mutex);

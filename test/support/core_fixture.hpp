@@ -23,14 +23,15 @@
 
 namespace leasehold::test {
 
-/// A client's core, on one thread, with a store whose answers the test gives and a clock that the test moves.
-class engine
+/// A client's core, on one thread, with a store whose answers the test gives and a clock that the
+/// test moves.
+class core_fixture
 {
 public:
     using locking = completion<error_code, lease>;
     using waiting = completion<error_code>;
 
-    explicit engine(bool run_and_connect = true)
+    explicit core_fixture(bool run_and_connect = true)
     {
         if (!run_and_connect)
             return;
@@ -38,7 +39,7 @@ public:
         connect();
     }
 
-    ~engine()
+    ~core_fixture()
     {
         if (abandoned_)
             return;
@@ -72,13 +73,15 @@ public:
     template <class Token>
     auto async_run(Token&& token)
     {
-        return detail::initiate<void(error_code), &detail::start_run>(core, std::forward<Token>(token));
+        return detail::initiate<void(error_code), &detail::start_run>(core,
+                                                                      std::forward<Token>(token));
     }
 
     template <class Token>
     auto async_shutdown(Token&& token)
     {
-        return detail::initiate<void(error_code), &detail::start_shutdown>(core, std::forward<Token>(token));
+        return detail::initiate<void(error_code), &detail::start_shutdown>(
+            core, std::forward<Token>(token));
     }
 
     template <class Token>
@@ -90,8 +93,8 @@ public:
     template <class Token>
     static auto start_lock(Token&& token, detail::spec_ptr what, owner who, clock::duration limit)
     {
-        return detail::initiate<void(error_code, lease), &detail::start_lock>(std::move(what), std::forward<Token>(token),
-                                                                             std::move(who), limit);
+        return detail::initiate<void(error_code, lease), &detail::start_lock>(
+            std::move(what), std::forward<Token>(token), std::move(who), limit);
     }
 
     template <class Token>
@@ -138,13 +141,16 @@ public:
     detail::spec_ptr spec(std::string name, lock_options options = {}) const
     {
         options.validate();
-        return std::make_shared<const detail::lock_spec>(detail::lock_spec{core, std::move(name), options});
+        return std::make_shared<const detail::lock_spec>(
+            detail::lock_spec{core, std::move(name), options});
     }
 
-    std::shared_ptr<locking> lock(const detail::spec_ptr& what, clock::duration limit = clock::duration::max(), owner who = {})
+    std::shared_ptr<locking> lock(const detail::spec_ptr& what,
+                                  clock::duration limit = clock::duration::max(), owner who = {})
     {
         auto op = make<locking>();
-        op->start([&](auto handler) { async_lock(what, limit, std::move(who), std::move(handler)); });
+        op->start(
+            [&](auto handler) { async_lock(what, limit, std::move(who), std::move(handler)); });
         poll();
         return op;
     }
@@ -206,7 +212,8 @@ public:
     }
     void say(acquire_reply::outcome result)
     {
-        store->complete_acquire(store->acquire_count() - 1, {}, {.result = result, .fences = 0, .first_fence = 0, .remaining = {}});
+        store->complete_acquire(store->acquire_count() - 1, {},
+                                {.result = result, .fences = 0, .first_fence = 0, .remaining = {}});
         poll();
     }
     void fail_acquire(error_code why)
@@ -264,7 +271,8 @@ public:
     manual_time time;
     std::shared_ptr<fake_store> store = std::make_shared<fake_store>();
     std::shared_ptr<recording_observer> seen = std::make_shared<recording_observer>();
-    std::shared_ptr<detail::core> core = detail::core::make(context.get_executor(), store, seen, time.make_source());
+    std::shared_ptr<detail::client_state> core = detail::client_state::make(
+        context.get_executor(), store, seen, time.make_source());
     waiting running{context.get_executor()};
     std::uint64_t fence = 1; ///< Of the next grant.
     bool renew_all_when_asked = false;

@@ -14,7 +14,8 @@ struct allocation_counts
     std::atomic<std::size_t> bytes{0};
 };
 
-/// Allocates as `std::allocator` does, and counts. Copies, also those for other types, count together.
+/// Allocates as `std::allocator` does, and counts. Copies, also those for other types, count
+/// together.
 template <class T = std::byte>
 class counting_allocator
 {

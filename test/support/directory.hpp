@@ -6,7 +6,8 @@
 
 namespace leasehold::test {
 
-/// A directory of the test's own, removed with all that is in it. Its path is short enough to hold a local socket.
+/// A directory of the test's own, removed with all that is in it. Its path is short enough to hold
+/// a local socket.
 class temporary_directory
 {
 public:

@@ -49,7 +49,8 @@ std::size_t waiting(const Calls& among)
 
 void fake_store::open(const asio::any_io_executor& strand, store_listener& listener)
 {
-    asio::use_service<detail::context_watch>(asio::query(strand, asio::execution::context)).add(shared_from_this());
+    asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
+        .add(shared_from_this());
     const std::lock_guard lock(mutex_);
     if (std::exchange(opened_, true))
         misuse_ += "open twice; ";
@@ -74,11 +75,12 @@ void fake_store::async_acquire(const acquire_request& request, acquire_handler h
 {
     const std::lock_guard lock(mutex_);
     check_call("async_acquire");
-    if (request.name.empty() || request.owner.empty() || request.lease.count() <= 0 || request.fences == 0)
+    if (request.name.empty() || request.owner.empty() || request.lease.count() <= 0 ||
+        request.fences == 0)
         misuse_ += "async_acquire with values out of range; ";
     add(acquires_,
-        acquire_call{std::string(request.name), std::string(request.owner), std::string(request.entry), request.lease,
-                     request.fences, request.budget},
+        acquire_call{std::string(request.name), std::string(request.owner),
+                     std::string(request.entry), request.lease, request.fences, request.budget},
         std::move(handler), acquire_reply{});
 }
 
@@ -88,7 +90,8 @@ void fake_store::async_renew(std::span<const renewal> renewals, renew_handler ha
     check_call("async_renew");
     renew_call call;
     for (const renewal& each : renewals)
-        call.locks.push_back({std::string(each.name), std::string(each.owner), each.lease, std::string(each.entry)});
+        call.locks.push_back(
+            {std::string(each.name), std::string(each.owner), each.lease, std::string(each.entry)});
     add(renewals_, std::move(call), std::move(handler), std::vector<renewal_result>());
 }
 
@@ -96,7 +99,9 @@ void fake_store::async_release(const release_request& request, release_handler h
 {
     const std::lock_guard lock(mutex_);
     check_call("async_release");
-    add(releases_, release_call{std::string(request.name), std::string(request.owner), std::string(request.entry)},
+    add(releases_,
+        release_call{std::string(request.name), std::string(request.owner),
+                     std::string(request.entry)},
         std::move(handler), release_reply{});
 }
 
@@ -194,7 +199,8 @@ void fake_store::complete_acquire(std::size_t index, error_code code, acquire_re
     complete(acquires_, index, code, reply);
 }
 
-void fake_store::complete_renew(std::size_t index, error_code code, std::vector<renewal_result> results)
+void fake_store::complete_renew(std::size_t index, error_code code,
+                                std::vector<renewal_result> results)
 {
     const std::lock_guard lock(mutex_);
     complete(renewals_, index, code, std::move(results));
@@ -209,7 +215,10 @@ void fake_store::complete_release(std::size_t index, error_code code, release_re
 void fake_store::grant(std::size_t index, std::uint64_t first_fence, std::uint32_t fences)
 {
     complete_acquire(index, {},
-                     {.result = acquire_reply::outcome::granted, .fences = fences, .first_fence = first_fence, .remaining = {}});
+                     {.result = acquire_reply::outcome::granted,
+                      .fences = fences,
+                      .first_fence = first_fence,
+                      .remaining = {}});
 }
 
 void fake_store::say_held(std::size_t index, milliseconds remaining)
@@ -252,7 +261,8 @@ void fake_store::keep_at_close()
 
 void fake_store::on_context_end() noexcept
 {
-    // Handlers may refer to the context; they end with it, and outside the lock, as their destructors may call back.
+    // Handlers may refer to the context; they end with it, and outside the lock, as their
+    // destructors may call back.
     calls<acquire_call, acquire_handler> acquires;
     calls<renew_call, renew_handler> renewals;
     calls<release_call, release_handler> releases;

@@ -18,10 +18,13 @@
 
 namespace leasehold::test {
 
-/// A store whose every answer is given by the test. Calls are recorded in their order and wait for an answer; the
-/// first of each kind has the index 0. Handlers and listener are called on the strand and never inside a call.
-/// Functions that are not of `store` may be called from any thread. Made with `std::make_shared`.
-class fake_store final : public store, public detail::context_user, public std::enable_shared_from_this<fake_store>
+/// A store whose every answer is given by the test. Calls are recorded in their order and wait for
+/// an answer; the first of each kind has the index 0. Handlers and listener are called on the
+/// strand and never inside a call. Functions that are not of `store` may be called from any thread.
+/// Made with `std::make_shared`.
+class fake_store final : public store,
+                         public detail::context_observer,
+                         public std::enable_shared_from_this<fake_store>
 {
 public:
     using milliseconds = std::chrono::milliseconds;
@@ -67,7 +70,8 @@ public:
 
     // store
     void open(const asio::any_io_executor& strand, store_listener& listener) override;
-    /// What waits is answered with `outcome_unknown`, and what comes later with `store_unavailable`, unless `keep_at_close`.
+    /// What waits is answered with `outcome_unknown`, and what comes later with
+    /// `store_unavailable`, unless `keep_at_close`.
     void close() override;
     void async_acquire(const acquire_request& request, acquire_handler handler) override;
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override;
@@ -88,14 +92,16 @@ public:
     std::size_t pending() const; ///< Calls that wait for an answer.
     bool is_open() const;
     bool is_closed() const;
-    /// What the caller did against the contract of `store`, for example a call off the strand; empty when nothing.
+    /// What the caller did against the contract of `store`, for example a call off the strand;
+    /// empty when nothing.
     std::string misuse() const;
     /// @}
 
     /// @name Answers. Throw `std::logic_error` when there is no such call, or it was answered.
     /// @{
     void complete_acquire(std::size_t index, error_code code, acquire_reply reply = {});
-    void complete_renew(std::size_t index, error_code code, std::vector<renewal_result> results = {});
+    void complete_renew(std::size_t index, error_code code,
+                        std::vector<renewal_result> results = {});
     void complete_release(std::size_t index, error_code code, release_reply reply = {});
 
     void grant(std::size_t index, std::uint64_t first_fence, std::uint32_t fences = 1);

@@ -43,7 +43,9 @@ enum class flow
 
 predicate containing(std::string text)
 {
-    return [text = std::move(text)](std::string_view request) { return request.find(text) != std::string_view::npos; };
+    return [text = std::move(text)](std::string_view request) {
+        return request.find(text) != std::string_view::npos;
+    };
 }
 
 // A fault that waits for its request.
@@ -87,14 +89,17 @@ bool has_reply(const resp_value& request)
     if (request.items.empty())
         return true;
     std::string name = request.items.front().text;
-    std::transform(name.begin(), name.end(), name.begin(), [](char c) { return static_cast<char>(c | 0x20); });
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return static_cast<char>(c | 0x20); });
     return !name.ends_with("subscribe");
 }
 
 // One direction of a connection.
 struct half
 {
-    half(socket_t& source, socket_t& target, asio::io_context& context) : from(source), to(target), timer(context) {}
+    half(socket_t& source, socket_t& target, asio::io_context& context)
+        : from(source), to(target), timer(context)
+    {}
 
     socket_t& from;
     socket_t& to;
@@ -114,7 +119,10 @@ struct half
 struct connection
 {
     connection(asio::io_context& context, socket_t accepted)
-        : client(std::move(accepted)), server(context), requests(client, server, context), replies(server, client, context)
+        : client(std::move(accepted)),
+          server(context),
+          requests(client, server, context),
+          replies(server, client, context)
     {}
 
     socket_t client;
@@ -129,16 +137,16 @@ using connection_ptr = std::shared_ptr<connection>;
 
 } // namespace
 
-class fault_proxy::engine
+class fault_proxy::core_fixture
 {
 public:
-    explicit engine(const stream_endpoint& upstream) : upstream_(upstream)
+    explicit core_fixture(const stream_endpoint& upstream) : upstream_(upstream)
     {
         listen();
         thread_ = std::thread([this] { context_.run(); });
     }
 
-    ~engine()
+    ~core_fixture()
     {
         asio::post(context_, [this] {
             error_code ignored;
@@ -174,9 +182,11 @@ public:
         call([&] {
             request_flow_ = requests;
             reply_flow_ = replies;
-            for (const connection_ptr& link : std::vector(connections_.begin(), connections_.end())) {
+            for (const connection_ptr& link :
+                 std::vector(connections_.begin(), connections_.end())) {
                 // No network loses bytes in the middle of a connection.
-                if ((link->requests.lost_bytes && requests != flow::drop) || (link->replies.lost_bytes && replies != flow::drop))
+                if ((link->requests.lost_bytes && requests != flow::drop) ||
+                    (link->replies.lost_bytes && replies != flow::drop))
                     reset(link);
                 else
                     pump_both(link);
@@ -229,12 +239,16 @@ public:
             throw std::runtime_error("fault_proxy: " + what + " did not happen in time");
     }
 
-    void wait_for_text(const std::vector<std::string> engine::*log, const std::string& text, std::size_t times, milliseconds limit)
+    void wait_for_text(const std::vector<std::string> core_fixture::* log, const std::string& text,
+                       std::size_t times, milliseconds limit)
     {
-        const auto has_text = [&](const std::string& entry) { return entry.find(text) != std::string::npos; };
+        const auto has_text = [&](const std::string& entry) {
+            return entry.find(text) != std::string::npos;
+        };
         wait(
             [&] {
-                return static_cast<std::size_t>(std::count_if((this->*log).begin(), (this->*log).end(), has_text)) >= times;
+                return static_cast<std::size_t>(std::count_if(
+                           (this->*log).begin(), (this->*log).end(), has_text)) >= times;
             },
             limit, '"' + text + '"');
     }
@@ -313,25 +327,27 @@ private:
 
     void read(const connection_ptr& link, half& side)
     {
-        side.from.async_read_some(asio::buffer(side.buffer), [this, link, &side](error_code failed, std::size_t size) {
-            if (!link->alive)
-                return;
-            if (failed == asio::error::eof) {
-                enqueue(link, side, chunk::kind::end);
-                return;
-            }
-            if (failed)
-                return reset(link);
-            arrived(link, side, std::string_view(side.buffer.data(), size));
-            if (link->alive)
-                read(link, side);
-        });
+        side.from.async_read_some(
+            asio::buffer(side.buffer), [this, link, &side](error_code failed, std::size_t size) {
+                if (!link->alive)
+                    return;
+                if (failed == asio::error::eof) {
+                    enqueue(link, side, chunk::kind::end);
+                    return;
+                }
+                if (failed)
+                    return reset(link);
+                arrived(link, side, std::string_view(side.buffer.data(), size));
+                if (link->alive)
+                    read(link, side);
+            });
     }
 
     void arrived(const connection_ptr& link, half& side, std::string_view bytes)
     {
         const bool requests = &side == &link->requests;
-        record([&] { (requests ? counters_.request_bytes : counters_.reply_bytes) += bytes.size(); });
+        record(
+            [&] { (requests ? counters_.request_bytes : counters_.reply_bytes) += bytes.size(); });
         side.unread.append(bytes);
         std::size_t used = 0;
         while (!side.opaque && link->alive) {
@@ -356,7 +372,8 @@ private:
             emit(link, side, std::exchange(side.unread, {}));
     }
 
-    /// Takes the first trap of this kind that is set for the request; an empty text is for the next byte, whatever it is.
+    /// Takes the first trap of this kind that is set for the request; an empty text is for the next
+    /// byte, whatever it is.
     std::optional<trap> take_trap(trap::action what, std::string_view request)
     {
         const auto found = std::find_if(traps_.begin(), traps_.end(), [&](const trap& each) {
@@ -367,8 +384,9 @@ private:
 
     std::optional<trap> take_trap_for_next_byte(trap::action what)
     {
-        const auto found =
-            std::find_if(traps_.begin(), traps_.end(), [&](const trap& each) { return each.what == what && !each.which; });
+        const auto found = std::find_if(traps_.begin(), traps_.end(), [&](const trap& each) {
+            return each.what == what && !each.which;
+        });
         return take(found);
     }
 
@@ -426,7 +444,8 @@ private:
             return;
         const bool requests = &side == &link->requests;
         if (!side.cut_after)
-            if (const auto cut = take_trap_for_next_byte(requests ? trap::action::cut_request : trap::action::cut_reply))
+            if (const auto cut = take_trap_for_next_byte(requests ? trap::action::cut_request
+                                                                  : trap::action::cut_reply))
                 side.cut_after = cut->bytes;
         bool cut = false;
         if (side.cut_after) {
@@ -459,7 +478,8 @@ private:
     void pump(const connection_ptr& link, half& side)
     {
         const flow how = &side == &link->requests ? request_flow_ : reply_flow_;
-        while (!side.writing && !side.waiting && !side.queue.empty() && how != flow::stall && link->alive) {
+        while (!side.writing && !side.waiting && !side.queue.empty() && how != flow::stall &&
+               link->alive) {
             if (side.queue.front().due > steady::now())
                 return pump_later(link, side);
             chunk next = std::move(side.queue.front());
@@ -490,14 +510,15 @@ private:
     {
         side.writing = true;
         auto data = std::make_shared<std::string>(std::move(bytes));
-        asio::async_write(side.to, asio::buffer(*data), [this, link, &side, data](error_code failed, std::size_t) {
-            side.writing = false;
-            if (!link->alive)
-                return;
-            if (failed)
-                return reset(link);
-            pump(link, side);
-        });
+        asio::async_write(side.to, asio::buffer(*data),
+                          [this, link, &side, data](error_code failed, std::size_t) {
+                              side.writing = false;
+                              if (!link->alive)
+                                  return;
+                              if (failed)
+                                  return reset(link);
+                              pump(link, side);
+                          });
     }
 
     void end(const connection_ptr& link, half& side)
@@ -548,7 +569,9 @@ private:
     std::thread thread_;
 };
 
-fault_proxy::fault_proxy(const stream_endpoint& upstream) : engine_(std::make_unique<engine>(upstream)) {}
+fault_proxy::fault_proxy(const stream_endpoint& upstream)
+    : engine_(std::make_unique<core_fixture>(upstream))
+{}
 fault_proxy::~fault_proxy() = default;
 
 std::uint16_t fault_proxy::port() const noexcept
@@ -613,12 +636,14 @@ void fault_proxy::accept()
 
 void fault_proxy::cut_after_request_bytes(std::size_t count, std::string text)
 {
-    engine_->arm({trap::action::cut_request, text.empty() ? predicate() : containing(std::move(text)), count});
+    engine_->arm({trap::action::cut_request,
+                  text.empty() ? predicate() : containing(std::move(text)), count});
 }
 
 void fault_proxy::cut_after_reply_bytes(std::size_t count, std::string text)
 {
-    engine_->arm({trap::action::cut_reply, text.empty() ? predicate() : containing(std::move(text)), count});
+    engine_->arm(
+        {trap::action::cut_reply, text.empty() ? predicate() : containing(std::move(text)), count});
 }
 
 void fault_proxy::forward_then_reset(std::string text)
@@ -648,15 +673,16 @@ fault_proxy::counters fault_proxy::count() const
 
 void fault_proxy::wait_for_request(const std::string& text, std::size_t times, milliseconds limit)
 {
-    engine_->wait_for_text(&engine::seen_, text, times, limit);
+    engine_->wait_for_text(&core_fixture::seen_, text, times, limit);
 }
 
 void fault_proxy::wait_for_reply_to(const std::string& text, std::size_t times, milliseconds limit)
 {
-    engine_->wait_for_text(&engine::answered_, text, times, limit);
+    engine_->wait_for_text(&core_fixture::answered_, text, times, limit);
 }
 
-void fault_proxy::wait_until(const std::function<bool(const counters&)>& reached, milliseconds limit)
+void fault_proxy::wait_until(const std::function<bool(const counters&)>& reached,
+                             milliseconds limit)
 {
     engine_->wait_until(reached, limit);
 }

@@ -12,12 +12,14 @@
 
 namespace leasehold::test {
 
-/// Stands between clients and one server, on a thread of its own, and makes the network fail as it is told.
+/// Stands between clients and one server, on a thread of its own, and makes the network fail as it
+/// is told.
 ///
-/// Every function may be called from any thread. A fault is in effect when the function that switches it on has returned, for
-/// bytes that the proxy has not written yet. Faults with a text act on requests that contain it, once, on any connection.
-/// It understands the Redis protocol well enough to tell one request from the next and to find its reply; what it cannot
-/// read (TLS) is passed on as bytes, and faults with a text do not see it. Requests and replies travel whole.
+/// Every function may be called from any thread. A fault is in effect when the function that
+/// switches it on has returned, for bytes that the proxy has not written yet. Faults with a text
+/// act on requests that contain it, once, on any connection. It understands the Redis protocol well
+/// enough to tell one request from the next and to find its reply; what it cannot read (TLS) is
+/// passed on as bytes, and faults with a text do not see it. Requests and replies travel whole.
 class fault_proxy
 {
 public:
@@ -32,7 +34,8 @@ public:
         std::uint64_t reply_bytes = 0;
     };
     using milliseconds = std::chrono::milliseconds;
-    using predicate = std::function<bool(std::string_view request)>; ///< Called on the proxy's thread.
+    using predicate =
+        std::function<bool(std::string_view request)>; ///< Called on the proxy's thread.
     static constexpr milliseconds default_limit = std::chrono::seconds(10);
 
     explicit fault_proxy(const stream_endpoint& upstream);
@@ -47,11 +50,12 @@ public:
 
     /// @name What becomes of the bytes. Each of these replaces the one before it.
     /// @{
-    void forward();        ///< As a network does. What was stalled is delivered; a connection that lost bytes is reset.
-    void drop_requests();  ///< Requests vanish, replies pass.
-    void drop_replies();   ///< Requests pass, replies vanish.
-    void drop();           ///< Both vanish, and nothing is closed.
-    void stall();          ///< Nothing passes and nothing is closed, but `forward` delivers it late.
+    void forward(); ///< As a network does. What was stalled is delivered; a connection that lost
+                    ///< bytes is reset.
+    void drop_requests(); ///< Requests vanish, replies pass.
+    void drop_replies();  ///< Requests pass, replies vanish.
+    void drop();          ///< Both vanish, and nothing is closed.
+    void stall();         ///< Nothing passes and nothing is closed, but `forward` delivers it late.
     void stall_requests(); ///< Only requests are held back.
     void stall_replies();  ///< Only replies are held back.
     /// @}
@@ -65,8 +69,9 @@ public:
     /// @name Faults that happen once
     /// @{
 
-    /// Counts from the first request with this text (empty: from the next byte of any client); after `count` bytes the
-    /// connection is reset on both sides. The server gets these bytes and no more.
+    /// Counts from the first request with this text (empty: from the next byte of any client);
+    /// after `count` bytes the connection is reset on both sides. The server gets these bytes and
+    /// no more.
     void cut_after_request_bytes(std::size_t count, std::string text = {});
     /// The same for the reply to that request (empty: for the next byte of the server).
     void cut_after_reply_bytes(std::size_t count, std::string text = {});
@@ -80,19 +85,23 @@ public:
 
     counters count() const;
 
-    /// @name Events. Each throws `std::runtime_error` when `limit` passes. Requests count from the start, or the last `forget`.
+    /// @name Events. Each throws `std::runtime_error` when `limit` passes. Requests count from the
+    /// start, or the last `forget`.
     /// @{
-    void wait_for_request(const std::string& text, std::size_t times = 1, milliseconds limit = default_limit);
+    void wait_for_request(const std::string& text, std::size_t times = 1,
+                          milliseconds limit = default_limit);
     /// The server's reply has come to the proxy, whether it was passed on or not.
-    void wait_for_reply_to(const std::string& text, std::size_t times = 1, milliseconds limit = default_limit);
-    void wait_until(const std::function<bool(const counters&)>& reached, milliseconds limit = default_limit);
+    void wait_for_reply_to(const std::string& text, std::size_t times = 1,
+                           milliseconds limit = default_limit);
+    void wait_until(const std::function<bool(const counters&)>& reached,
+                    milliseconds limit = default_limit);
     /// @}
 
     void forget(); ///< The requests and replies seen so far; the counters stay.
 
 private:
-    class engine;
-    std::unique_ptr<engine> engine_;
+    class core_fixture;
+    std::unique_ptr<core_fixture> engine_;
 };
 
 } // namespace leasehold::test

@@ -7,7 +7,8 @@
 
 namespace leasehold::test {
 
-/// Lives while an initiating function runs; lets its handler see whether it was called inside it, on the same thread.
+/// Lives while an initiating function runs; lets its handler see whether it was called inside it,
+/// on the same thread.
 ///
 ///   {
 ///       initiation_guard guard;

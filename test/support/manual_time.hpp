@@ -12,7 +12,8 @@
 
 namespace leasehold::test {
 
-/// A clock that a test moves by hand; for one thread. What it has done stays to be looked at when its client has gone.
+/// A clock that a test moves by hand; for one thread. What it has done stays to be looked at when
+/// its client has gone.
 class manual_time
 {
     struct state
@@ -56,7 +57,10 @@ class manual_time
     };
 
 public:
-    std::unique_ptr<detail::time_source> make_source() const { return std::make_unique<source>(state_); }
+    std::unique_ptr<detail::time_source> make_source() const
+    {
+        return std::make_unique<source>(state_);
+    }
 
     clock::time_point now() const noexcept { return state_->now; }
     void set(clock::time_point now) noexcept { state_->now = now; }
@@ -78,8 +82,11 @@ public:
         return true;
     }
 
-    std::size_t wakes() const noexcept { return state_->wakes; }       ///< Wake-ups so far.
-    std::size_t requests() const noexcept { return state_->requests; } ///< Times that one was asked for.
+    std::size_t wakes() const noexcept { return state_->wakes; } ///< Wake-ups so far.
+    std::size_t requests() const noexcept
+    {
+        return state_->requests;
+    } ///< Times that one was asked for.
 
 private:
     std::shared_ptr<state> state_ = std::make_shared<state>();

@@ -28,7 +28,8 @@ class memory_lab
 public:
     std::unique_ptr<client> make_client(std::shared_ptr<observer> watching = {})
     {
-        auto made = std::make_unique<client>(context, make_memory_store(space), std::move(watching));
+        auto made = std::make_unique<client>(context, make_memory_store(space),
+                                             std::move(watching));
         made->async_run(asio::detached);
         return made;
     }

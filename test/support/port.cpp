@@ -37,7 +37,8 @@ reserved_port::~reserved_port()
 }
 
 reserved_port::reserved_port(reserved_port&& other) noexcept
-    : socket_(std::exchange(other.socket_, -1)), number_(std::exchange(other.number_, std::uint16_t{0}))
+    : socket_(std::exchange(other.socket_, -1)),
+      number_(std::exchange(other.number_, std::uint16_t{0}))
 {}
 
 reserved_port& reserved_port::operator=(reserved_port&& other) noexcept

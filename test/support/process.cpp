@@ -16,7 +16,8 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// A socket pair instead of a pipe: writing to a program that has gone is then an error and not a signal.
+// A socket pair instead of a pipe: writing to a program that has gone is then an error and not a
+// signal.
 std::pair<int, int> channel()
 {
     int ends[2];
@@ -111,7 +112,8 @@ void process::expect(std::string_view line, std::chrono::milliseconds limit)
 {
     const auto end = steady::now() + limit;
     for (;;) {
-        const auto next = read_line(std::chrono::ceil<std::chrono::milliseconds>(end - steady::now()));
+        const auto next = read_line(
+            std::chrono::ceil<std::chrono::milliseconds>(end - steady::now()));
         if (!next)
             throw std::runtime_error("the program ended without printing: " + std::string(line));
         if (*next == line)
@@ -121,7 +123,8 @@ void process::expect(std::string_view line, std::chrono::milliseconds limit)
 
 bool process::has_line()
 {
-    while (received_.find('\n') == std::string::npos && !output_ended_ && fill(std::chrono::milliseconds(0))) {
+    while (received_.find('\n') == std::string::npos && !output_ended_ &&
+           fill(std::chrono::milliseconds(0))) {
     }
     return received_.find('\n') != std::string::npos;
 }

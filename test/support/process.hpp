@@ -11,8 +11,8 @@
 
 namespace leasehold::test {
 
-/// A helper program that a test talks to in lines, through its standard input and output. Killed by the destructor, and
-/// with the thread that started it. One thread at a time.
+/// A helper program that a test talks to in lines, through its standard input and output. Killed by
+/// the destructor, and with the thread that started it. One thread at a time.
 class process
 {
 public:
@@ -23,12 +23,15 @@ public:
     process(const process&) = delete;
     process& operator=(const process&) = delete;
 
-    void write_line(std::string_view line); ///< Throws `std::runtime_error` when the program no longer reads.
-    void close_input();                     ///< The program sees the end of its input.
+    void write_line(
+        std::string_view line); ///< Throws `std::runtime_error` when the program no longer reads.
+    void close_input();         ///< The program sees the end of its input.
 
-    /// The next line without its end; empty when there will be none. Throws `std::runtime_error` when `limit` passes.
+    /// The next line without its end; empty when there will be none. Throws `std::runtime_error`
+    /// when `limit` passes.
     std::optional<std::string> read_line(std::chrono::milliseconds limit = default_limit);
-    /// Reads lines until one is `line`; throws `std::runtime_error` when the output ends before, or `limit` passes.
+    /// Reads lines until one is `line`; throws `std::runtime_error` when the output ends before, or
+    /// `limit` passes.
     void expect(std::string_view line, std::chrono::milliseconds limit = default_limit);
     bool has_line(); ///< A line can be read without waiting.
 

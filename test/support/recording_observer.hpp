@@ -65,9 +65,10 @@ public:
         return count_locked(what);
     }
 
-    /// Blocks until so many events of this kind have come; for contexts that run on other threads. Throws `std::runtime_error`
-    /// when `limit` passes.
-    void wait_for(kind what, std::size_t times = 1, std::chrono::milliseconds limit = std::chrono::seconds(10)) const
+    /// Blocks until so many events of this kind have come; for contexts that run on other threads.
+    /// Throws `std::runtime_error` when `limit` passes.
+    void wait_for(kind what, std::size_t times = 1,
+                  std::chrono::milliseconds limit = std::chrono::seconds(10)) const
     {
         std::unique_lock lock(mutex_);
         if (!changed_.wait_for(lock, limit, [&] { return count_locked(what) >= times; }))
@@ -80,7 +81,8 @@ public:
         events_.clear();
     }
 
-    void acquired(std::string_view name, std::uint64_t fence, duration waited, bool handed_over) noexcept override
+    void acquired(std::string_view name, std::uint64_t fence, duration waited,
+                  bool handed_over) noexcept override
     {
         add({kind::acquired, std::string(name), fence, {}, waited, handed_over});
     }
@@ -92,7 +94,8 @@ public:
     {
         add({kind::waiting, std::string(name), 0, {}, remaining});
     }
-    void suspect_expiry(std::string_view name, std::chrono::milliseconds remaining) noexcept override
+    void suspect_expiry(std::string_view name,
+                        std::chrono::milliseconds remaining) noexcept override
     {
         add({kind::suspect_expiry, std::string(name), 0, {}, remaining});
     }
@@ -100,7 +103,8 @@ public:
     {
         add({kind::renewed, std::string(name), fence, {}, took});
     }
-    void renewal_late(std::string_view name, std::uint64_t fence, error_code code, duration left) noexcept override
+    void renewal_late(std::string_view name, std::uint64_t fence, error_code code,
+                      duration left) noexcept override
     {
         add({kind::renewal_late, std::string(name), fence, code, left});
     }

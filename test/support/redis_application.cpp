@@ -45,8 +45,7 @@ redis_application::redis_application(const std::string& socket) : redis_applicat
 
 redis_application::redis_application(std::uint16_t port) : redis_application(at(port)) {}
 
-redis_application::redis_application(redis::config where)
-    : state_(std::make_unique<state>())
+redis_application::redis_application(redis::config where) : state_(std::make_unique<state>())
 {
     where.reconnect_wait_interval = std::chrono::milliseconds(5);
     state_->connection->async_run(where, [held = state_->connection](boost::system::error_code) {});

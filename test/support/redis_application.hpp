@@ -8,11 +8,12 @@
 namespace boost::redis {
 class connection;
 struct config;
-}
+} // namespace boost::redis
 
 namespace leasehold::test {
 
-/// An application that has a Redis connection of its own, on a context and a thread of its own. Ended by the destructor.
+/// An application that has a Redis connection of its own, on a context and a thread of its own.
+/// Ended by the destructor.
 class redis_application
 {
 public:

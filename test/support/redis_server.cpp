@@ -59,7 +59,8 @@ std::string redis_server::log() const
 
 void redis_server::start()
 {
-    // The port is reserved, but another program may ignore that: then it is a new one, except after a restart.
+    // The port is reserved, but another program may ignore that: then it is a new one, except after
+    // a restart.
     const bool first = !std::filesystem::exists(directory_.file("log"));
     for (int attempt = 1;; ++attempt) {
         try {
@@ -76,15 +77,24 @@ void redis_server::start()
 
 void redis_server::try_to_start()
 {
-    std::vector<std::string> command{"redis-server", "--unixsocket", socket_,    "--dir",   directory_.path().string(),
-                                     "--save",       "",             "--loglevel", "notice", "--logfile",
+    std::vector<std::string> command{"redis-server",
+                                     "--unixsocket",
+                                     socket_,
+                                     "--dir",
+                                     directory_.path().string(),
+                                     "--save",
+                                     "",
+                                     "--loglevel",
+                                     "notice",
+                                     "--logfile",
                                      directory_.file("log")};
     const std::string port = port_ ? std::to_string(port_->number()) : "0";
     command.insert(command.end(), {"--bind", "127.0.0.1", "--port", port});
     command.insert(command.end(), options_.begin(), options_.end());
     process_ = child({.command = std::move(command), .environment = setup_.environment});
 
-    // A process of another program offers no event to wait for; it is asked until it answers or ends.
+    // A process of another program offers no event to wait for; it is asked until it answers or
+    // ends.
     const auto limit = std::chrono::steady_clock::now() + start_limit;
     while (!ready(*this)) {
         if (!process_.running())

@@ -20,13 +20,15 @@ struct redis_setup
     environment_t environment{};
 };
 
-/// A redis-server process of the test's own, on a socket in a directory of its own. Ended by the destructor, and with the thread
-/// that started it. It keeps nothing on disk unless the options say so.
+/// A redis-server process of the test's own, on a socket in a directory of its own. Ended by the
+/// destructor, and with the thread that started it. It keeps nothing on disk unless the options say
+/// so.
 class redis_server
 {
 public:
-    /// Starts the server and returns when it answers and has loaded its data. Throws `std::runtime_error` if it does not.
-    /// `options` are words of the command line, for example `--appendonly`, `yes`.
+    /// Starts the server and returns when it answers and has loaded its data. Throws
+    /// `std::runtime_error` if it does not. `options` are words of the command line, for example
+    /// `--appendonly`, `yes`.
     explicit redis_server(std::vector<std::string> options = {}, redis_setup setup = {});
     redis_server(const redis_server&) = delete;
     redis_server& operator=(const redis_server&) = delete;

@@ -20,7 +20,8 @@ public:
         if (depth > max_depth)
             throw resp_malformed("nested too deep");
         std::string_view head;
-        if (used_ < bytes_.size() && std::string_view("+-:,(_#$=!*~>%|").find(bytes_[used_]) == std::string_view::npos)
+        if (used_ < bytes_.size() &&
+            std::string_view("+-:,(_#$=!*~>%|").find(bytes_[used_]) == std::string_view::npos)
             throw resp_malformed("unknown type byte");
         if (!line(head) || head.empty())
             return false;

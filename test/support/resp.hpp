@@ -42,7 +42,8 @@ struct resp_malformed : std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
-/// The value that `bytes` begins with and its length; empty when it is not complete. Throws `resp_malformed`.
+/// The value that `bytes` begins with and its length; empty when it is not complete. Throws
+/// `resp_malformed`.
 std::optional<std::pair<resp_value, std::size_t>> parse_resp(std::string_view bytes);
 
 /// A command as clients send it.

@@ -46,7 +46,8 @@ boost::system::error_code resp_client::run(Start start)
     return *result;
 }
 
-resp_client::resp_client(const stream_endpoint& server, std::chrono::milliseconds limit) : limit_(limit)
+resp_client::resp_client(const stream_endpoint& server, std::chrono::milliseconds limit)
+    : limit_(limit)
 {
     const auto code = run([&](auto handler) { socket_.async_connect(server, handler); });
     if (code)
@@ -55,7 +56,8 @@ resp_client::resp_client(const stream_endpoint& server, std::chrono::millisecond
 
 void resp_client::send_bytes(std::string_view bytes)
 {
-    const auto code = run([&](auto handler) { asio::async_write(socket_, asio::buffer(bytes), handler); });
+    const auto code = run(
+        [&](auto handler) { asio::async_write(socket_, asio::buffer(bytes), handler); });
     if (code)
         throw resp_disconnected("send: " + code.message());
 }
@@ -70,10 +72,12 @@ resp_value resp_client::receive()
         std::array<char, 4096> buffer;
         std::size_t size = 0;
         const auto code = run([&](auto handler) {
-            socket_.async_read_some(asio::buffer(buffer), [&size, handler](boost::system::error_code failed, std::size_t n) {
-                size = n;
-                handler(failed);
-            });
+            socket_.async_read_some(
+                asio::buffer(buffer),
+                [&size, handler](boost::system::error_code failed, std::size_t n) {
+                    size = n;
+                    handler(failed);
+                });
         });
         if (code)
             throw resp_disconnected("receive: " + code.message());
@@ -144,7 +148,8 @@ std::vector<std::string> resp_client::strings(const words& command)
         unexpected(command, reply);
     std::vector<std::string> all;
     for (const resp_value& item : reply.items)
-        all.push_back(item.type == resp_value::kind::integer ? std::to_string(item.number) : item.text);
+        all.push_back(item.type == resp_value::kind::integer ? std::to_string(item.number)
+                                                             : item.text);
     return all;
 }
 
@@ -161,7 +166,8 @@ std::map<std::string, std::string> resp_client::info(const std::string& section)
     while (!rest.empty()) {
         const std::size_t end = rest.find("\r\n");
         const std::string_view line = rest.substr(0, end);
-        if (const std::size_t colon = line.find(':'); !line.starts_with('#') && colon != std::string_view::npos)
+        if (const std::size_t colon = line.find(':');
+            !line.starts_with('#') && colon != std::string_view::npos)
             fields.emplace(line.substr(0, colon), line.substr(colon + 1));
         rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 2);
     }
@@ -174,7 +180,8 @@ std::map<std::string, std::uint64_t> resp_client::calls()
     std::map<std::string, std::uint64_t> all;
     for (const auto& [name, value] : info("commandstats")) {
         if (name.starts_with(prefix) && value.starts_with(field))
-            all.emplace(name.substr(prefix.size()), number_of(std::string_view(value).substr(field.size())));
+            all.emplace(name.substr(prefix.size()),
+                        number_of(std::string_view(value).substr(field.size())));
     }
     return all;
 }

@@ -44,19 +44,22 @@ struct resp_unexpected : std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
-/// A connection to a Redis server for tests: one command at a time, each waits for its reply. One thread at a time.
-/// Every function throws `resp_disconnected` when the server cannot be reached or the limit passes.
+/// A connection to a Redis server for tests: one command at a time, each waits for its reply. One
+/// thread at a time. Every function throws `resp_disconnected` when the server cannot be reached or
+/// the limit passes.
 class resp_client
 {
 public:
     using words = std::vector<std::string>;
 
-    explicit resp_client(const stream_endpoint& server, std::chrono::milliseconds limit = std::chrono::seconds(10));
+    explicit resp_client(const stream_endpoint& server,
+                         std::chrono::milliseconds limit = std::chrono::seconds(10));
 
     /// Sends a command and returns its reply, also when that is an error.
     resp_value command(const words& command);
 
-    /// As `command`, but throw `resp_unexpected` when the reply is an error or cannot be seen as that type.
+    /// As `command`, but throw `resp_unexpected` when the reply is an error or cannot be seen as
+    /// that type.
     std::int64_t integer(const words& command);
     std::string string(const words& command);
     std::optional<std::string> maybe_string(const words& command); ///< Empty for nil.

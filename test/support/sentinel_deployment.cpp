@@ -24,15 +24,19 @@ struct sentinel_deployment::sentinel
     explicit sentinel(std::uint16_t master_port)
     {
         const std::string file = directory.file("sentinel.conf");
-        std::ofstream(file) << "port " << port.number() << "\nbind 127.0.0.1\ndir " << directory.path().string()
-                            << "\nlogfile " << directory.file("log") << "\nsentinel monitor " << name() << " 127.0.0.1 "
-                            << master_port << " 2\nsentinel down-after-milliseconds " << name()
-                            << " 400\nsentinel failover-timeout " << name() << " 2000\nsentinel parallel-syncs "
-                            << name() << " 2\n";
+        std::ofstream(file) << "port " << port.number() << "\nbind 127.0.0.1\ndir "
+                            << directory.path().string() << "\nlogfile " << directory.file("log")
+                            << "\nsentinel monitor " << name() << " 127.0.0.1 " << master_port
+                            << " 2\nsentinel down-after-milliseconds " << name()
+                            << " 400\nsentinel failover-timeout " << name()
+                            << " 2000\nsentinel parallel-syncs " << name() << " 2\n";
         process = child({.command = {"redis-server", file, "--sentinel"}});
     }
 
-    resp_client connect() const { return resp_client(loopback_endpoint(port.number()), std::chrono::seconds(2)); }
+    resp_client connect() const
+    {
+        return resp_client(loopback_endpoint(port.number()), std::chrono::seconds(2));
+    }
 
     std::string log() const
     {
@@ -45,10 +49,12 @@ struct sentinel_deployment::sentinel
         if (!process.running())
             throw std::runtime_error("a sentinel ended at start:\n" + log());
         resp_client client = connect();
-        // They look for each other every two seconds, and for replicas every ten; Redis 7 lets that be changed.
+        // They look for each other every two seconds, and for replicas every ten; Redis 7 lets that
+        // be changed.
         client.command({"SENTINEL", "DEBUG", "publish-period", "100", "info-period", "500"});
         const resp_value state = client.command({"SENTINEL", "MASTER", name()});
-        return field(state, "flags") == "master" && field(state, "num-slaves") == std::to_string(server_count - 1) &&
+        return field(state, "flags") == "master" &&
+               field(state, "num-slaves") == std::to_string(server_count - 1) &&
                field(state, "num-other-sentinels") == std::to_string(sentinel_count - 1) &&
                !client.command({"SENTINEL", "CKQUORUM", name()}).is_error();
     }
@@ -61,15 +67,21 @@ struct sentinel_deployment::sentinel
 sentinel_deployment::sentinel_deployment(std::vector<std::string> server_options)
 {
     for (std::size_t i = 0; i < server_count; ++i) {
-        std::vector<std::string> options{"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1"};
+        std::vector<std::string> options{"--repl-diskless-sync-delay", "0",
+                                         "--repl-ping-replica-period", "1"};
         if (i > 0)
-            options.insert(options.end(), {"--replicaof", "127.0.0.1", std::to_string(servers_.front()->port())});
+            options.insert(options.end(),
+                           {"--replicaof", "127.0.0.1", std::to_string(servers_.front()->port())});
         options.insert(options.end(), server_options.begin(), server_options.end());
-        servers_.push_back(std::make_unique<redis_server>(std::move(options), redis_setup{.tcp = true}));
+        servers_.push_back(
+            std::make_unique<redis_server>(std::move(options), redis_setup{.tcp = true}));
     }
     for (std::size_t i = 1; i < server_count; ++i)
-        poll([&] { return server(i).connect().info("replication").at("master_link_status") == "up"; },
-             "the first copy of a replica");
+        poll(
+            [&] {
+                return server(i).connect().info("replication").at("master_link_status") == "up";
+            },
+            "the first copy of a replica");
     for (std::size_t i = 0; i < sentinel_count; ++i)
         sentinels_.push_back(std::make_unique<sentinel>(server(0).port()));
     for (const auto& each : sentinels_)
@@ -82,7 +94,8 @@ std::string sentinel_deployment::url() const
 {
     std::string hosts;
     for (const auto& each : sentinels_)
-        hosts.append(hosts.empty() ? "127.0.0.1:" : ",127.0.0.1:").append(std::to_string(each->port.number()));
+        hosts.append(hosts.empty() ? "127.0.0.1:" : ",127.0.0.1:")
+            .append(std::to_string(each->port.number()));
     return "redis+sentinel://" + hosts + '/' + name();
 }
 
@@ -101,7 +114,8 @@ void sentinel_deployment::isolate_master()
     for (std::size_t at = 0; at < all.size();) {
         const std::size_t end = all.find('\n', at);
         const std::string line = all.substr(at, end - at);
-        if (const std::size_t id = line.find("id="); id == 0 && line.find(" name=sentinel-") != std::string::npos)
+        if (const std::size_t id = line.find("id=");
+            id == 0 && line.find(" name=sentinel-") != std::string::npos)
             client.command({"CLIENT", "KILL", "ID", line.substr(3, line.find(' ') - 3)});
         at = end == std::string::npos ? all.size() : end + 1;
     }
@@ -112,7 +126,8 @@ void sentinel_deployment::switch_master()
     const auto switched = [&] {
         if (finds_new_master())
             return true;
-        // Sentinel gives a failover up when it cannot find a replica that answers in time, and leaves it to who asked for it to ask again.
+        // Sentinel gives a failover up when it cannot find a replica that answers in time, and
+        // leaves it to who asked for it to ask again.
         resp_client first = connect_to_sentinel(0);
         const resp_value state = first.command({"SENTINEL", "MASTER", name()});
         if (field(state, "port") == std::to_string(master().port()) &&
@@ -135,13 +150,15 @@ bool sentinel_deployment::finds_new_master()
     for (const auto& each : sentinels_) {
         if (!each->process.running())
             continue;
-        const std::string port = each->connect().strings({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name()}).at(1);
+        const std::string port =
+            each->connect().strings({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name()}).at(1);
         if (port == old || (!agreed.empty() && agreed != port))
             return false;
         agreed = port;
     }
     for (std::size_t i = 0; i < server_count; ++i) {
-        if (std::to_string(server(i).port()) == agreed && server(i).connect().command({"ROLE"}).items.at(0).text == "master") {
+        if (std::to_string(server(i).port()) == agreed &&
+            server(i).connect().command({"ROLE"}).items.at(0).text == "master") {
             master_ = i;
             return true;
         }

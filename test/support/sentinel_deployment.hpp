@@ -12,16 +12,18 @@
 
 namespace leasehold::test {
 
-/// A master, two replicas and three Sentinels that watch them, all on ports of their own on 127.0.0.1. Takes a few seconds
-/// to start. A failover takes one or two after the master is gone.
+/// A master, two replicas and three Sentinels that watch them, all on ports of their own on
+/// 127.0.0.1. Takes a few seconds to start. A failover takes one or two after the master is gone.
 class sentinel_deployment
 {
 public:
     static constexpr std::size_t server_count = 3;
     static constexpr std::size_t sentinel_count = 3;
-    static constexpr std::chrono::milliseconds limit = std::chrono::seconds(60); ///< For each wait; `std::runtime_error` after it.
+    static constexpr std::chrono::milliseconds limit = std::chrono::seconds(
+        60); ///< For each wait; `std::runtime_error` after it.
 
-    /// Returns when the replicas follow, and each Sentinel knows the replicas and the other Sentinels.
+    /// Returns when the replicas follow, and each Sentinel knows the replicas and the other
+    /// Sentinels.
     explicit sentinel_deployment(std::vector<std::string> server_options = {});
     ~sentinel_deployment();
     sentinel_deployment(const sentinel_deployment&) = delete;
@@ -38,14 +40,16 @@ public:
 
     void kill_master() { master().kill(); }
     void pause_master() { master().pause(); }
-    /// Cuts the master off from replicas, Sentinels and new connections. Connections of other clients stay and are served, so what
-    /// they write is lost with the failover.
+    /// Cuts the master off from replicas, Sentinels and new connections. Connections of other
+    /// clients stay and are served, so what they write is lost with the failover.
     void isolate_master();
-    /// Has Sentinel fail over while the master is well, and waits as below: it becomes a replica, and Sentinel has it close its clients'
-    /// connections. (For a demotion that leaves them open, send REPLICAOF to the server.)
+    /// Has Sentinel fail over while the master is well, and waits as below: it becomes a replica,
+    /// and Sentinel has it close its clients' connections. (For a demotion that leaves them open,
+    /// send REPLICAOF to the server.)
     void switch_master();
 
-    /// Waits until every running Sentinel names another master than the last one and that server agrees; it is `master()` then.
+    /// Waits until every running Sentinel names another master than the last one and that server
+    /// agrees; it is `master()` then.
     void wait_for_new_master();
 
     void kill_sentinel(std::size_t index);

@@ -10,8 +10,9 @@
 namespace leasehold::test {
 
 /// The wall clock of the servers that are started with its environment, for example
-/// `redis_server server({}, {.environment = clock.environment()})`. Changes are in effect at the server's next look at its clock.
-/// The machine's clock stays as it is. Linux only: `available` is false elsewhere, and the constructor throws.
+/// `redis_server server({}, {.environment = clock.environment()})`. Changes are in effect at the
+/// server's next look at its clock. The machine's clock stays as it is. Linux only: `available` is
+/// false elsewhere, and the constructor throws.
 class shifted_clock
 {
 public:
@@ -26,8 +27,8 @@ public:
 
     void set(std::chrono::microseconds offset); ///< From the machine's clock. Ends a freeze.
     void advance(std::chrono::microseconds by); ///< Negative: back.
-    void freeze();                              ///< Stands still from now on, until `set` or `thaw`.
-    void thaw();                                ///< Goes on from where it stands.
+    void freeze(); ///< Stands still from now on, until `set` or `thaw`.
+    void thaw();   ///< Goes on from where it stands.
 
 private:
     temporary_directory directory_;

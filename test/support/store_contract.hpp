@@ -1,9 +1,11 @@
 #ifndef LEASEHOLD_TEST_SUPPORT_STORE_CONTRACT_HPP
 #define LEASEHOLD_TEST_SUPPORT_STORE_CONTRACT_HPP
 
-// What every store has to do. A test of a store derives from `store_lab` and calls `add_store_contract`:
+// What every store has to do. A test of a store derives from `store_lab` and calls
+// `add_store_contract`:
 //
-//   const bool added = leasehold::test::add_store_contract([] { return std::make_unique<my_lab>(); });
+//   const bool added = leasehold::test::add_store_contract([] { return std::make_unique<my_lab>();
+//   });
 
 #include "support/store_session.hpp"
 
@@ -44,7 +46,8 @@ using namespace std::chrono_literals;
 using granted_t = acquire_reply::outcome;
 using left_t = release_reply::outcome;
 
-inline acquire_request take(std::string_view name, std::string_view owner, std::chrono::milliseconds lease = 10s)
+inline acquire_request take(std::string_view name, std::string_view owner,
+                            std::chrono::milliseconds lease = 10s)
 {
     return {.name = name, .owner = owner, .entry = {}, .lease = lease, .fences = 1, .budget = 10s};
 }
@@ -52,7 +55,8 @@ inline acquire_request take(std::string_view name, std::string_view owner, std::
 inline acquire_request again(std::string_view name, std::string_view owner, std::string_view entry,
                              std::chrono::milliseconds lease = 10s)
 {
-    return {.name = name, .owner = owner, .entry = entry, .lease = lease, .fences = 1, .budget = 10s};
+    return {
+        .name = name, .owner = owner, .entry = entry, .lease = lease, .fences = 1, .budget = 10s};
 }
 
 inline void wait(asio::io_context& context, std::chrono::milliseconds how_long)
@@ -222,10 +226,11 @@ inline void renewals_are_answered_in_order_and_create_nothing(store_lab& lab)
     p.take_by(p.a, "a:1", "one");
     p.take_by(p.b, "b:1", "two");
     p.take_by(p.a, "a:3", "three");
-    const renewal batch[] = {{"three", "a:3", 10s}, {"two", "a:2", 10s}, {"none", "a:4", 10s}, {"one", "a:1", 10s}};
+    const renewal batch[] = {
+        {"three", "a:3", 10s}, {"two", "a:2", 10s}, {"none", "a:4", 10s}, {"one", "a:1", 10s}};
     const auto got = p.a.renew(batch);
-    const std::vector<renewal_result> expected{renewal_result::renewed, renewal_result::gone, renewal_result::gone,
-                                               renewal_result::renewed};
+    const std::vector<renewal_result> expected{renewal_result::renewed, renewal_result::gone,
+                                               renewal_result::gone, renewal_result::renewed};
     BOOST_TEST(!got.code.failed());
     BOOST_TEST((got.reply == expected));
     BOOST_TEST((p.take_by(p.b, "b:9", "none") == granted_t::granted));
@@ -266,7 +271,8 @@ inline void entries_are_counted_once_each(store_lab& lab)
     BOOST_TEST((p.take_by(p.b, "b:1") == granted_t::granted));
 }
 
-// What the store lost of an entry is told to its holder, who would go on when the first one has left.
+// What the store lost of an entry is told to its holder, who would go on when the first one has
+// left.
 inline void an_entry_that_is_not_known_is_not_renewed(store_lab& lab)
 {
     pair p(lab);
@@ -274,9 +280,12 @@ inline void an_entry_that_is_not_known_is_not_renewed(store_lab& lab)
     for (const char* entry : {"e1", "e2"})
         BOOST_TEST((p.a.acquire(again("lock", "a:1", entry)).reply.result == granted_t::granted));
     BOOST_TEST((p.leave_by(p.a, "a:1", "e1") == left_t::left));
-    const renewal all[] = {{"lock", "a:1", 10s, "e1"}, {"lock", "a:1", 10s}, {"lock", "a:1", 10s, "e2"}, {"lock", "b:1", 10s, "e2"}};
-    const std::vector<renewal_result> expected{renewal_result::gone, renewal_result::renewed, renewal_result::renewed,
-                                               renewal_result::gone};
+    const renewal all[] = {{"lock", "a:1", 10s, "e1"},
+                           {"lock", "a:1", 10s},
+                           {"lock", "a:1", 10s, "e2"},
+                           {"lock", "b:1", 10s, "e2"}};
+    const std::vector<renewal_result> expected{renewal_result::gone, renewal_result::renewed,
+                                               renewal_result::renewed, renewal_result::gone};
     BOOST_TEST((p.a.renew(all).reply == expected));
 }
 
@@ -350,13 +359,14 @@ inline void any_bytes_make_a_name(store_lab& lab)
 {
     pair p(lab);
     using namespace std::string_literals;
-    for (const std::string& name : {"a{b}c"s, "{"s, "}"s, "{}x"s, "nul\0nul"s, "line\r\nline"s, "\xff\xfe"s, " "s, ":"s,
-                                    std::string(4096, 'n')}) {
+    for (const std::string& name : {"a{b}c"s, "{"s, "}"s, "{}x"s, "nul\0nul"s, "line\r\nline"s,
+                                    "\xff\xfe"s, " "s, ":"s, std::string(4096, 'n')}) {
         BOOST_TEST((p.take_by(p.a, "a:1", name) == granted_t::granted));
         BOOST_TEST((p.take_by(p.b, "b:1", name) == granted_t::held));
         p.b.watch(name);
         p.b.wait_for_hints(1);
-        BOOST_TEST((p.a.release({.name = name, .owner = "a:1", .entry = {}}).reply.receivers == 1u));
+        BOOST_TEST(
+            (p.a.release({.name = name, .owner = "a:1", .entry = {}}).reply.receivers == 1u));
         p.b.wait_for_hints(2);
         BOOST_TEST((p.b.hints.back() == name));
         p.b.unwatch(name);
@@ -389,7 +399,8 @@ inline void what_is_outstanding_at_close_is_answered(store_lab& lab)
     int answers = 0;
     p.a.on_the_strand([&] {
         for (const char* name : {"one", "two", "three"})
-            p.a.get().async_acquire(take(name, "a:1"), [&](error_code, acquire_reply) { ++answers; });
+            p.a.get().async_acquire(take(name, "a:1"),
+                                    [&](error_code, acquire_reply) { ++answers; });
     });
     p.a.close();
     run_until(p.context, [&] { return answers == 3; });

@@ -21,8 +21,8 @@
 
 namespace leasehold::test {
 
-/// A store, opened, with a strand and a listener that remembers; its asynchronous functions as synchronous ones.
-/// Ends with `close`. Several sessions may share a context.
+/// A store, opened, with a strand and a listener that remembers; its asynchronous functions as
+/// synchronous ones. Ends with `close`. Several sessions may share a context.
 class store_session final : public store_listener
 {
 public:
@@ -58,17 +58,20 @@ public:
 
     answer<acquire_reply> acquire(const acquire_request& request)
     {
-        return call<acquire_reply>([&](auto done) { store_->async_acquire(request, std::move(done)); });
+        return call<acquire_reply>(
+            [&](auto done) { store_->async_acquire(request, std::move(done)); });
     }
 
     answer<std::vector<renewal_result>> renew(std::span<const renewal> renewals)
     {
-        return call<std::vector<renewal_result>>([&](auto done) { store_->async_renew(renewals, std::move(done)); });
+        return call<std::vector<renewal_result>>(
+            [&](auto done) { store_->async_renew(renewals, std::move(done)); });
     }
 
     answer<release_reply> release(const release_request& request)
     {
-        return call<release_reply>([&](auto done) { store_->async_release(request, std::move(done)); });
+        return call<release_reply>(
+            [&](auto done) { store_->async_release(request, std::move(done)); });
     }
 
     void watch(std::string_view name)
@@ -119,7 +122,8 @@ private:
         on_the_strand([&] {
             start([&](error_code code, Reply reply) {
                 ++times;
-                result = answer<Reply>{code, std::move(reply), strand_.running_in_this_thread(), in_call_};
+                result = answer<Reply>{code, std::move(reply), strand_.running_in_this_thread(),
+                                       in_call_};
             });
         });
         run_until(context_, [&] { return result.has_value(); });

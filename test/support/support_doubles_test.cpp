@@ -224,7 +224,8 @@ BOOST_AUTO_TEST_CASE(the_observer_remembers)
     other.join();
     BOOST_TEST(seen.events().size() == 10u);
     const auto acquired = seen.events(kind::acquired).at(0);
-    BOOST_TEST((acquired.name == "a" && acquired.fence == 7 && acquired.time == 5ms && acquired.handed_over));
+    BOOST_TEST((acquired.name == "a" && acquired.fence == 7 && acquired.time == 5ms &&
+                acquired.handed_over));
     BOOST_TEST((seen.events(kind::lost).at(0).code == errc::expired));
     BOOST_TEST((seen.events(kind::waiting).at(0).time == 7ms));
     BOOST_TEST(seen.count(kind::renewed) == 1u);
@@ -241,7 +242,8 @@ struct opened
     std::shared_ptr<fake_store> fake = std::make_shared<fake_store>();
     std::optional<store_session> session{std::in_place, context, fake};
 
-    acquire_request request{.name = "n", .owner = "o", .entry = {}, .lease = 1s, .fences = 3, .budget = 2s};
+    acquire_request request{
+        .name = "n", .owner = "o", .entry = {}, .lease = 1s, .fences = 3, .budget = 2s};
 
     template <class Reply>
     struct result
@@ -274,12 +276,13 @@ BOOST_FIXTURE_TEST_CASE(every_answer_is_the_tests, opened)
         BOOST_TEST(first.calls == 0);
     });
     run_until(context, [&] { return first.calls == 1; });
-    BOOST_TEST((first.reply.result == granted_t::granted && first.reply.first_fence == 41 && first.reply.fences == 3));
+    BOOST_TEST((first.reply.result == granted_t::granted && first.reply.first_fence == 41 &&
+                first.reply.fences == 3));
     BOOST_TEST(fake->acquire_count() == 2u);
     BOOST_TEST(fake->pending() == 1u);
     const auto call = fake->acquires().at(1);
-    BOOST_TEST((call.name == "n" && call.owner == "o" && call.entry.empty() && call.lease == 1s && call.fences == 3 &&
-                call.budget == 2s && !call.answered));
+    BOOST_TEST((call.name == "n" && call.owner == "o" && call.entry.empty() && call.lease == 1s &&
+                call.fences == 3 && call.budget == 2s && !call.answered));
     BOOST_CHECK_THROW(fake->grant(0, 1), std::logic_error);
     BOOST_CHECK_THROW(fake->grant(2, 1), std::logic_error);
     fake->say_held(1, 300ms);
@@ -351,7 +354,8 @@ BOOST_FIXTURE_TEST_CASE(may_be_slow_at_close, opened)
 {
     result<release_reply> pending;
     fake->keep_at_close();
-    session->on_the_strand([&] { fake->async_release({.name = "n", .owner = "o", .entry = {}}, into(pending)); });
+    session->on_the_strand(
+        [&] { fake->async_release({.name = "n", .owner = "o", .entry = {}}, into(pending)); });
     session->close();
     context.restart();
     context.poll();
@@ -365,7 +369,10 @@ BOOST_FIXTURE_TEST_CASE(notices_calls_off_the_strand, opened)
 {
     fake->watch("n");
     BOOST_TEST(fake->misuse().find("watch off the strand") != std::string::npos);
-    session->on_the_strand([&] { request.owner = {}; fake->async_acquire(request, [](error_code, acquire_reply) {}); });
+    session->on_the_strand([&] {
+        request.owner = {};
+        fake->async_acquire(request, [](error_code, acquire_reply) {});
+    });
     BOOST_TEST(fake->misuse().find("out of range") != std::string::npos);
 }
 
@@ -378,7 +385,8 @@ BOOST_AUTO_TEST_CASE(handlers_end_with_their_context)
         asio::io_context context;
         fake->open(asio::make_strand(context), listener);
         asio::post(context, [&] {
-            fake->async_release({.name = "n", .owner = "o", .entry = {}}, [held](error_code, release_reply) {});
+            fake->async_release({.name = "n", .owner = "o", .entry = {}},
+                                [held](error_code, release_reply) {});
         });
         context.run();
         BOOST_TEST(held.use_count() == 2);

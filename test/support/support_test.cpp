@@ -39,11 +39,14 @@ BOOST_AUTO_TEST_SUITE(resp)
 
 BOOST_AUTO_TEST_CASE(every_type_is_parsed_and_every_prefix_is_incomplete)
 {
-    const std::string all = "*9\r\n+OK\r\n-ERR no\r\n:-7\r\n$3\r\na\r\n\r\n$-1\r\n*-1\r\n%1\r\n+k\r\n#t\r\n~1\r\n_\r\n=5\r\ntxt:x\r\n";
+    const std::string all =
+        "*9\r\n+OK\r\n-ERR "
+        "no\r\n:-7\r\n$3\r\na\r\n\r\n$-1\r\n*-1\r\n%1\r\n+k\r\n#t\r\n~1\r\n_\r\n=5\r\ntxt:x\r\n";
     const auto parsed = parse_resp(all + "+next\r\n");
     BOOST_TEST_REQUIRE(parsed.has_value());
     BOOST_TEST(parsed->second == all.size());
-    BOOST_TEST(describe(parsed->first) == "[OK, error: ERR no, -7, \"a\r\n\", nil, nil, [k, true], [nil], \"x\"]");
+    BOOST_TEST(describe(parsed->first) ==
+               "[OK, error: ERR no, -7, \"a\r\n\", nil, nil, [k, true], [nil], \"x\"]");
     for (std::size_t size = 0; size < all.size(); ++size)
         BOOST_TEST(!parse_resp(all.substr(0, size)).has_value());
     BOOST_TEST((parse_resp(">1\r\n:1\r\n")->first.type == resp_value::kind::push));
@@ -66,7 +69,8 @@ BOOST_AUTO_TEST_CASE(replies_have_the_type_that_was_asked_for)
     BOOST_TEST(client.integer({"GET", "k"}) == 7);
     BOOST_TEST(client.integer({"INCR", "k"}) == 8);
     BOOST_TEST(!client.maybe_string({"GET", "none"}).has_value());
-    BOOST_TEST(client.strings({"MGET", "k", "k"}) == (std::vector<std::string>{"8", "8"}), boost::test_tools::per_element());
+    BOOST_TEST(client.strings({"MGET", "k", "k"}) == (std::vector<std::string>{"8", "8"}),
+               boost::test_tools::per_element());
     BOOST_TEST(client.command({"LPUSH", "k", "x"}).is_error());
     BOOST_CHECK_THROW(client.done({"LPUSH", "k", "x"}), resp_unexpected);
     BOOST_CHECK_THROW(client.integer({"SET", "k", "x"}), resp_unexpected);
@@ -89,7 +93,8 @@ BOOST_AUTO_TEST_CASE(the_server_counts_calls_and_subscribers)
     BOOST_TEST(client.channels().empty());
     resp_client listener = server.connect();
     BOOST_TEST(listener.command({"SUBSCRIBE", "c"}).items.at(0).text == "subscribe");
-    BOOST_TEST(client.channels() == std::vector<std::string>{"c"}, boost::test_tools::per_element());
+    BOOST_TEST(client.channels() == std::vector<std::string>{"c"},
+               boost::test_tools::per_element());
     BOOST_TEST(client.subscribers("c") == 1);
     BOOST_TEST(client.integer({"PUBLISH", "c", "hello"}) == 1);
     BOOST_TEST(listener.receive().items.at(2).text == "hello");
@@ -171,9 +176,11 @@ BOOST_AUTO_TEST_CASE(a_server_dies_with_the_process_that_started_it)
         ::raise(written ? SIGKILL : SIGTERM);
     }
     pid_t started = 0;
-    BOOST_TEST_REQUIRE(::read(ready[0], &started, sizeof started) == static_cast<ssize_t>(sizeof started));
+    BOOST_TEST_REQUIRE(::read(ready[0], &started, sizeof started) ==
+                       static_cast<ssize_t>(sizeof started));
     ::waitpid(middle, nullptr, 0);
-    // Whoever adopts the orphan reaps it in its own time; dead is all that counts, so look at its state.
+    // Whoever adopts the orphan reaps it in its own time; dead is all that counts, so look at its
+    // state.
     const auto dead = [&] {
         std::ifstream state("/proc/" + std::to_string(started) + "/stat");
         std::string line;
@@ -198,7 +205,10 @@ struct proxied
     fault_proxy proxy{server};
     resp_client direct = server.connect();
 
-    resp_client connect(std::chrono::milliseconds limit = 10s) const { return resp_client(proxy.endpoint(), limit); }
+    resp_client connect(std::chrono::milliseconds limit = 10s) const
+    {
+        return resp_client(proxy.endpoint(), limit);
+    }
     bool has(const std::string& key) { return direct.integer({"EXISTS", key}) == 1; }
 };
 
@@ -209,7 +219,8 @@ BOOST_FIXTURE_TEST_CASE(forwards_what_it_is_given, proxied)
     client.done({"SET", "k", big});
     BOOST_TEST((client.string({"GET", "k"}) == big));
     resp_client other = connect();
-    other.send_bytes(make_request({"SET", "a", "1"}) + make_request({"INCR", "a"}) + make_request({"GET", "a"}));
+    other.send_bytes(make_request({"SET", "a", "1"}) + make_request({"INCR", "a"}) +
+                     make_request({"GET", "a"}));
     BOOST_TEST(other.receive().text == "OK");
     BOOST_TEST(other.receive().number == 2);
     BOOST_TEST(other.receive().text == "2");
@@ -333,7 +344,8 @@ BOOST_FIXTURE_TEST_CASE(a_request_is_cut_at_every_byte, proxied)
         BOOST_TEST(client.wait_until_closed());
         // The server reads what came before the end, and then sees the end.
         const auto limit = std::chrono::steady_clock::now() + 10s;
-        while (direct.info("clients").at("connected_clients") != "1" && std::chrono::steady_clock::now() < limit)
+        while (direct.info("clients").at("connected_clients") != "1" &&
+               std::chrono::steady_clock::now() < limit)
             std::this_thread::yield();
         BOOST_TEST(has("cut") == (size == request.size()));
     }
@@ -375,7 +387,8 @@ BOOST_FIXTURE_TEST_CASE(the_answer_to_one_request_is_replaced_by_a_reset, proxie
 {
     resp_client client = connect();
     proxy.forward_then_reset("doomed");
-    client.send_bytes(make_request({"SET", "a", "1"}) + make_request({"SET", "doomed", "1"}) + make_request({"SET", "b", "1"}));
+    client.send_bytes(make_request({"SET", "a", "1"}) + make_request({"SET", "doomed", "1"}) +
+                      make_request({"SET", "b", "1"}));
     BOOST_TEST(client.receive().text == "OK");
     BOOST_TEST(client.wait_until_closed());
     BOOST_TEST(has("a"));
@@ -390,7 +403,8 @@ BOOST_FIXTURE_TEST_CASE(the_answer_to_one_request_is_replaced_by_a_reset, proxie
     BOOST_TEST(!has("stopped"));
 }
 
-// In version 3 messages may stand between a request and its reply, and SUBSCRIBE has no reply at all.
+// In version 3 messages may stand between a request and its reply, and SUBSCRIBE has no reply at
+// all.
 BOOST_FIXTURE_TEST_CASE(pushes_are_not_taken_for_replies, proxied)
 {
     resp_client client = connect();
@@ -399,7 +413,8 @@ BOOST_FIXTURE_TEST_CASE(pushes_are_not_taken_for_replies, proxied)
     BOOST_TEST((client.receive().type == resp_value::kind::push));
     proxy.forward_then_reset("doomed");
     direct.done({"PUBLISH", "c", "one"});
-    client.send_bytes(make_request({"GET", "a"}) + make_request({"PUBLISH", "c", "two"}) + make_request({"SET", "doomed", "1"}));
+    client.send_bytes(make_request({"GET", "a"}) + make_request({"PUBLISH", "c", "two"}) +
+                      make_request({"SET", "doomed", "1"}));
     BOOST_TEST(client.receive().items.at(2).text == "one");
     BOOST_TEST(client.receive().is_nil());
     const resp_value first = client.receive();
@@ -469,7 +484,8 @@ BOOST_AUTO_TEST_CASE(moves_and_stands_still)
     resp_client client = server.connect();
     const auto micros = [](resp_client& from) {
         const auto parts = from.strings({"TIME"});
-        return std::chrono::seconds(std::stoll(parts.at(0))) + std::chrono::microseconds(std::stoll(parts.at(1)));
+        return std::chrono::seconds(std::stoll(parts.at(0))) +
+               std::chrono::microseconds(std::stoll(parts.at(1)));
     };
     resp_client reference = other.connect();
     const auto is_ahead_by = [&](std::chrono::microseconds offset) {
@@ -507,7 +523,9 @@ BOOST_AUTO_TEST_SUITE(helper_process)
 
 BOOST_AUTO_TEST_CASE(talks_in_lines)
 {
-    process echo({"sh", "-c", "while read line; do echo \"$PREFIX$line\"; done; printf end; exit 7"}, {{"PREFIX", "> "}});
+    process echo(
+        {"sh", "-c", "while read line; do echo \"$PREFIX$line\"; done; printf end; exit 7"},
+        {{"PREFIX", "> "}});
     echo.write_line("one");
     echo.write_line("two");
     BOOST_TEST(echo.read_line().value() == "> one");
@@ -591,7 +609,8 @@ BOOST_AUTO_TEST_CASE(a_planned_switch_leaves_a_replica_that_refuses_writes)
     client.done({"PING"});
     deployment.switch_master();
     BOOST_TEST((&deployment.master() != &old));
-    // The old master is demoted a little after the new one was named, and its clients are sent away then.
+    // The old master is demoted a little after the new one was named, and its clients are sent away
+    // then.
     BOOST_TEST(client.wait_until_closed());
     BOOST_TEST(old.connect().command({"SET", "k", "v"}).text.starts_with("READONLY"));
     deployment.master().connect().done({"SET", "k", "v"});

@@ -16,12 +16,14 @@
 
 namespace leasehold::test {
 
-/// An executor that runs functions on another one and knows about it: how many were submitted, and whether the caller
-/// is running inside one of them. Copies, also those with other properties, share what they know.
+/// An executor that runs functions on another one and knows about it: how many were submitted, and
+/// whether the caller is running inside one of them. Copies, also those with other properties,
+/// share what they know.
 class tracker_executor
 {
 public:
-    // Constrained: as a plain parameter, `any_io_executor` would ask whether this class is an executor while that is found out.
+    // Constrained: as a plain parameter, `any_io_executor` would ask whether this class is an
+    // executor while that is found out.
     template <class Executor>
         requires(!std::same_as<Executor, tracker_executor>)
     explicit tracker_executor(const Executor& inner)
@@ -43,7 +45,8 @@ public:
     void execute(Function&& function) const
     {
         ++*submitted_;
-        inner_.execute([id = submitted_, function = std::decay_t<Function>(std::forward<Function>(function))]() mutable {
+        inner_.execute([id = submitted_, function = std::decay_t<Function>(
+                                             std::forward<Function>(function))]() mutable {
             const frame here(id.get());
             // As executors do: what the function held is gone before it could be looked at.
             auto local = std::move(function);
@@ -86,7 +89,9 @@ private:
 
     struct frame
     {
-        explicit frame(const void* what) noexcept : executor(what), below(std::exchange(top(), this)) {}
+        explicit frame(const void* what) noexcept
+            : executor(what), below(std::exchange(top(), this))
+        {}
         ~frame() { top() = below; }
         frame(const frame&) = delete;
         frame& operator=(const frame&) = delete;

@@ -4,35 +4,37 @@
 
 namespace leasehold::test {
 
-site::site(std::vector<std::string> options, redis_setup setup)
-    : server(std::move(options), std::move(setup)), connection(std::in_place, server.endpoint()), raw(*connection)
+redis_fixture::redis_fixture(std::vector<std::string> options, redis_setup setup)
+    : server(std::move(options), std::move(setup)),
+      connection(std::in_place, server.endpoint()),
+      raw(*connection)
 {}
 
-config site::direct() const
+config redis_fixture::direct() const
 {
     config where(server.unix_url());
     where.reconnect = 10ms;
     return where;
 }
 
-config site::through(const fault_proxy& proxy)
+config redis_fixture::through(const fault_proxy& proxy)
 {
     config where(proxy.url());
     where.reconnect = 10ms;
     return where;
 }
 
-bool site::exists(const std::string& name)
+bool redis_fixture::exists(const std::string& name)
 {
     return raw.integer({"EXISTS", name}) == 1;
 }
 
-std::int64_t site::left(const std::string& name)
+std::int64_t redis_fixture::left(const std::string& name)
 {
     return raw.integer({"PTTL", name});
 }
 
-std::map<std::string, std::string> site::fields(const std::string& name)
+std::map<std::string, std::string> redis_fixture::fields(const std::string& name)
 {
     const auto words = raw.strings({"HGETALL", name});
     std::map<std::string, std::string> all;
@@ -41,17 +43,18 @@ std::map<std::string, std::string> site::fields(const std::string& name)
     return all;
 }
 
-std::int64_t site::watchers(const std::string& name)
+std::int64_t redis_fixture::watchers(const std::string& name)
 {
     return raw.subscribers(channel_of(name));
 }
 
-std::uint64_t site::scripts_run()
+std::uint64_t redis_fixture::scripts_run()
 {
     return raw.calls("evalsha") + raw.calls("eval");
 }
 
-void site::foreign_lock(const std::string& name, milliseconds time, const std::string& owner)
+void redis_fixture::foreign_lock(const std::string& name, milliseconds time,
+                                 const std::string& owner)
 {
     raw.done({"MULTI"});
     raw.done({"HSET", name, owner, "1"});
@@ -59,7 +62,7 @@ void site::foreign_lock(const std::string& name, milliseconds time, const std::s
     raw.done({"EXEC"});
 }
 
-void site::make_busy(resp_client& by)
+void redis_fixture::make_busy(resp_client& by)
 {
     raw.done({"CONFIG", "SET", "busy-reply-threshold", "20"});
     by.send({"EVAL", "while true do end", "0"});
@@ -68,12 +71,12 @@ void site::make_busy(resp_client& by)
     }
 }
 
-void site::await_gone(const std::string& name)
+void redis_fixture::await_gone(const std::string& name)
 {
     eventually([&] { return !exists(name); });
 }
 
-void site::await_watchers(const std::string& name, std::int64_t count)
+void redis_fixture::await_watchers(const std::string& name, std::int64_t count)
 {
     eventually([&] { return watchers(name) == count; });
 }

@@ -1,10 +1,10 @@
 #ifndef LEASEHOLD_TEST_TRAPS_REDIS_FIXTURE_HPP
 #define LEASEHOLD_TEST_TRAPS_REDIS_FIXTURE_HPP
 
-#include "traps/test_client.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
+#include "traps/test_client.hpp"
 
 #include <cstdint>
 #include <map>
@@ -15,19 +15,22 @@
 namespace leasehold::test {
 
 /// A server, a context for clients, and a connection that looks at what the server really has.
-struct site
+struct redis_fixture
 {
-    explicit site(std::vector<std::string> options = {}, redis_setup setup = {});
+    explicit redis_fixture(std::vector<std::string> options = {}, redis_setup setup = {});
 
     redis_server server;
     std::optional<resp_client> connection;
     resp_client& raw; ///< The connection, also the one after `reconnect`.
     asio::io_context context;
 
-    void reconnect() { connection.emplace(server.endpoint()); } ///< After the server was started again.
+    void reconnect()
+    {
+        connection.emplace(server.endpoint());
+    } ///< After the server was started again.
 
-    [[nodiscard]] config direct() const;                      ///< A client's way to the server.
-    [[nodiscard]] static config through(const fault_proxy&);  ///< The same by a proxy.
+    [[nodiscard]] config direct() const;                     ///< A client's way to the server.
+    [[nodiscard]] static config through(const fault_proxy&); ///< The same by a proxy.
 
     [[nodiscard]] bool exists(const std::string& name);
     [[nodiscard]] std::int64_t left(const std::string& name); ///< PTTL.
@@ -36,9 +39,11 @@ struct site
     [[nodiscard]] std::uint64_t scripts_run();
 
     /// As another library takes it.
-    void foreign_lock(const std::string& name, milliseconds time, const std::string& owner = "somebody:1");
+    void foreign_lock(const std::string& name, milliseconds time,
+                      const std::string& owner = "somebody:1");
 
-    /// Runs an endless script over `by`, and returns when the server says BUSY. SCRIPT KILL ends it.
+    /// Runs an endless script over `by`, and returns when the server says BUSY. SCRIPT KILL ends
+    /// it.
     void make_busy(resp_client& by);
 
     void await_gone(const std::string& name);

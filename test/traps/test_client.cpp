@@ -21,21 +21,23 @@ namespace {
 
 auto told_code(const started& what)
 {
-    return asio::bind_cancellation_slot(what.shared()->signal.slot(), [to = what.shared()](error_code code) {
-        if (std::exchange(to->done, true))
-            throw std::logic_error("completed twice");
-        to->code = code;
-    });
+    return asio::bind_cancellation_slot(what.shared()->signal.slot(),
+                                        [to = what.shared()](error_code code) {
+                                            if (std::exchange(to->done, true))
+                                                throw std::logic_error("completed twice");
+                                            to->code = code;
+                                        });
 }
 
 auto told_lease(const started& what)
 {
-    return asio::bind_cancellation_slot(what.shared()->signal.slot(), [to = what.shared()](error_code code, lease got) {
-        if (std::exchange(to->done, true))
-            throw std::logic_error("completed twice");
-        to->code = code;
-        to->lease = std::move(got);
-    });
+    return asio::bind_cancellation_slot(what.shared()->signal.slot(),
+                                        [to = what.shared()](error_code code, lease got) {
+                                            if (std::exchange(to->done, true))
+                                                throw std::logic_error("completed twice");
+                                            to->code = code;
+                                            to->lease = std::move(got);
+                                        });
 }
 
 } // namespace
@@ -71,92 +73,95 @@ void started::cancel(asio::cancellation_type type) const
     state_->signal.emit(type);
 }
 
-party::party(asio::io_context& on, const config& where) : context(on), locks(on, where, saw)
+test_client::test_client(asio::io_context& on, const config& where)
+    : context(on), locks(on, where, saw)
 {
     locks.async_run(told_code(run));
 }
 
-party::party(asio::io_context& on, std::shared_ptr<store> where) : context(on), locks(on, std::move(where), saw)
+test_client::test_client(asio::io_context& on, std::shared_ptr<store> where)
+    : context(on), locks(on, std::move(where), saw)
 {
     locks.async_run(told_code(run));
 }
 
-started party::lock(const std::string& name, const lock_options& how)
+started test_client::lock(const std::string& name, const lock_options& how)
 {
     started op;
     mutex(locks, name, how).async_lock(told_lease(op));
     return op;
 }
 
-started party::lock(const std::string& name, const lock_options& how, const owner& who)
+started test_client::lock(const std::string& name, const lock_options& how, const owner& who)
 {
     started op;
     mutex(locks, name, how).async_lock(who, told_lease(op));
     return op;
 }
 
-started party::try_lock(const std::string& name, const lock_options& how)
+started test_client::try_lock(const std::string& name, const lock_options& how)
 {
     started op;
     mutex(locks, name, how).async_try_lock(told_lease(op));
     return op;
 }
 
-started party::lock_for(milliseconds patience, const std::string& name, const lock_options& how)
+started test_client::lock_for(milliseconds patience, const std::string& name,
+                              const lock_options& how)
 {
     started op;
     mutex(locks, name, how).async_try_lock_for(patience, told_lease(op));
     return op;
 }
 
-lease party::take(const std::string& name, const lock_options& how)
+lease test_client::take(const std::string& name, const lock_options& how)
 {
     const started op = lock(name, how);
     test::run_until(context, op);
     return std::move(op.lease());
 }
 
-lease party::enter(const std::string& name, const lock_options& how, const owner& who)
+lease test_client::enter(const std::string& name, const lock_options& how, const owner& who)
 {
     const started op = lock(name, how, who);
     test::run_until(context, op);
     return std::move(op.lease());
 }
 
-started party::release(lease& what)
+started test_client::release(lease& what)
 {
     started op;
     what.async_release(told_code(op));
     return op;
 }
 
-error_code party::released(lease& what)
+error_code test_client::released(lease& what)
 {
     const started op = release(what);
     test::run_until(context, op);
     return op.code();
 }
 
-started party::wait_lost(lease& what)
+started test_client::wait_lost(lease& what)
 {
     started op;
     what.async_wait_lost(told_code(op));
     return op;
 }
 
-started party::shut_down()
+started test_client::shut_down()
 {
     started op;
     locks.async_shutdown(told_code(op));
     return op;
 }
 
-void party::await_connected()
+void test_client::await_connected()
 {
     test::run_until(context, [this] { return count(kind::connected) > 0; }, ample);
 }
 
-void party::await_count(kind what, std::size_t times)
+void test_client::await_count(kind what, std::size_t times)
 {
     run_until(context, [&] { return count(what) >= times; }, ample);
 }

@@ -54,11 +54,11 @@ private:
 };
 
 /// What stands for one process: a client that runs, with an observer.
-class party
+class test_client
 {
 public:
-    party(asio::io_context& context, const config& where);
-    party(asio::io_context& context, std::shared_ptr<store> where);
+    test_client(asio::io_context& context, const config& where);
+    test_client(asio::io_context& context, std::shared_ptr<store> where);
 
     started lock(const std::string& name, const lock_options& how);
     started lock(const std::string& name, const lock_options& how, const owner& who);
@@ -75,7 +75,8 @@ public:
     started shut_down();
 
     void await_connected();
-    void await_count(kind what, std::size_t times = 1); ///< Runs the context until it was told of so many.
+    void await_count(kind what,
+                     std::size_t times = 1); ///< Runs the context until it was told of so many.
     [[nodiscard]] std::size_t count(kind what) const { return saw->count(what); }
     [[nodiscard]] client_stats stats() const { return locks.stats(); }
 
@@ -87,8 +88,10 @@ public:
 
 void run_until(asio::io_context& context, const started& what);
 
-/// Runs the context until `what()` is true, looking every few milliseconds: for what another program knows. Throws when the time is up.
-void eventually(asio::io_context& context, const std::function<bool()>& what, milliseconds patience = ample);
+/// Runs the context until `what()` is true, looking every few milliseconds: for what another
+/// program knows. Throws when the time is up.
+void eventually(asio::io_context& context, const std::function<bool()>& what,
+                milliseconds patience = ample);
 
 /// Runs at most so many handlers of the context.
 void run_some(asio::io_context& context, std::size_t handlers);

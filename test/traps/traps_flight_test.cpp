@@ -14,12 +14,12 @@ using namespace leasehold;
 using namespace leasehold::test;
 
 /// A client behind a proxy, connected.
-struct wire_site : site
+struct wire_site : redis_fixture
 {
     wire_site() { a.await_connected(); }
 
     fault_proxy proxy{server};
-    party a{context, through(proxy)};
+    test_client a{context, through(proxy)};
 
     /// Nothing is left behind: the key is free, and the client knows of nothing to give back.
     void await_clean(const std::string& name)
@@ -40,7 +40,8 @@ BOOST_AUTO_TEST_CASE(F1_cancelled_after_every_number_of_steps)
     wire_site s;
     int cancelled = 0;
     int leases = 0;
-    const asio::cancellation_type types[] = {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+    const asio::cancellation_type types[] = {asio::cancellation_type::terminal,
+                                             asio::cancellation_type::partial,
                                              asio::cancellation_type::total};
     for (std::size_t steps = 0; steps < 24; ++steps) {
         const std::string name = "lock" + std::to_string(steps);
@@ -68,10 +69,10 @@ BOOST_AUTO_TEST_CASE(F1_cancelled_after_every_number_of_steps)
 
 BOOST_AUTO_TEST_CASE(F1_cancelled_before_the_request_is_sent)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
     proxy.refuse();
-    party a(s.context, site::through(proxy));
+    test_client a(s.context, redis_fixture::through(proxy));
     const started op = a.lock("lock", leased(long_time));
     run_until(s.context, [&] { return a.count(kind::disconnected) > 0; }, ample);
     op.cancel();
@@ -116,7 +117,7 @@ BOOST_AUTO_TEST_CASE(F1_cancelled_while_the_reply_is_on_its_way)
 BOOST_AUTO_TEST_CASE(F2_the_reply_is_lost_with_the_connection)
 {
     wire_site s;
-    party b(s.context, s.direct());
+    test_client b(s.context, s.direct());
     s.proxy.forward_then_reset("lock");
     const started op = s.a.lock("lock", leased(long_time));
     run_until(s.context, op);
@@ -133,12 +134,12 @@ BOOST_AUTO_TEST_CASE(F2_the_reply_is_lost_with_the_connection)
 
 BOOST_AUTO_TEST_CASE(F2_the_reply_is_lost_and_the_connection_stays)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    config where = site::through(proxy);
+    config where = redis_fixture::through(proxy);
     where.timeout = 400ms;
-    party a(s.context, where);
-    party b(s.context, s.direct());
+    test_client a(s.context, where);
+    test_client b(s.context, s.direct());
     a.await_connected();
     proxy.drop_replies();
     const started op = a.lock("lock", leased(long_time));
@@ -157,7 +158,7 @@ BOOST_AUTO_TEST_CASE(F2_the_reply_is_lost_and_the_connection_stays)
 BOOST_AUTO_TEST_CASE(F2_the_one_who_asked_gives_up_and_another_gets_in)
 {
     wire_site s;
-    party b(s.context, s.direct());
+    test_client b(s.context, s.direct());
     s.proxy.forward_then_reset("lock");
     const started once = s.a.try_lock("lock", leased(long_time));
     const started waiter = b.lock("lock", patient(long_time));
@@ -212,7 +213,7 @@ BOOST_AUTO_TEST_CASE(F3_the_release_goes_out_although_its_caller_is_cancelled)
 BOOST_AUTO_TEST_CASE(F3_the_release_goes_out_although_the_callers_deadline_has_passed)
 {
     wire_site s;
-    party b(s.context, s.direct());
+    test_client b(s.context, s.direct());
     s.proxy.stall_replies();
     const started op = s.a.lock_for(200ms, "lock", leased(long_time));
     s.eventually([&] { return s.exists("lock"); });
@@ -292,7 +293,7 @@ BOOST_AUTO_TEST_CASE(F7_a_release_whose_connection_ends_is_repeated)
 BOOST_AUTO_TEST_CASE(F7_a_repeated_release_leaves_the_next_owner_alone)
 {
     wire_site s;
-    party b(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lease held = s.a.take("lock", leased(long_time));
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
@@ -330,16 +331,16 @@ BOOST_AUTO_TEST_CASE(F8_leases_are_destroyed_during_an_outage)
 
 BOOST_AUTO_TEST_CASE(F8_a_client_is_destroyed_during_an_outage)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    config where = site::through(proxy);
+    config where = redis_fixture::through(proxy);
     where.timeout = 10min; // nothing but the client's own end
     where.health_check = 10min;
     lease held;
     started lost;
     started run;
     {
-        party a(s.context, where);
+        test_client a(s.context, where);
         held = a.take("lock", leased(long_time));
         lost = a.wait_lost(held);
         run = a.run;

@@ -22,9 +22,9 @@ lock_options unrenewed(milliseconds time)
 
 BOOST_AUTO_TEST_CASE(O1_release_after_expiry_leaves_the_successor_alone)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lease late = a.take("lock", unrenewed(300ms));
     lease successor = b.take("lock", leased(long_time));
     const auto before = s.fields("lock");
@@ -38,9 +38,9 @@ BOOST_AUTO_TEST_CASE(O1_release_after_expiry_leaves_the_successor_alone)
 
 BOOST_AUTO_TEST_CASE(O1_a_lease_that_is_destroyed_after_expiry_leaves_the_successor_alone)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lease successor;
     {
         const lease late = a.take("lock", unrenewed(300ms));
@@ -55,8 +55,8 @@ BOOST_AUTO_TEST_CASE(O1_a_lease_that_is_destroyed_after_expiry_leaves_the_succes
 
 BOOST_AUTO_TEST_CASE(O2_a_lock_that_another_owns_is_not_extended)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     lease held = a.take("lock", leased(1500ms));
     const started lost = a.wait_lost(held);
     s.raw.done({"DEL", "lock"});
@@ -73,8 +73,8 @@ BOOST_AUTO_TEST_CASE(O2_a_lock_that_another_owns_is_not_extended)
 
 BOOST_AUTO_TEST_CASE(O2_a_lock_that_is_gone_is_not_made_again)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     lease held = a.take("lock", leased(1500ms));
     const started lost = a.wait_lost(held);
     s.raw.done({"DEL", "lock"});
@@ -89,9 +89,9 @@ BOOST_AUTO_TEST_CASE(O2_a_lock_that_is_gone_is_not_made_again)
 
 BOOST_AUTO_TEST_CASE(O3_a_failed_acquire_gives_back_what_it_did_get)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party a(s.context, site::through(proxy));
+    test_client a(s.context, redis_fixture::through(proxy));
     a.await_connected();
     proxy.stall_replies();
     const started failing = a.lock_for(300ms, "lock", leased(long_time));
@@ -107,9 +107,9 @@ BOOST_AUTO_TEST_CASE(O3_a_failed_acquire_gives_back_what_it_did_get)
 
 BOOST_AUTO_TEST_CASE(O5_handles_of_one_name_exclude_each_other)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     a.await_connected();
     lease held = a.take("lock", leased(long_time));
     const mutex one(a.locks, "lock", leased(long_time));
@@ -133,8 +133,8 @@ BOOST_AUTO_TEST_CASE(O5_handles_of_one_name_exclude_each_other)
 BOOST_AUTO_TEST_CASE(O5_one_at_a_time_and_fences_in_order)
 {
     constexpr int rounds = 60;
-    site s;
-    std::deque<party> parties;
+    redis_fixture s;
+    std::deque<test_client> parties;
     for (int i = 0; i < 3; ++i)
         parties.emplace_back(s.context, s.direct());
     int inside = 0;
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(O5_one_at_a_time_and_fences_in_order)
     std::uint64_t newest = 0;
     bool ordered = true;
     for (int i = 0; i < rounds; ++i) {
-        party& who = parties[static_cast<std::size_t>(i) % parties.size()];
+        test_client& who = parties[static_cast<std::size_t>(i) % parties.size()];
         mutex(who.locks, "lock", leased(long_time)).async_lock([&](error_code code, lease got) {
             BOOST_TEST(code == success);
             most = std::max(most, ++inside);
@@ -167,15 +167,15 @@ BOOST_AUTO_TEST_CASE(O5_one_at_a_time_and_fences_in_order)
 
 BOOST_AUTO_TEST_CASE(O6_entering_again_after_the_loss)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lease held = a.take("lock", leased(1500ms));
     const owner who = held.owner();
     const started lost = a.wait_lost(held);
     s.raw.done({"DEL", "lock"});
     run_until(s.context, lost);
-    for (party* each : {&a, &b}) {
+    for (test_client* each : {&a, &b}) {
         const started entering = each->lock("lock", leased(1500ms), who);
         run_until(s.context, entering);
         BOOST_TEST(entering.code() == error_code(errc::lost));
@@ -186,8 +186,8 @@ BOOST_AUTO_TEST_CASE(O6_entering_again_after_the_loss)
 
 BOOST_AUTO_TEST_CASE(O6_entering_again_before_the_loss_was_noticed)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     lease held = a.take("lock", leased(long_time));
     const owner who = held.owner();
     s.raw.done({"DEL", "lock"});
@@ -205,9 +205,9 @@ BOOST_AUTO_TEST_CASE(O6_entering_again_before_the_loss_was_noticed)
 
 BOOST_AUTO_TEST_CASE(O7_in_three_times_and_out_three_times)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     std::deque<lease> in;
     in.push_back(a.take("lock", leased(900ms)));
     const owner who = in.front().owner();
@@ -246,10 +246,10 @@ BOOST_AUTO_TEST_CASE(O7_in_three_times_and_out_three_times)
 
 BOOST_AUTO_TEST_CASE(the_owner_travels_to_another_process_as_text)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
-    party c(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
+    test_client c(s.context, s.direct());
     lease first = a.take("lock", leased(long_time));
     const std::string text = first.owner().to_string();
     lease second = b.enter("lock", leased(long_time), owner::from_string(text));
@@ -269,21 +269,24 @@ BOOST_AUTO_TEST_CASE(the_owner_travels_to_another_process_as_text)
 
 BOOST_AUTO_TEST_CASE(the_entry_of_another_process_keeps_the_lock_when_the_first_one_dies)
 {
-    site s;
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client b(s.context, s.direct());
     std::string text;
     lease second;
     {
         asio::io_context mortal;
-        party a(mortal, s.direct());
+        test_client a(mortal, s.direct());
         const lease first = a.take("lock", leased(600ms));
         text = first.owner().to_string();
         second = b.enter("lock", leased(600ms), owner::from_string(text));
-        // The context ends with the lease in it: nothing is sent any more, as when a process is killed.
+        // The context ends with the lease in it: nothing is sent any more, as when a process is
+        // killed.
         mortal.stop();
     }
     b.saw->clear();
-    run_until(s.context, [&] { return b.count(kind::renewed) >= 6; }, ample); // longer than the lease time
+    run_until(
+        s.context, [&] { return b.count(kind::renewed) >= 6; },
+        ample); // longer than the lease time
     BOOST_TEST(second.valid());
     BOOST_TEST(b.released(second) == success);
     // The dead one's entry is left; it ends with its time to live, and not later.
@@ -292,8 +295,8 @@ BOOST_AUTO_TEST_CASE(the_entry_of_another_process_keeps_the_lock_when_the_first_
 
 BOOST_AUTO_TEST_CASE(R6_entering_again_neither_shortens_nor_grows_the_time_to_live)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     lease first = a.take("lock", leased(20s));
     const owner who = first.owner();
     lease shorter = a.enter("lock", leased(1s), who);

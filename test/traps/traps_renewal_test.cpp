@@ -18,8 +18,8 @@ using namespace leasehold::test;
 
 BOOST_AUTO_TEST_CASE(R1_nothing_is_renewed_after_its_release)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     // Released at every moment between two renewals, some while one is under way.
     lock_options how = leased(600ms);
     how.renew_interval = 10ms;
@@ -52,9 +52,9 @@ BOOST_AUTO_TEST_CASE(R1_nothing_is_renewed_after_its_release)
 
 BOOST_AUTO_TEST_CASE(R1_released_while_a_renewal_is_on_its_way)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party a(s.context, site::through(proxy));
+    test_client a(s.context, redis_fixture::through(proxy));
     lock_options how = leased(10s);
     how.renew_interval = 100ms;
     lease held = a.take("lock", how);
@@ -85,9 +85,9 @@ BOOST_AUTO_TEST_CASE(R1_released_while_a_renewal_is_on_its_way)
 
 BOOST_AUTO_TEST_CASE(R2_a_failed_renewal_is_tried_again)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party a(s.context, site::through(proxy));
+    test_client a(s.context, redis_fixture::through(proxy));
     lock_options how = leased(6s);
     how.renew_interval = 100ms;
     lease held = a.take("lock", how);
@@ -120,10 +120,10 @@ BOOST_AUTO_TEST_CASE(R2_a_failed_renewal_is_tried_again)
 
 BOOST_AUTO_TEST_CASE(R2_at_the_deadline_it_is_lost_and_stays_lost)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party a(s.context, site::through(proxy));
-    party b(s.context, s.direct());
+    test_client a(s.context, redis_fixture::through(proxy));
+    test_client b(s.context, s.direct());
     lease held = a.take("lock", leased(900ms));
     const started lost = a.wait_lost(held);
     proxy.stall();
@@ -145,15 +145,16 @@ BOOST_AUTO_TEST_CASE(R2_at_the_deadline_it_is_lost_and_stays_lost)
 BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
 {
     constexpr std::uint64_t locks = 10'000;
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party a(s.context, site::through(proxy));
+    test_client a(s.context, redis_fixture::through(proxy));
     a.await_connected();
     lock_options how = leased(60s);
     how.renew_interval = 2s;
     std::deque<started> taking;
     while (taking.size() < locks) {
-        // Not all at once: a request has five seconds, which is not much for ten thousand where a sanitizer watches.
+        // Not all at once: a request has five seconds, which is not much for ten thousand where a
+        // sanitizer watches.
         for (int i = 0; i < 500; ++i)
             taking.push_back(a.lock("lock" + std::to_string(taking.size()), how));
         run_until(s.context, [&] { return a.stats().held == taking.size(); }, ample);
@@ -174,8 +175,8 @@ BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
     BOOST_TEST(a.stats().held == locks);
     BOOST_TEST(a.stats().renewals_failed == 0u);
     BOOST_TEST(*longest > 0u);
-    BOOST_TEST(*longest < 16'384u);            // no command keeps the server for long
-    BOOST_TEST(*requests < 2 * locks / 5);     // and they go together
+    BOOST_TEST(*longest < 16'384u);        // no command keeps the server for long
+    BOOST_TEST(*requests < 2 * locks / 5); // and they go together
     for (const started& each : taking)
         BOOST_TEST_REQUIRE(each.lease().valid());
     const started stopped = a.shut_down();
@@ -187,9 +188,9 @@ BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
 
 BOOST_AUTO_TEST_CASE(R5_the_deadline_counts_from_the_send)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party a(s.context, site::through(proxy));
+    test_client a(s.context, redis_fixture::through(proxy));
     a.await_connected();
     lock_options how = leased(10s);
     how.renew_interval = 500ms;
@@ -225,9 +226,9 @@ BOOST_AUTO_TEST_CASE(R5_the_deadline_counts_from_the_send)
 
 BOOST_AUTO_TEST_CASE(R5_a_reply_later_than_the_lease_is_no_lease)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party a(s.context, site::through(proxy));
+    test_client a(s.context, redis_fixture::through(proxy));
     a.await_connected();
     proxy.stall_replies();
     const started op = a.lock("lock", leased(400ms));
@@ -243,8 +244,8 @@ BOOST_AUTO_TEST_CASE(R5_a_reply_later_than_the_lease_is_no_lease)
 
 BOOST_AUTO_TEST_CASE(R6_a_renewal_does_not_shorten)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     lease held = a.take("lock", leased(1500ms));
     s.raw.done({"PEXPIRE", "lock", "60000"});
     a.await_count(kind::renewed, 2);
@@ -259,8 +260,8 @@ BOOST_AUTO_TEST_CASE(R6_a_renewal_does_not_shorten)
 
 BOOST_AUTO_TEST_CASE(R8_everything_may_be_called_where_the_loss_is_told)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     lease held = a.take("lock", leased(1500ms));
     started released;
     started entered;
@@ -307,7 +308,7 @@ BOOST_AUTO_TEST_CASE(R8_an_observer_that_uses_the_client)
         int losses = 0;
         bool done = false;
     };
-    site s;
+    redis_fixture s;
     const auto saw = std::make_shared<meddler>();
     client locks(s.context, s.direct(), saw);
     saw->locks = &locks;
@@ -332,8 +333,8 @@ BOOST_AUTO_TEST_CASE(R8_an_observer_that_uses_the_client)
 
 BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_longer_than_its_lease)
 {
-    site s;
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client b(s.context, s.direct());
     b.await_connected();
     for (int round = 0; round < 3; ++round) {
         holder stopped(s.server);
@@ -379,7 +380,7 @@ BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_longer_than_its_lease)
 
 BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_shortly_keeps_its_lease)
 {
-    site s;
+    redis_fixture s;
     holder stopped(s.server);
     stopped.lock("lock", 30s);
     stopped.pause();
@@ -392,9 +393,9 @@ BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_shortly_keeps_its_lease)
 
 BOOST_AUTO_TEST_CASE(R10_a_holder_that_hangs_does_not_renew_for_ever)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lock_options how = leased(600ms);
     how.longest_hold = 1200ms;
     lease hanging = a.take("lock", how);
@@ -415,8 +416,8 @@ BOOST_AUTO_TEST_CASE(R10_a_holder_that_hangs_does_not_renew_for_ever)
 
 BOOST_AUTO_TEST_CASE(R10_local_handovers_do_not_stretch_the_longest_hold_of_a_holder)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     lock_options how = leased(600ms);
     how.longest_hold = 1000ms;
     how.handoff_time = 60s;

@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
-#include "traps/redis_fixture.hpp"
 #include "support/redis_application.hpp"
+#include "traps/redis_fixture.hpp"
 
 #include <leasehold/redis_store.hpp>
 
@@ -15,7 +15,7 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-config as(const site& s, const std::string& user)
+config as(const redis_fixture& s, const std::string& user)
 {
     config where = s.direct();
     where.user = user;
@@ -24,9 +24,10 @@ config as(const site& s, const std::string& user)
 }
 
 /// A user who may do everything but this.
-void make_user(site& s, const std::string& name, const std::string& without)
+void make_user(redis_fixture& s, const std::string& name, const std::string& without)
 {
-    s.raw.done({"ACL", "SETUSER", name, "reset", "on", ">secret", "~*", "&*", "+@all", "-" + without});
+    s.raw.done(
+        {"ACL", "SETUSER", name, "reset", "on", ">secret", "~*", "&*", "+@all", "-" + without});
 }
 
 lock_options brisk(milliseconds time)
@@ -41,8 +42,8 @@ lock_options brisk(milliseconds time)
 BOOST_AUTO_TEST_CASE(S1_the_scripts_vanish_in_the_middle_of_a_pipeline)
 {
     constexpr int names = 300;
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     a.await_connected();
     s.raw.done({"SCRIPT", "FLUSH"});
     std::deque<started> taking;
@@ -81,8 +82,8 @@ BOOST_AUTO_TEST_CASE(S1_the_scripts_vanish_in_the_middle_of_a_pipeline)
 
 BOOST_AUTO_TEST_CASE(S1_the_scripts_vanish_while_a_lease_is_renewed)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     lease held = a.take("lock", leased(1500ms));
     for (std::size_t i = 1; i <= 3; ++i) {
         s.raw.done({"SCRIPT", "FLUSH"});
@@ -97,9 +98,9 @@ BOOST_AUTO_TEST_CASE(S1_the_scripts_vanish_while_a_lease_is_renewed)
 
 BOOST_AUTO_TEST_CASE(S1_a_restart_that_keeps_the_data_keeps_the_lease)
 {
-    site s({"--appendonly", "yes", "--appendfsync", "always"});
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s({"--appendonly", "yes", "--appendfsync", "always"});
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lease held = a.take("lock", leased(15s));
     const started lost = a.wait_lost(held);
     const started waiter = b.lock("lock", patient(long_time));
@@ -118,8 +119,8 @@ BOOST_AUTO_TEST_CASE(S1_a_restart_that_keeps_the_data_keeps_the_lease)
 
 BOOST_AUTO_TEST_CASE(S1_a_restart_without_data_is_a_loss_and_found_out_at_once)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     lease held = a.take("lock", leased(60s)); // the next renewal would be due in twenty seconds
     const started lost = a.wait_lost(held);
     s.server.restart_empty();
@@ -132,9 +133,10 @@ BOOST_AUTO_TEST_CASE(S1_a_restart_without_data_is_a_loss_and_found_out_at_once)
 
 BOOST_AUTO_TEST_CASE(S2_scripts_are_not_allowed)
 {
-    site s;
-    s.raw.done({"ACL", "SETUSER", "mute", "on", ">secret", "~*", "&*", "+@all", "-eval", "-evalsha", "-script"});
-    party a(s.context, as(s, "mute"));
+    redis_fixture s;
+    s.raw.done({"ACL", "SETUSER", "mute", "on", ">secret", "~*", "&*", "+@all", "-eval", "-evalsha",
+                "-script"});
+    test_client a(s.context, as(s, "mute"));
     const started waiting = a.lock("lock", leased(long_time)); // without a limit
     run_until(s.context, waiting);
     BOOST_TEST(waiting.code() == error_code(errc::permission_denied));
@@ -147,22 +149,24 @@ BOOST_AUTO_TEST_CASE(S2_scripts_are_not_allowed)
 
 BOOST_AUTO_TEST_CASE(S2_a_command_inside_the_script_is_not_allowed)
 {
-    site s;
+    redis_fixture s;
     for (const char* command : {"hset", "pexpire", "pttl", "set", "time", "get"}) {
         make_user(s, "some", command);
-        party a(s.context, as(s, "some"));
+        test_client a(s.context, as(s, "some"));
         const started op = a.lock_for(5s, "lock", leased(long_time));
         run_until(s.context, op);
-        BOOST_TEST(op.code() == error_code(errc::permission_denied), command << ": " << op.code().message());
+        BOOST_TEST(op.code() == error_code(errc::permission_denied),
+                   command << ": " << op.code().message());
         BOOST_TEST(!s.exists("lock"), command); // C5: above all not for ever
     }
 }
 
 BOOST_AUTO_TEST_CASE(S2_keys_and_credentials_that_are_not_allowed)
 {
-    site s;
-    s.raw.done({"ACL", "SETUSER", "narrow", "on", ">secret", "~mine*", "~redisson_lock_token:{mine*", "&*", "+@all"});
-    party a(s.context, as(s, "narrow"));
+    redis_fixture s;
+    s.raw.done({"ACL", "SETUSER", "narrow", "on", ">secret", "~mine*",
+                "~redisson_lock_token:{mine*", "&*", "+@all"});
+    test_client a(s.context, as(s, "narrow"));
     lease mine = a.take("mine", leased(long_time));
     BOOST_TEST(mine.valid());
     const started other = a.lock("other", leased(long_time));
@@ -172,7 +176,7 @@ BOOST_AUTO_TEST_CASE(S2_keys_and_credentials_that_are_not_allowed)
 
     config wrong = as(s, "narrow");
     wrong.password = "wrong";
-    party b(s.context, wrong);
+    test_client b(s.context, wrong);
     const started refused = b.lock("mine", leased(long_time));
     run_until(s.context, refused);
     BOOST_TEST(refused.code() == error_code(errc::permission_denied));
@@ -180,10 +184,10 @@ BOOST_AUTO_TEST_CASE(S2_keys_and_credentials_that_are_not_allowed)
 
 BOOST_AUTO_TEST_CASE(S2_the_permission_is_taken_away_while_it_is_held)
 {
-    site s;
+    redis_fixture s;
     make_user(s, "fickle", "debug");
-    party a(s.context, as(s, "fickle"));
-    party b(s.context, s.direct());
+    test_client a(s.context, as(s, "fickle"));
+    test_client b(s.context, s.direct());
     lease held = a.take("lock", leased(1200ms));
     const started lost = a.wait_lost(held);
     s.raw.done({"ACL", "SETUSER", "fickle", "-evalsha", "-eval"});
@@ -198,10 +202,10 @@ BOOST_AUTO_TEST_CASE(S2_the_permission_is_taken_away_while_it_is_held)
 
 BOOST_AUTO_TEST_CASE(S2_a_release_that_may_not_publish_still_releases)
 {
-    site s;
+    redis_fixture s;
     make_user(s, "quiet", "publish");
-    party a(s.context, as(s, "quiet"));
-    party b(s.context, s.direct());
+    test_client a(s.context, as(s, "quiet"));
+    test_client b(s.context, s.direct());
     lease held = a.take("lock", leased(long_time));
     const started waiter = b.lock("lock", brisk(long_time));
     s.await_watchers("lock");
@@ -212,9 +216,9 @@ BOOST_AUTO_TEST_CASE(S2_a_release_that_may_not_publish_still_releases)
 
 BOOST_AUTO_TEST_CASE(S3_out_of_memory)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lease held = a.take("lock", leased(1500ms));
     b.await_connected();
     s.raw.done({"CONFIG", "SET", "maxmemory", "1"});
@@ -241,9 +245,9 @@ BOOST_AUTO_TEST_CASE(S3_out_of_memory)
 
 BOOST_AUTO_TEST_CASE(S3_the_disk_fails)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lock_options how = leased(10s);
     how.renew_interval = 100ms;
     lease held = a.take("lock", how);
@@ -273,9 +277,9 @@ BOOST_AUTO_TEST_CASE(S3_the_disk_fails)
 
 BOOST_AUTO_TEST_CASE(S3_the_server_is_busy)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lock_options how = leased(10s);
     how.renew_interval = 100ms;
     lease held = a.take("lock", how);
@@ -306,8 +310,8 @@ BOOST_AUTO_TEST_CASE(S3_the_server_is_busy)
 
 BOOST_AUTO_TEST_CASE(S3_a_release_while_the_server_is_busy)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     lease held = a.take("lock", leased(long_time));
     resp_client busy = s.server.connect();
     s.make_busy(busy);
@@ -324,9 +328,9 @@ BOOST_AUTO_TEST_CASE(S3_a_release_while_the_server_is_busy)
 
 BOOST_AUTO_TEST_CASE(S3_the_key_of_a_lock_is_evicted)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lease held = a.take("lock", leased(2s));
     const auto fence = held.fence();
     const started lost = a.wait_lost(held);
@@ -338,7 +342,8 @@ BOOST_AUTO_TEST_CASE(S3_the_key_of_a_lock_is_evicted)
     s.raw.done({"CONFIG", "SET", "maxmemory", std::to_string(used + 300'000)});
     // What has no time to live stays; the locks have to go.
     for (int i = 0; i < 64; ++i)
-        static_cast<void>(s.raw.command({"SET", "big" + std::to_string(i), std::string(20'000, 'x')}));
+        static_cast<void>(
+            s.raw.command({"SET", "big" + std::to_string(i), std::string(20'000, 'x')}));
     BOOST_TEST(std::stoll(s.raw.info("stats").at("evicted_keys")) > 0);
     s.raw.done({"CONFIG", "SET", "maxmemory", "0"});
     run_until(s.context, lost);
@@ -351,8 +356,8 @@ BOOST_AUTO_TEST_CASE(S3_the_key_of_a_lock_is_evicted)
 
 BOOST_AUTO_TEST_CASE(S4_the_key_holds_something_else)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     a.await_connected();
     s.raw.done({"SET", "text", "of mine"});
     s.raw.done({"RPUSH", "list", "a", "b"});
@@ -363,7 +368,8 @@ BOOST_AUTO_TEST_CASE(S4_the_key_holds_something_else)
         const started waiting = a.lock(name, leased(long_time)); // no wait can cure it
         run_until(s.context, waiting);
         BOOST_TEST(waiting.code() == error_code(errc::wrong_type));
-        const started entering = a.lock(name, leased(long_time), owner("3b5c8f5e-0000-4000-8000-000000000000:1", 1));
+        const started entering = a.lock(name, leased(long_time),
+                                        owner("3b5c8f5e-0000-4000-8000-000000000000:1", 1));
         run_until(s.context, entering);
         BOOST_TEST(entering.code() == error_code(errc::wrong_type));
         BOOST_TEST(s.left(name) == -1);
@@ -386,8 +392,8 @@ BOOST_AUTO_TEST_CASE(S4_the_key_holds_something_else)
 
 BOOST_AUTO_TEST_CASE(S4_the_key_becomes_something_else)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     lease held = a.take("lock", leased(1500ms));
     lease bystander = a.take("bystander", leased(1500ms));
     const started lost = a.wait_lost(held);
@@ -406,9 +412,9 @@ BOOST_AUTO_TEST_CASE(S4_the_key_becomes_something_else)
 
 BOOST_AUTO_TEST_CASE(P3_shut_down_with_waiters_and_held_leases)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     s.foreign_lock("foreign", long_time);
     std::deque<lease> held;
     std::deque<started> lost;
@@ -459,9 +465,9 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_with_waiters_and_held_leases)
 
 BOOST_AUTO_TEST_CASE(P3_shut_down_leaves_with_every_entry)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     const lease first = a.take("lock", leased(long_time));
     const lease second = a.enter("lock", leased(long_time), first.owner());
     const lease guest = b.enter("lock", leased(long_time), first.owner());
@@ -480,9 +486,9 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_leaves_with_every_entry)
 
 BOOST_AUTO_TEST_CASE(P3_shut_down_while_an_acquire_is_on_its_way)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party a(s.context, site::through(proxy));
+    test_client a(s.context, redis_fixture::through(proxy));
     a.await_connected();
     s.foreign_lock("foreign", long_time);
     proxy.stall_requests();
@@ -501,12 +507,12 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_while_an_acquire_is_on_its_way)
 
 BOOST_AUTO_TEST_CASE(P3_shut_down_while_the_server_does_not_answer)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    config where = site::through(proxy);
+    config where = redis_fixture::through(proxy);
     where.timeout = 10min; // nothing but the client's own end
     where.health_check = 10min;
-    party a(s.context, where);
+    test_client a(s.context, where);
     lease held = a.take("lock", leased(long_time));
     proxy.stall();
     const started waiter = a.lock("other", leased(long_time));
@@ -524,13 +530,13 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_while_the_server_does_not_answer)
 
 BOOST_AUTO_TEST_CASE(P3_the_context_ends_with_everything_outstanding)
 {
-    site s;
+    redis_fixture s;
     s.foreign_lock("foreign", long_time);
     lease held;
     started op;
     {
         asio::io_context mortal;
-        party a(mortal, s.direct());
+        test_client a(mortal, s.direct());
         held = a.take("lock", leased(1s));
         op = a.lock("foreign", leased(long_time));
         for (int i = 0; i < 50; ++i)
@@ -546,11 +552,11 @@ BOOST_AUTO_TEST_CASE(P3_the_context_ends_with_everything_outstanding)
 
 BOOST_AUTO_TEST_CASE(over_the_applications_own_connection)
 {
-    site s;
+    redis_fixture s;
     redis_application application(s.server.socket());
     const auto before = std::stoi(s.raw.info("clients").at("connected_clients"));
-    party a(s.context, make_redis_store(application.connection(), s.direct()));
-    party b(s.context, s.direct());
+    test_client a(s.context, make_redis_store(application.connection(), s.direct()));
+    test_client b(s.context, s.direct());
     lease first = a.take("lock", leased(long_time));
     BOOST_TEST(std::stoi(s.raw.info("clients").at("connected_clients")) <= before + 1); // only b's
     const auto fence = first.fence();
@@ -574,10 +580,10 @@ BOOST_AUTO_TEST_CASE(over_the_applications_own_connection)
 
 BOOST_AUTO_TEST_CASE(over_the_applications_own_connection_without_wake_ups)
 {
-    site s;
+    redis_fixture s;
     redis_application application(s.server.socket());
-    party a(s.context, make_redis_store(application.connection()));
-    party b(s.context, s.direct());
+    test_client a(s.context, make_redis_store(application.connection()));
+    test_client b(s.context, s.direct());
     lease held = b.take("lock", leased(long_time));
     const started waiter = a.lock("lock", brisk(long_time));
     a.await_count(kind::waiting, 3);

@@ -1,8 +1,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include "support/holder.hpp"
-#include "traps/redis_fixture.hpp"
 #include "support/shifted_clock.hpp"
+#include "traps/redis_fixture.hpp"
 
 #include <boost/system/system_error.hpp>
 
@@ -20,7 +20,7 @@ using namespace leasehold::test;
 class watched_key
 {
 public:
-    watched_key(site& where, std::string name, milliseconds longest)
+    watched_key(redis_fixture& where, std::string name, milliseconds longest)
         : site_(where), name_(std::move(name)), longest_(longest.count())
     {}
 
@@ -28,7 +28,8 @@ public:
     {
         const auto end = std::chrono::steady_clock::now() + ample;
         while (!done()) {
-            BOOST_TEST_REQUIRE((std::chrono::steady_clock::now() < end), "it did not happen in time");
+            BOOST_TEST_REQUIRE((std::chrono::steady_clock::now() < end),
+                               "it did not happen in time");
             run_some(site_.context, 1);
             look();
         }
@@ -38,22 +39,25 @@ public:
     {
         const auto left = site_.left(name_);
         seen += left >= 0 ? 1 : 0;
-        BOOST_TEST_REQUIRE((left == -2 || (left >= 0 && left <= longest_)), "time to live: " << left);
+        BOOST_TEST_REQUIRE((left == -2 || (left >= 0 && left <= longest_)),
+                           "time to live: " << left);
     }
 
     int seen = 0;
 
 private:
-    site& site_;
+    redis_fixture& site_;
     std::string name_;
     std::int64_t longest_;
 };
 
-void refused(party& a, const lock_options& how)
+void refused(test_client& a, const lock_options& how)
 {
-    BOOST_CHECK_EXCEPTION(mutex(a.locks, "lock", how), boost::system::system_error, [](const auto& error) {
-        return error.code() == errc::invalid_option && std::string(error.what()).find("lease_time") != std::string::npos;
-    });
+    BOOST_CHECK_EXCEPTION(
+        mutex(a.locks, "lock", how), boost::system::system_error, [](const auto& error) {
+            return error.code() == errc::invalid_option &&
+                   std::string(error.what()).find("lease_time") != std::string::npos;
+        });
 }
 
 } // namespace
@@ -62,8 +66,8 @@ BOOST_AUTO_TEST_CASE(C1_the_holders_wall_clock_is_off_and_steps)
 {
     if (!shifted_clock::available())
         return;
-    site s;
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client b(s.context, s.direct());
     b.await_connected();
     shifted_clock clock;
     clock.set(1h);
@@ -74,7 +78,8 @@ BOOST_AUTO_TEST_CASE(C1_the_holders_wall_clock_is_off_and_steps)
     const auto fence = a.lock("lock", 3s);
     BOOST_TEST(s.left("lock") <= 3000);
     const auto renewed = [&] { return a.number("renewed"); };
-    for (const auto step : {std::chrono::hours(-3), std::chrono::hours(24 * 365 * 10), std::chrono::hours(-24 * 365 * 20)}) {
+    for (const auto step : {std::chrono::hours(-3), std::chrono::hours(24 * 365 * 10),
+                            std::chrono::hours(-24 * 365 * 20)}) {
         const auto before = renewed();
         clock.set(step);
         BOOST_TEST(std::abs(wall() - real() - std::chrono::seconds(step).count()) < 60);
@@ -94,15 +99,16 @@ BOOST_AUTO_TEST_CASE(C1_a_waiters_wall_clock_steps_during_the_wait)
 {
     if (!shifted_clock::available())
         return;
-    site s;
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client b(s.context, s.direct());
     lease held = b.take("lock", leased(long_time));
     shifted_clock clock;
     holder waiter(s.server, clock.environment());
     waiter.ask_for_lock("lock", 3s);
     waiter.expect("waiting");
     s.await_watchers("lock");
-    for (const auto step : {std::chrono::hours(1), std::chrono::hours(-1), std::chrono::hours(24 * 3650)}) {
+    for (const auto step :
+         {std::chrono::hours(1), std::chrono::hours(-1), std::chrono::hours(24 * 3650)}) {
         clock.set(step);
         waiter.number("wall"); // not in, and no error
     }
@@ -116,9 +122,10 @@ BOOST_AUTO_TEST_CASE(C1_a_waiters_wall_clock_steps_during_the_wait)
 
 BOOST_AUTO_TEST_CASE(C4_lease_times_that_make_no_sense_are_refused_at_once)
 {
-    site s;
-    party a(s.context, s.direct());
-    for (const auto time : {0ms, -1ms, 9ms, milliseconds(std::chrono::hours(24 * 31)), milliseconds::max(), milliseconds::min()}) {
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    for (const auto time : {0ms, -1ms, 9ms, milliseconds(std::chrono::hours(24 * 31)),
+                            milliseconds::max(), milliseconds::min()}) {
         refused(a, leased(time));
         lock_options how = leased(time);
         how.renew = false;
@@ -126,7 +133,8 @@ BOOST_AUTO_TEST_CASE(C4_lease_times_that_make_no_sense_are_refused_at_once)
     }
     BOOST_CHECK_EXCEPTION(mutex(a.locks, "", leased(long_time)), boost::system::system_error,
                           [](const auto& error) { return error.code() == errc::invalid_name; });
-    BOOST_CHECK_EXCEPTION(mutex(a.locks, std::string(4097, 'n'), leased(long_time)), boost::system::system_error,
+    BOOST_CHECK_EXCEPTION(mutex(a.locks, std::string(4097, 'n'), leased(long_time)),
+                          boost::system::system_error,
                           [](const auto& error) { return error.code() == errc::invalid_name; });
     a.await_connected();
     BOOST_TEST(a.stats().acquires_sent == 0u);
@@ -147,8 +155,8 @@ BOOST_AUTO_TEST_CASE(C4_lease_times_that_make_no_sense_are_refused_at_once)
 
 BOOST_AUTO_TEST_CASE(C4_limits_of_waiting_that_overflow)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     a.await_connected();
     s.foreign_lock("lock", long_time);
     for (const auto patience : {milliseconds::min(), -1ms, 0ms}) {
@@ -157,7 +165,8 @@ BOOST_AUTO_TEST_CASE(C4_limits_of_waiting_that_overflow)
         BOOST_TEST(op.code() == error_code(errc::held));
     }
     std::deque<started> waiting;
-    for (const auto patience : {milliseconds::max(), milliseconds::max() - 1ms, milliseconds(std::chrono::hours(24 * 365 * 290))})
+    for (const auto patience : {milliseconds::max(), milliseconds::max() - 1ms,
+                                milliseconds(std::chrono::hours(24 * 365 * 290))})
         waiting.push_back(a.lock_for(patience, "lock", leased(long_time)));
     s.await_watchers("lock");
     for (const started& each : waiting)
@@ -172,9 +181,9 @@ BOOST_AUTO_TEST_CASE(C4_limits_of_waiting_that_overflow)
 
 BOOST_AUTO_TEST_CASE(C4_the_time_does_not_grow_from_try_to_try)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party a(s.context, site::through(proxy));
+    test_client a(s.context, redis_fixture::through(proxy));
     a.await_connected();
     s.foreign_lock("lock", long_time);
     lock_options how = leased(5s);
@@ -197,10 +206,10 @@ BOOST_AUTO_TEST_CASE(C4_the_time_does_not_grow_from_try_to_try)
 
 BOOST_AUTO_TEST_CASE(C5_there_is_never_a_lock_without_a_time_to_live)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party a(s.context, site::through(proxy));
-    party b(s.context, s.direct());
+    test_client a(s.context, redis_fixture::through(proxy));
+    test_client b(s.context, s.direct());
     watched_key key(s, "lock", 2s);
     lock_options how = leased(2s);
     how.renew_interval = 50ms;
@@ -221,7 +230,7 @@ BOOST_AUTO_TEST_CASE(C5_there_is_never_a_lock_without_a_time_to_live)
             for (const started* each : {&first, &rival, &second}) {
                 if (!each->has_lease())
                     continue;
-                party& who = each == &rival ? b : a;
+                test_client& who = each == &rival ? b : a;
                 if (round == 1) {
                     const auto seen = who.count(kind::renewed);
                     key.until([&] { return who.count(kind::renewed) > seen + 1; });
@@ -244,10 +253,10 @@ BOOST_AUTO_TEST_CASE(C5_there_is_never_a_lock_without_a_time_to_live)
 
 BOOST_AUTO_TEST_CASE(C5_a_commander_sees_the_lock_expire_in_the_same_step)
 {
-    site s;
+    redis_fixture s;
     resp_client monitor = s.server.connect();
     monitor.done({"MONITOR"});
-    party a(s.context, s.direct());
+    test_client a(s.context, s.direct());
     lease held = a.take("lock", leased(long_time));
     BOOST_TEST(a.released(held) == success);
     s.raw.done({"PING", "the end"});
@@ -272,8 +281,8 @@ BOOST_AUTO_TEST_CASE(C5_a_commander_sees_the_lock_expire_in_the_same_step)
 
 BOOST_AUTO_TEST_CASE(fences_rise_over_the_loss_of_all_data)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     std::uint64_t newest = 0;
     const auto grant = [&] {
         lease held = a.take("lock", leased(long_time));
@@ -302,8 +311,8 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_the_loss_of_all_data)
 
 BOOST_AUTO_TEST_CASE(fences_rise_over_a_loss_within_a_millisecond)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     std::uint64_t newest = 0;
     for (int i = 0; i < 200; ++i) {
         lease held = a.take("lock", leased(long_time));
@@ -317,9 +326,9 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_a_loss_within_a_millisecond)
 
 BOOST_AUTO_TEST_CASE(fences_rise_over_local_handovers_and_what_follows_them)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     std::uint64_t newest = 0;
     std::uint64_t handed_over = 0;
     for (int round = 0; round < 5; ++round) {
@@ -346,8 +355,8 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_local_handovers_and_what_follows_them)
 
 BOOST_AUTO_TEST_CASE(fences_rise_over_an_old_snapshot)
 {
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     lease early = a.take("lock", leased(long_time));
     const auto saved = early.fence();
     s.raw.done({"SAVE"}); // with the lock in it
@@ -376,10 +385,10 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_an_old_snapshot)
 
 BOOST_AUTO_TEST_CASE(fences_rise_while_the_counter_expires)
 {
-    site s;
+    redis_fixture s;
     config where = s.direct();
     where.fence_retention = 1s;
-    party a(s.context, where);
+    test_client a(s.context, where);
     lease held = a.take("lock", leased(long_time));
     const auto fence = held.fence();
     BOOST_TEST(a.released(held) == success);

@@ -8,18 +8,18 @@
 #include <memory>
 #include <vector>
 
-// Holders here have half a minute, and those who wait look again by themselves after half a minute at the earliest: who gets in
-// before the limit of a test was woken.
+// Holders here have half a minute, and those who wait look again by themselves after half a minute
+// at the earliest: who gets in before the limit of a test was woken.
 
 using namespace leasehold;
 using namespace leasehold::test;
 
 BOOST_AUTO_TEST_CASE(W1_unlock_before_the_subscription)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party a(s.context, s.direct());
-    party b(s.context, site::through(proxy));
+    test_client a(s.context, s.direct());
+    test_client b(s.context, redis_fixture::through(proxy));
     lease held = a.take("lock", leased(long_time));
 
     const started waiter = b.lock("lock", patient(long_time));
@@ -35,10 +35,10 @@ BOOST_AUTO_TEST_CASE(W1_unlock_before_the_subscription)
 
 BOOST_AUTO_TEST_CASE(W1_unlock_while_the_subscription_is_lost_on_its_way)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party a(s.context, s.direct());
-    party b(s.context, site::through(proxy));
+    test_client a(s.context, s.direct());
+    test_client b(s.context, redis_fixture::through(proxy));
     lease held = a.take("lock", leased(long_time));
 
     proxy.reset_before("SUBSCRIBE");
@@ -51,8 +51,8 @@ BOOST_AUTO_TEST_CASE(W1_unlock_while_the_subscription_is_lost_on_its_way)
 
 BOOST_AUTO_TEST_CASE(W3_expiry_publishes_nothing)
 {
-    site s;
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client b(s.context, s.direct());
     b.await_connected();
     s.foreign_lock("lock", 700ms);
     const started waiter = b.lock("lock", patient(long_time));
@@ -65,8 +65,8 @@ BOOST_AUTO_TEST_CASE(W3_expiry_publishes_nothing)
 
 BOOST_AUTO_TEST_CASE(W3_a_key_that_never_expires_and_is_deleted_by_hand)
 {
-    site s;
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client b(s.context, s.direct());
     s.raw.done({"HSET", "lock", "somebody:1", "1"});
     lock_options how = leased(long_time);
     how.backoff_ceiling = 100ms;
@@ -81,9 +81,9 @@ BOOST_AUTO_TEST_CASE(W3_a_key_that_never_expires_and_is_deleted_by_hand)
 
 BOOST_AUTO_TEST_CASE(W3_flushall)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lease held = a.take("lock", leased(long_time));
     const auto fence = held.fence();
     lock_options how = leased(long_time);
@@ -101,10 +101,10 @@ BOOST_AUTO_TEST_CASE(W3_flushall)
 
 BOOST_AUTO_TEST_CASE(W4_unlock_while_the_subscription_is_down)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party a(s.context, s.direct());
-    party b(s.context, site::through(proxy));
+    test_client a(s.context, s.direct());
+    test_client b(s.context, redis_fixture::through(proxy));
     lease held = a.take("lock", leased(long_time));
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
@@ -133,9 +133,9 @@ BOOST_AUTO_TEST_CASE(W4_unlock_while_the_subscription_is_down)
 
 BOOST_AUTO_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_within_its_client)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lease held = a.take("lock", leased(long_time));
     const started first = b.lock("lock", patient(long_time));
     const started second = b.lock("lock", patient(long_time));
@@ -143,7 +143,8 @@ BOOST_AUTO_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_within_its_clie
     b.await_count(kind::waiting, 2); // it has looked again for the subscription
     const auto sent = b.stats().acquires_sent;
     const started released = a.release(held);
-    run_until(s.context, [&] { return b.stats().acquires_sent > sent; }, ample); // woken for the first
+    run_until(
+        s.context, [&] { return b.stats().acquires_sent > sent; }, ample); // woken for the first
     first.cancel();
     run_until(s.context, first);
     BOOST_TEST(first.code() == asio::error::operation_aborted);
@@ -154,12 +155,12 @@ BOOST_AUTO_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_within_its_clie
 
 BOOST_AUTO_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_to_another_client)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy_b(s.server);
     fault_proxy proxy_c(s.server);
-    party a(s.context, s.direct());
-    party b(s.context, site::through(proxy_b));
-    party c(s.context, site::through(proxy_c));
+    test_client a(s.context, s.direct());
+    test_client b(s.context, redis_fixture::through(proxy_b));
+    test_client c(s.context, redis_fixture::through(proxy_c));
     lease held = a.take("lock", leased(long_time));
     const started first = b.lock("lock", patient(long_time));
     const started second = c.lock("lock", patient(long_time));
@@ -186,12 +187,12 @@ BOOST_AUTO_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_to_another_clie
 
 BOOST_AUTO_TEST_CASE(P1_without_wake_ups_a_client_looks_seldom_and_once_for_all_its_waiters)
 {
-    site s;
+    redis_fixture s;
     s.raw.done({"ACL", "SETUSER", "deaf", "on", ">secret", "~*", "&*", "+@all", "-subscribe"});
     config where = s.direct();
     where.user = "deaf";
     where.password = "secret";
-    party b(s.context, where);
+    test_client b(s.context, where);
     b.await_connected();
     s.foreign_lock("lock", 2s);
     std::deque<started> waiters;
@@ -200,7 +201,8 @@ BOOST_AUTO_TEST_CASE(P1_without_wake_ups_a_client_looks_seldom_and_once_for_all_
     s.raw.reset_calls();
     run_until(s.context, waiters.front());
     BOOST_TEST(waiters.front().lease().valid());
-    // The pauses double from 20 ms to a second: some ten looks in two seconds, and twice that where luck is bad.
+    // The pauses double from 20 ms to a second: some ten looks in two seconds, and twice that where
+    // luck is bad.
     BOOST_TEST(b.stats().acquires_sent < 40u);
     BOOST_TEST(s.raw.calls("subscribe") < 20u);
     std::uint64_t commands = 0;
@@ -212,46 +214,50 @@ BOOST_AUTO_TEST_CASE(P1_without_wake_ups_a_client_looks_seldom_and_once_for_all_
 BOOST_AUTO_TEST_CASE(P1_commands_per_hand_over_are_bounded)
 {
     constexpr std::size_t clients = 8;
-    site s;
-    party a(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
     lease held = a.take("lock", leased(long_time));
-    std::deque<party> others;
+    std::deque<test_client> others;
     std::deque<started> waiters;
     for (std::size_t i = 0; i < clients; ++i) {
         others.emplace_back(s.context, s.direct());
         waiters.push_back(others.back().lock("lock", patient(long_time)));
     }
     s.await_watchers("lock", clients);
-    for (party& each : others)
+    for (test_client& each : others)
         each.await_count(kind::waiting, 2);
 
     std::uint64_t before = 0;
-    for (party& each : others)
+    for (test_client& each : others)
         before += each.stats().acquires_sent;
     BOOST_TEST(before == 2 * clients); // the first look, and one when the subscription was there
     BOOST_TEST(a.released(held) == success);
     for (std::size_t served = 0; served < clients; ++served) {
         std::size_t who = clients;
-        run_until(s.context, [&] {
-            for (std::size_t i = 0; i < clients; ++i)
-                if (waiters[i].done() && waiters[i].has_lease())
-                    who = i;
-            return who < clients;
-        }, ample);
+        run_until(
+            s.context,
+            [&] {
+                for (std::size_t i = 0; i < clients; ++i)
+                    if (waiters[i].done() && waiters[i].has_lease())
+                        who = i;
+                return who < clients;
+            },
+            ample);
         BOOST_TEST(others[who].released(waiters[who].lease()) == success);
     }
     std::uint64_t after = 0;
-    for (party& each : others)
+    for (test_client& each : others)
         after += each.stats().acquires_sent;
-    // Each release wakes each client that still waits once; twice where the message met a look under way.
+    // Each release wakes each client that still waits once; twice where the message met a look
+    // under way.
     BOOST_TEST(after - before <= clients * (clients + 1));
 }
 
 BOOST_AUTO_TEST_CASE(P2_the_count_of_channels_returns_to_zero)
 {
     constexpr int names = 200;
-    site s;
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client b(s.context, s.direct());
     b.await_connected();
     for (int i = 0; i < names; ++i)
         s.foreign_lock("lock" + std::to_string(i), long_time);
@@ -284,9 +290,9 @@ BOOST_AUTO_TEST_CASE(P2_the_count_of_channels_returns_to_zero)
 
 BOOST_AUTO_TEST_CASE(a_release_wakes_the_waiter_of_another_process_within_a_round_trip)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lease held = a.take("lock", leased(long_time));
     const auto fence = held.fence();
     const started waiter = b.lock("lock", patient(long_time));
@@ -301,10 +307,10 @@ BOOST_AUTO_TEST_CASE(a_release_wakes_the_waiter_of_another_process_within_a_roun
 
 BOOST_AUTO_TEST_CASE(other_libraries_wake_and_are_woken)
 {
-    site s;
+    redis_fixture s;
     resp_client listener = s.server.connect();
     listener.done({"SUBSCRIBE", channel_of("lock")});
-    party a(s.context, s.direct());
+    test_client a(s.context, s.direct());
     a.await_connected();
 
     s.foreign_lock("lock", long_time, "3b5c8f5e-0000-4000-8000-000000000000:42");
@@ -316,7 +322,7 @@ BOOST_AUTO_TEST_CASE(other_libraries_wake_and_are_woken)
     run_until(s.context, waiter);
     const auto fields = s.fields("lock");
     BOOST_TEST_REQUIRE(fields.size() == 1u);
-    BOOST_TEST(fields.begin()->second == "1"); // owner → count, as they write it
+    BOOST_TEST(fields.begin()->second == "1");              // owner → count, as they write it
     BOOST_TEST(listener.receive().items.at(2).text == "0"); // that one was our own
 
     BOOST_TEST(a.released(waiter.lease()) == success);
@@ -327,9 +333,9 @@ BOOST_AUTO_TEST_CASE(other_libraries_wake_and_are_woken)
 
 BOOST_AUTO_TEST_CASE(messages_that_are_foreign_doubled_or_nonsense_do_no_harm)
 {
-    site s;
-    party a(s.context, s.direct());
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client a(s.context, s.direct());
+    test_client b(s.context, s.direct());
     lease held = a.take("lock", leased(long_time));
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
@@ -347,10 +353,10 @@ BOOST_AUTO_TEST_CASE(messages_that_are_foreign_doubled_or_nonsense_do_no_harm)
 
 BOOST_AUTO_TEST_CASE(C6_the_limit_includes_connecting)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
     proxy.refuse();
-    party b(s.context, site::through(proxy));
+    test_client b(s.context, redis_fixture::through(proxy));
     const auto begun = leasehold::clock::now();
     const started refused = b.lock_for(300ms, "lock", leased(long_time));
     run_until(s.context, refused);
@@ -361,7 +367,7 @@ BOOST_AUTO_TEST_CASE(C6_the_limit_includes_connecting)
     // A server that takes the connection and says nothing.
     proxy.stall();
     proxy.accept();
-    party c(s.context, site::through(proxy));
+    test_client c(s.context, redis_fixture::through(proxy));
     const started silent = c.lock_for(300ms, "lock", leased(long_time));
     run_until(s.context, silent);
     BOOST_TEST((silent.code() == condition::store_fault));
@@ -379,9 +385,9 @@ BOOST_AUTO_TEST_CASE(C6_the_limit_includes_connecting)
 
 BOOST_AUTO_TEST_CASE(C6_the_limit_includes_subscribing_and_waiting)
 {
-    site s;
+    redis_fixture s;
     fault_proxy proxy(s.server);
-    party b(s.context, site::through(proxy));
+    test_client b(s.context, redis_fixture::through(proxy));
     b.await_connected();
     s.foreign_lock("lock", long_time);
     const started waiter = b.lock_for(400ms, "lock", patient(long_time));
@@ -397,8 +403,8 @@ BOOST_AUTO_TEST_CASE(C6_the_limit_includes_subscribing_and_waiting)
 
 BOOST_AUTO_TEST_CASE(C6_a_limit_of_zero_is_one_try)
 {
-    site s;
-    party b(s.context, s.direct());
+    redis_fixture s;
+    test_client b(s.context, s.direct());
     b.await_connected();
     s.foreign_lock("lock", long_time);
     const started once = b.lock_for(0ms, "lock", leased(long_time));

@@ -21,13 +21,14 @@ namespace asio = boost::asio;
 template <class Executor>
 auto posting(const Executor& target)
 {
-    return asio::prefer(target, asio::execution::blocking.never, asio::execution::outstanding_work.tracked);
+    return asio::prefer(target, asio::execution::blocking.never,
+                        asio::execution::outstanding_work.tracked);
 }
 
 /// Where a handler is to be called. Used once; keeps the context busy until then.
 ///
-/// An `io_context`, which is behind nearly every coroutine, is kept as what it is: an erased executor would make a second allocation, and a call
-/// through a pointer, of each completion.
+/// An `io_context`, which is behind nearly every coroutine, is kept as what it is: an erased
+/// executor would make a second allocation, and a call through a pointer, of each completion.
 class completion_executor
 {
 public:

@@ -18,20 +18,23 @@ class mutex;
 
 namespace detail {
 
-class core;  // the state of a client, on its strand
-class grant; // one acquisition, as its holder sees it
+class client_state; // the state of a client, on its strand
+class lease_state;  // one acquisition, as its holder sees it
+struct access;
 struct lock_spec; // a name and its options, as a mutex carries them
 
-LEASEHOLD_EXPORT void intrusive_ptr_add_ref(const grant*) noexcept;
-LEASEHOLD_EXPORT void intrusive_ptr_release(const grant*) noexcept;
+LEASEHOLD_EXPORT void intrusive_ptr_add_ref(const lease_state*) noexcept;
+LEASEHOLD_EXPORT void intrusive_ptr_release(const lease_state*) noexcept;
 
-using core_ptr = std::shared_ptr<core>;
-using grant_ptr = boost::intrusive_ptr<grant>;
+using client_state_ptr = std::shared_ptr<client_state>;
+using lease_state_ptr = boost::intrusive_ptr<lease_state>;
 using spec_ptr = std::shared_ptr<const lock_spec>;
 
 /// The strand of the client; the system's executor where there is none.
-[[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(const core_ptr&) noexcept;
-[[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(const grant_ptr&) noexcept;
+[[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(
+    const client_state_ptr&) noexcept;
+[[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(
+    const lease_state_ptr&) noexcept;
 [[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(const spec_ptr&) noexcept;
 
 } // namespace detail

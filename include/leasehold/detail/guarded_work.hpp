@@ -84,22 +84,28 @@ class guarded_work<void(Error, Results...), Work, Handler>
 {
 public:
     guarded_work(Handler handler, const mutex& lock, Work work)
-        : handler_(std::move(handler)), executor_(asio::get_associated_executor(handler_, lock.get_executor())),
-          guard_(track(executor_)), strand_(asio::any_io_executor(executor_)), lock_(lock), work_(std::move(work))
+        : handler_(std::move(handler)),
+          executor_(asio::get_associated_executor(handler_, lock.get_executor())),
+          guard_(track(executor_)),
+          strand_(asio::any_io_executor(executor_)),
+          lock_(lock),
+          work_(std::move(work))
     {}
 
     void start()
     {
         slot_ = asio::get_associated_cancellation_slot(handler_);
         if (slot_.is_connected()) {
-            // Signals are not thread-safe, and the emission may come from anywhere: it is repeated on the strand.
+            // Signals are not thread-safe, and the emission may come from anywhere: it is repeated
+            // on the strand.
             slot_.assign([weak = this->weak_from_this()](asio::cancellation_type type) {
                 if (auto self = weak.lock())
                     asio::post(self->strand_, [self, type] { self->cancel(type); });
             });
         }
         lock_.async_lock(asio::bind_cancellation_slot(
-            signal_.slot(), asio::bind_executor(strand_, [self = this->shared_from_this()](error_code failed, lease held) {
+            signal_.slot(), asio::bind_executor(strand_, [self = this->shared_from_this()](
+                                                             error_code failed, lease held) {
                 self->locked(failed, std::move(held));
             })));
     }
@@ -114,7 +120,8 @@ private:
 
     void cancel(asio::cancellation_type type)
     {
-        const bool terminal = (type & asio::cancellation_type::terminal) != asio::cancellation_type::none;
+        const bool terminal = (type & asio::cancellation_type::terminal) !=
+                              asio::cancellation_type::none;
         if (phase_ == phase::waiting) {
             cancelled_ = true;
             signal_.emit(type);
@@ -134,10 +141,12 @@ private:
             return release(asio::error::operation_aborted);
         phase_ = phase::working;
         try {
-            asio::experimental::make_parallel_group(make_operation(*work_, lease_, strand_), lease_.async_wait_lost())
+            asio::experimental::make_parallel_group(make_operation(*work_, lease_, strand_),
+                                                    lease_.async_wait_lost())
                 .async_wait(asio::experimental::wait_for_one(),
                             asio::bind_cancellation_slot(
-                                signal_.slot(), asio::bind_executor(strand_, worked{this->shared_from_this()})));
+                                signal_.slot(),
+                                asio::bind_executor(strand_, worked{this->shared_from_this()})));
         }
         catch (...) {
             // The work could not even be started; a release is due all the same.
@@ -154,7 +163,8 @@ private:
     {
         std::shared_ptr<guarded_work> self;
 
-        void operator()(std::array<std::size_t, 2>, Error error, Results... results, error_code ended)
+        void operator()(std::array<std::size_t, 2>, Error error, Results... results,
+                        error_code ended)
         {
             self->error_ = std::move(error);
             self->results_.emplace(std::move(results)...);
@@ -167,14 +177,15 @@ private:
     {
         phase_ = phase::releasing;
         work_.reset();
-        lease_.async_release(asio::bind_executor(strand_, [self = this->shared_from_this(), reason](error_code released) {
-            if (reason)
-                self->fail(reason);
-            else if (released == condition::lease_ended || released == errc::shut_down)
-                self->fail(released); // it ended unseen, between the last look and now
-            else
-                self->finish();
-        }));
+        lease_.async_release(asio::bind_executor(
+            strand_, [self = this->shared_from_this(), reason](error_code released) {
+                if (reason)
+                    self->fail(reason);
+                else if (released == condition::lease_ended || released == errc::shut_down)
+                    self->fail(released); // it ended unseen, between the last look and now
+                else
+                    self->finish();
+            }));
     }
 
     void fail(error_code reason)
@@ -189,18 +200,26 @@ private:
         work_.reset();
         auto allocator = asio::get_associated_allocator(handler_);
         auto executor = executor_;
-        auto completion = [handler = std::move(handler_), slot = slot_, guard = std::move(guard_), error = std::move(error_),
-                           results = std::move(*results_)]() mutable {
+        auto completion = [handler = std::move(handler_), slot = slot_, guard = std::move(guard_),
+                           error = std::move(error_), results = std::move(*results_)]() mutable {
             slot.clear();
-            std::apply([&](auto&... values) { std::move(handler)(std::move(error), std::move(values)...); }, results);
+            std::apply(
+                [&](auto&... values) {
+                    std::move(handler)(std::move(error), std::move(values)...);
+                },
+                results);
         };
         asio::post(executor, asio::bind_allocator(allocator, std::move(completion)));
     }
 
     using executor_type = asio::associated_executor_t<Handler, asio::any_io_executor>;
 
-    /// Keeps the handler's context busy. A work guard would do, but ends the process where an executor cannot be copied for want of memory.
-    static auto track(const executor_type& executor) { return asio::prefer(executor, asio::execution::outstanding_work.tracked); }
+    /// Keeps the handler's context busy. A work guard would do, but ends the process where an
+    /// executor cannot be copied for want of memory.
+    static auto track(const executor_type& executor)
+    {
+        return asio::prefer(executor, asio::execution::outstanding_work.tracked);
+    }
     using tracked_type = decltype(track(std::declval<const executor_type&>()));
 
     Handler handler_;
@@ -233,7 +252,9 @@ public:
     {
         using operation = guarded_work<Signature, std::decay_t<Work>, std::decay_t<Handler>>;
         auto allocator = asio::get_associated_allocator(handler);
-        std::allocate_shared<operation>(allocator, std::forward<Handler>(handler), lock, std::forward<Work>(work))->start();
+        std::allocate_shared<operation>(allocator, std::forward<Handler>(handler), lock,
+                                        std::forward<Work>(work))
+            ->start();
     }
 
 private:

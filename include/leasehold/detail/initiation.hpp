@@ -15,8 +15,9 @@ namespace leasehold::detail {
 
 namespace asio = boost::asio;
 
-/// A handler of any type, and where it is to be called: its executor is asked for what completing needs while its type is still known, because
-/// an erased handler only gives out an executor that may call it on the spot.
+/// A handler of any type, and where it is to be called: its executor is asked for what completing
+/// needs while its type is still known, because an erased handler only gives out an executor that
+/// may call it on the spot.
 template <class Signature>
 struct bound_handler
 {
@@ -29,9 +30,10 @@ struct bound_handler
     asio::any_completion_handler<Signature> handler;
 };
 
-/// The bridge from a completion token to a compiled function: erases the handler and calls `Start(handler, source, arguments...)`.
-/// A named class with an executor, because adapters such as `cancel_after` ask the initiation where to run their timer. It is found
-/// through the source when it is asked for: to keep a copy would cost each operation more than its own work.
+/// The bridge from a completion token to a compiled function: erases the handler and calls
+/// `Start(handler, source, arguments...)`. A named class with an executor, because adapters such as
+/// `cancel_after` ask the initiation where to run their timer. It is found through the source when
+/// it is asked for: to keep a copy would cost each operation more than its own work.
 template <class Signature, auto Start, class Source>
 class initiation
 {
@@ -63,8 +65,9 @@ private:
 template <class Signature, auto Start, class Source, class Token, class... Arguments>
 auto initiate(Source source, Token&& token, Arguments&&... arguments)
 {
-    return asio::async_initiate<Token, Signature>(initiation<Signature, Start, Source>(std::move(source)), token,
-                                                  std::forward<Arguments>(arguments)...);
+    return asio::async_initiate<Token, Signature>(
+        initiation<Signature, Start, Source>(std::move(source)), token,
+        std::forward<Arguments>(arguments)...);
 }
 
 } // namespace leasehold::detail

@@ -47,14 +47,18 @@ LEASEHOLD_EXPORT asio::execution_context& context_of(host& where) noexcept;
 
 } // namespace impl
 
-/// Runs work on a simulated host, in virtual time. What is ready at one moment runs in an order that the seed decides, as on a pool of threads;
-/// use a strand where order matters. Meets the requirements of an Asio executor.
+/// Runs work on a simulated host, in virtual time. What is ready at one moment runs in an order
+/// that the seed decides, as on a pool of threads; use a strand where order matters. Meets the
+/// requirements of an Asio executor.
 class executor
 {
 public:
     explicit executor(host& where) noexcept : host_(&where) {}
 
-    [[nodiscard]] asio::execution_context& query(asio::execution::context_t) const noexcept { return impl::context_of(*host_); }
+    [[nodiscard]] asio::execution_context& query(asio::execution::context_t) const noexcept
+    {
+        return impl::context_of(*host_);
+    }
 
     [[nodiscard]] asio::execution::blocking_t query(asio::execution::blocking_t) const noexcept
     {
@@ -62,14 +66,32 @@ public:
                       : asio::execution::blocking_t(asio::execution::blocking.possibly);
     }
 
-    [[nodiscard]] executor require(asio::execution::blocking_t::never_t) const noexcept { return executor(*host_, true); }
-    [[nodiscard]] executor require(asio::execution::blocking_t::possibly_t) const noexcept { return executor(*host_, false); }
+    [[nodiscard]] executor require(asio::execution::blocking_t::never_t) const noexcept
+    {
+        return executor(*host_, true);
+    }
+    [[nodiscard]] executor require(asio::execution::blocking_t::possibly_t) const noexcept
+    {
+        return executor(*host_, false);
+    }
 
     // The world does not end while there is something to do, so there is nothing to count.
-    [[nodiscard]] executor require(asio::execution::outstanding_work_t::tracked_t) const noexcept { return *this; }
-    [[nodiscard]] executor require(asio::execution::outstanding_work_t::untracked_t) const noexcept { return *this; }
-    [[nodiscard]] executor require(asio::execution::relationship_t::fork_t) const noexcept { return *this; }
-    [[nodiscard]] executor require(asio::execution::relationship_t::continuation_t) const noexcept { return *this; }
+    [[nodiscard]] executor require(asio::execution::outstanding_work_t::tracked_t) const noexcept
+    {
+        return *this;
+    }
+    [[nodiscard]] executor require(asio::execution::outstanding_work_t::untracked_t) const noexcept
+    {
+        return *this;
+    }
+    [[nodiscard]] executor require(asio::execution::relationship_t::fork_t) const noexcept
+    {
+        return *this;
+    }
+    [[nodiscard]] executor require(asio::execution::relationship_t::continuation_t) const noexcept
+    {
+        return *this;
+    }
 
     template <class F>
     void execute(F&& f) const

@@ -39,9 +39,11 @@ enum class step : std::uint8_t
     disconnected,
 };
 
-/// One process on a machine of its own: an execution context in virtual time, with a clock and a network connection. Made by `world::make_host`.
+/// One process on a machine of its own: an execution context in virtual time, with a clock and a
+/// network connection. Made by `world::make_host`.
 ///
-/// Objects on it (clients, timers, coroutines) follow the rules of any execution context: they may be used until the world is destroyed.
+/// Objects on it (clients, timers, coroutines) follow the rules of any execution context: they may
+/// be used until the world is destroyed.
 class LEASEHOLD_EXPORT host : public asio::execution_context
 {
 public:
@@ -54,7 +56,8 @@ public:
     [[nodiscard]] executor_type get_executor() noexcept { return executor_type(*this); }
     [[nodiscard]] const std::string& name() const noexcept;
 
-    /// A client on this host that keeps its locks on `where`. Its `async_run` is the caller's business, as in production.
+    /// A client on this host that keeps its locks on `where`. Its `async_run` is the caller's
+    /// business, as in production.
     [[nodiscard]] client make_client(server& where, std::shared_ptr<observer> watching = {});
 
     /// The clock that leases are measured by on this host.
@@ -63,18 +66,22 @@ public:
     /// The clock that shows the date; nothing in this library looks at it.
     [[nodiscard]] std::chrono::system_clock::time_point wall_clock() const noexcept;
 
-    /// Calls `f` at every step of the clients of this host, in the step. One function at a time; an empty one ends that.
+    /// Calls `f` at every step of the clients of this host, in the step. One function at a time; an
+    /// empty one ends that.
     void on_step(std::function<void(step)> f);
 
     // Faults of the process and the machine. Each takes effect as soon as what runs has returned.
 
-    /// Stops the process (`SIGSTOP`, a long collection of garbage, an overloaded machine): its clock goes on, nothing of it runs.
+    /// Stops the process (`SIGSTOP`, a long collection of garbage, an overloaded machine): its
+    /// clock goes on, nothing of it runs.
     void pause(duration how_long);
 
-    /// Suspends the machine: as `pause`, and timers that were due meanwhile fire up to a second after it wakes up.
+    /// Suspends the machine: as `pause`, and timers that were due meanwhile fire up to a second
+    /// after it wakes up.
     void suspend(duration how_long);
 
-    /// Ends the process (`SIGKILL`): handlers are destroyed, nothing is sent any more, connections are reset.
+    /// Ends the process (`SIGKILL`): handlers are destroyed, nothing is sent any more, connections
+    /// are reset.
     void crash();
 
     /// Its clocks gain so many millionths from now on; negative: lose.
@@ -92,11 +99,12 @@ public:
     void network(const conditions& what) noexcept;
     [[nodiscard]] const conditions& network() const noexcept;
 
-    /// Cuts the host off for `how_long`. What was sent meanwhile is lost, or arrives when the cut is over: both happen.
+    /// Cuts the host off for `how_long`. What was sent meanwhile is lost, or arrives when the cut
+    /// is over: both happen.
     void cut_off(direction which, duration how_long);
 
-    /// For `how_long` what its clients ask for fails with `errc::store_unavailable` before it is sent; the
-    /// connections stay.
+    /// For `how_long` what its clients ask for fails with `errc::store_unavailable` before it is
+    /// sent; the connections stay.
     void fail_sending(duration how_long);
 
     /// Resets the connections to all servers. What is under way may still arrive.

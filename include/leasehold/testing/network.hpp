@@ -18,15 +18,18 @@ struct conditions
     duration delay_floor = std::chrono::microseconds(200);
     duration delay_ceiling = std::chrono::milliseconds(2);
 
-    rate loss = 0;         ///< The request never arrives; the connection stays open.
-    rate reply_loss = 0;   ///< The command runs, its answer never arrives; the connection stays open.
-    rate duplication = 0;  ///< The request arrives twice, as when it is sent again because no answer came.
-    rate reordering = 0;   ///< The message may be overtaken by others, and is late by up to a second.
+    rate loss = 0;       ///< The request never arrives; the connection stays open.
+    rate reply_loss = 0; ///< The command runs, its answer never arrives; the connection stays open.
+    rate duplication =
+        0; ///< The request arrives twice, as when it is sent again because no answer came.
+    rate reordering = 0; ///< The message may be overtaken by others, and is late by up to a second.
     rate reset_before = 0; ///< The connection is reset, and the request never arrives.
-    rate reset_after = 0;  ///< The command runs, and the connection is reset before the answer arrives.
-    rate hint_loss = 0;    ///< A published release does not arrive.
+    rate reset_after =
+        0; ///< The command runs, and the connection is reset before the answer arrives.
+    rate hint_loss = 0; ///< A published release does not arrive.
     rate hint_doubling = 0;
-    rate slow = 0;         ///< The message takes `slow_delay`, and what is sent after it on the same connection too.
+    rate slow = 0; ///< The message takes `slow_delay`, and what is sent after it on the same
+                   ///< connection too.
     duration slow_delay = std::chrono::seconds(3);
 
     friend bool operator==(const conditions&, const conditions&) = default;
@@ -39,13 +42,14 @@ struct mishaps
     std::uint64_t requests_unsent = 0;  ///< Refused while the connection was there.
     std::uint64_t requests_doubled = 0; ///< Arrived twice.
     std::uint64_t replies_lost = 0;     ///< Never arrived on a connection that stayed open.
-    std::uint64_t late = 0;             ///< Requests and replies that a cut, slowness or reordering delayed.
-    std::uint64_t connects_failed = 0;  ///< No connection came about.
-    std::uint64_t connections_lost = 0; ///< Resets, restarts, and answers that were waited for too long.
-    std::uint64_t hints = 0;            ///< Published releases that arrived, and were wanted.
+    std::uint64_t late = 0; ///< Requests and replies that a cut, slowness or reordering delayed.
+    std::uint64_t connects_failed = 0; ///< No connection came about.
+    std::uint64_t connections_lost =
+        0;                   ///< Resets, restarts, and answers that were waited for too long.
+    std::uint64_t hints = 0; ///< Published releases that arrived, and were wanted.
     std::uint64_t hints_lost = 0;
     std::uint64_t hints_doubled = 0;
-    std::uint64_t tasks_held_up = 0;    ///< While the host was paused or suspended.
+    std::uint64_t tasks_held_up = 0; ///< While the host was paused or suspended.
 };
 
 /// Which way messages are cut off.

@@ -23,7 +23,8 @@ class server_state;
 
 } // namespace impl
 
-/// A simulated Redis: what the scripts of the real one do, with its own clock, and everything that can befall it. Made by `world::make_server`.
+/// A simulated Redis: what the scripts of the real one do, with its own clock, and everything that
+/// can befall it. Made by `world::make_server`.
 class LEASEHOLD_EXPORT server
 {
 public:
@@ -54,12 +55,14 @@ public:
     server(const server&) = delete;
     server& operator=(const server&) = delete;
 
-    // Faults. Each takes effect at once. What destroys data says how much: 0 when there was nothing to destroy.
+    // Faults. Each takes effect at once. What destroys data says how much: 0 when there was nothing
+    // to destroy.
 
     /// Resets all connections and refuses new ones for `down`; then comes back with what was kept.
     std::size_t restart(data what, duration down);
 
-    /// A replica takes over that has not seen the writes of the last `lag`; until it does, for `down`, nothing is served.
+    /// A replica takes over that has not seen the writes of the last `lag`; until it does, for
+    /// `down`, nothing is served.
     std::size_t fail_over(duration lag, duration down);
 
     /// `FLUSHALL`: all locks and fences are gone, nobody is told.
@@ -71,10 +74,12 @@ public:
     /// `DEL`: a lock is gone, nobody is told. False when there was none.
     bool erase(std::string_view name);
 
-    /// Somebody sets the key to a value that is not a lock; `erase` removes it. False when there was no lock.
+    /// Somebody sets the key to a value that is not a lock; `erase` removes it. False when there
+    /// was no lock.
     bool overwrite(std::string_view name);
 
-    /// A client of another kind takes the lock away from whoever has it, for `how_long`. False when nobody had it.
+    /// A client of another kind takes the lock away from whoever has it, for `how_long`. False when
+    /// nobody had it.
     bool seize(std::string_view name, milliseconds how_long);
 
     /// Stopped: what arrives waits and runs afterwards, whether or not its sender is still there.

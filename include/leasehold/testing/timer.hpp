@@ -20,14 +20,19 @@ struct timer_parts
     asio::any_io_executor executor;
     std::shared_ptr<timer_state> state;
 
-    friend const asio::any_io_executor& executor_of(const timer_parts& of) noexcept { return of.executor; }
+    friend const asio::any_io_executor& executor_of(const timer_parts& of) noexcept
+    {
+        return of.executor;
+    }
 };
 
-LEASEHOLD_EXPORT void start_wait(leasehold::detail::bound_handler<void(error_code)>, const timer_parts&);
+LEASEHOLD_EXPORT void start_wait(leasehold::detail::bound_handler<void(error_code)>,
+                                 const timer_parts&);
 
 } // namespace impl
 
-/// Waits in the virtual time of a host, by its own clock: what `asio::steady_timer` is to a real process.
+/// Waits in the virtual time of a host, by its own clock: what `asio::steady_timer` is to a real
+/// process.
 ///
 /// @par Threads
 /// One, as everything in a world.
@@ -58,7 +63,8 @@ public:
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     auto async_wait(Token&& token = Token())
     {
-        return leasehold::detail::initiate<void(error_code), &impl::start_wait>(parts_, std::forward<Token>(token));
+        return leasehold::detail::initiate<void(error_code), &impl::start_wait>(
+            parts_, std::forward<Token>(token));
     }
 
 private:

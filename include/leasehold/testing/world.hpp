@@ -22,8 +22,10 @@ class world_state;
 
 } // namespace impl
 
-/// Hosts, servers and a network in virtual time, on one thread: the production code of the locks runs in it unchanged. The same seed and the same
-/// calls give the same run, to the last bit of `trace_hash`; another seed gives another order of what happens at once, other delays, other losses.
+/// Hosts, servers and a network in virtual time, on one thread: the production code of the locks
+/// runs in it unchanged. The same seed and the same calls give the same run, to the last bit of
+/// `trace_hash`; another seed gives another order of what happens at once, other delays, other
+/// losses.
 ///
 /// @code
 /// testing::world world(seed);
@@ -38,8 +40,9 @@ class world_state;
 /// @endcode
 ///
 /// @par Lifetime
-/// The world owns its hosts and servers and all that waits in them: destroying it destroys handlers and coroutines without running them. Clients,
-/// leases and mutexes may outlive it; timers must not.
+/// The world owns its hosts and servers and all that waits in them: destroying it destroys handlers
+/// and coroutines without running them. Clients, leases and mutexes may outlive it; timers must
+/// not.
 /// @par Threads
 /// One. Worlds do not share anything.
 class LEASEHOLD_EXPORT world
@@ -95,7 +98,8 @@ public:
     /// How many things have happened.
     [[nodiscard]] std::uint64_t events() const noexcept;
 
-    /// Called with a line of text for everything that happens between hosts and servers; an empty function ends that.
+    /// Called with a line of text for everything that happens between hosts and servers; an empty
+    /// function ends that.
     void on_trace(std::function<void(std::string_view line)> told);
 
     /// A line of one's own in the trace.

@@ -11,28 +11,31 @@ namespace {
 /// Errors that say for certain that the request was not executed and will not be.
 bool not_executed(error_code failed) noexcept
 {
-    return failed == errc::store_unavailable || failed == errc::store_refused || failed == condition::bad_request;
+    return failed == errc::store_unavailable || failed == errc::store_refused ||
+           failed == condition::bad_request;
 }
 
 } // namespace
 
-void attempt::send(std::uint32_t fences)
+void acquire_attempt::send(std::uint32_t fences)
 {
     const auto lease = spec->options.lease_time;
-    sent_ = runtime_.turn_time();
+    sent_ = context_.turn_time();
     // A grant that comes when the lease time has passed is worth nothing.
-    const auto budget = std::min(std::chrono::duration_cast<std::chrono::milliseconds>(runtime::request_limit), lease);
+    const auto budget = std::min(
+        std::chrono::duration_cast<std::chrono::milliseconds>(turn_context::request_limit), lease);
     budget_ = budget;
-    runtime_.timers.schedule(*this, runs_until());
-    ++runtime_.counts.acquires_sent;
-    runtime_.locks().async_acquire({spec->name, owner, entry, lease, fences, budget},
-                                   [client = runtime_.shared_from_this(),
-                                    self = attempt_ptr(this)](error_code failed, acquire_reply reply) {
-                                       client->turn([&] { self->answered(failed, reply); });
-                                   });
+    context_.timers.schedule(*this, runs_until());
+    ++context_.counts.acquires_sent;
+    context_.locks().async_acquire(
+        {spec->name, owner, entry, lease, fences, budget},
+        [client = context_.shared_from_this(),
+         self = acquire_attempt_ptr(this)](error_code failed, acquire_reply reply) {
+            client->turn([&] { self->answered(failed, reply); });
+        });
 }
 
-void attempt::abandon()
+void acquire_attempt::abandon()
 {
     if (std::exchange(listener_, nullptr) == nullptr)
         return;
@@ -41,18 +44,19 @@ void attempt::abandon()
         orphan_ = orphans_.orphan(*this);
 }
 
-void attempt::forget() noexcept
+void acquire_attempt::forget() noexcept
 {
     listener_ = nullptr;
     timer_queue::cancel(*this);
 }
 
-void attempt::answered(error_code failed, const acquire_reply& reply)
+void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
 {
     if (orphan_) {
         // Too late for the caller, but it spares the store the doubt.
         if (!failed || not_executed(failed))
-            std::exchange(orphan_, nullptr)->settle(!failed && reply.result == acquire_reply::outcome::granted);
+            std::exchange(orphan_, nullptr)
+                ->settle(!failed && reply.result == acquire_reply::outcome::granted);
         return;
     }
     if (listener_ == nullptr)
@@ -65,7 +69,7 @@ void attempt::answered(error_code failed, const acquire_reply& reply)
     std::exchange(listener_, nullptr)->on_answer(*this, failed, reply);
 }
 
-void attempt::expired()
+void acquire_attempt::expired()
 {
     orphan_ = orphans_.orphan(*this);
     std::exchange(listener_, nullptr)->on_answer(*this, errc::outcome_unknown, {});

@@ -15,18 +15,19 @@
 
 namespace leasehold::detail {
 
-/// An operation that enters a lock again under the owner that holds it. It stands in no queue: either the owner is in, or it is not.
-class enter_op final : public timer,
-                       public boost::intrusive::list_base_hook<>,
-                       public boost::intrusive_ref_counter<enter_op>,
-                       private attempt::listener
+/// An operation that enters a lock again under the owner that holds it. It stands in no queue:
+/// either the owner is in, or it is not.
+class reentry_op final : public timer,
+                         public boost::intrusive::list_base_hook<>,
+                         public boost::intrusive_ref_counter<reentry_op>,
+                         private acquire_attempt::listener
 {
 public:
     using handler_type = completion<error_code, lease>::handler_type;
-    using list = boost::intrusive::list<enter_op, boost::intrusive::constant_time_size<false>>;
+    using list = boost::intrusive::list<reentry_op, boost::intrusive::constant_time_size<false>>;
 
-    enter_op(handler_type handler, spec_ptr what, owner under, clock::duration patience,
-             clock::time_point now);
+    reentry_op(handler_type handler, spec_ptr lock, owner under, clock::duration patience,
+               clock::time_point now);
 
     /// Begins; it is in `all` until it has ended.
     void start(lessor& of, list& all);
@@ -40,7 +41,8 @@ public:
     completion<error_code, lease> done;
 
 private:
-    void on_answer(attempt& which, error_code failed, const acquire_reply& reply) override;
+    void on_answer(acquire_attempt& attempt, error_code failed,
+                   const acquire_reply& reply) override;
     void expired() override;
 
     void send();
@@ -56,7 +58,7 @@ private:
     lessor* lessor_ = nullptr; ///< While it is in the list.
     list* list_ = nullptr;
     fsm::backoff backoff_;
-    attempt_ptr under_way_;
+    acquire_attempt_ptr under_way_;
     error_code last_error_;
     bool failing_ = false; ///< The store did not serve the last time.
     bool pausing_ = false; ///< And not the time before; nothing shortens the pause.

@@ -28,18 +28,18 @@ void lock_op::expired()
     place->limit_reached(*this);
 }
 
-contender::contender(lessor& of) noexcept : lessor_(of) {}
+wait_queue::wait_queue(lessor& of) noexcept : lessor_(of) {}
 
-contender::~contender()
+wait_queue::~wait_queue()
 {
     timer_queue::cancel(*this);
 }
 
-void contender::enqueue(lock_op& op)
+void wait_queue::enqueue(lock_op& op)
 {
-    runtime& r = lessor_.base;
+    turn_context& r = lessor_.base;
     using state = fsm::contention::state;
-    if (const error_code why = r.in_vain(op.once()))
+    if (const error_code why = r.refusal(op.once()))
         return op.done(why, lease());
     if (op.once()) {
         const bool waited_for = !queue_.empty() && !queue_.front().once();
@@ -47,7 +47,9 @@ void contender::enqueue(lock_op& op)
             return op.done(last_error_ ? last_error_ : error_code(errc::held), lease());
     }
     op.place = this;
-    const auto patience = op.once() ? runtime::request_limit : op.limit; // one try waits for the store no longer than for any request
+    const auto patience =
+        op.once() ? turn_context::request_limit
+                  : op.limit; // one try waits for the store no longer than for any request
     const bool for_ever = patience == clock::duration::max();
     if (!for_ever || r.observed())
         op.begin(r.turn_time());
@@ -66,7 +68,7 @@ void contender::enqueue(lock_op& op)
     }
 }
 
-void contender::remove(lock_op& op)
+void wait_queue::remove(lock_op& op)
 {
     timer_queue::cancel(op);
     op.place = nullptr;
@@ -74,31 +76,32 @@ void contender::remove(lock_op& op)
     --lessor_.base.counts.waiting;
 }
 
-void contender::fail(lock_op& op, error_code why)
+void wait_queue::fail(lock_op& op, error_code why)
 {
     const boost::intrusive_ptr<lock_op> last(&op, false); // the queue's
     remove(op);
     op.done(why, lease());
-    lessor_.base.tell([&](observer& o) { o.not_acquired(name(), why, lessor_.base.turn_time() - op.since); });
+    lessor_.base.tell(
+        [&](observer& o) { o.not_acquired(name(), why, lessor_.base.turn_time() - op.since); });
     queue_left();
 }
 
-void contender::fail_all(error_code why)
+void wait_queue::fail_all(error_code why)
 {
     while (!queue_.empty())
         fail(queue_.front(), why);
 }
 
-void contender::hear()
+void wait_queue::complete_cancelled()
 {
     for (auto i = queue_.begin(); i != queue_.end();) {
         lock_op& each = *i++;
-        if (each.done.unheard)
+        if (each.done.cancel_requested)
             each.cancel();
     }
 }
 
-void contender::fail_once(error_code why)
+void wait_queue::fail_once(error_code why)
 {
     for (auto i = queue_.begin(); i != queue_.end();) {
         lock_op& each = *i++;
@@ -107,14 +110,17 @@ void contender::fail_once(error_code why)
     }
 }
 
-void contender::limit_reached(lock_op& op)
+void wait_queue::limit_reached(lock_op& op)
 {
     const bool unreachable = !lessor_.base.online();
-    const error_code fault = last_error_ ? last_error_ : unreachable ? error_code(errc::store_unavailable) : error_code();
-    fail(op, fault ? fault : error_code(taken_ && !op.once() ? errc::timed_out : errc::outcome_unknown));
+    const error_code fault = last_error_   ? last_error_
+                             : unreachable ? error_code(errc::store_unavailable)
+                                           : error_code();
+    fail(op, fault ? fault
+                   : error_code(taken_ && !op.once() ? errc::timed_out : errc::outcome_unknown));
 }
 
-void contender::queue_left()
+void wait_queue::queue_left()
 {
     if (!queue_.empty())
         return;
@@ -124,53 +130,56 @@ void contender::queue_left()
     lessor_.check(*this);
 }
 
-bool contender::hand_over(hold& which)
+bool wait_queue::hand_over(ownership& held)
 {
     if (queue_.empty())
         return false;
-    const lock_options& o = which.spec->options;
+    const lock_options& o = held.spec->options;
     const auto now = lessor_.base.turn_time();
     lock_op& next = queue_.front();
-    const bool allowed =
-        o.renew && which.handoffs < o.handoff_count && (which.handoffs + 1 < which.fences || has(mutant::fences_not_reserved)) &&
-        (now - which.since < clock::duration(o.handoff_time) || has(mutant::handoff_without_end)) &&
-        (which.valid_until() - now >= clock::duration(o.lease_time) / 2 || has(mutant::handoff_near_the_end)) &&
-        (!which.shared() || has(mutant::handoff_of_entered)) && which.spec->serves(*next.spec);
+    const bool allowed = o.renew && held.handoffs < o.handoff_count &&
+                         (held.handoffs + 1 < held.fences || has(mutant::fences_not_reserved)) &&
+                         (now - held.since < clock::duration(o.handoff_time) ||
+                          has(mutant::handoff_without_end)) &&
+                         (held.valid_until() - now >= clock::duration(o.lease_time) / 2 ||
+                          has(mutant::handoff_near_the_end)) &&
+                         (!held.shared() || has(mutant::handoff_of_entered)) &&
+                         held.spec->serves(*next.spec);
     if (!allowed)
         return false;
-    ++which.handoffs;
-    which.life.extend(next.spec->longest(now));
+    ++held.handoffs;
+    held.life.extend(next.spec->longest(now));
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
     remove(next);
-    lessor_.give(next.done, which, which.first_fence + which.handoffs, next.since, true);
+    lessor_.give(next.done, held, held.first_fence + held.handoffs, next.since, true);
     return true;
 }
 
-void contender::leaving() noexcept
+void wait_queue::leaving() noexcept
 {
     contention_.leaving();
 }
 
-void contender::left(bool others)
+void wait_queue::left(bool others)
 {
-    runtime& r = lessor_.base;
+    turn_context& r = lessor_.base;
     perform(contention_.left(!queue_.empty(), others, r.online(), r.random));
     lessor_.check(*this);
 }
 
-void contender::hint()
+void wait_queue::hint()
 {
     perform(contention_.hint());
 }
 
-void contender::connected()
+void wait_queue::connected()
 {
     if (contention_.current() != fsm::contention::state::pausing)
         last_error_ = {};
     perform(contention_.connected());
 }
 
-void contender::disconnected(error_code why)
+void wait_queue::disconnected(error_code why)
 {
     last_error_ = why;
     if (why == errc::permission_denied)
@@ -179,14 +188,14 @@ void contender::disconnected(error_code why)
         fail_once(why);
 }
 
-void contender::stop()
+void wait_queue::stop()
 {
     if (under_way_)
         std::exchange(under_way_, nullptr)->abandon();
     timer_queue::cancel(*this);
 }
 
-void contender::drop(error_code told) noexcept
+void wait_queue::drop(error_code told) noexcept
 {
     while (!queue_.empty()) {
         const boost::intrusive_ptr<lock_op> last(&queue_.front(), false);
@@ -199,14 +208,14 @@ void contender::drop(error_code told) noexcept
         std::exchange(under_way_, nullptr)->forget();
 }
 
-bool contender::unused() const noexcept
+bool wait_queue::unused() const noexcept
 {
     return queue_.empty() && contention_.current() == fsm::contention::state::idle;
 }
 
-bool contender::rest()
+bool wait_queue::rest()
 {
-    runtime& r = lessor_.base;
+    turn_context& r = lessor_.base;
     if (watching_ && !lingering_) {
         lingering_ = true;
         r.timers.schedule(*this, r.turn_time() + linger);
@@ -214,9 +223,9 @@ bool contender::rest()
     return !lingering_;
 }
 
-void contender::expired()
+void wait_queue::expired()
 {
-    runtime& r = lessor_.base;
+    turn_context& r = lessor_.base;
     if (!std::exchange(lingering_, false))
         return perform(contention_.due(r.online()));
     if (std::exchange(watching_, false)) {
@@ -226,31 +235,32 @@ void contender::expired()
     lessor_.check(*this);
 }
 
-void contender::perform(fsm::contention::action what)
+void wait_queue::perform(fsm::contention::action next)
 {
-    switch (what.what) {
+    switch (next.what) {
     case fsm::contention::action::kind::none: break;
     case fsm::contention::action::kind::send: send(); break;
     case fsm::contention::action::kind::sleep:
-        lessor_.base.timers.schedule(*this, lessor_.base.turn_time() + what.pause);
+        lessor_.base.timers.schedule(*this, lessor_.base.turn_time() + next.pause);
         break;
     }
 }
 
-void contender::send()
+void wait_queue::send()
 {
     timer_queue::cancel(*this);
-    runtime& r = lessor_.base;
+    turn_context& r = lessor_.base;
     const spec_ptr& spec = queue_.front().spec;
     const lock_options& o = spec->options;
-    const bool hands_over = !has(mutant::fences_not_reserved) && o.renew && o.handoff_count > 0 && o.handoff_time.count() > 0;
-    under_way_ = new attempt(r, lessor_.back, *this, spec, r.make_owner(), {});
+    const bool hands_over = !has(mutant::fences_not_reserved) && o.renew && o.handoff_count > 0 &&
+                            o.handoff_time.count() > 0;
+    under_way_ = new acquire_attempt(r, lessor_.back, *this, spec, r.make_owner(), {});
     under_way_->send(hands_over ? o.handoff_count + 1 : 1);
 }
 
-void contender::on_answer(attempt& which, error_code failed, const acquire_reply& reply)
+void wait_queue::on_answer(acquire_attempt& attempt, error_code failed, const acquire_reply& reply)
 {
-    const attempt_ptr stays = std::exchange(under_way_, nullptr);
+    const acquire_attempt_ptr stays = std::exchange(under_way_, nullptr);
     if (failed == condition::bad_request) {
         fail_all(failed);
         perform(contention_.failed(false, lessor_.base.random));
@@ -260,24 +270,26 @@ void contender::on_answer(attempt& which, error_code failed, const acquire_reply
     }
     else {
         switch (reply.result) {
-        case acquire_reply::outcome::granted: granted(which, reply); break;
+        case acquire_reply::outcome::granted: granted(attempt, reply); break;
         case acquire_reply::outcome::held: held_by_other(reply); break;
-        case acquire_reply::outcome::late: perform(contention_.late(!queue_.empty(), lessor_.base.random)); break;
+        case acquire_reply::outcome::late:
+            perform(contention_.late(!queue_.empty(), lessor_.base.random));
+            break;
         case acquire_reply::outcome::gone: refused(errc::store_refused); break;
         }
     }
     lessor_.check(*this);
 }
 
-void contender::granted(attempt& which, const acquire_reply& reply)
+void wait_queue::granted(acquire_attempt& attempt, const acquire_reply& reply)
 {
     last_error_ = {};
     taken_ = true;
-    const hold_ptr taken = lessor_.take(which, reply);
+    const ownership_ptr taken = lessor_.take(attempt, reply);
     if (!taken)
         return refused(errc::store_unavailable);
     contention_.granted();
-    if (queue_.empty() || !which.spec->serves(*queue_.front().spec)) {
+    if (queue_.empty() || !attempt.spec->serves(*queue_.front().spec)) {
         contention_.leaving();
         if (has(mutant::cancelled_grant_kept))
             return left(false);
@@ -292,16 +304,17 @@ void contender::granted(attempt& which, const acquire_reply& reply)
     fail_once(errc::held);
 }
 
-void contender::held_by_other(const acquire_reply& reply)
+void wait_queue::held_by_other(const acquire_reply& reply)
 {
-    runtime& r = lessor_.base;
+    turn_context& r = lessor_.base;
     const auto now = r.turn_time();
     last_error_ = {};
     taken_ = true;
     r.tell([&](observer& o) { o.waiting(name(), reply.remaining); });
     fail_once(errc::held);
     if (!queue_.empty()) {
-        const bool frozen = reply.remaining == last_remaining_ && now - last_look_ >= std::chrono::milliseconds(10);
+        const bool frozen = reply.remaining == last_remaining_ &&
+                            now - last_look_ >= std::chrono::milliseconds(10);
         const bool odd = reply.remaining > odd_factor * queue_.front().spec->options.lease_time;
         if (frozen || odd || reply.remaining.count() < 0)
             r.tell([&](observer& o) { o.suspect_expiry(name(), reply.remaining); });
@@ -312,14 +325,14 @@ void contender::held_by_other(const acquire_reply& reply)
     perform(contention_.held(reply.remaining, !queue_.empty(), r.random));
 }
 
-void contender::refused(error_code why)
+void wait_queue::refused(error_code why)
 {
     last_error_ = why;
     fail_once(why);
     perform(contention_.failed(!queue_.empty(), lessor_.base.random));
 }
 
-void contender::watch()
+void wait_queue::watch()
 {
     if (std::exchange(watching_, true))
         return;

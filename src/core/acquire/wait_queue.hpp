@@ -15,17 +15,19 @@
 
 namespace leasehold::detail {
 
-class contender;
+class wait_queue;
 class lessor;
 
 /// An operation that waits for a lock in the queue of its name.
-class lock_op final : public timer, public boost::intrusive::list_base_hook<>, public boost::intrusive_ref_counter<lock_op>
+class lock_op final : public timer,
+                      public boost::intrusive::list_base_hook<>,
+                      public boost::intrusive_ref_counter<lock_op>
 {
 public:
     using handler_type = completion<error_code, lease>::handler_type;
 
-    lock_op(handler_type handler, spec_ptr what, clock::duration patience, clock::time_point now)
-        : done(std::move(handler)), spec(std::move(what)), limit(patience), since(now)
+    lock_op(handler_type handler, spec_ptr lock, clock::duration patience, clock::time_point now)
+        : done(std::move(handler)), spec(std::move(lock)), limit(patience), since(now)
     {}
 
     /// By its caller, of any type.
@@ -35,7 +37,7 @@ public:
     const spec_ptr spec;
     const clock::duration limit; ///< Zero: one try. The longest duration: for ever.
     clock::time_point since;
-    contender* place = nullptr; ///< While it waits.
+    wait_queue* place = nullptr; ///< While it waits.
 
     /// Sets the time of the call, where it was not taken then.
     void begin(clock::time_point now) noexcept
@@ -50,16 +52,18 @@ private:
     void expired() override;
 };
 
-/// One name in this client: who waits for it here, in order, and how this client contends for it on their behalf.
-class contender final : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
-                        private timer,
-                        private attempt::listener
+/// One name in this client: who waits for it here, in order, and how this client contends for it on
+/// their behalf.
+class wait_queue final : public boost::intrusive::list_base_hook<
+                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
+                         private timer,
+                         private acquire_attempt::listener
 {
 public:
-    using list = boost::intrusive::list<contender, boost::intrusive::constant_time_size<false>>;
+    using list = boost::intrusive::list<wait_queue, boost::intrusive::constant_time_size<false>>;
 
-    explicit contender(lessor& of) noexcept;
-    ~contender();
+    explicit wait_queue(lessor& of) noexcept;
+    ~wait_queue();
 
     /// Before all else. The name stays where it is.
     void set_name(const std::string& name) noexcept { name_ = &name; }
@@ -74,13 +78,14 @@ public:
     void fail_all(error_code why);
 
     /// Completes what was cancelled unheard.
-    void hear();
+    void complete_cancelled();
 
     /// Its time is up: says why it has no lease.
     void limit_reached(lock_op& op);
 
-    /// Gives the hold of a lease that was released to the next in line, if that is allowed. False: it is to be given back.
-    bool hand_over(hold& which);
+    /// Gives the hold of a lease that was released to the next in line, if that is allowed. False:
+    /// it is to be given back.
+    bool hand_over(ownership& held);
 
     /// The hold is being given back, or was lost.
     void leaving() noexcept;
@@ -93,7 +98,8 @@ public:
 
     /// Stops contending; what is under way is given back.
     void stop();
-    /// Ends all that waits: with an error, or without a word when there is none. Nothing is given back.
+    /// Ends all that waits: with an error, or without a word when there is none. Nothing is given
+    /// back.
     void drop(error_code told) noexcept;
 
     /// Notes that it is to be looked at whether it is unused. False: that was noted before.
@@ -103,16 +109,18 @@ public:
     /// Nobody waits, nothing is held or under way.
     [[nodiscard]] bool unused() const noexcept;
 
-    /// Called when it is unused: true when it can go, false when it lingers, so that a watch is not begun anew for every use.
+    /// Called when it is unused: true when it can go, false when it lingers, so that a watch is not
+    /// begun anew for every use.
     bool rest();
 
 private:
-    void on_answer(attempt& which, error_code failed, const acquire_reply& reply) override;
+    void on_answer(acquire_attempt& attempt, error_code failed,
+                   const acquire_reply& reply) override;
     void expired() override;
 
-    void perform(fsm::contention::action what);
+    void perform(fsm::contention::action next);
     void send();
-    void granted(attempt& which, const acquire_reply& reply);
+    void granted(acquire_attempt& attempt, const acquire_reply& reply);
     void held_by_other(const acquire_reply& reply);
     void refused(error_code why);
     void fail_once(error_code why);
@@ -124,7 +132,7 @@ private:
     const std::string* name_ = nullptr;
     fsm::contention contention_;
     boost::intrusive::list<lock_op, boost::intrusive::constant_time_size<false>> queue_;
-    attempt_ptr under_way_;
+    acquire_attempt_ptr under_way_;
     error_code last_error_;
     std::chrono::milliseconds last_remaining_{-1};
     clock::time_point last_look_{};

@@ -16,8 +16,9 @@
 
 namespace leasehold::detail {
 
-/// A handler that waits for its results. Keeps the handler's context busy, and leaves the handler on the handler's own executor, never inside a call
-/// and never in the client's strand: the user's code must not hold up the renewals.
+/// A handler that waits for its results. Keeps the handler's context busy, and leaves the handler
+/// on the handler's own executor, never inside a call and never in the client's strand: the user's
+/// code must not hold up the renewals.
 template <class... Results>
 class completion
 {
@@ -25,16 +26,18 @@ public:
     using handler_type = bound_handler<void(Results...)>;
 
     explicit completion(handler_type bound)
-        : handler_(std::move(bound.handler)), executor_(std::move(bound.executor)),
+        : handler_(std::move(bound.handler)),
+          executor_(std::move(bound.executor)),
           slot_(asio::get_associated_cancellation_slot(handler_))
     {}
 
     [[nodiscard]] bool pending() const noexcept { return static_cast<bool>(handler_); }
 
     /// It was cancelled, and there was no memory to say so on the strand. From any thread.
-    std::atomic<bool> unheard = false;
+    std::atomic<bool> cancel_requested = false;
 
-    /// Where the caller's cancellation arrives. Belongs to the initiating thread, then to the handler's executor; never to the strand.
+    /// Where the caller's cancellation arrives. Belongs to the initiating thread, then to the
+    /// handler's executor; never to the strand.
     [[nodiscard]] asio::cancellation_slot& slot() noexcept { return slot_; }
 
     void operator()(Results... results)
@@ -50,7 +53,8 @@ public:
         executor_ = completion_executor();
     }
 
-    /// Calls the handler with an error, or destroys it: when there is none, or no memory to call it.
+    /// Calls the handler with an error, or destroys it: when there is none, or no memory to call
+    /// it.
     void end(error_code why) noexcept
     {
         if (why && pending()) {
@@ -70,13 +74,18 @@ public:
     {
         if (!io)
             return; // the context has ended
-        // The immediate executor only says how to get out of the call; the handler belongs to its own executor.
-        const asio::any_completion_executor way_out = asio::get_associated_immediate_executor(bound.handler, io);
-        asio::any_completion_executor executor =
-            asio::prefer(asio::get_associated_executor(bound.handler, way_out), asio::execution::outstanding_work.tracked);
-        way_out.execute([executor = std::move(executor), call = invocation{std::move(bound.handler), {}, {std::move(results)...}}]() mutable {
-            executor.execute(std::move(call));
-        });
+        // The immediate executor only says how to get out of the call; the handler belongs to its
+        // own executor.
+        const asio::any_completion_executor way_out = asio::get_associated_immediate_executor(
+            bound.handler, io);
+        asio::any_completion_executor executor = asio::prefer(
+            asio::get_associated_executor(bound.handler, way_out),
+            asio::execution::outstanding_work.tracked);
+        way_out.execute(
+            [executor = std::move(executor),
+             call = invocation{std::move(bound.handler), {}, {std::move(results)...}}]() mutable {
+                executor.execute(std::move(call));
+            });
     }
 
 private:
@@ -88,10 +97,12 @@ private:
 
         void operator()()
         {
-            // Before the handler runs: what the slot keeps of the operation is freed, and a late emission finds nothing.
+            // Before the handler runs: what the slot keeps of the operation is freed, and a late
+            // emission finds nothing.
             if (slot.is_connected())
                 slot.clear();
-            std::apply([this](Results&... each) { std::move(handler)(std::move(each)...); }, results);
+            std::apply([this](Results&... each) { std::move(handler)(std::move(each)...); },
+                       results);
         }
     };
 
@@ -100,31 +111,33 @@ private:
     asio::cancellation_slot slot_;
 };
 
-/// An operation on its way to the strand. When it does not get there, because the context has ended, its handler is destroyed here: the caller's
-/// slot still refers to the operation, and a handler that owns that slot would stay for ever.
+/// An operation on its way to the strand. When it does not get there, because the context has
+/// ended, its handler is destroyed here: the caller's slot still refers to the operation, and a
+/// handler that owns that slot would stay for ever.
 template <class Op>
-class departure
+class posted_op
 {
 public:
-    explicit departure(boost::intrusive_ptr<Op> op) noexcept : op_(std::move(op)) {}
-    departure(departure&&) noexcept = default;
-    departure& operator=(departure&&) = delete;
+    explicit posted_op(boost::intrusive_ptr<Op> op) noexcept : op_(std::move(op)) {}
+    posted_op(posted_op&&) noexcept = default;
+    posted_op& operator=(posted_op&&) = delete;
 
-    ~departure()
+    ~posted_op()
     {
         if (op_ && !arrived_)
             op_->done.drop();
     }
 
-    /// Calls `begin(op)`; an operation that could not begin is told that the client has ended. The operation is kept for as long as this.
+    /// Calls `begin(op)`; an operation that could not begin is told that the client has ended. The
+    /// operation is kept for as long as this.
     template <class Client, class Begin>
     void arrive(Client& at, Begin begin)
     {
         arrived_ = true;
         try {
             begin(op_);
-            if (op_->done.unheard.load(std::memory_order_relaxed))
-                at.unheard.store(true, std::memory_order_relaxed);
+            if (op_->done.cancel_requested.load(std::memory_order_relaxed))
+                at.cancel_requested.store(true, std::memory_order_relaxed);
         }
         catch (...) {
             op_->done.end(errc::shut_down);

@@ -5,9 +5,9 @@
 
 namespace leasehold::detail {
 
-boost::asio::execution_context::id context_watch::id;
+boost::asio::execution_context::id context_lifetime::id;
 
-void context_watch::add(const std::shared_ptr<context_user>& user)
+void context_lifetime::add(const std::shared_ptr<context_observer>& user)
 {
     const std::scoped_lock lock(mutex_);
     if (users_.size() >= tidy_at_) {
@@ -17,28 +17,29 @@ void context_watch::add(const std::shared_ptr<context_user>& user)
     users_.push_back(user);
 }
 
-void context_watch::tell(void (context_user::*how)() noexcept)
+void context_lifetime::tell(void (context_observer::*how)() noexcept)
 {
-    std::vector<std::weak_ptr<context_user>> users;
+    std::vector<std::weak_ptr<context_observer>> users;
     {
         const std::scoped_lock lock(mutex_);
         users = std::exchange(users_, {});
     }
-    // The last one first: who was told later is used by who was there before, and must not be asked to end what is gone already.
+    // The last one first: who was told later is used by who was there before, and must not be asked
+    // to end what is gone already.
     for (auto each = users.rbegin(); each != users.rend(); ++each)
         if (const auto alive = each->lock())
             ((*alive).*how)();
 }
 
-void context_watch::shutdown()
+void context_lifetime::shutdown()
 {
-    tell(&context_user::on_context_end);
+    tell(&context_observer::on_context_end);
 }
 
-void context_watch::notify_fork(boost::asio::execution_context::fork_event event)
+void context_lifetime::notify_fork(boost::asio::execution_context::fork_event event)
 {
     if (event == boost::asio::execution_context::fork_child)
-        tell(&context_user::on_fork);
+        tell(&context_observer::on_fork);
 }
 
 } // namespace leasehold::detail

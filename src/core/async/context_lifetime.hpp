@@ -9,38 +9,38 @@
 
 namespace leasehold::detail {
 
-/// Wants to know that its execution context ends: posting to one that is gone is a use-after-free. By then the operations of other
-/// services may be destroyed: nothing can be cancelled.
-class context_user
+/// Wants to know that its execution context ends: posting to one that is gone is a use-after-free.
+/// By then the operations of other services may be destroyed: nothing can be cancelled.
+class context_observer
 {
 public:
     virtual void on_context_end() noexcept = 0;
 
-    /// This is the copy in a forked process. It counts as ended, but its context goes on: what is outstanding there and reads or writes
-    /// what belongs to the parent has to be cancelled.
+    /// This is the copy in a forked process. It counts as ended, but its context goes on: what is
+    /// outstanding there and reads or writes what belongs to the parent has to be cancelled.
     virtual void on_fork() noexcept { on_context_end(); }
 
 protected:
-    ~context_user() = default;
+    ~context_observer() = default;
 };
 
 /// The part of an execution context that tells them.
-class context_watch final : public boost::asio::execution_context::service
+class context_lifetime final : public boost::asio::execution_context::service
 {
 public:
     static boost::asio::execution_context::id id;
 
-    explicit context_watch(boost::asio::execution_context& owner) : service(owner) {}
+    explicit context_lifetime(boost::asio::execution_context& owner) : service(owner) {}
 
-    void add(const std::shared_ptr<context_user>& user);
+    void add(const std::shared_ptr<context_observer>& user);
 
 private:
-    void tell(void (context_user::*how)() noexcept);
+    void tell(void (context_observer::*how)() noexcept);
     void shutdown() override;
     void notify_fork(boost::asio::execution_context::fork_event event) override;
 
     std::mutex mutex_;
-    std::vector<std::weak_ptr<context_user>> users_;
+    std::vector<std::weak_ptr<context_observer>> users_;
     std::size_t tidy_at_ = 16;
 };
 

@@ -16,17 +16,18 @@ namespace leasehold::redis_store {
 namespace asio = boost::asio;
 
 /// The way to an executor, from any thread, for as long as its context lives.
-class gate final : public detail::context_user
+class context_poster final : public detail::context_observer
 {
 public:
-    static std::shared_ptr<gate> make(const asio::any_io_executor& executor)
+    static std::shared_ptr<context_poster> make(const asio::any_io_executor& executor)
     {
-        auto made = std::make_shared<gate>(executor);
-        asio::use_service<detail::context_watch>(asio::query(executor, asio::execution::context)).add(made);
+        auto made = std::make_shared<context_poster>(executor);
+        asio::use_service<detail::context_lifetime>(asio::query(executor, asio::execution::context))
+            .add(made);
         return made;
     }
 
-    explicit gate(asio::any_io_executor executor) : executor_(std::move(executor)) {}
+    explicit context_poster(asio::any_io_executor executor) : executor_(std::move(executor)) {}
 
     /// False, and `function` is destroyed, when the context has ended.
     template <class Function>
@@ -35,7 +36,8 @@ public:
         const std::scoped_lock lock(mutex_);
         if (!executor_)
             return false;
-        // A post runs nothing here, so it is safe under the mutex; the mutex holds the end of the context back.
+        // A post runs nothing here, so it is safe under the mutex; the mutex holds the end of the
+        // context back.
         asio::post(executor_, std::move(function));
         return true;
     }

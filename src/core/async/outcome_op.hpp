@@ -11,7 +11,8 @@
 
 namespace leasehold::detail {
 
-/// Waits for how something ends that goes on without it: a release, a shutdown, the client's run. The first outcome counts.
+/// Waits for how something ends that goes on without it: a release, a shutdown, the client's run.
+/// The first outcome counts.
 class outcome_op : public boost::intrusive_ref_counter<outcome_op>
 {
 public:

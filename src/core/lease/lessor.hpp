@@ -3,9 +3,9 @@
 
 #include "core/async/completion.hpp"
 #include "core/lease/lease_state.hpp"
+#include "core/lease/watchdog.hpp"
 #include "core/release/pending_releases.hpp"
 #include "core/turn/turn_context.hpp"
-#include "core/lease/watchdog.hpp"
 
 #include <leasehold/lease.hpp>
 
@@ -16,36 +16,39 @@
 
 namespace leasehold::detail {
 
-class attempt;
-class contender;
+class acquire_attempt;
+class wait_queue;
 
 /// Gives leases out, and sees to it that each ends once: released, or lost. Belongs to the strand.
 class lessor final : private watchdog::listener
 {
 public:
-    lessor(runtime& r, returns& giving_back) noexcept : base(r), back(giving_back), keeper(r, *this) {}
+    lessor(turn_context& r, pending_releases& giving_back) noexcept
+        : base(r), back(giving_back), keeper(r, *this)
+    {}
 
-    runtime& base;
-    returns& back;
+    turn_context& base;
+    pending_releases& back;
     watchdog keeper;
 
-    /// What an attempt was granted, or nothing when its lease time is over already; then it is being given back.
-    hold_ptr take(attempt& from, const acquire_reply& reply);
+    /// What an attempt was granted, or nothing when its lease time is over already; then it is
+    /// being given back.
+    ownership_ptr take(acquire_attempt& from, const acquire_reply& reply);
 
     /// Makes a lease of a hold and completes an operation with it.
     /// @param since When the operation was begun.
-    void give(completion<error_code, lease>& to, hold& from, std::uint64_t fence, clock::time_point since,
-              bool handed_over);
+    void give(completion<error_code, lease>& to, ownership& from, std::uint64_t fence,
+              clock::time_point since, bool handed_over);
 
     /// Ends a lease because its holder says so.
     /// @param waiting Is told how it went; may be null.
-    void release(grant& which, const outcome_op_ptr& waiting);
+    void release(lease_state& state, const outcome_op_ptr& waiting);
 
-    void wait_lost(grant& which, boost::intrusive_ptr<wait_op> op);
-    void stop_waiting(grant& which, wait_op& op);
+    void wait_lost(lease_state& state, boost::intrusive_ptr<wait_op> op);
+    void stop_waiting(lease_state& state, wait_op& op);
 
     /// Completes what was cancelled unheard.
-    void hear();
+    void complete_cancelled();
 
     /// Ends all leases with `errc::shut_down` and gives back what they held.
     void shut_down();
@@ -54,22 +57,23 @@ public:
     [[nodiscard]] bool is_lost(const std::string& owner);
 
     /// To be looked at when the turn ends: it may be unused.
-    void check(contender& which);
-    [[nodiscard]] std::vector<contender*>& to_check() noexcept { return to_check_; }
+    void check(wait_queue& queue);
+    [[nodiscard]] std::vector<wait_queue*>& to_check() noexcept { return to_check_; }
 
     /// Ends all leases: with an error, or without a word when there is none. Nothing is given back.
     void drop(error_code told) noexcept;
 
 private:
-    void on_lost(hold& which, errc reason) override;
-    void on_forsaken(hold& which) override;
+    void on_lost(ownership& held, errc reason) override;
+    void on_abandoned(ownership& held) override;
 
-    void finish(grant& which, int how);
-    void release_lost(grant& which, const outcome_op_ptr& waiting, error_code reason);
-    void remember_lost(const hold& which);
+    void finish(lease_state& state, int how);
+    void release_lost(lease_state& state, const outcome_op_ptr& waiting, error_code reason);
+    void remember_lost(const ownership& held);
 
-    std::vector<contender*> to_check_;
-    boost::unordered_flat_map<std::string, clock::time_point> lost_owners_; ///< Until when they are remembered.
+    std::vector<wait_queue*> to_check_;
+    boost::unordered_flat_map<std::string, clock::time_point>
+        lost_owners_; ///< Until when they are remembered.
     std::size_t tidy_at_ = 64;
 };
 

@@ -18,23 +18,29 @@
 
 namespace leasehold::detail {
 
-class contender;
-class grant;
+class wait_queue;
+class lease_state;
 class watchdog;
 
-/// What the store holds for this client: one owner of one name, or one further entry of an owner. Kept alive by the watchdog.
-/// Belongs to the strand, except for the atomics.
-class hold final : public timer,
-                   public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
-                   public boost::intrusive_ref_counter<hold>
+/// What the store holds for this client: one owner of one name, or one further entry of an owner.
+/// Kept alive by the watchdog. Belongs to the strand, except for the atomics.
+class ownership final : public timer,
+                        public boost::intrusive::list_base_hook<
+                            boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
+                        public boost::intrusive_ref_counter<ownership>
 {
-    using listed = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+    using listed = boost::intrusive::list_base_hook<
+        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
 public:
     /// @param entered Empty: it took the lock.
-    hold(spec_ptr what, std::string who, const std::string& entered, clock::time_point sent)
-        : owner_taken(!entered.empty()), spec(std::move(what)), owner(std::move(who)),
-          life(sent, spec->options.lease_time, spec->interval(), spec->longest(sent)), since(sent),
+    ownership(spec_ptr lock, std::string owner_id, const std::string& entered,
+              clock::time_point sent)
+        : owner_taken(!entered.empty()),
+          spec(std::move(lock)),
+          owner(std::move(owner_id)),
+          life(sent, spec->options.lease_time, spec->interval(), spec->longest(sent)),
+          since(sent),
           entry_(entered.empty() ? nullptr : std::make_unique<const std::string>(entered))
     {
         publish();
@@ -59,10 +65,16 @@ public:
     }
 
     /// The name of this entry; empty: it took the lock.
-    [[nodiscard]] std::string_view entry() const noexcept { return entry_ ? std::string_view(*entry_) : std::string_view(); }
+    [[nodiscard]] std::string_view entry() const noexcept
+    {
+        return entry_ ? std::string_view(*entry_) : std::string_view();
+    }
 
     /// Somebody else may be in under this owner.
-    [[nodiscard]] bool shared() const noexcept { return owner_taken.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool shared() const noexcept
+    {
+        return owner_taken.load(std::memory_order_relaxed);
+    }
 
     std::atomic<bool> owner_taken; ///< It was told to somebody, or by somebody.
     const spec_ptr spec;
@@ -72,8 +84,8 @@ public:
     fsm::keep_alive life;
     asio::cancellation_signal stop; ///< Ends the keep-alive; emitted before a release is sent.
     watchdog* keeper = nullptr;
-    contender* place = nullptr; ///< Who contends for the name; none for entries.
-    grant* current = nullptr;   ///< Its lease keeps it, and ends here before it goes.
+    wait_queue* place = nullptr;    ///< Who contends for the name; none for entries.
+    lease_state* current = nullptr; ///< Its lease keeps it, and ends here before it goes.
 
     // The fences reserved for handing over, and how long that has gone on.
     std::uint64_t first_fence = 0;
@@ -84,10 +96,11 @@ public:
 private:
     void expired() override;
 
-    const std::unique_ptr<const std::string> entry_; // few have one, and there is a hold for each lease
+    const std::unique_ptr<const std::string>
+        entry_; // few have one, and there is a hold for each lease
 };
 
-using hold_ptr = boost::intrusive_ptr<hold>;
+using ownership_ptr = boost::intrusive_ptr<ownership>;
 
 } // namespace leasehold::detail
 

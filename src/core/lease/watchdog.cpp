@@ -7,7 +7,7 @@
 
 namespace leasehold::detail {
 
-void hold::expired()
+void ownership::expired()
 {
     keeper->due(*this);
 }
@@ -16,57 +16,60 @@ void hold::expired()
 class watchdog::keep_alive_stop
 {
 public:
-    explicit keep_alive_stop(hold& which) noexcept : hold_(which) {}
+    explicit keep_alive_stop(ownership& held) noexcept : hold_(held) {}
 
     void operator()(asio::cancellation_type) const noexcept
     {
         timer_queue::cancel(hold_);
         hold_.leave();
-        // A renewal that waits to be sent is dropped at the flush, the answer to one under way is not looked at.
+        // A renewal that waits to be sent is dropped at the flush, the answer to one under way is
+        // not looked at.
         static_cast<void>(hold_.life.end({}));
     }
 
 private:
-    hold& hold_;
+    ownership& hold_;
 };
 
 /// Renewals that were sent together.
 class watchdog::batch final : public timer, public boost::intrusive_ref_counter<batch>
 {
 public:
-    batch(watchdog& keeper, std::vector<hold_ptr> members, clock::time_point sent)
+    batch(watchdog& keeper, std::vector<ownership_ptr> members, clock::time_point sent)
         : keeper_(keeper), members_(std::move(members)), sent_(sent)
     {}
 
     void send()
     {
-        runtime& r = keeper_.runtime_;
-        clock::duration limit = runtime::request_limit;
+        turn_context& r = keeper_.context_;
+        clock::duration limit = turn_context::request_limit;
         std::vector<renewal> renewals;
         renewals.reserve(members_.size());
-        for (const hold_ptr& each : members_) {
+        for (const ownership_ptr& each : members_) {
             const auto lease = each->spec->options.lease_time;
             renewals.push_back({each->spec->name, each->owner, lease, each->entry()});
             limit = std::min<clock::duration>(limit, clock::duration(lease) / 4);
         }
         r.timers.schedule(*this, sent_ + limit);
-        r.locks().async_renew(renewals, [client = r.shared_from_this(), self = boost::intrusive_ptr<batch>(this)](
-                                            error_code failed, std::vector<renewal_result> results) {
-            client->turn([&] { self->answered(failed, results); });
-        });
+        r.locks().async_renew(
+            renewals, [client = r.shared_from_this(), self = boost::intrusive_ptr<batch>(this)](
+                          error_code failed, std::vector<renewal_result> results) {
+                client->turn([&] { self->answered(failed, results); });
+            });
     }
 
 private:
     void answered(error_code failed, const std::vector<renewal_result>& results)
     {
         timer_queue::cancel(*this);
-        const auto now = keeper_.runtime_.turn_time();
+        const auto now = keeper_.context_.turn_time();
         for (std::size_t i = 0; i < members_.size(); ++i) {
-            hold& each = *members_[i];
+            ownership& each = *members_[i];
             if (each.life.ended())
                 continue;
             const auto result = failed || i >= results.size() ? renewal_result::failed : results[i];
-            if (result == renewal_result::renewed || (has(mutant::gone_ignored) && result == renewal_result::gone))
+            if (result == renewal_result::renewed ||
+                (has(mutant::gone_ignored) && result == renewal_result::gone))
                 keeper_.confirmed(each, sent_, now);
             else if (result == renewal_result::gone || has(mutant::unknown_is_lost))
                 keeper_.end(each, errc::lost);
@@ -79,51 +82,51 @@ private:
     {
         // A late answer still counts: it is proof.
         given_up_ = true;
-        const auto now = keeper_.runtime_.turn_time();
-        for (const hold_ptr& each : members_)
+        const auto now = keeper_.context_.turn_time();
+        for (const ownership_ptr& each : members_)
             if (!each->life.ended())
                 keeper_.failed(*each, errc::outcome_unknown, now);
     }
 
     watchdog& keeper_;
-    std::vector<hold_ptr> members_;
+    std::vector<ownership_ptr> members_;
     clock::time_point sent_;
     bool given_up_ = false;
 };
 
-void watchdog::start(hold& which)
+void watchdog::start(ownership& held)
 {
-    which.keeper = this;
-    which.stop.slot().emplace<keep_alive_stop>(which);
-    holds_.push_back(which);
-    schedule(which);
+    held.keeper = this;
+    held.stop.slot().emplace<keep_alive_stop>(held);
+    holds_.push_back(held);
+    schedule(held);
 }
 
-void watchdog::due(hold& which)
+void watchdog::due(ownership& held)
 {
-    const hold_ptr stays(&which);
-    const auto now = runtime_.turn_time();
-    if (which.current && which.current->forsaken.load(std::memory_order_relaxed))
-        return listener_.on_forsaken(which);
-    switch (which.life.due(now)) {
-    case fsm::keep_alive::action::wait: schedule(which); break;
-    case fsm::keep_alive::action::end: end(which, which.life.reason()); break;
+    const ownership_ptr stays(&held);
+    const auto now = context_.turn_time();
+    if (held.current && held.current->abandoned_by_holder.load(std::memory_order_relaxed))
+        return listener_.on_abandoned(held);
+    switch (held.life.due(now)) {
+    case fsm::keep_alive::action::wait: schedule(held); break;
+    case fsm::keep_alive::action::end: end(held, held.life.reason()); break;
     case fsm::keep_alive::action::renew:
-        if (runtime_.online()) {
-            which.life.sent();
+        if (context_.online()) {
+            held.life.sent();
             gathered_.push_back(stays);
-            schedule(which);
+            schedule(held);
         }
         else {
-            failed(which, errc::store_unavailable, now);
+            failed(held, errc::store_unavailable, now);
         }
     }
 }
 
 void watchdog::connected()
 {
-    const auto now = runtime_.turn_time();
-    for (hold& each : holds_) {
+    const auto now = context_.turn_time();
+    for (ownership& each : holds_) {
         each.life.connected(now);
         schedule(each);
     }
@@ -133,21 +136,22 @@ void watchdog::flush()
 {
     if (gathered_.empty())
         return;
-    std::erase_if(gathered_, [](const hold_ptr& each) { return each->life.ended(); });
+    std::erase_if(gathered_, [](const ownership_ptr& each) { return each->life.ended(); });
     if (gathered_.empty())
         return;
-    const boost::intrusive_ptr<batch> all(new batch(*this, std::exchange(gathered_, {}), runtime_.turn_time()));
+    const boost::intrusive_ptr<batch> all(
+        new batch(*this, std::exchange(gathered_, {}), context_.turn_time()));
     all->send();
 }
 
-void watchdog::end(hold& which, errc reason)
+void watchdog::end(ownership& held, errc reason)
 {
-    const hold_ptr stays(&which);
-    timer_queue::cancel(which);
-    which.leave();
-    if (!which.life.ended())
-        which.life.end(reason);
-    listener_.on_lost(which, reason);
+    const ownership_ptr stays(&held);
+    timer_queue::cancel(held);
+    held.leave();
+    if (!held.life.ended())
+        held.life.end(reason);
+    listener_.on_lost(held, reason);
 }
 
 void watchdog::clear() noexcept
@@ -156,26 +160,27 @@ void watchdog::clear() noexcept
     gathered_.clear();
 }
 
-void watchdog::confirmed(hold& which, clock::time_point sent, clock::time_point now)
+void watchdog::confirmed(ownership& held, clock::time_point sent, clock::time_point now)
 {
     // It may come when the deadline has passed: then the lease is over all the same.
-    if (which.life.confirmed(sent, now) == fsm::keep_alive::action::end)
-        return end(which, which.life.reason());
-    which.publish();
-    schedule(which);
-    ++runtime_.counts.renewed;
-    runtime_.tell([&](observer& o) {
-        o.renewed(which.spec->name, which.current ? which.current->fence : 0, now - sent);
+    if (held.life.confirmed(sent, now) == fsm::keep_alive::action::end)
+        return end(held, held.life.reason());
+    held.publish();
+    schedule(held);
+    ++context_.counts.renewed;
+    context_.tell([&](observer& o) {
+        o.renewed(held.spec->name, held.current ? held.current->fence : 0, now - sent);
     });
 }
 
-void watchdog::failed(hold& which, error_code why, clock::time_point now)
+void watchdog::failed(ownership& held, error_code why, clock::time_point now)
 {
-    which.life.failed(now);
-    schedule(which);
-    ++runtime_.counts.renewals_failed;
-    runtime_.tell([&](observer& o) {
-        o.renewal_late(which.spec->name, which.current ? which.current->fence : 0, why, which.life.deadline() - now);
+    held.life.failed(now);
+    schedule(held);
+    ++context_.counts.renewals_failed;
+    context_.tell([&](observer& o) {
+        o.renewal_late(held.spec->name, held.current ? held.current->fence : 0, why,
+                       held.life.deadline() - now);
     });
 }
 

@@ -8,7 +8,8 @@
 
 namespace leasehold::detail {
 
-/// Renews what is held until it is released or lost. One timer queue for all leases; those due in one turn go to the store in one batch.
+/// Renews what is held until it is released or lost. One timer queue for all leases; those due in
+/// one turn go to the store in one batch.
 class watchdog
 {
 public:
@@ -17,21 +18,21 @@ public:
     {
     public:
         /// The hold is over, for a reason other than a release. It is not watched any more.
-        virtual void on_lost(hold& which, errc reason) = 0;
+        virtual void on_lost(ownership& held, errc reason) = 0;
         /// Its holder has gone without a word.
-        virtual void on_forsaken(hold& which) = 0;
+        virtual void on_abandoned(ownership& held) = 0;
 
     protected:
         ~listener() = default;
     };
 
-    watchdog(runtime& r, listener& told) noexcept : runtime_(r), listener_(told) {}
+    watchdog(turn_context& r, listener& told) noexcept : context_(r), listener_(told) {}
 
     /// Keeps the hold alive until its `stop` is emitted or it is lost.
-    void start(hold& which);
+    void start(ownership& held);
 
     /// The hold's time has come.
-    void due(hold& which);
+    void due(ownership& held);
 
     /// The store can be reached again: everything is renewed at once, to learn what it still knows.
     void connected();
@@ -39,10 +40,10 @@ public:
     /// Sends what the turn has gathered.
     void flush();
 
-    void end(hold& which, errc reason);
+    void end(ownership& held, errc reason);
 
     /// All that is watched, oldest first.
-    using holds = boost::intrusive::list<hold, boost::intrusive::constant_time_size<false>>;
+    using holds = boost::intrusive::list<ownership, boost::intrusive::constant_time_size<false>>;
     [[nodiscard]] holds& watched() noexcept { return holds_; }
 
     void clear() noexcept;
@@ -51,14 +52,14 @@ private:
     class keep_alive_stop;
     class batch;
 
-    void schedule(hold& which) { runtime_.timers.schedule(which, which.life.next()); }
-    void confirmed(hold& which, clock::time_point sent, clock::time_point now);
-    void failed(hold& which, error_code why, clock::time_point now);
+    void schedule(ownership& held) { context_.timers.schedule(held, held.life.next()); }
+    void confirmed(ownership& held, clock::time_point sent, clock::time_point now);
+    void failed(ownership& held, error_code why, clock::time_point now);
 
-    runtime& runtime_;
+    turn_context& context_;
     listener& listener_;
     holds holds_;
-    std::vector<hold_ptr> gathered_;
+    std::vector<ownership_ptr> gathered_;
 };
 
 } // namespace leasehold::detail

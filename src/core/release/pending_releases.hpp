@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_SRC_CORE_RELEASE_PENDING_RELEASES_HPP
 #define LEASEHOLD_SRC_CORE_RELEASE_PENDING_RELEASES_HPP
 
-#include "core/lock_spec.hpp"
 #include "core/async/outcome_op.hpp"
+#include "core/lock_spec.hpp"
 #include "core/turn/turn_context.hpp"
 #include "fsm/release_retry.hpp"
 
@@ -14,13 +14,14 @@
 
 namespace leasehold::detail {
 
-class attempt;
-class contender;
-class hold;
+class acquire_attempt;
+class wait_queue;
+class ownership;
 
-/// What is to be given back to the store and is not known to be back: leases that were released, and orphans, which may or may not have been taken.
-/// Each is repeated until the store has answered or its time to live has passed; where something else may have prolonged that, until the answer.
-class returns
+/// What is to be given back to the store and is not known to be back: leases that were released,
+/// and orphans, which may or may not have been taken. Each is repeated until the store has answered
+/// or its time to live has passed; where something else may have prolonged that, until the answer.
+class pending_releases
 {
 public:
     class listener
@@ -33,24 +34,24 @@ public:
         ~listener() = default;
     };
 
-    returns(runtime& r, listener& told) noexcept : runtime_(r), listener_(told) {}
+    pending_releases(turn_context& r, listener& told) noexcept : context_(r), listener_(told) {}
 
     /// Leaves what a hold holds.
     /// @param reason What `waiting` is told when the release succeeds.
     /// @param place  Is told once, when the store has answered or cannot; may be null.
-    void leave(const hold& which, outcome_op_ptr waiting, error_code reason, contender* place);
+    void leave(const ownership& held, outcome_op_ptr waiting, error_code reason, wait_queue* place);
 
-    class item;
-    using item_ptr = boost::intrusive_ptr<item>;
+    class pending_release;
+    using pending_release_ptr = boost::intrusive_ptr<pending_release>;
 
     /// Gives back what an attempt may have taken, or may still take.
-    item_ptr orphan(const attempt& which);
+    pending_release_ptr orphan(const acquire_attempt& attempt);
 
     /// The store can be reached again.
     void connected();
 
     /// Completes what was cancelled unheard.
-    void hear();
+    void complete_cancelled();
 
     [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
 
@@ -61,17 +62,25 @@ public:
     void drop(error_code told) noexcept;
 
     /// One owner, or one entry, on its way back.
-    class item final : public timer, public boost::intrusive::list_base_hook<>, public boost::intrusive_ref_counter<item>
+    class pending_release final : public timer,
+                                  public boost::intrusive::list_base_hook<>,
+                                  public boost::intrusive_ref_counter<pending_release>
     {
     public:
-        item(returns& list, spec_ptr what, std::string who, std::string entered, fsm::release steps)
-            : spec(std::move(what)), owner(std::move(who)), entry(std::move(entered)), list_(list), steps_(steps)
+        pending_release(pending_releases& list, spec_ptr lock, std::string owner_id,
+                        std::string entered, fsm::release steps)
+            : spec(std::move(lock)),
+              owner(std::move(owner_id)),
+              entry(std::move(entered)),
+              list_(list),
+              steps_(steps)
         {}
 
-        void start() { act(steps_.due(list_.runtime_.now(), list_.runtime_.online())); }
-        void connected() { act(steps_.connected(list_.runtime_.now())); }
+        void start() { act(steps_.due(list_.context_.now(), list_.context_.online())); }
+        void connected() { act(steps_.connected(list_.context_.now())); }
 
-        /// The answer to the attempt of an orphan has come after all: it took the lock, or it did not and never will.
+        /// The answer to the attempt of an orphan has come after all: it took the lock, or it did
+        /// not and never will.
         void settle(bool taken);
 
         void give_up(error_code why);
@@ -81,12 +90,12 @@ public:
         const std::string owner;
         const std::string entry;
         outcome_op_ptr waiting;
-        error_code reason;          ///< Of a loss that came before the release.
-        contender* place = nullptr; ///< To be told of the first answer.
+        error_code reason;           ///< Of a loss that came before the release.
+        wait_queue* place = nullptr; ///< To be told of the first answer.
         bool orphan = false;
 
     private:
-        void act(fsm::release::action what);
+        void act(fsm::release::action next);
         void send();
         void answered(unsigned request, error_code failed, const release_reply& reply);
         void expired() override;
@@ -95,7 +104,7 @@ public:
         void tell();
         void complete(error_code why);
 
-        returns& list_;
+        pending_releases& list_;
         fsm::release steps_;
         clock::time_point give_up_at_ = clock::time_point::max(); ///< The request under way.
         unsigned request_ = 0;
@@ -103,11 +112,11 @@ public:
     };
 
 private:
-    void add(item_ptr added);
+    void add(pending_release_ptr added);
 
-    runtime& runtime_;
+    turn_context& context_;
     listener& listener_;
-    boost::intrusive::list<item, boost::intrusive::constant_time_size<false>> list_;
+    boost::intrusive::list<pending_release, boost::intrusive::constant_time_size<false>> list_;
 };
 
 } // namespace leasehold::detail

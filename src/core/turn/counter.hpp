@@ -6,7 +6,8 @@
 
 namespace leasehold::detail {
 
-/// Counted on the strand, read anywhere. With one writer at a time, counting needs no locked instruction: a handover counts six times.
+/// Counted on the strand, read anywhere. With one writer at a time, counting needs no locked
+/// instruction: a handover counts six times.
 class counter
 {
 public:
@@ -16,7 +17,10 @@ public:
 
     void reset() noexcept { set(0); }
 
-    [[nodiscard]] std::uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t value() const noexcept
+    {
+        return value_.load(std::memory_order_relaxed);
+    }
 
 private:
     counter& set(std::uint64_t value) noexcept

@@ -12,12 +12,13 @@ namespace {
 std::atomic<std::uint64_t> generation{0};
 
 #if defined(__unix__) || defined(__APPLE__)
-const int registered = ::pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
+const int registered = ::pthread_atfork(nullptr, nullptr,
+                                        [] { generation.fetch_add(1, std::memory_order_relaxed); });
 #endif
 
 } // namespace
 
-std::uint64_t process_generation() noexcept
+std::uint64_t fork_generation() noexcept
 {
 #if defined(__unix__) || defined(__APPLE__)
     static_cast<void>(registered);

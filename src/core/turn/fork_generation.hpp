@@ -5,8 +5,9 @@
 
 namespace leasehold::detail {
 
-/// A number that changes in the child when the process forks: what was made under another number belongs to the parent.
-[[nodiscard]] std::uint64_t process_generation() noexcept;
+/// A number that changes in the child when the process forks: what was made under another number
+/// belongs to the parent.
+[[nodiscard]] std::uint64_t fork_generation() noexcept;
 
 } // namespace leasehold::detail
 

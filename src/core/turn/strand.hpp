@@ -13,8 +13,9 @@ namespace leasehold::detail {
 
 namespace asio = boost::asio;
 
-/// A strand over an erased executor. An `io_context` behind it is used as what it is: a strand copies its executor each time it goes to
-/// work, and copies of an erased one took a tenth of a handover.
+/// A strand over an erased executor. An `io_context` behind it is used as what it is: a strand
+/// copies its executor each time it goes to work, and copies of an erased one took a tenth of a
+/// handover.
 class strand
 {
 public:

@@ -8,8 +8,9 @@
 namespace leasehold::detail {
 namespace {
 
-/// Asio sleeps by a clock that stands still while the machine is suspended. Looking at least once a second bounds how late a deadline that passed
-/// meanwhile is noticed; `lease::valid` does not depend on it.
+/// Asio sleeps by a clock that stands still while the machine is suspended. Looking at least once a
+/// second bounds how late a deadline that passed meanwhile is noticed; `lease::valid` does not
+/// depend on it.
 struct suspend_aware_wait
 {
     static clock::duration to_wait_duration(clock::duration d)
@@ -17,7 +18,10 @@ struct suspend_aware_wait
         return std::min<clock::duration>(d, std::chrono::seconds(1));
     }
 
-    static clock::duration to_wait_duration(clock::time_point t) { return to_wait_duration(t - clock::now()); }
+    static clock::duration to_wait_duration(clock::time_point t)
+    {
+        return to_wait_duration(t - clock::now());
+    }
 };
 
 class system_time final : public time_source
@@ -35,11 +39,12 @@ public:
         if (!state_)
             return;
         state_->timer.expires_at(when);
-        state_->timer.async_wait([weak = std::weak_ptr<state>(state_)](boost::system::error_code aborted) {
-            auto self = weak.lock();
-            if (!aborted && self && self->wake)
-                self->wake();
-        });
+        state_->timer.async_wait(
+            [weak = std::weak_ptr<state>(state_)](boost::system::error_code aborted) {
+                auto self = weak.lock();
+                if (!aborted && self && self->wake)
+                    self->wake();
+            });
     }
 
     void close() noexcept override
@@ -56,7 +61,9 @@ private:
 
     struct state
     {
-        state(const asio::any_io_executor& strand, std::function<void()> f) : timer(strand), wake(std::move(f)) {}
+        state(const asio::any_io_executor& strand, std::function<void()> f)
+            : timer(strand), wake(std::move(f))
+        {}
         timer_type timer;
         std::function<void()> wake;
     };

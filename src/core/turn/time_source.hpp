@@ -40,13 +40,18 @@ public:
     /// `wake` is not called any more.
     virtual void close() noexcept = 0;
 
-    /// What the client's random numbers and its id begin with, where a run must be repeatable; nothing: the operating system's.
-    [[nodiscard]] virtual std::optional<std::uint64_t> seed() const noexcept { return std::nullopt; }
+    /// What the client's random numbers and its id begin with, where a run must be repeatable;
+    /// nothing: the operating system's.
+    [[nodiscard]] virtual std::optional<std::uint64_t> seed() const noexcept
+    {
+        return std::nullopt;
+    }
 };
 
 /// A client's core that gets its time from `time`.
-[[nodiscard]] LEASEHOLD_EXPORT core_ptr make_core(const asio::any_io_executor& executor, std::shared_ptr<store> where,
-                                                  std::shared_ptr<observer> watching, std::unique_ptr<time_source> time);
+[[nodiscard]] LEASEHOLD_EXPORT client_state_ptr
+make_client_state(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
+                  std::shared_ptr<observer> watching, std::unique_ptr<time_source> time);
 
 [[nodiscard]] std::unique_ptr<time_source> make_system_time();
 

@@ -8,8 +8,9 @@
 namespace leasehold::detail {
 
 /// Something that happens at a time. Leaves its queue when it is destroyed.
-class timer : public boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>,
-                                                     boost::intrusive::optimize_size<true>>
+class timer : public boost::intrusive::set_base_hook<
+                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>,
+                  boost::intrusive::optimize_size<true>>
 {
 public:
     timer() = default;
@@ -30,7 +31,8 @@ private:
     clock::time_point due_{};
 };
 
-/// All that waits in one client, ordered by due time: renewals, deadlines, backoff, limits. One Asio timer serves it.
+/// All that waits in one client, ordered by due time: renewals, deadlines, backoff, limits. One
+/// Asio timer serves it.
 class timer_queue
 {
 public:
@@ -57,7 +59,8 @@ public:
         return queue_.empty() ? clock::time_point::max() : queue_.begin()->due();
     }
 
-    /// Lets everything expire that is due at `now`; at most `most`, so that one turn of the strand stays short.
+    /// Lets everything expire that is due at `now`; at most `most`, so that one turn of the strand
+    /// stays short.
     void run(clock::time_point now, std::size_t most)
     {
         for (; most > 0 && !queue_.empty() && queue_.begin()->due() <= now; --most) {
@@ -75,7 +78,9 @@ private:
         bool operator()(const timer& a, const timer& b) const noexcept { return a.due() < b.due(); }
     };
 
-    boost::intrusive::multiset<timer, boost::intrusive::compare<earlier>, boost::intrusive::constant_time_size<false>> queue_;
+    boost::intrusive::multiset<timer, boost::intrusive::compare<earlier>,
+                               boost::intrusive::constant_time_size<false>>
+        queue_;
 };
 
 } // namespace leasehold::detail

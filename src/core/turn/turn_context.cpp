@@ -12,7 +12,8 @@
 namespace leasehold::detail {
 namespace {
 
-// So that one turn stays short, however many timers are due; it is also how many renewals go out together.
+// So that one turn stays short, however many timers are due; it is also how many renewals go out
+// together.
 constexpr std::size_t most_timers_in_a_turn = 256;
 
 std::uint64_t seed(const time_source& time)
@@ -32,49 +33,55 @@ std::string make_id(const time_source& time, fsm::random_source& random)
 
 } // namespace
 
-runtime::runtime(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
-                 std::unique_ptr<time_source> time)
-    : random(seed(*time)), store_(std::move(where)), strand_(executor), executor_(strand_->executor()),
-      observer_(std::move(watching)), time_(std::move(time)), uuid_(make_id(*time_, random)),
-      generation_(process_generation())
+turn_context::turn_context(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
+                           std::shared_ptr<observer> watching, std::unique_ptr<time_source> time)
+    : random(seed(*time)),
+      store_(std::move(backend)),
+      strand_(executor),
+      executor_(strand_->executor()),
+      observer_(std::move(watching)),
+      time_(std::move(time)),
+      uuid_(make_id(*time_, random)),
+      generation_(fork_generation())
 {}
 
-bool runtime::gone() const noexcept
+bool turn_context::gone() const noexcept
 {
-    return dead_.load(std::memory_order_acquire) || generation_ != process_generation();
+    return dead_.load(std::memory_order_acquire) || generation_ != fork_generation();
 }
 
-std::string runtime::make_owner()
+std::string turn_context::make_owner()
 {
     return uuid_ + ':' + std::to_string(has(mutant::owner_reused) ? 1 : ++owners_);
 }
 
-void runtime::start_time()
+void turn_context::start_time()
 {
     timed_ = true;
     time_->open(executor_, [this] { turn([this] { wake(); }); });
 }
 
-void runtime::stop_time() noexcept
+void turn_context::stop_time() noexcept
 {
     timed_ = false;
     time_->close();
 }
 
-void runtime::forget_strand() noexcept
+void turn_context::forget_strand() noexcept
 {
-    // Never empty: adapters of tokens ask it for properties before the operation can say that there is nothing to do.
+    // Never empty: adapters of tokens ask it for properties before the operation can say that there
+    // is nothing to do.
     executor_ = asio::system_executor();
     strand_.reset();
 }
 
-void runtime::wake()
+void turn_context::wake()
 {
     wake_at_ = clock::time_point::max();
     timers.run(turn_time(), most_timers_in_a_turn);
 }
 
-void runtime::end_turn()
+void turn_context::end_turn()
 {
     if (!gone())
         on_turn_end();
@@ -86,7 +93,7 @@ void runtime::end_turn()
     time_->wake_at(wake_at_);
 }
 
-void runtime::fail_turn() noexcept
+void turn_context::fail_turn() noexcept
 {
     failed_.store(true, std::memory_order_relaxed);
     in_turn_ = true; // what is destroyed now may use handles

@@ -21,30 +21,32 @@
 
 namespace leasehold::detail {
 
-/// What the parts of a client share: the strand, the time, the store, the counters. Knows nothing of locks.
+/// What the parts of a client share: the strand, the time, the store, the counters. Knows nothing
+/// of locks.
 ///
-/// Everything but `on_strand`, `now`, `gone` and the counters belongs to the strand, and happens within a *turn*: when it ends, what it has
-/// brought about is sent and the one timer is set.
-class runtime : public std::enable_shared_from_this<runtime>
+/// Everything but `on_strand`, `now`, `gone` and the counters belongs to the strand, and happens
+/// within a *turn*: when it ends, what it has brought about is sent and the one timer is set.
+class turn_context : public std::enable_shared_from_this<turn_context>
 {
 public:
     struct counters
     {
-        counter held, waiting, acquired, handed_over, released, lost, renewed, renewals_failed, acquires_sent, releases_sent, orphans,
-            watched, connects, disconnects;
+        counter held, waiting, acquired, handed_over, released, lost, renewed, renewals_failed,
+            acquires_sent, releases_sent, orphans, watched, connects, disconnects;
     };
 
     /// No single request is waited for longer than this.
     static constexpr clock::duration request_limit = std::chrono::seconds(5);
 
-    runtime(const asio::any_io_executor& executor, std::shared_ptr<store> where, std::shared_ptr<observer> watching,
-            std::unique_ptr<time_source> time);
-    runtime(const runtime&) = delete;
-    runtime& operator=(const runtime&) = delete;
+    turn_context(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
+                 std::shared_ptr<observer> watching, std::unique_ptr<time_source> time);
+    turn_context(const turn_context&) = delete;
+    turn_context& operator=(const turn_context&) = delete;
 
     [[nodiscard]] clock::time_point now() const noexcept { return time_->now(); }
 
-    /// When this turn began, or a little later: read once, what happens in one turn happens at one time. On the strand.
+    /// When this turn began, or a little later: read once, what happens in one turn happens at one
+    /// time. On the strand.
     [[nodiscard]] clock::time_point turn_time() noexcept
     {
         if (turn_time_ == clock::time_point())
@@ -52,21 +54,24 @@ public:
         return turn_time_;
     }
 
-    /// True when the context has ended, or this is the copy of a client in a forked process: nothing may be sent or posted any more.
+    /// True when the context has ended, or this is the copy of a client in a forked process:
+    /// nothing may be sent or posted any more.
     [[nodiscard]] bool gone() const noexcept;
 
     /// True when an exception has ended the client.
     [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
 
     /// There are operations with a cancellation that could not be said. From any thread.
-    std::atomic<bool> unheard = false;
+    std::atomic<bool> cancel_requested = false;
 
-    /// Runs `f` in a turn on the strand: now, when this is the strand and no turn is under way, else soon.
+    /// Runs `f` in a turn on the strand: now, when this is the strand and no turn is under way,
+    /// else soon.
     template <class F>
     void on_strand(F f)
     {
         if (!gone())
-            strand_->dispatch(entry<F, std::shared_ptr<runtime>>{shared_from_this(), std::move(f)});
+            strand_->dispatch(
+                entry<F, std::shared_ptr<turn_context>>{shared_from_this(), std::move(f)});
     }
 
     /// As `on_strand`, for an `f` that keeps the client itself for as long as it lives.
@@ -74,11 +79,11 @@ public:
     void carry(F f)
     {
         if (!gone())
-            strand_->dispatch(entry<F, runtime*>{this, std::move(f)});
+            strand_->dispatch(entry<F, turn_context*>{this, std::move(f)});
     }
 
-    /// Runs `f` in a turn; the caller is on the strand, and in no turn. The client may have ended when it returns. An exception ends the client, and
-    /// leaves this.
+    /// Runs `f` in a turn; the caller is on the strand, and in no turn. The client may have ended
+    /// when it returns. An exception ends the client, and leaves this.
     template <class F>
     void turn(F&& f)
     {
@@ -97,9 +102,10 @@ public:
     /// Why the store cannot be reached; no error while nothing is known.
     [[nodiscard]] error_code trouble() const noexcept { return trouble_; }
 
-    /// Why nobody is to wait for a connection; no error where one is there, or may come. `once`: one try does not wait. Refused credentials are
-    /// told by the store once: who comes later is told the same.
-    [[nodiscard]] error_code in_vain(bool once) const noexcept
+    /// Why nobody is to wait for a connection; no error where one is there, or may come. `once`:
+    /// one try does not wait. Refused credentials are told by the store once: who comes later is
+    /// told the same.
+    [[nodiscard]] error_code refusal(bool once) const noexcept
     {
         return !online_ && (once || trouble_ == errc::permission_denied) ? trouble_ : error_code();
     }
@@ -122,7 +128,7 @@ public:
     counters counts;
 
 protected:
-    ~runtime() = default;
+    ~turn_context() = default;
 
     /// The turn is over; the timer is set after this.
     virtual void on_turn_end() = 0;
@@ -149,8 +155,9 @@ private:
 
         void operator()()
         {
-            // An observer may use handles: what it starts waits for the end of the turn that called it.
-            runtime& r = *self;
+            // An observer may use handles: what it starts waits for the end of the turn that called
+            // it.
+            turn_context& r = *self;
             if (r.in_turn_)
                 r.strand_->post(std::move(*this));
             else if (!r.gone())

@@ -7,7 +7,8 @@
 namespace leasehold::memory {
 namespace {
 
-/// Redis keeps times to live in whole milliseconds, and a key is still there in the millisecond in which it expires.
+/// Redis keeps times to live in whole milliseconds, and a key is still there in the millisecond in
+/// which it expires.
 milliseconds whole(instant now) noexcept
 {
     return std::chrono::floor<milliseconds>(now.ticks);
@@ -15,7 +16,7 @@ milliseconds whole(instant now) noexcept
 
 } // namespace
 
-table::table(const table& other) : retention_(other.retention_)
+lock_table::lock_table(const lock_table& other) : retention_(other.retention_)
 {
     for (const slot& each : other.round_) {
         slot& mine = make(*each.name);
@@ -27,16 +28,16 @@ table::table(const table& other) : retention_(other.retention_)
     }
 }
 
-table& table::operator=(const table& other)
+lock_table& lock_table::operator=(const lock_table& other)
 {
-    table copy(other);
+    lock_table copy(other);
     slots_.swap(copy.slots_);
     round_.swap(copy.round_);
     retention_ = other.retention_;
     return *this;
 }
 
-acquire_reply table::acquire(const acquire_request& request, microseconds latest, instant now)
+acquire_reply lock_table::acquire(const acquire_request& request, microseconds latest, instant now)
 {
     if (latest > no_limit && now.ticks > latest && !has(mutant::late_acquire_runs))
         return {.result = acquire_reply::outcome::late};
@@ -50,9 +51,11 @@ acquire_reply table::acquire(const acquire_request& request, microseconds latest
         raise(*lock, request.lease, now);
         if (has(mutant::repeated_acquire_adds))
             ++others(*lock).count;
-        // The block was reserved for this owner by the first run; its end is a fence that nobody else can have.
+        // The block was reserved for this owner by the first run; its end is a fence that nobody
+        // else can have.
         if (lock->fence != 0)
-            return {.result = acquire_reply::outcome::granted, .fences = 1, .first_fence = lock->fence};
+            return {
+                .result = acquire_reply::outcome::granted, .fences = 1, .first_fence = lock->fence};
         return grant(request, *lock, now);
     }
     sweep(now);
@@ -62,7 +65,7 @@ acquire_reply table::acquire(const acquire_request& request, microseconds latest
     return grant(request, fresh, now);
 }
 
-acquire_reply table::enter(const acquire_request& request, slot* lock, instant now)
+acquire_reply lock_table::enter(const acquire_request& request, slot* lock, instant now)
 {
     if (lock == nullptr || lock->owner != request.owner)
         return {.result = acquire_reply::outcome::gone};
@@ -76,16 +79,19 @@ acquire_reply table::enter(const acquire_request& request, slot* lock, instant n
     return {.result = acquire_reply::outcome::granted};
 }
 
-// The clock, two fences a microsecond, is the floor, so that the fence rises also when the counter was lost. For the same reason a block ends at
-// that clock and reaches back to the grant before: a fence from the future would be undercut when the data is lost.
-acquire_reply table::grant(const acquire_request& request, slot& target, instant now)
+// The clock, two fences a microsecond, is the floor, so that the fence rises also when the counter
+// was lost. For the same reason a block ends at that clock and reaches back to the grant before: a
+// fence from the future would be undercut when the data is lost.
+acquire_reply lock_table::grant(const acquire_request& request, slot& target, instant now)
 {
-    const std::uint64_t floor = 2 * static_cast<std::uint64_t>(std::max<microseconds::rep>(now.wall.count(), 1));
+    const std::uint64_t floor = 2 * static_cast<std::uint64_t>(
+                                        std::max<microseconds::rep>(now.wall.count(), 1));
     std::uint64_t first = floor;
     std::uint64_t count = 1;
     if (target.fence >= floor || has(mutant::fence_without_clock)) {
         first = target.fence + 1;
-    } else if (target.fence != 0) {
+    }
+    else if (target.fence != 0) {
         count = std::clamp<std::uint64_t>(request.fences, 1, floor - target.fence);
         first = floor - count + 1;
     }
@@ -96,11 +102,12 @@ acquire_reply table::grant(const acquire_request& request, slot& target, instant
             .first_fence = first};
 }
 
-renewal_result table::renew(const renewal& request, instant now)
+renewal_result lock_table::renew(const renewal& request, instant now)
 {
     slot* const lock = held(request.name, now);
     if (has(mutant::renewal_creates) && lock == nullptr && request.lease.count() > 0) {
-        static_cast<void>(acquire({request.name, request.owner, {}, request.lease, 1, {}}, no_limit, now));
+        static_cast<void>(
+            acquire({request.name, request.owner, {}, request.lease, 1, {}}, no_limit, now));
         return renewal_result::renewed;
     }
     if (lock == nullptr || lock->owner != request.owner)
@@ -112,7 +119,7 @@ renewal_result table::renew(const renewal& request, instant now)
     return renewal_result::renewed;
 }
 
-release_reply::outcome table::release(const release_request& request, instant now)
+release_reply::outcome lock_table::release(const release_request& request, instant now)
 {
     slot* const lock = held(request.name, now);
     if (lock == nullptr || (lock->owner != request.owner && !has(mutant::release_of_another)))
@@ -120,8 +127,10 @@ release_reply::outcome table::release(const release_request& request, instant no
     if (!request.entry.empty()) {
         if (!lock->erase_entry(request.entry))
             return release_reply::outcome::not_owner;
-    } else if (lock->more && lock->more->count <= lock->more->entries.size()) {
-        // Only entries with markers are left: the first one has gone before, and this is its repetition.
+    }
+    else if (lock->more && lock->more->count <= lock->more->entries.size()) {
+        // Only entries with markers are left: the first one has gone before, and this is its
+        // repetition.
         return release_reply::outcome::not_owner;
     }
     if (lock->more && lock->more->count > 1) {
@@ -132,7 +141,7 @@ release_reply::outcome table::release(const release_request& request, instant no
     return release_reply::outcome::freed;
 }
 
-bool table::erase(std::string_view name, instant now)
+bool lock_table::erase(std::string_view name, instant now)
 {
     slot* const lock = held(name, now);
     if (lock == nullptr)
@@ -141,26 +150,31 @@ bool table::erase(std::string_view name, instant now)
     return true;
 }
 
-void table::clear() noexcept
+void lock_table::clear() noexcept
 {
     round_.clear();
     slots_.clear();
 }
 
-std::size_t table::size(instant now) const noexcept
+std::size_t lock_table::size(instant now) const noexcept
 {
-    const auto is_held = [at = whole(now)](const slot& s) { return !s.owner.empty() && at <= s.expires; };
+    const auto is_held = [at = whole(now)](const slot& s) {
+        return !s.owner.empty() && at <= s.expires;
+    };
     return static_cast<std::size_t>(std::count_if(round_.begin(), round_.end(), is_held));
 }
 
-std::string_view table::owner(std::string_view name, instant now) const noexcept
+std::string_view lock_table::owner(std::string_view name, instant now) const noexcept
 {
     const auto found = slots_.find(name);
-    return found == slots_.end() || whole(now) > found->second.expires ? std::string_view() : std::string_view(found->second.owner);
+    return found == slots_.end() || whole(now) > found->second.expires
+               ? std::string_view()
+               : std::string_view(found->second.owner);
 }
 
-/// The slot of a lock that somebody holds. What has expired is found here, and is gone from then on.
-table::slot* table::held(std::string_view name, instant now) noexcept
+/// The slot of a lock that somebody holds. What has expired is found here, and is gone from then
+/// on.
+lock_table::slot* lock_table::held(std::string_view name, instant now) noexcept
 {
     const auto found = slots_.find(name);
     if (found == slots_.end())
@@ -174,7 +188,7 @@ table::slot* table::held(std::string_view name, instant now) noexcept
     return target.owner.empty() ? nullptr : &target;
 }
 
-table::slot& table::make(std::string_view name)
+lock_table::slot& lock_table::make(std::string_view name)
 {
     const auto [place, is_new] = slots_.try_emplace(name);
     slot& target = place->second;
@@ -185,16 +199,17 @@ table::slot& table::make(std::string_view name)
     return target;
 }
 
-/// Looks at two names for each lock that is taken, in turn. So expired ones go at least as fast as new ones can come, no call
-/// takes longer than another, and no timer is needed.
-void table::sweep(instant now)
+/// Looks at two names for each lock that is taken, in turn. So expired ones go at least as fast as
+/// new ones can come, no call takes longer than another, and no timer is needed.
+void lock_table::sweep(instant now)
 {
     const milliseconds at = whole(now);
     for (int i = 0; i < 2 && !round_.empty(); ++i) {
         slot& next = round_.front();
         round_.pop_front();
         const bool locked = !next.owner.empty() && at <= next.expires;
-        const bool fenced = next.fence != 0 && (retention_.count() <= 0 || at <= next.fence_expires);
+        const bool fenced = next.fence != 0 &&
+                            (retention_.count() <= 0 || at <= next.fence_expires);
         if (!locked && !fenced) {
             slots_.erase(slots_.find(*next.name));
             continue;
@@ -205,18 +220,19 @@ void table::sweep(instant now)
     }
 }
 
-void table::drop_lock(slot& target) noexcept
+void lock_table::drop_lock(slot& target) noexcept
 {
     target.owner.clear(); // an owner's id is short; its memory stays with the name for the next one
     target.more.reset();
 }
 
-bool table::slot::has_entry(std::string_view entry) const noexcept
+bool lock_table::slot::has_entry(std::string_view entry) const noexcept
 {
-    return more && std::find(more->entries.begin(), more->entries.end(), entry) != more->entries.end();
+    return more &&
+           std::find(more->entries.begin(), more->entries.end(), entry) != more->entries.end();
 }
 
-bool table::slot::erase_entry(std::string_view entry) noexcept
+bool lock_table::slot::erase_entry(std::string_view entry) noexcept
 {
     if (!more)
         return false;
@@ -227,14 +243,14 @@ bool table::slot::erase_entry(std::string_view entry) noexcept
     return true;
 }
 
-table::crowd& table::others(slot& target)
+lock_table::crowd& lock_table::others(slot& target)
 {
     if (!target.more)
         target.more = std::make_unique<crowd>();
     return *target.more;
 }
 
-void table::raise(slot& target, milliseconds lease, instant now) noexcept
+void lock_table::raise(slot& target, milliseconds lease, instant now) noexcept
 {
     target.expires = std::max(target.expires, whole(now) + lease);
 }

@@ -20,8 +20,8 @@ namespace leasehold::memory {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-/// The time at the pretended server. Redis measures leases and fences by one clock; a store in this process can do better and
-/// measure leases by one that never steps.
+/// The time at the pretended server. Redis measures leases and fences by one clock; a store in this
+/// process can do better and measure leases by one that never steps.
 struct instant
 {
     microseconds ticks; ///< What leases, retention and the caller's budget are measured by.
@@ -33,21 +33,25 @@ struct instant
 
 using detail::name_map;
 
-/// What a server holds, and what the Lua scripts do with it, as plain data: no thread, no clock, nothing to wait for.
-/// The same calls with the same times give the same answers. Time may also step back, as a server's may.
-class LEASEHOLD_EXPORT table
+/// What a server holds, and what the Lua scripts do with it, as plain data: no thread, no clock,
+/// nothing to wait for. The same calls with the same times give the same answers. Time may also
+/// step back, as a server's may.
+class LEASEHOLD_EXPORT lock_table
 {
 public:
     /// No limit to the budget of an acquire.
     static constexpr microseconds no_limit{0};
 
     /// @param fence_retention How long a fence outlives its grant; 0: for ever.
-    explicit table(milliseconds fence_retention = std::chrono::hours(24)) noexcept : retention_(fence_retention) {}
+    explicit lock_table(milliseconds fence_retention = std::chrono::hours(24)) noexcept
+        : retention_(fence_retention)
+    {}
 
-    table(const table& other);
-    table& operator=(const table& other);
+    lock_table(const lock_table& other);
+    lock_table& operator=(const lock_table& other);
 
-    /// @param latest The last tick at which the request may be granted, or `no_limit`. Its budget is not looked at.
+    /// @param latest The last tick at which the request may be granted, or `no_limit`. Its budget
+    /// is not looked at.
     acquire_reply acquire(const acquire_request& request, microseconds latest, instant now);
     renewal_result renew(const renewal& request, instant now);
 
@@ -77,7 +81,8 @@ private:
         std::uint64_t count = 1; ///< The first too, while it is in.
     };
 
-    struct slot : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>>
+    struct slot : boost::intrusive::list_base_hook<
+                      boost::intrusive::link_mode<boost::intrusive::normal_link>>
     {
         const std::string* name = nullptr;
         std::string owner; ///< Empty: no lock.
@@ -101,7 +106,8 @@ private:
     static void raise(slot& target, milliseconds lease, instant now) noexcept;
 
     name_map<slot> slots_;
-    boost::intrusive::list<slot, boost::intrusive::constant_time_size<false>> round_; ///< The next to be swept is in front.
+    boost::intrusive::list<slot, boost::intrusive::constant_time_size<false>>
+        round_; ///< The next to be swept is in front.
     milliseconds retention_;
 };
 

@@ -26,17 +26,20 @@ registry& the_registry()
 
 } // namespace
 
-// Leases are measured by the clock that clients measure theirs by, so a step of the machine's clock ends none of them.
+// Leases are measured by the clock that clients measure theirs by, so a step of the machine's clock
+// ends none of them.
 std::chrono::microseconds memory_space::state::ticks()
 {
     return std::chrono::duration_cast<std::chrono::microseconds>(clock::now().time_since_epoch());
 }
 
-// No two requests are served in the same microsecond, as with a server: fences are told apart by it when the counters are lost.
+// No two requests are served in the same microsecond, as with a server: fences are told apart by it
+// when the counters are lost.
 memory::instant memory_space::state::now() const
 {
     using std::chrono::microseconds;
-    const auto wall = std::chrono::duration_cast<microseconds>(std::chrono::system_clock::now().time_since_epoch());
+    const auto wall = std::chrono::duration_cast<microseconds>(
+        std::chrono::system_clock::now().time_since_epoch());
     last_wall_ = wall == last_wall_ ? wall + microseconds(1) : wall;
     return {ticks(), last_wall_};
 }
@@ -62,8 +65,9 @@ std::vector<renewal_result> memory_space::state::renew(std::span<const renewal> 
     return results;
 }
 
-// Posted under the mutex: whoever unwatches knows afterwards that nothing more is posted to its executor, which may end
-// then. A post only takes the executor's own locks and never runs anything of ours.
+// Posted under the mutex: whoever unwatches knows afterwards that nothing more is posted to its
+// executor, which may end then. A post only takes the executor's own locks and never runs anything
+// of ours.
 release_reply memory_space::state::release(const release_request& request)
 {
     const std::scoped_lock lock(mutex_);
@@ -97,26 +101,28 @@ std::size_t memory_space::state::size() const
     return table_.size(now());
 }
 
-bool memory_space::state::watch(std::string_view name, const std::shared_ptr<memory::watcher>& who,
+bool memory_space::state::watch(std::string_view name,
+                                const std::shared_ptr<memory::watcher>& watcher,
                                 const asio::any_io_executor& strand)
 {
     const std::scoped_lock lock(mutex_);
     std::vector<subscription>& all = watched_[std::string(name)];
     for (const subscription& each : all)
-        if (each.id == who.get())
+        if (each.id == watcher.get())
             return false;
-    all.push_back({who.get(), who, strand});
+    all.push_back({watcher.get(), watcher, strand});
     post_hint(all.back(), name);
     return true;
 }
 
-void memory_space::state::unwatch(std::string_view name, const memory::watcher* who)
+void memory_space::state::unwatch(std::string_view name, const memory::watcher* watcher)
 {
     const std::scoped_lock lock(mutex_);
     const auto found = watched_.find(name);
     if (found == watched_.end())
         return;
-    std::erase_if(found->second, [who](const subscription& each) { return each.id == who; });
+    std::erase_if(found->second,
+                  [watcher](const subscription& each) { return each.id == watcher; });
     if (found->second.empty())
         watched_.erase(found);
 }

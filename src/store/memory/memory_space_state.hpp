@@ -40,11 +40,14 @@ public:
     void clear();
     std::size_t size() const;
 
-    /// Hints about `name` are posted to `strand` from now on, and the first one at once. False when it was watched already.
-    bool watch(std::string_view name, const std::shared_ptr<memory::watcher>& who, const asio::any_io_executor& strand);
+    /// Hints about `name` are posted to `strand` from now on, and the first one at once. False when
+    /// it was watched already.
+    bool watch(std::string_view name, const std::shared_ptr<memory::watcher>& watcher,
+               const asio::any_io_executor& strand);
 
-    /// After this nothing is posted any more for that watcher and name; what was posted may still arrive.
-    void unwatch(std::string_view name, const memory::watcher* who);
+    /// After this nothing is posted any more for that watcher and name; what was posted may still
+    /// arrive.
+    void unwatch(std::string_view name, const memory::watcher* watcher);
 
 private:
     struct subscription
@@ -59,7 +62,7 @@ private:
     static void post_hint(const subscription& to, std::string_view name);
 
     mutable std::mutex mutex_;
-    memory::table table_;
+    memory::lock_table table_;
     mutable std::chrono::microseconds last_wall_{};
     memory::name_map<std::vector<subscription>> watched_;
 };

@@ -14,21 +14,22 @@
 namespace leasehold {
 namespace {
 
-/// One client's way into a space. Requests are served within the call, so they are ordered as they were made; only
-/// the answer travels through the strand.
+/// One client's way into a space. Requests are served within the call, so they are ordered as they
+/// were made; only the answer travels through the strand.
 class memory_store final : public store,
                            public memory::watcher,
-                           public detail::context_user,
+                           public detail::context_observer,
                            public std::enable_shared_from_this<memory_store>
 {
 public:
-    explicit memory_store(std::shared_ptr<memory_space> space) noexcept : space_(std::move(space)) {}
+    explicit memory_store(std::shared_ptr<memory_space> space) noexcept : space_(std::move(space))
+    {}
 
     ~memory_store() { leave(); }
 
     void open(const asio::any_io_executor& strand, store_listener& listener) override
     {
-        asio::use_service<detail::context_watch>(asio::query(strand, asio::execution::context))
+        asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
             .add(shared_from_this());
         strand_ = strand;
         listener_ = &listener;
@@ -50,7 +51,8 @@ public:
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override
     {
         if (listener_ == nullptr)
-            return answer(std::move(handler), errc::store_unavailable, std::vector<renewal_result>());
+            return answer(std::move(handler), errc::store_unavailable,
+                          std::vector<renewal_result>());
         answer(std::move(handler), error_code(), state().renew(renewals));
     }
 
@@ -81,16 +83,17 @@ private:
 
     [[nodiscard]] memory_space::state& state() const noexcept { return space_->get(); }
 
-    // The handler alone is handed over, so it is answered also when this store is closed or destroyed meanwhile. When the
-    // context ends first, it is destroyed with it.
+    // The handler alone is handed over, so it is answered also when this store is closed or
+    // destroyed meanwhile. When the context ends first, it is destroyed with it.
     template <class Handler, class Reply>
     void answer(Handler handler, error_code code, Reply reply)
     {
         if (!strand_)
             return; // the context is gone, and with it everything that could run the handler
-        asio::post(strand_, [handler = std::move(handler), code, reply = std::move(reply)]() mutable {
-            std::move(handler)(code, std::move(reply));
-        });
+        asio::post(strand_,
+                   [handler = std::move(handler), code, reply = std::move(reply)]() mutable {
+                       std::move(handler)(code, std::move(reply));
+                   });
     }
 
     void on_hint(std::string_view name) override

@@ -13,8 +13,8 @@
 namespace leasehold::redis_store {
 namespace {
 
-// A command that is still waiting when the connection is lost must not run on the next one: the caller is told that
-// it was not executed.
+// A command that is still waiting when the connection is lost must not run on the next one: the
+// caller is told that it was not executed.
 constexpr boost::redis::request::config fail_fast{
     .cancel_on_connection_lost = true,
     .cancel_if_not_connected = true,
@@ -65,14 +65,14 @@ command& batch::add(Waiting waiting, const script& called, std::size_t begin, st
     return added;
 }
 
-void batch::acquire(const acquire_request& wanted, std::int64_t latest, std::chrono::milliseconds retention,
-                    store::acquire_handler handler)
+void batch::acquire(const acquire_request& wanted, std::int64_t latest,
+                    std::chrono::milliseconds retention, store::acquire_handler handler)
 {
     const script& called = acquire_script();
     const std::size_t begin = request.payload().size();
     fence_key(wanted.name, key_);
-    request.push("EVALSHA", called.sha, 2, wanted.name, key_, wanted.owner, wanted.lease.count(), wanted.fences,
-                 latest, retention.count(), wanted.entry);
+    request.push("EVALSHA", called.sha, 2, wanted.name, key_, wanted.owner, wanted.lease.count(),
+                 wanted.fences, latest, retention.count(), wanted.entry);
     add(std::move(handler), called, begin, 4).fences = wanted.entry.empty() ? wanted.fences : 0;
 }
 
@@ -103,10 +103,13 @@ void batch::renew(std::span<const renewal> renewals, renew_part part)
     words_.push_back(write(0, renewals.size()));
     for (const renewal& each : renewals)
         words_.push_back(each.name);
-    std::forward_list<std::string> markers; // stay where they are; without entries nothing is allocated
+    std::forward_list<std::string>
+        markers; // stay where they are; without entries nothing is allocated
     for (std::size_t i = 0; i < renewals.size(); ++i) {
         const renewal& each = renewals[i];
-        words_.push_back(each.entry.empty() ? each.owner : std::string_view(markers.emplace_front(entry_field(each.owner, each.entry))));
+        words_.push_back(each.entry.empty() ? each.owner
+                                            : std::string_view(markers.emplace_front(
+                                                  entry_field(each.owner, each.entry))));
         words_.push_back(write(i + 1, each.lease.count()));
     }
     request.push_range("EVALSHA", words_);
@@ -114,25 +117,26 @@ void batch::renew(std::span<const renewal> renewals, renew_part part)
     add(std::move(part), called, begin, expects);
 }
 
-void batch::repeat(const batch& from, command& what)
+void batch::repeat(const batch& from, command& asked)
 {
-    split(from.request.payload().substr(what.begin, what.end - what.begin), words_);
-    // The text is sent once; what follows in the same batch finds the script there. If that fails, each brings the text.
-    bool with_text = what.attempts > 0;
+    split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
+    // The text is sent once; what follows in the same batch finds the script there. If that fails,
+    // each brings the text.
+    bool with_text = asked.attempts > 0;
     if (!with_text) {
         with_text = true;
         for (const command& earlier : commands) {
-            if (earlier.called == what.called && earlier.attempts > 0)
+            if (earlier.called == asked.called && earlier.attempts > 0)
                 with_text = false;
         }
     }
     const std::size_t begin = request.payload().size();
     words_.erase(words_.begin());
-    words_.front() = with_text ? what.called->text : std::string_view(what.called->sha);
+    words_.front() = with_text ? asked.called->text : std::string_view(asked.called->sha);
     request.push_range(with_text ? "EVAL" : "EVALSHA", words_);
-    command& added = add(std::move(what.waiting), *what.called, begin, what.expects);
-    added.fences = what.fences;
-    added.attempts = what.attempts + 1;
+    command& added = add(std::move(asked.waiting), *asked.called, begin, asked.expects);
+    added.fences = asked.fences;
+    added.attempts = asked.attempts + 1;
 }
 
 void batch::clear()
@@ -153,7 +157,7 @@ void batch::forget_who_waits() noexcept
         const auto waiting = std::exchange(each.waiting, {});
 }
 
-void batch::start(std::shared_ptr<batch_owner> told, std::shared_ptr<gate> home)
+void batch::start(std::shared_ptr<batch_owner> told, std::shared_ptr<context_poster> home)
 {
     owner = std::move(told);
     home_ = std::move(home);
@@ -164,22 +168,27 @@ boost::redis::any_adapter batch::adapter()
     using boost::redis::any_adapter;
     using boost::redis::resp3::type;
     // The operation that sends the batch keeps it alive for longer than it keeps this.
-    return any_adapter(any_adapter::impl_t(
-        [this](any_adapter::parse_event event, const boost::redis::resp3::node_view& node, error_code& failed) {
+    return any_adapter(
+        any_adapter::impl_t([this](any_adapter::parse_event event,
+                                   const boost::redis::resp3::node_view& node, error_code& failed) {
             if (event == any_adapter::parse_event::node) {
                 command& asked = commands[answered_.load(std::memory_order_relaxed)];
                 asked.answer.record(node);
-                // No script answers like this, so it belongs to something else: what comes after it may as well, and would be taken for
-                // grants. The connection ends here, and nothing is known of all that was asked on it.
-                if (asked.answer.odd || (node.data_type == type::array && node.aggregate_size != asked.expects))
+                // No script answers like this, so it belongs to something else: what comes after it
+                // may as well, and would be taken for grants. The connection ends here, and nothing
+                // is known of all that was asked on it.
+                if (asked.answer.odd ||
+                    (node.data_type == type::array && node.aggregate_size != asked.expects))
                     failed = boost::redis::error::incompatible_size;
-            } else if (event == any_adapter::parse_event::done)
+            }
+            else if (event == any_adapter::parse_event::done)
                 on_reply();
         }));
 }
 
-// Answers are passed on as they come, not when the last one is there: while the server works on the rest of a large
-// batch, those who were answered go on. One message to the strand covers all that one read brought.
+// Answers are passed on as they come, not when the last one is there: while the server works on the
+// rest of a large batch, those who were answered go on. One message to the strand covers all that
+// one read brought.
 void batch::on_reply()
 {
     const std::size_t count = answered_.load(std::memory_order_relaxed) + 1;

@@ -59,9 +59,9 @@ class batch_owner
 {
 public:
     /// More commands have been answered; others are still outstanding.
-    virtual void on_answers(const std::shared_ptr<batch>& which) = 0;
+    virtual void on_answers(const std::shared_ptr<batch>& sent) = 0;
     /// Nothing more will come; `unanswered` says why for those that were not answered.
-    virtual void on_end(const std::shared_ptr<batch>& which, error_code unanswered) = 0;
+    virtual void on_end(const std::shared_ptr<batch>& sent, error_code unanswered) = 0;
 
 protected:
     ~batch_owner() = default;
@@ -74,13 +74,13 @@ class batch : public std::enable_shared_from_this<batch>
 public:
     batch();
 
-    void acquire(const acquire_request& wanted, std::int64_t latest, std::chrono::milliseconds retention,
-                 store::acquire_handler handler);
+    void acquire(const acquire_request& wanted, std::int64_t latest,
+                 std::chrono::milliseconds retention, store::acquire_handler handler);
     void renew(std::span<const renewal> renewals, renew_part part);
     void release(const release_request& wanted, store::release_handler handler);
 
     /// Adds a command of another batch again, whose script the server did not have.
-    void repeat(const batch& from, command& what);
+    void repeat(const batch& from, command& asked);
 
     void clear();
 
@@ -89,25 +89,25 @@ public:
     bool empty() const noexcept { return commands.empty(); }
 
     /// To be called before it is handed to a connection.
-    void start(std::shared_ptr<batch_owner> owner, std::shared_ptr<gate> home);
+    void start(std::shared_ptr<batch_owner> owner, std::shared_ptr<context_poster> home);
     boost::redis::any_adapter adapter();
     std::size_t answered() const noexcept { return answered_.load(std::memory_order_acquire); }
 
     boost::redis::request request;
     std::vector<command> commands;
-    std::size_t handled = 0;               ///< How many answers the owner has passed on.
-    std::shared_ptr<batch_owner> owner;    ///< Set while it is under way.
+    std::size_t handled = 0;                        ///< How many answers the owner has passed on.
+    std::shared_ptr<batch_owner> owner;             ///< Set while it is under way.
     std::chrono::steady_clock::time_point deadline; ///< For the owner.
-    bool abandoned = false;                ///< For the owner.
-    std::uint64_t sent_before = 0;         ///< For the link that sends it.
-    asio::cancellation_signal abandon;     ///< For the link that sends it.
+    bool abandoned = false;                         ///< For the owner.
+    std::uint64_t sent_before = 0;                  ///< For the link that sends it.
+    asio::cancellation_signal abandon;              ///< For the link that sends it.
 
 private:
     template <class Waiting>
     command& add(Waiting waiting, const script& called, std::size_t begin, std::size_t expects);
     void on_reply();
 
-    std::shared_ptr<gate> home_;
+    std::shared_ptr<context_poster> home_;
     std::atomic<std::size_t> answered_ = 0;
     std::atomic<bool> announced_ = false;
     std::string key_;

@@ -8,7 +8,8 @@
 namespace leasehold::redis_store {
 namespace {
 
-// A batch is answered when the server has run all of it, and what comes meanwhile collects in the next one.
+// A batch is answered when the server has run all of it, and what comes meanwhile collects in the
+// next one.
 constexpr std::size_t batch_limit = 128;
 constexpr std::size_t under_way_limit = 8;
 // One renewal command keeps the server from its other clients for some 100 microseconds at most.
@@ -17,32 +18,37 @@ constexpr unsigned attempts_limit = 3;
 
 bool found_nothing(const command& release)
 {
-    return std::holds_alternative<store::release_handler>(release.waiting) && release.answer.is(2) &&
-           release.answer.numbers[0] == 0;
+    return std::holds_alternative<store::release_handler>(release.waiting) &&
+           release.answer.is(2) && release.answer.numbers[0] == 0;
 }
 
 } // namespace
 
-engine::engine(std::shared_ptr<link> way, std::chrono::milliseconds timeout, std::chrono::milliseconds fence_retention)
-    : link_(std::move(way)), timeout_(timeout), fence_retention_(fence_retention),
+pipeline::pipeline(std::shared_ptr<transport> way, std::chrono::milliseconds timeout,
+                   std::chrono::milliseconds fence_retention)
+    : transport_(std::move(way)),
+      timeout_(timeout),
+      fence_retention_(fence_retention),
       down_reason_(errc::store_unavailable)
 {}
 
-void engine::open(const asio::any_io_executor& strand, const std::shared_ptr<gate>& home, store_listener& listener)
+void pipeline::open(const asio::any_io_executor& strand,
+                    const std::shared_ptr<context_poster>& home, store_listener& listener)
 {
-    asio::use_service<detail::context_watch>(asio::query(strand, asio::execution::context)).add(shared_from_this());
+    asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
+        .add(shared_from_this());
     home_ = home;
     listener_ = &listener;
     timer_.emplace(strand);
-    link_->open(strand, home, *this);
+    transport_->open(strand, home, *this);
 }
 
-void engine::close() noexcept
+void pipeline::close() noexcept
 {
     listener_ = nullptr;
     up_ = false;
     down_reason_ = errc::store_unavailable;
-    const auto last = std::exchange(link_, nullptr);
+    const auto last = std::exchange(transport_, nullptr);
     if (!last || !home_)
         return;
     if (timer_)
@@ -57,12 +63,13 @@ void engine::close() noexcept
     }
 }
 
-// Whatever is kept belongs to the context that ends: handlers above all, whose destruction may reach back into here.
-void engine::on_context_end() noexcept
+// Whatever is kept belongs to the context that ends: handlers above all, whose destruction may
+// reach back into here.
+void pipeline::on_context_end() noexcept
 {
     listener_ = nullptr;
     up_ = false;
-    if (const auto last = std::exchange(link_, nullptr))
+    if (const auto last = std::exchange(transport_, nullptr))
         last->drop();
     timer_.reset();
     forget_waiting();
@@ -73,32 +80,34 @@ void engine::on_context_end() noexcept
     const auto spare = std::exchange(spare_, {});
 }
 
-void engine::on_fork() noexcept
+void pipeline::on_fork() noexcept
 {
-    if (const auto last = std::exchange(link_, nullptr))
+    if (const auto last = std::exchange(transport_, nullptr))
         last->close();
     on_context_end();
 }
 
 template <class Handler, class Reply>
-void engine::refuse(Handler handler, Reply reply)
+void pipeline::refuse(Handler handler, Reply reply)
 {
     if (!home_)
         return;
-    home_->post([handler = std::move(handler), code = down_reason_, reply = std::move(reply)]() mutable {
-        std::move(handler)(code, std::move(reply));
-    });
+    home_->post(
+        [handler = std::move(handler), code = down_reason_, reply = std::move(reply)]() mutable {
+            std::move(handler)(code, std::move(reply));
+        });
 }
 
-void engine::acquire(const acquire_request& request, store::acquire_handler handler)
+void pipeline::acquire(const acquire_request& request, store::acquire_handler handler)
 {
     if (!open_for_requests())
         return refuse(std::move(handler), acquire_reply{});
-    next().acquire(request, time_.limit(clock::now(), request.budget), fence_retention_, std::move(handler));
+    next().acquire(request, time_.limit(clock::now(), request.budget), fence_retention_,
+                   std::move(handler));
     flush_first();
 }
 
-void engine::release(const release_request& request, store::release_handler handler)
+void pipeline::release(const release_request& request, store::release_handler handler)
 {
     if (!open_for_requests())
         return refuse(std::move(handler), release_reply{});
@@ -106,12 +115,15 @@ void engine::release(const release_request& request, store::release_handler hand
     flush_first();
 }
 
-void engine::renew(std::span<const renewal> renewals, store::renew_handler handler)
+void pipeline::renew(std::span<const renewal> renewals, store::renew_handler handler)
 {
     if (!open_for_requests())
-        return refuse(std::move(handler), std::vector<renewal_result>(renewals.size(), renewal_result::failed));
+        return refuse(std::move(handler),
+                      std::vector<renewal_result>(renewals.size(), renewal_result::failed));
     if (renewals.empty()) {
-        home_->post([done = std::move(handler)]() mutable { std::move(done)(error_code(), std::vector<renewal_result>()); });
+        home_->post([done = std::move(handler)]() mutable {
+            std::move(done)(error_code(), std::vector<renewal_result>());
+        });
         return;
     }
     const auto job = std::make_shared<renew_job>();
@@ -125,12 +137,13 @@ void engine::renew(std::span<const renewal> renewals, store::renew_handler handl
     flush_first();
 }
 
-batch& engine::next()
+batch& pipeline::next()
 {
     if (waiting_.empty() || waiting_.back()->commands.size() >= batch_limit) {
         if (spare_.empty()) {
             waiting_.push_back(std::make_shared<batch>());
-        } else {
+        }
+        else {
             waiting_.push_back(std::move(spare_.back()));
             spare_.pop_back();
         }
@@ -139,7 +152,7 @@ batch& engine::next()
 }
 
 // Behind nothing that is under way it goes at once, and what comes meanwhile collects behind it.
-void engine::flush_first()
+void pipeline::flush_first()
 {
     if (under_way_.empty() && !flush_posted_)
         flush();
@@ -148,7 +161,7 @@ void engine::flush_first()
 }
 
 // What one turn of the strand brings goes out together.
-void engine::flush_soon()
+void pipeline::flush_soon()
 {
     if (flush_posted_ || under_way_.size() >= under_way_limit)
         return;
@@ -159,7 +172,7 @@ void engine::flush_soon()
     });
 }
 
-void engine::flush()
+void pipeline::flush()
 {
     while (open_for_requests() && !waiting_.empty() && under_way_.size() < under_way_limit) {
         const batch_ptr sent = std::move(waiting_.front());
@@ -167,13 +180,13 @@ void engine::flush()
         under_way_.push_back(sent);
         sent->deadline = std::chrono::steady_clock::now() + timeout_;
         sent->start(shared_from_this(), home_);
-        link_->send(sent);
+        transport_->send(sent);
         watch_time();
     }
 }
 
 // One wait at a time, for the batch that was sent first: sending one costs no timer of its own.
-void engine::watch_time()
+void pipeline::watch_time()
 {
     if (timer_runs_ || under_way_.empty() || !timer_)
         return;
@@ -187,21 +200,21 @@ void engine::watch_time()
     });
 }
 
-void engine::on_time()
+void pipeline::on_time()
 {
-    if (link_ == nullptr)
+    if (transport_ == nullptr)
         return;
     const auto now = std::chrono::steady_clock::now();
     const auto late = under_way_;
     for (const batch_ptr& each : late) {
-        if (each->deadline <= now && !std::exchange(each->abandoned, true) && link_)
-            link_->abandon(each);
+        if (each->deadline <= now && !std::exchange(each->abandoned, true) && transport_)
+            transport_->abandon(each);
     }
     if (!under_way_.empty() && !under_way_.front()->abandoned)
         watch_time();
 }
 
-void engine::on_up(std::optional<std::int64_t> server_us)
+void pipeline::on_up(std::optional<std::int64_t> server_us)
 {
     if (server_us)
         time_.learn(*server_us, clock::now());
@@ -211,11 +224,14 @@ void engine::on_up(std::optional<std::int64_t> server_us)
     listener_->on_connected();
 }
 
-void engine::on_down(error_code why)
+void pipeline::on_down(error_code why)
 {
     const bool was_up = std::exchange(up_, false);
-    // Callers are told the reason, so it is one of this library's; of the transport's many errors none asks for anything else.
-    down_reason_ = why == errc::permission_denied || why == errc::store_refused ? why : errc::store_unavailable;
+    // Callers are told the reason, so it is one of this library's; of the transport's many errors
+    // none asks for anything else.
+    down_reason_ = why == errc::permission_denied || why == errc::store_refused
+                       ? why
+                       : errc::store_unavailable;
     if ((was_up || down_reason_ != told_reason_) && listener_ != nullptr) {
         told_reason_ = down_reason_;
         listener_->on_disconnected(down_reason_);
@@ -223,7 +239,7 @@ void engine::on_down(error_code why)
     fail_waiting();
 }
 
-void engine::fail_waiting()
+void pipeline::fail_waiting()
 {
     const auto self = shared_from_this();
     while (!waiting_.empty()) {
@@ -234,8 +250,9 @@ void engine::fail_waiting()
     }
 }
 
-// Handlers are destroyed one after the other: that may reach back into here, and there may be no memory to put them elsewhere.
-void engine::forget_waiting() noexcept
+// Handlers are destroyed one after the other: that may reach back into here, and there may be no
+// memory to put them elsewhere.
+void pipeline::forget_waiting() noexcept
 {
     while (!waiting_.empty()) {
         const batch_ptr first = std::move(waiting_.front());
@@ -244,36 +261,39 @@ void engine::forget_waiting() noexcept
     }
 }
 
-void engine::on_answers(const batch_ptr& which)
+void pipeline::on_answers(const batch_ptr& sent)
 {
     const auto self = shared_from_this();
-    pass_on_until(which);
+    pass_on_until(sent);
     flush();
 }
 
-void engine::on_end(const batch_ptr& which, error_code unanswered)
+void pipeline::on_end(const batch_ptr& sent, error_code unanswered)
 {
     const auto self = shared_from_this();
-    pass_on_until(which);
-    std::erase(under_way_, which);
-    while (which->handled < which->commands.size()) {
-        command& what = which->commands[which->handled++];
-        finish(*which, what, unanswered ? unanswered : error_code(errc::outcome_unknown));
+    pass_on_until(sent);
+    std::erase(under_way_, sent);
+    while (sent->handled < sent->commands.size()) {
+        command& asked = sent->commands[sent->handled++];
+        finish(*sent, asked, unanswered ? unanswered : error_code(errc::outcome_unknown));
     }
     // It is used again, with its memory, when nothing else knows of it.
-    if (!which->abandoned && which.use_count() == 1 && spare_.size() < under_way_limit && link_) {
-        which->clear();
-        spare_.push_back(which);
-    } else {
-        which->owner.reset();
+    if (!sent->abandoned && sent.use_count() == 1 && spare_.size() < under_way_limit &&
+        transport_) {
+        sent->clear();
+        spare_.push_back(sent);
+    }
+    else {
+        sent->owner.reset();
     }
     flush();
     watch_time();
 }
 
-// The server answers in the order of sending, but the end of one batch may be told after answers to the next. Those who wait are
-// told in that order all the same: else what has to be repeated would go in another one.
-void engine::pass_on_until(const batch_ptr& last)
+// The server answers in the order of sending, but the end of one batch may be told after answers to
+// the next. Those who wait are told in that order all the same: else what has to be repeated would
+// go in another one.
+void pipeline::pass_on_until(const batch_ptr& last)
 {
     // What is told may send more, so the list may grow meanwhile.
     for (std::size_t i = 0; i < under_way_.size(); ++i) {
@@ -286,53 +306,56 @@ void engine::pass_on_until(const batch_ptr& last)
 }
 
 /// Says what became of a command; `unanswered` is set when no answer came.
-void engine::finish(batch& from, command& what, error_code unanswered)
+void pipeline::finish(batch& from, command& asked, error_code unanswered)
 {
-    const bool repeated_acquire = what.attempts > 0 && std::holds_alternative<store::acquire_handler>(what.waiting);
+    const bool repeated_acquire = asked.attempts > 0 &&
+                                  std::holds_alternative<store::acquire_handler>(asked.waiting);
     if (repeated_acquire)
         --repeated_acquires_;
     error_code code = unanswered;
     if (!code) {
-        const std::string& error = what.answer.error;
+        const std::string& error = asked.answer.error;
         if (!error.empty()) {
-            if (is_script_missing(error) && again(from, what))
+            if (is_script_missing(error) && again(from, asked))
                 return;
-            if (is_read_only(error) && link_)
-                link_->on_read_only();
+            if (is_read_only(error) && transport_)
+                transport_->on_read_only();
             code = classify(error);
-        } else if (repeated_acquires_ > 0 && found_nothing(what) && again(from, what)) {
+        }
+        else if (repeated_acquires_ > 0 && found_nothing(asked) && again(from, asked)) {
             // It overtook the acquire that it undoes, whose script was missing; now it goes behind.
             return;
         }
     }
-    std::visit([&](auto& waiting) { answer(what, waiting, code); }, what.waiting);
+    std::visit([&](auto& waiting) { answer(asked, waiting, code); }, asked.waiting);
 }
 
 /// True when the command goes to the server once more.
-bool engine::again(batch& from, command& what)
+bool pipeline::again(batch& from, command& asked)
 {
-    if (!open_for_requests() || what.attempts >= attempts_limit)
+    if (!open_for_requests() || asked.attempts >= attempts_limit)
         return false;
-    if (std::holds_alternative<store::acquire_handler>(what.waiting))
+    if (std::holds_alternative<store::acquire_handler>(asked.waiting))
         ++repeated_acquires_;
-    next().repeat(from, what);
+    next().repeat(from, asked);
     flush_soon();
     return true;
 }
 
-void engine::answer(command& what, store::acquire_handler& handler, error_code code)
+void pipeline::answer(command& asked, store::acquire_handler& handler, error_code code)
 {
     using outcome = acquire_reply::outcome;
     acquire_reply result;
-    const auto& numbers = what.answer.numbers;
+    const auto& numbers = asked.answer.numbers;
     // What the script never says is no proof of anything.
-    if (!code && (!what.answer.is(4) || !is_server_time(numbers[3])))
+    if (!code && (!asked.answer.is(4) || !is_server_time(numbers[3])))
         code = errc::outcome_unknown;
     if (!code) {
         time_.learn(numbers[3], clock::now());
         switch (numbers[0]) {
         case 1:
-            if (what.fences > 0 && (numbers[1] <= 0 || numbers[2] <= 0 || numbers[2] > what.fences)) {
+            if (asked.fences > 0 &&
+                (numbers[1] <= 0 || numbers[2] <= 0 || numbers[2] > asked.fences)) {
                 code = errc::outcome_unknown;
                 break;
             }
@@ -342,7 +365,8 @@ void engine::answer(command& what, store::acquire_handler& handler, error_code c
             break;
         case 0:
             result.result = outcome::held;
-            result.remaining = std::min<std::chrono::milliseconds>(std::chrono::milliseconds(numbers[1]), std::chrono::years(100));
+            result.remaining = std::min<std::chrono::milliseconds>(
+                std::chrono::milliseconds(numbers[1]), std::chrono::years(100));
             break;
         case -1: result.result = outcome::late; break;
         case -2: result.result = outcome::gone; break;
@@ -352,12 +376,12 @@ void engine::answer(command& what, store::acquire_handler& handler, error_code c
     std::move(handler)(code, result);
 }
 
-void engine::answer(command& what, store::release_handler& handler, error_code code)
+void pipeline::answer(command& asked, store::release_handler& handler, error_code code)
 {
     using outcome = release_reply::outcome;
     release_reply result;
-    const auto& numbers = what.answer.numbers;
-    if (!code && (!what.answer.is(2) || numbers[1] < 0))
+    const auto& numbers = asked.answer.numbers;
+    if (!code && (!asked.answer.is(2) || numbers[1] < 0))
         code = errc::outcome_unknown;
     if (!code) {
         switch (numbers[0]) {
@@ -373,18 +397,20 @@ void engine::answer(command& what, store::release_handler& handler, error_code c
     std::move(handler)(code, result);
 }
 
-void engine::answer(command& what, renew_part& part, error_code code)
+void pipeline::answer(command& asked, renew_part& part, error_code code)
 {
     renew_job& job = *part.job;
-    if (!code && !what.answer.is(part.count))
+    if (!code && !asked.answer.is(part.count))
         code = errc::outcome_unknown;
     if (code) {
         job.error = code;
-    } else {
+    }
+    else {
         job.any_ran = true;
         for (std::size_t i = 0; i < part.count; ++i) {
-            const std::int64_t said = what.answer.numbers[i];
-            renewal_result& result = job.results[part.first + i]; // failed, until it is known better
+            const std::int64_t said = asked.answer.numbers[i];
+            renewal_result& result =
+                job.results[part.first + i]; // failed, until it is known better
             if (said == 1)
                 result = renewal_result::renewed;
             else if (said == 0)

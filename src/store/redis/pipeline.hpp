@@ -3,8 +3,8 @@
 
 #include "core/async/context_lifetime.hpp"
 #include "store/redis/batch.hpp"
-#include "store/redis/transport/transport.hpp"
 #include "store/redis/protocol/server_clock.hpp"
+#include "store/redis/transport/transport.hpp"
 
 #include <leasehold/store.hpp>
 
@@ -19,17 +19,20 @@
 
 namespace leasehold::redis_store {
 
-/// Turns requests into commands and answers into replies: collects what one turn of the strand brings into batches, sends them one
-/// after the other, and says of each what became of it. All on the strand.
-class engine final : public batch_owner,
-                     public link_user,
-                     public detail::context_user,
-                     public std::enable_shared_from_this<engine>
+/// Turns requests into commands and answers into replies: collects what one turn of the strand
+/// brings into batches, sends them one after the other, and says of each what became of it. All on
+/// the strand.
+class pipeline final : public batch_owner,
+                       public transport_observer,
+                       public detail::context_observer,
+                       public std::enable_shared_from_this<pipeline>
 {
 public:
-    engine(std::shared_ptr<link> way, std::chrono::milliseconds timeout, std::chrono::milliseconds fence_retention);
+    pipeline(std::shared_ptr<transport> way, std::chrono::milliseconds timeout,
+             std::chrono::milliseconds fence_retention);
 
-    void open(const asio::any_io_executor& strand, const std::shared_ptr<gate>& home, store_listener& listener);
+    void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home,
+              store_listener& listener);
     void close() noexcept;
 
     void acquire(const acquire_request& request, store::acquire_handler handler);
@@ -41,12 +44,12 @@ private:
 
     void on_up(std::optional<std::int64_t> server_us) override;
     void on_down(error_code why) override;
-    void on_answers(const batch_ptr& which) override;
-    void on_end(const batch_ptr& which, error_code unanswered) override;
+    void on_answers(const batch_ptr& sent) override;
+    void on_end(const batch_ptr& sent, error_code unanswered) override;
     void on_context_end() noexcept override;
     void on_fork() noexcept override;
 
-    bool open_for_requests() const noexcept { return up_ && link_ != nullptr; }
+    bool open_for_requests() const noexcept { return up_ && transport_ != nullptr; }
     template <class Handler, class Reply>
     void refuse(Handler handler, Reply reply);
 
@@ -60,16 +63,16 @@ private:
     void on_time();
 
     void pass_on_until(const batch_ptr& last);
-    void finish(batch& from, command& what, error_code unanswered);
-    void answer(command& what, store::acquire_handler& handler, error_code code);
-    void answer(command& what, store::release_handler& handler, error_code code);
-    void answer(command& what, renew_part& part, error_code code);
-    bool again(batch& from, command& what);
+    void finish(batch& from, command& asked, error_code unanswered);
+    void answer(command& asked, store::acquire_handler& handler, error_code code);
+    void answer(command& asked, store::release_handler& handler, error_code code);
+    void answer(command& asked, renew_part& part, error_code code);
+    bool again(batch& from, command& asked);
 
-    std::shared_ptr<link> link_; ///< Null after `close`.
+    std::shared_ptr<transport> transport_; ///< Null after `close`.
     const std::chrono::milliseconds timeout_;
     const std::chrono::milliseconds fence_retention_;
-    std::shared_ptr<gate> home_;
+    std::shared_ptr<context_poster> home_;
     store_listener* listener_ = nullptr;
     std::optional<asio::steady_timer> timer_;
     bool timer_runs_ = false;

@@ -1,10 +1,10 @@
 #include <leasehold/redis_store.hpp>
 
-#include "store/redis/transport/shared_transport.hpp"
 #include "store/redis/pipeline.hpp"
+#include "store/redis/subscriptions.hpp"
 #include "store/redis/transport/owned_transport.hpp"
 #include "store/redis/transport/settings.hpp"
-#include "store/redis/subscriptions.hpp"
+#include "store/redis/transport/shared_transport.hpp"
 
 #include <boost/system/system_error.hpp>
 
@@ -19,87 +19,93 @@ using namespace redis_store;
 class redis_store_type final : public store
 {
 public:
-    redis_store_type(std::shared_ptr<link> way, const config& limits, const std::optional<config>& wakeups)
-        : engine_(std::make_shared<engine>(std::move(way), limits.timeout, limits.fence_retention))
+    redis_store_type(std::shared_ptr<transport> way, const config& limits,
+                     const std::optional<config>& wakeups)
+        : pipeline_(
+              std::make_shared<pipeline>(std::move(way), limits.timeout, limits.fence_retention))
     {
         if (wakeups)
-            watches_ = std::make_shared<watches>(*wakeups);
+            subscriptions_ = std::make_shared<subscriptions>(*wakeups);
     }
 
     ~redis_store_type() override { close(); }
 
     void open(const asio::any_io_executor& strand, store_listener& listener) override
     {
-        const auto home = gate::make(strand);
-        if (watches_)
-            watches_->open(strand, home, listener);
-        engine_->open(strand, home, listener);
+        const auto home = context_poster::make(strand);
+        if (subscriptions_)
+            subscriptions_->open(strand, home, listener);
+        pipeline_->open(strand, home, listener);
     }
 
     void close() final
     {
-        engine_->close();
-        if (watches_)
-            watches_->close();
+        pipeline_->close();
+        if (subscriptions_)
+            subscriptions_->close();
     }
 
     void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
-        engine_->acquire(request, std::move(handler));
+        pipeline_->acquire(request, std::move(handler));
     }
 
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override
     {
-        engine_->renew(renewals, std::move(handler));
+        pipeline_->renew(renewals, std::move(handler));
     }
 
     void async_release(const release_request& request, release_handler handler) override
     {
-        engine_->release(request, std::move(handler));
+        pipeline_->release(request, std::move(handler));
     }
 
     void watch(std::string_view name) override
     {
-        if (watches_)
-            watches_->watch(name);
+        if (subscriptions_)
+            subscriptions_->watch(name);
     }
 
     void unwatch(std::string_view name) override
     {
-        if (watches_)
-            watches_->unwatch(name);
+        if (subscriptions_)
+            subscriptions_->unwatch(name);
     }
 
 private:
-    std::shared_ptr<engine> engine_;
-    std::shared_ptr<watches> watches_;
+    std::shared_ptr<pipeline> pipeline_;
+    std::shared_ptr<subscriptions> subscriptions_;
 };
 
 // What is wrong with a config is told where it is given, not when the connection is made.
-void check(const config& where)
+void check(const config& settings)
 {
-    where.validate();
-    if (where.store == config::kind::memory)
-        throw boost::system::system_error(errc::invalid_option, "store is memory, must be redis or sentinel");
-    static_cast<void>(tls_settings(where));
+    settings.validate();
+    if (settings.store == config::kind::memory)
+        throw boost::system::system_error(errc::invalid_option,
+                                          "store is memory, must be redis or sentinel");
+    static_cast<void>(tls_settings(settings));
 }
 
 } // namespace
 
-std::shared_ptr<store> make_redis_store(const config& where)
+std::shared_ptr<store> make_redis_store(const config& settings)
 {
-    check(where);
-    return std::make_shared<redis_store_type>(make_own_link(where), where, where);
+    check(settings);
+    return std::make_shared<redis_store_type>(make_owned_transport(settings), settings, settings);
 }
 
-std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection> connection, std::optional<config> wakeups)
+std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection> connection,
+                                        std::optional<config> wakeups)
 {
     if (!connection)
-        throw boost::system::system_error(errc::invalid_option, "connection is null, must be a connection");
+        throw boost::system::system_error(errc::invalid_option,
+                                          "connection is null, must be a connection");
     if (wakeups)
         check(*wakeups);
     const config limits = wakeups.value_or(config());
-    return std::make_shared<redis_store_type>(make_borrowed_link(std::move(connection), limits.reconnect), limits, wakeups);
+    return std::make_shared<redis_store_type>(
+        make_shared_transport(std::move(connection), limits.reconnect), limits, wakeups);
 }
 
 } // namespace leasehold

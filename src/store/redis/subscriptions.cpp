@@ -15,48 +15,52 @@ constexpr std::chrono::seconds pause_when_denied{30};
 
 std::shared_ptr<boost::redis::request> make_request()
 {
-    return std::make_shared<boost::redis::request>(boost::redis::request::config{
-        .cancel_on_connection_lost = true, .cancel_if_unresponded = true, .hello_with_priority = false});
+    return std::make_shared<boost::redis::request>(
+        boost::redis::request::config{.cancel_on_connection_lost = true,
+                                      .cancel_if_unresponded = true,
+                                      .hello_with_priority = false});
 }
 
 } // namespace
 
-void watches::open(const asio::any_io_executor& strand, const std::shared_ptr<gate>& home, store_listener& listener)
+void subscriptions::open(const asio::any_io_executor& strand,
+                         const std::shared_ptr<context_poster>& home, store_listener& listener)
 {
-    asio::use_service<detail::context_watch>(asio::query(strand, asio::execution::context)).add(shared_from_this());
+    asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
+        .add(shared_from_this());
     strand_ = strand;
     home_ = home;
     listener_ = &listener;
 }
 
-void watches::close() noexcept
+void subscriptions::close() noexcept
 {
     listener_ = nullptr;
     attempting_ = false;
     names_.clear();
     pending_.reset();
-    if (const auto last = std::exchange(wire_, nullptr))
+    if (const auto last = std::exchange(connection_, nullptr))
         last->close();
 }
 
-void watches::on_context_end() noexcept
+void subscriptions::on_context_end() noexcept
 {
     listener_ = nullptr;
     attempting_ = false;
     pending_.reset();
-    if (const auto last = std::exchange(wire_, nullptr))
+    if (const auto last = std::exchange(connection_, nullptr))
         last->drop();
     strand_ = {};
 }
 
-void watches::on_fork() noexcept
+void subscriptions::on_fork() noexcept
 {
-    if (const auto last = std::exchange(wire_, nullptr))
+    if (const auto last = std::exchange(connection_, nullptr))
         last->close();
     on_context_end();
 }
 
-void watches::watch(std::string_view name)
+void subscriptions::watch(std::string_view name)
 {
     if (listener_ == nullptr)
         return;
@@ -65,11 +69,11 @@ void watches::watch(std::string_view name)
     if (std::find(sharing.begin(), sharing.end(), name) != sharing.end())
         return;
     sharing.emplace_back(name);
-    if (!wire_) {
-        wire_ = std::make_shared<wire>(strand_, where_);
+    if (!connection_) {
+        connection_ = std::make_shared<reconnecting_connection>(strand_, where_);
         // Later, because this is inside a call.
-        home_->post([self = shared_from_this(), opened = wire_] {
-            if (self->wire_ == opened)
+        home_->post([self = shared_from_this(), opened = connection_] {
+            if (self->connection_ == opened)
                 opened->open(*self);
         });
         return;
@@ -77,7 +81,7 @@ void watches::watch(std::string_view name)
     say("SUBSCRIBE", channel_);
 }
 
-void watches::unwatch(std::string_view name)
+void subscriptions::unwatch(std::string_view name)
 {
     release_channel(name, channel_);
     const auto found = names_.find(channel_);
@@ -88,7 +92,7 @@ void watches::unwatch(std::string_view name)
 }
 
 // All of them again, each confirmed by a push of its own.
-void watches::on_attempt()
+void subscriptions::on_attempt()
 {
     attempting_ = true;
     pending_.reset();
@@ -97,15 +101,16 @@ void watches::on_attempt()
     flush();
 }
 
-void watches::on_lost(error_code)
+void subscriptions::on_lost(error_code)
 {
     attempting_ = false;
     pending_.reset();
 }
 
-void watches::on_push(const std::vector<std::string>& words)
+void subscriptions::on_push(const std::vector<std::string>& words)
 {
-    // "subscribe": the watch is in effect, and a release before it may have been missed. "message": one was published.
+    // "subscribe": the watch is in effect, and a release before it may have been missed. "message":
+    // one was published.
     if (words.size() < 2 || (words[0] != "message" && words[0] != "subscribe"))
         return;
     const auto found = names_.find(words[1]);
@@ -118,18 +123,18 @@ void watches::on_push(const std::vector<std::string>& words)
     }
 }
 
-void watches::on_stray_error(const std::string& text)
+void subscriptions::on_stray_error(const std::string& text)
 {
     const error_code why = classify(text);
-    if (!wire_)
+    if (!connection_)
         return;
     if (why == errc::permission_denied)
-        wire_->reset(why, pause_when_denied);
+        connection_->reset(why, pause_when_denied);
     else
-        wire_->reset(why);
+        connection_->reset(why);
 }
 
-void watches::say(std::string_view verb, std::string_view channel)
+void subscriptions::say(std::string_view verb, std::string_view channel)
 {
     if (!attempting_)
         return;
@@ -140,12 +145,12 @@ void watches::say(std::string_view verb, std::string_view channel)
     pending_->push(verb, channel);
 }
 
-void watches::flush()
+void subscriptions::flush()
 {
-    if (!pending_ || !wire_)
+    if (!pending_ || !connection_)
         return;
     const auto sent = std::exchange(pending_, nullptr);
-    wire_->send(*sent, boost::redis::any_adapter(), {}, [sent](error_code, bool) {});
+    connection_->send(*sent, boost::redis::any_adapter(), {}, [sent](error_code, bool) {});
 }
 
 } // namespace leasehold::redis_store

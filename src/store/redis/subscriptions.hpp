@@ -15,16 +15,21 @@
 
 namespace leasehold::redis_store {
 
-/// The names that are watched, over a connection that is made for the first of them. All on the strand.
+/// The names that are watched, over a connection that is made for the first of them. All on the
+/// strand.
 ///
-/// It is not the one of the commands: a server answers a refused SUBSCRIBE with an error that nothing tells from the answer to the next
-/// command, and answers must not get mixed up where locks are granted.
-class watches final : public wire_user, public detail::context_user, public std::enable_shared_from_this<watches>
+/// It is not the one of the commands: a server answers a refused SUBSCRIBE with an error that
+/// nothing tells from the answer to the next command, and answers must not get mixed up where locks
+/// are granted.
+class subscriptions final : public connection_observer,
+                            public detail::context_observer,
+                            public std::enable_shared_from_this<subscriptions>
 {
 public:
-    explicit watches(const config& where) : where_(where) {}
+    explicit subscriptions(const config& settings) : where_(settings) {}
 
-    void open(const asio::any_io_executor& strand, const std::shared_ptr<gate>& home, store_listener& listener);
+    void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home,
+              store_listener& listener);
     void close() noexcept;
     void watch(std::string_view name);
     void unwatch(std::string_view name);
@@ -42,11 +47,12 @@ private:
 
     const config where_;
     asio::any_io_executor strand_;
-    std::shared_ptr<gate> home_;
+    std::shared_ptr<context_poster> home_;
     store_listener* listener_ = nullptr;
-    std::shared_ptr<wire> wire_;
+    std::shared_ptr<reconnecting_connection> connection_;
     bool attempting_ = false; ///< What is sent now reaches the server, if the connection is made.
-    boost::unordered_flat_map<std::string, std::vector<std::string>> names_; ///< By channel, which "a" and "{a}" share.
+    boost::unordered_flat_map<std::string, std::vector<std::string>>
+        names_; ///< By channel, which "a" and "{a}" share.
     std::shared_ptr<boost::redis::request> pending_;
     std::string channel_;
 };

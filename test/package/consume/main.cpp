@@ -18,13 +18,14 @@ static asio::awaitable<bool> excludes(leasehold::client& locks)
     bool refused = false;
     try {
         const leasehold::lease second = co_await door.async_try_lock();
-    } catch (const boost::system::system_error& error) {
+    }
+    catch (const boost::system::system_error& error) {
         refused = error.code() == leasehold::errc::held;
     }
     const bool held = first.valid() && first.fence() > 0;
     co_await first.async_release();
     co_await locks.async_shutdown();
-    co_return held && refused;
+    co_return held&& refused;
 }
 
 int main()

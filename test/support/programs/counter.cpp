@@ -1,8 +1,8 @@
 // A process that counts under a lock, with many coroutines, until the key `stop` is there:
 //   counter URL COROUTINES LEASE_MS
-// Each reads the counter, waits a little, and writes what it read plus one, all while it holds the lock. The store checks what the lock
-// promises (see the scripts); whatever is found wrong is put into `complaints`.
-// Prints "holding" at its first entry, and "wrote N" at its end.
+// Each reads the counter, waits a little, and writes what it read plus one, all while it holds the
+// lock. The store checks what the lock promises (see the scripts); whatever is found wrong is put
+// into `complaints`. Prints "holding" at its first entry, and "wrote N" at its end.
 #include "support/client_thread.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -27,8 +27,9 @@ using namespace leasehold;
 using namespace leasehold::test;
 namespace asio = boost::asio;
 
-// ARGV fence, process. Enters, and returns the counter; -1 when somebody with a larger fence was in before, -2 when all is over.
-// A marker that is still there was left by somebody whose lease has ended, who has an older fence.
+// ARGV fence, process. Enters, and returns the counter; -1 when somebody with a larger fence was in
+// before, -2 when all is over. A marker that is still there was left by somebody whose lease has
+// ended, who has an older fence.
 const std::string enter_script = R"(
 local mine, last = tonumber(ARGV[1]), tonumber(redis.call('GET', 'last fence') or '0')
 if mine == last then
@@ -48,8 +49,9 @@ end
 return tonumber(redis.call('GET', 'counter') or '0')
 )";
 
-// ARGV fence, process, value. A fenced write, as the user of a lock should make it: who was overtaken writes nothing. Of the others each
-// must write the next number, or one was lost or doubled.
+// ARGV fence, process, value. A fenced write, as the user of a lock should make it: who was
+// overtaken writes nothing. Of the others each must write the next number, or one was lost or
+// doubled.
 const std::string write_script = R"(
 if redis.call('GET', 'last fence') ~= ARGV[1] then
     redis.call('INCR', 'refused')
@@ -89,7 +91,8 @@ public:
             seen = evaluate(enter_script, held);
             if (seen == -1) {
                 overtaken(held);
-            } else if (seen >= 0) {
+            }
+            else if (seen >= 0) {
                 pause.expires_after(std::chrono::milliseconds(1));
                 co_await pause.async_wait(asio::use_awaitable);
                 if (!held.valid())
@@ -98,7 +101,8 @@ public:
                     ++writes;
                 else
                     overtaken(held);
-            } else {
+            }
+            else {
                 evaluate(leave_script, held);
             }
             boost::system::error_code ended; // it may have ended before, which the store has seen
@@ -111,14 +115,17 @@ public:
 private:
     std::int64_t evaluate(const std::string& script, const lease& held, std::int64_t value = 0)
     {
-        return store_.integer({"EVAL", script, "0", std::to_string(held.fence()), std::to_string(::getpid()), std::to_string(value)});
+        return store_.integer({"EVAL", script, "0", std::to_string(held.fence()),
+                               std::to_string(::getpid()), std::to_string(value)});
     }
 
     /// Somebody else was let in: then this lease cannot be valid, however late it is asked.
     void overtaken(const lease& held)
     {
         if (held.valid())
-            store_.done({"RPUSH", "complaints", "valid with fence " + std::to_string(held.fence()) + " while another was in"});
+            store_.done(
+                {"RPUSH", "complaints",
+                 "valid with fence " + std::to_string(held.fence()) + " while another was in"});
     }
 
     mutex lock_;
@@ -136,7 +143,8 @@ int main(int count, char** words)
     const config where = at(std::string(words[1]));
     client locks(context, where);
     locks.async_run([](error_code) {});
-    resp_client store(local_endpoint(where.unix_socket), std::chrono::seconds(60)); // it may be stopped meanwhile
+    resp_client store(local_endpoint(where.unix_socket),
+                      std::chrono::seconds(60)); // it may be stopped meanwhile
     lock_options options;
     options.lease_time = std::chrono::milliseconds(std::stoi(words[3]));
     options.handoff_time = std::chrono::milliseconds(5);

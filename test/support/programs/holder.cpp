@@ -1,11 +1,10 @@
 // A process that takes locks and does as it is told, one line at a time:
 //   holder URL
-//   lock NAME LEASE_MS   → "waiting" when another has it, the first time; then "locked FENCE" or "failed WHY"
-//   try NAME LEASE_MS    → the same, at once
-//   valid                → "valid 0" or "valid 1", at once: from a thread that is not the client's
-//   wall                 → "wall SECONDS", its wall clock
-//   renewed              → "renewed COUNT", how many renewals were confirmed
-//   release              → "released WHY"
+//   lock NAME LEASE_MS   → "waiting" when another has it, the first time; then "locked FENCE" or
+//   "failed WHY" try NAME LEASE_MS    → the same, at once valid                → "valid 0" or
+//   "valid 1", at once: from a thread that is not the client's wall                 → "wall
+//   SECONDS", its wall clock renewed              → "renewed COUNT", how many renewals were
+//   confirmed release              → "released WHY"
 // and by itself "lost WHY". Ends with its input.
 #include "support/client_thread.hpp"
 
@@ -49,14 +48,18 @@ class speaking_observer final : public observer
         if (!std::exchange(said_, true))
             say("waiting");
     }
-    void lost(std::string_view, std::uint64_t, error_code reason) noexcept override { say("lost " + why(reason)); }
+    void lost(std::string_view, std::uint64_t, error_code reason) noexcept override
+    {
+        say("lost " + why(reason));
+    }
     bool said_ = false;
 };
 
 class holder
 {
 public:
-    explicit holder(const std::string& url) : locks_(context_, test::at(url), std::make_shared<speaking_observer>())
+    explicit holder(const std::string& url)
+        : locks_(context_, test::at(url), std::make_shared<speaking_observer>())
     {
         locks_.async_run([](error_code) {});
         runner_ = std::jthread([this] { context_.run(); });
@@ -73,15 +76,20 @@ public:
             int lease = 0;
             in >> name >> lease;
             take(name, milliseconds(lease), verb == "try");
-        } else if (verb == "valid") {
+        }
+        else if (verb == "valid") {
             const std::lock_guard guard(mutex_);
             say(held_.valid() ? "valid 1" : "valid 0");
-        } else if (verb == "wall") {
+        }
+        else if (verb == "wall") {
             const auto now = std::chrono::system_clock::now().time_since_epoch();
-            say("wall " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count()));
-        } else if (verb == "renewed") {
+            say("wall " +
+                std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count()));
+        }
+        else if (verb == "renewed") {
             say("renewed " + std::to_string(locks_.stats().renewed));
-        } else if (verb == "release") {
+        }
+        else if (verb == "release") {
             const std::lock_guard guard(mutex_);
             held_.async_release([](error_code code) { say("released " + why(code)); });
         }

@@ -6,8 +6,9 @@
 
 namespace leasehold::redis_store {
 
-// The names that belong to a lock; Redisson's, so that its locks and these exclude and wake each other.
-// Each is written into a string that is kept for the purpose, so that its memory is used again.
+// The names that belong to a lock; Redisson's, so that its locks and these exclude and wake each
+// other. Each is written into a string that is kept for the purpose, so that its memory is used
+// again.
 
 /// The counter that fences are drawn from.
 void fence_key(std::string_view name, std::string& out);

@@ -30,7 +30,8 @@ const known* find_code(std::string_view word)
 {
     if (word.starts_with('-'))
         word.remove_prefix(1);
-    const auto found = std::find_if(codes.begin(), codes.end(), [&](const known& k) { return k.code == word; });
+    const auto found = std::find_if(codes.begin(), codes.end(),
+                                    [&](const known& k) { return k.code == word; });
     return found == codes.end() ? nullptr : &*found;
 }
 
@@ -121,7 +122,8 @@ std::optional<errc> find_reason(std::string_view text)
 
 bool is_not_serving(std::string_view text)
 {
-    return text.starts_with("LOADING") || text.starts_with("BUSY ") || text.starts_with("MASTERDOWN");
+    return text.starts_with("LOADING") || text.starts_with("BUSY ") ||
+           text.starts_with("MASTERDOWN");
 }
 
 bool is_read_only(std::string_view text)

@@ -21,7 +21,10 @@ struct reply
     bool odd = false;  ///< It is, or holds, something else.
 
     void record(const boost::redis::resp3::node_view& node);
-    bool is(std::size_t count) const noexcept { return error.empty() && !odd && numbers.size() == count; }
+    bool is(std::size_t count) const noexcept
+    {
+        return error.empty() && !odd && numbers.size() == count;
+    }
 };
 
 /// What an error text of the server means, in terms of `store`.
@@ -34,7 +37,8 @@ bool is_script_missing(std::string_view text);
 /// The first code in a text of other words that is known here, such as a log message.
 std::optional<errc> find_reason(std::string_view text);
 
-/// True for the answer of a server that serves nothing for now: it loads its data, runs a long script, or has lost its master.
+/// True for the answer of a server that serves nothing for now: it loads its data, runs a long
+/// script, or has lost its master.
 bool is_not_serving(std::string_view text);
 
 /// True for the answer of a server that was a master and is none any more.

@@ -16,8 +16,9 @@ constexpr bool is_server_time(std::int64_t us) noexcept
     return us > 0 && us < (std::int64_t(1) << 53);
 }
 
-/// What the server's clock shows, by what its answers said. The estimate is behind by the way of an answer and never ahead, unless
-/// that clock steps back: a limit made of it refuses a little early rather than grants late.
+/// What the server's clock shows, by what its answers said. The estimate is behind by the way of an
+/// answer and never ahead, unless that clock steps back: a limit made of it refuses a little early
+/// rather than grants late.
 class server_clock
 {
 public:
@@ -25,16 +26,20 @@ public:
     void learn(std::int64_t server_us, clock::time_point received) noexcept
     {
         using namespace std::chrono;
-        const microseconds ahead = microseconds(server_us) - duration_cast<microseconds>(received.time_since_epoch());
-        // The answer that was fastest is the best. A newer one replaces it after a while, and at once when it is far behind: the server's clock
-        // may have stepped back, and a limit that is too early costs no more than another try.
-        if (!ahead_ || ahead > *ahead_ || ahead < *ahead_ - seconds(1) || received - learned_ > seconds(5)) {
+        const microseconds ahead = microseconds(server_us) -
+                                   duration_cast<microseconds>(received.time_since_epoch());
+        // The answer that was fastest is the best. A newer one replaces it after a while, and at
+        // once when it is far behind: the server's clock may have stepped back, and a limit that is
+        // too early costs no more than another try.
+        if (!ahead_ || ahead > *ahead_ || ahead < *ahead_ - seconds(1) ||
+            received - learned_ > seconds(5)) {
             ahead_ = ahead;
             learned_ = received;
         }
     }
 
-    /// The server's time in microseconds that is `budget` from `now`; 0, which means none, when nothing is known.
+    /// The server's time in microseconds that is `budget` from `now`; 0, which means none, when
+    /// nothing is known.
     std::int64_t limit(clock::time_point now, std::chrono::milliseconds budget) const noexcept
     {
         using namespace std::chrono;

@@ -14,25 +14,35 @@ template <class Connection>
 class connection_of final : public connection
 {
 public:
-    connection_of(typename Connection::executor_type strand, asio::ssl::context tls, boost::redis::logger log)
+    connection_of(typename Connection::executor_type strand, asio::ssl::context tls,
+                  boost::redis::logger log)
         : connection_(std::move(strand), std::move(tls), std::move(log))
     {}
 
-    void run(const boost::redis::config& where, ended done) override { connection_.async_run(where, std::move(done)); }
-
-    void execute(const boost::redis::request& what, boost::redis::any_adapter adapter, asio::cancellation_slot slot,
-                 executed done) override
+    void run(const boost::redis::config& settings, ended done) override
     {
-        // A lambda has no executor of its own, so the connection's is used as it is, and not an erased copy of it.
-        connection_.async_exec(what, std::move(adapter),
-                               asio::bind_cancellation_slot(slot, [done = std::move(done)](error_code error, std::size_t size) mutable {
-                                   std::move(done)(error, size);
-                               }));
+        connection_.async_run(settings, std::move(done));
     }
 
-    void set_receive_response(boost::redis::any_adapter adapter) override { connection_.set_receive_response(adapter); }
+    void execute(const boost::redis::request& request, boost::redis::any_adapter adapter,
+                 asio::cancellation_slot slot, executed done) override
+    {
+        // A lambda has no executor of its own, so the connection's is used as it is, and not an
+        // erased copy of it.
+        connection_.async_exec(
+            request, std::move(adapter),
+            asio::bind_cancellation_slot(
+                slot, [done = std::move(done)](error_code error, std::size_t size) mutable {
+                    std::move(done)(error, size);
+                }));
+    }
+
+    void set_receive_response(boost::redis::any_adapter adapter) override
+    {
+        connection_.set_receive_response(adapter);
+    }
     void receive(ended done) override { connection_.async_receive2(std::move(done)); }
-    void cancel(boost::redis::operation what) override { connection_.cancel(what); }
+    void cancel(boost::redis::operation operation) override { connection_.cancel(operation); }
     std::size_t commands_sent() const override { return connection_.get_usage().commands_sent; }
 
 private:
@@ -41,13 +51,17 @@ private:
 
 } // namespace
 
-std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand, asio::ssl::context tls, boost::redis::logger log)
+std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
+                                            asio::ssl::context tls, boost::redis::logger log)
 {
-    // Boost.Redis makes a dozen steps for each request, each with copies of its executor: those of a known one cost a seventh less in all.
+    // Boost.Redis makes a dozen steps for each request, each with copies of its executor: those of
+    // a known one cost a seventh less in all.
     using known = asio::strand<asio::io_context::executor_type>;
     if (const auto* on_io_context = strand.target<known>())
-        return std::make_unique<connection_of<boost::redis::basic_connection<known>>>(*on_io_context, std::move(tls), std::move(log));
-    return std::make_unique<connection_of<boost::redis::connection>>(strand, std::move(tls), std::move(log));
+        return std::make_unique<connection_of<boost::redis::basic_connection<known>>>(
+            *on_io_context, std::move(tls), std::move(log));
+    return std::make_unique<connection_of<boost::redis::connection>>(strand, std::move(tls),
+                                                                     std::move(log));
 }
 
 } // namespace leasehold::redis_store

@@ -20,7 +20,8 @@ namespace leasehold::redis_store {
 
 namespace asio = boost::asio;
 
-/// What the library needs of a Boost.Redis connection, whatever executor that one is made for. Its handlers run where the connection does.
+/// What the library needs of a Boost.Redis connection, whatever executor that one is made for. Its
+/// handlers run where the connection does.
 class connection
 {
 public:
@@ -29,17 +30,18 @@ public:
 
     virtual ~connection() = default;
 
-    virtual void run(const boost::redis::config& where, ended done) = 0;
-    virtual void execute(const boost::redis::request& what, boost::redis::any_adapter adapter, asio::cancellation_slot slot,
-                         executed done) = 0;
+    virtual void run(const boost::redis::config& settings, ended done) = 0;
+    virtual void execute(const boost::redis::request& request, boost::redis::any_adapter adapter,
+                         asio::cancellation_slot slot, executed done) = 0;
     virtual void set_receive_response(boost::redis::any_adapter adapter) = 0;
     virtual void receive(ended done) = 0;
-    virtual void cancel(boost::redis::operation what) = 0;
+    virtual void cancel(boost::redis::operation operation) = 0;
     [[nodiscard]] virtual std::size_t commands_sent() const = 0;
 };
 
 /// A connection on a strand.
-std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand, asio::ssl::context tls, boost::redis::logger log);
+std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
+                                            asio::ssl::context tls, boost::redis::logger log);
 
 } // namespace leasehold::redis_store
 

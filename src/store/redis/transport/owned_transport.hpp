@@ -10,7 +10,7 @@
 namespace leasehold::redis_store {
 
 /// A link over a connection of the library's own, on the strand itself.
-std::shared_ptr<link> make_own_link(const config& where);
+std::shared_ptr<transport> make_owned_transport(const config& settings);
 
 } // namespace leasehold::redis_store
 

@@ -9,8 +9,9 @@
 
 namespace leasehold::redis_store {
 
-/// What a server says without being asked, until somebody takes it: push messages, and errors that answer no command.
-class pushes
+/// What a server says without being asked, until somebody takes it: push messages, and errors that
+/// answer no command.
+class push_inbox
 {
 public:
     using words = std::vector<std::string>;

@@ -13,12 +13,13 @@
 
 namespace leasehold::redis_store {
 
-/// The first that a new connection is asked: does it serve commands, and what time is it there? It brings the scripts along.
-/// It waits for the connection, so that its answer tells that there is one.
-class probe
+/// The first that a new connection is asked: does it serve commands, and what time is it there? It
+/// brings the scripts along. It waits for the connection, so that its answer tells that there is
+/// one.
+class readiness_check
 {
 public:
-    probe();
+    readiness_check();
 
     /// The probe must outlive it.
     boost::redis::any_adapter adapter();

@@ -22,13 +22,14 @@ namespace leasehold::redis_store {
 
 namespace asio = boost::asio;
 
-class wire;
+class reconnecting_connection;
 
 /// Told about a wire, on its strand.
-class wire_user
+class connection_observer
 {
 public:
-    /// An attempt to connect begins. What is sent from here on goes out first, when there is a connection.
+    /// An attempt to connect begins. What is sent from here on goes out first, when there is a
+    /// connection.
     virtual void on_attempt() = 0;
     /// The attempt, or the connection, ended. What was sent ends soon.
     virtual void on_lost(error_code why) = 0;
@@ -37,19 +38,20 @@ public:
     virtual void on_stray_error(const std::string&) {}
 
 protected:
-    ~wire_user() = default;
+    ~connection_observer() = default;
 };
 
 /// A connection of the library's own that is made again whenever it is lost. All on one strand.
 ///
-/// Boost.Redis would reconnect by itself but tells nobody; here each of its runs is one connection, so that its beginning and its end
-/// are seen. Operations hold the wire, because theirs hold bare pointers into the connection.
-class wire final : public std::enable_shared_from_this<wire>
+/// Boost.Redis would reconnect by itself but tells nobody; here each of its runs is one connection,
+/// so that its beginning and its end are seen. Operations hold the wire, because theirs hold bare
+/// pointers into the connection.
+class reconnecting_connection final : public std::enable_shared_from_this<reconnecting_connection>
 {
 public:
-    wire(const asio::any_io_executor& strand, const config& where);
+    reconnecting_connection(const asio::any_io_executor& strand, const config& settings);
 
-    void open(wire_user& user);
+    void open(connection_observer& user);
     /// The user is not told anything any more; all ends soon.
     void close() noexcept;
     /// Closes the connection, for this reason, and makes it again after the pause.
@@ -58,14 +60,17 @@ public:
     /// The context ends: nothing more can be cancelled or awaited.
     void drop() noexcept;
 
-    /// `done(error_code, bool sent)`; when `sent` is false no byte of the request has left.
+    /// `done(error_code, bool written)`; when `written` is false no byte of the request has left.
     template <class Done>
-    void send(const boost::redis::request& what, boost::redis::any_adapter adapter, asio::cancellation_slot slot, Done done)
+    void send(const boost::redis::request& request, boost::redis::any_adapter adapter,
+              asio::cancellation_slot slot, Done done)
     {
         const std::size_t before = connection_->commands_sent();
-        // The writer takes all that waits at once: as long as it has not taken anything, it has not taken this.
-        connection_->execute(what, std::move(adapter), slot,
-                             [self = shared_from_this(), before, done = std::move(done)](error_code error, std::size_t) mutable {
+        // The writer takes all that waits at once: as long as it has not taken anything, it has not
+        // taken this.
+        connection_->execute(request, std::move(adapter), slot,
+                             [self = shared_from_this(), before,
+                              done = std::move(done)](error_code error, std::size_t) mutable {
                                  done(error, self->connection_->commands_sent() != before);
                              });
     }
@@ -78,12 +83,12 @@ private:
 
     const boost::redis::config settings_;
     const std::chrono::milliseconds pause_;
-    wire_user* user_ = nullptr;
+    connection_observer* observer_ = nullptr;
     bool running_ = false;
-    std::string complaints_;    ///< What Boost.Redis logged as errors during this attempt.
+    std::string complaints_; ///< What Boost.Redis logged as errors during this attempt.
     error_code reset_reason_;
     std::optional<std::chrono::milliseconds> next_pause_;
-    pushes pushes_;
+    push_inbox pushes_;
     const std::unique_ptr<connection> connection_;
     asio::steady_timer timer_;
 };

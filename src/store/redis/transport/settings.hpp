@@ -8,11 +8,13 @@
 
 namespace leasehold::redis_store {
 
-/// How Boost.Redis is told where to connect to. Its own reconnecting is off: see `wire`.
-boost::redis::config connection_settings(const config& where);
+/// How Boost.Redis is told where to connect to. Its own reconnecting is off: see
+/// `reconnecting_connection`.
+boost::redis::config connection_settings(const config& settings);
 
-/// @throws boost::system::system_error `errc::invalid_option` when the trusted certificates cannot be read.
-boost::asio::ssl::context tls_settings(const config& where);
+/// @throws boost::system::system_error `errc::invalid_option` when the trusted certificates cannot
+/// be read.
+boost::asio::ssl::context tls_settings(const config& settings);
 
 } // namespace leasehold::redis_store
 

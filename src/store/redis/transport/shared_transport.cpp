@@ -14,11 +14,12 @@ namespace leasehold::redis_store {
 namespace {
 
 /// The connection, and the way to the executor where alone it may be touched.
-class other_side final : public detail::context_user
+class other_side final : public detail::context_observer
 {
 public:
-    explicit other_side(std::shared_ptr<boost::redis::connection> what)
-        : connection_(std::move(what)), way_(gate::make(connection_->get_executor()))
+    explicit other_side(std::shared_ptr<boost::redis::connection> connection)
+        : connection_(std::move(connection)),
+          way_(context_poster::make(connection_->get_executor()))
     {}
 
     /// Calls `function(connection)` there. False when that context has ended.
@@ -40,17 +41,21 @@ public:
 
 private:
     std::shared_ptr<boost::redis::connection> connection_;
-    std::shared_ptr<gate> way_;
+    std::shared_ptr<context_poster> way_;
 };
 
-/// Tells home what became of a request, also when its handler is destroyed uncalled because the connection's context ended.
-/// `Tell(error_code, bool sent)` runs at home.
+/// Tells home what became of a request, also when its handler is destroyed uncalled because the
+/// connection's context ended. `Tell(error_code, bool written)` runs at home.
 template <class Tell>
 class report
 {
 public:
-    report(std::shared_ptr<gate> home, Tell tell) : home_(std::move(home)), tell_(std::move(tell)) {}
-    report(report&& other) noexcept : home_(std::exchange(other.home_, nullptr)), tell_(std::move(other.tell_)) {}
+    report(std::shared_ptr<context_poster> home, Tell tell)
+        : home_(std::move(home)), tell_(std::move(tell))
+    {}
+    report(report&& other) noexcept
+        : home_(std::exchange(other.home_, nullptr)), tell_(std::move(other.tell_))
+    {}
     report& operator=(report&&) = delete;
     ~report()
     {
@@ -58,118 +63,132 @@ public:
             now(asio::error::operation_aborted, true);
     }
 
-    void now(error_code error, bool sent)
+    void now(error_code error, bool written)
     {
         const auto way = std::exchange(home_, nullptr);
-        way->post([tell = std::move(tell_), error, sent]() mutable { tell(error, sent); });
+        way->post([tell = std::move(tell_), error, written]() mutable { tell(error, written); });
     }
 
 private:
-    std::shared_ptr<gate> home_;
+    std::shared_ptr<context_poster> home_;
     Tell tell_;
 };
 
 template <class Tell>
-void execute(boost::redis::connection& connection, const boost::redis::request& what, boost::redis::any_adapter adapter,
-             asio::cancellation_slot slot, report<Tell> done)
+void execute(boost::redis::connection& connection, const boost::redis::request& request,
+             boost::redis::any_adapter adapter, asio::cancellation_slot slot, report<Tell> done)
 {
     const std::size_t before = connection.get_usage().commands_sent;
-    // The writer takes all that waits at once: as long as it has not taken anything, it has not taken this.
+    // The writer takes all that waits at once: as long as it has not taken anything, it has not
+    // taken this.
     connection.async_exec(
-        what, std::move(adapter),
-        asio::bind_cancellation_slot(slot, [&connection, before, done = std::move(done)](error_code error, std::size_t) mutable {
+        request, std::move(adapter),
+        asio::bind_cancellation_slot(slot, [&connection, before, done = std::move(done)](
+                                               error_code error, std::size_t) mutable {
             done.now(error, connection.get_usage().commands_sent != before);
         }));
 }
 
-class borrowed_link final : public link, public std::enable_shared_from_this<borrowed_link>
+class shared_transport final : public transport,
+                               public std::enable_shared_from_this<shared_transport>
 {
 public:
-    borrowed_link(std::shared_ptr<boost::redis::connection> connection, std::chrono::milliseconds pause)
+    shared_transport(std::shared_ptr<boost::redis::connection> connection,
+                     std::chrono::milliseconds pause)
         : pause_(pause), there_(std::make_shared<other_side>(connection))
     {
-        asio::use_service<detail::context_watch>(
+        asio::use_service<detail::context_lifetime>(
             asio::query(connection->get_executor(), asio::execution::context))
             .add(there_);
     }
 
-    void open(const asio::any_io_executor& strand, const std::shared_ptr<gate>& home, link_user& user) override
+    void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home,
+              transport_observer& user) override
     {
         home_ = home;
-        user_ = &user;
+        observer_ = &user;
         timer_.emplace(strand);
         ask();
     }
 
     void close() noexcept override
     {
-        user_ = nullptr;
+        observer_ = nullptr;
         // What is under way keeps this, perhaps until after the strand's context has ended.
         timer_.reset();
-        if (const auto asked = std::exchange(probe_, nullptr))
-            there_->post(there_, [asked](auto&) { asked->cancel.emit(asio::cancellation_type::terminal); });
+        if (const auto asked = std::exchange(check_, nullptr))
+            there_->post(there_,
+                         [asked](auto&) { asked->cancel.emit(asio::cancellation_type::terminal); });
         for (const auto& each : std::exchange(under_way_, {}))
             abandon(each);
     }
 
     void drop() noexcept override
     {
-        user_ = nullptr;
+        observer_ = nullptr;
         timer_.reset();
-        probe_.reset();
+        check_.reset();
         under_way_.clear();
     }
 
-    void send(const std::shared_ptr<batch>& what) override
+    void send(const std::shared_ptr<batch>& sent) override
     {
-        under_way_.push_back(what);
-        report end(home_, [self = shared_from_this(), what](error_code error, bool sent) { self->on_end(what, error, sent); });
-        const bool posted =
-            there_->post(there_, [what, done = std::move(end)](boost::redis::connection& connection) mutable {
-                execute(connection, what->request, what->adapter(), what->abandon.slot(), std::move(done));
+        under_way_.push_back(sent);
+        report end(home_, [self = shared_from_this(), sent](error_code error, bool written) {
+            self->on_end(sent, error, written);
+        });
+        const bool posted = there_->post(
+            there_, [sent, done = std::move(end)](boost::redis::connection& connection) mutable {
+                execute(connection, sent->request, sent->adapter(), sent->abandon.slot(),
+                        std::move(done));
             });
         static_cast<void>(posted); // the report that is destroyed tells as much
     }
 
-    void abandon(const std::shared_ptr<batch>& what) override
+    void abandon(const std::shared_ptr<batch>& sent) override
     {
-        there_->post(there_, [what](auto&) { what->abandon.emit(asio::cancellation_type::terminal); });
+        there_->post(there_,
+                     [sent](auto&) { sent->abandon.emit(asio::cancellation_type::terminal); });
     }
 
 private:
-    void on_end(const std::shared_ptr<batch>& what, error_code error, bool sent)
+    void on_end(const std::shared_ptr<batch>& sent, error_code error, bool written)
     {
-        std::erase(under_way_, what);
-        if (error && user_ != nullptr) {
-            user_->on_down(errc::store_unavailable);
+        std::erase(under_way_, sent);
+        if (error && observer_ != nullptr) {
+            observer_->on_down(errc::store_unavailable);
             ask();
         }
-        const error_code unanswered = sent ? errc::outcome_unknown : errc::store_unavailable;
-        const auto owner = what->owner;
+        const error_code unanswered = written ? errc::outcome_unknown : errc::store_unavailable;
+        const auto owner = sent->owner;
         if (owner)
-            owner->on_end(what, error ? unanswered : error_code());
+            owner->on_end(sent, error ? unanswered : error_code());
     }
 
     // The question waits for the connection; its answer is the sign that there is one.
     void ask()
     {
-        if (probe_ || user_ == nullptr)
+        if (check_ || observer_ == nullptr)
             return;
-        probe_ = std::make_shared<probe>();
-        report end(home_, [self = shared_from_this(), asked = probe_](error_code error, bool) { self->on_answer(asked, error); });
-        there_->post(there_, [asked = probe_, done = std::move(end)](boost::redis::connection& connection) mutable {
-            execute(connection, asked->request, asked->adapter(), asked->cancel.slot(), std::move(done));
+        check_ = std::make_shared<readiness_check>();
+        report end(home_, [self = shared_from_this(), asked = check_](error_code error, bool) {
+            self->on_answer(asked, error);
+        });
+        there_->post(there_, [asked = check_,
+                              done = std::move(end)](boost::redis::connection& connection) mutable {
+            execute(connection, asked->request, asked->adapter(), asked->cancel.slot(),
+                    std::move(done));
         });
     }
 
-    void on_answer(const std::shared_ptr<probe>& asked, error_code error)
+    void on_answer(const std::shared_ptr<readiness_check>& asked, error_code error)
     {
-        if (user_ == nullptr || probe_ != asked)
+        if (observer_ == nullptr || check_ != asked)
             return;
-        probe_.reset();
+        check_.reset();
         if (!error && !asked->refused())
-            return user_->on_up(asked->server_us());
-        user_->on_down(error ? errc::store_unavailable : errc::store_refused);
+            return observer_->on_up(asked->server_us());
+        observer_->on_down(error ? errc::store_unavailable : errc::store_refused);
         if (!timer_)
             return;
         timer_->expires_after(pause_);
@@ -181,19 +200,19 @@ private:
 
     const std::chrono::milliseconds pause_;
     const std::shared_ptr<other_side> there_;
-    std::shared_ptr<gate> home_;
-    link_user* user_ = nullptr;
+    std::shared_ptr<context_poster> home_;
+    transport_observer* observer_ = nullptr;
     std::optional<asio::steady_timer> timer_;
-    std::shared_ptr<probe> probe_;
+    std::shared_ptr<readiness_check> check_;
     std::vector<std::shared_ptr<batch>> under_way_;
 };
 
 } // namespace
 
-std::shared_ptr<link> make_borrowed_link(std::shared_ptr<boost::redis::connection> connection,
-                                         std::chrono::milliseconds pause)
+std::shared_ptr<transport> make_shared_transport(
+    std::shared_ptr<boost::redis::connection> connection, std::chrono::milliseconds pause)
 {
-    return std::make_shared<borrowed_link>(std::move(connection), pause);
+    return std::make_shared<shared_transport>(std::move(connection), pause);
 }
 
 } // namespace leasehold::redis_store

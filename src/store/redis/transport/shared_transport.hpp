@@ -14,8 +14,8 @@ namespace leasehold::redis_store {
 
 /// A link over a connection that the application runs, on whatever executor it lives.
 /// @param pause Before the connection is asked again whether it serves.
-std::shared_ptr<link> make_borrowed_link(std::shared_ptr<boost::redis::connection> connection,
-                                         std::chrono::milliseconds pause);
+std::shared_ptr<transport> make_shared_transport(
+    std::shared_ptr<boost::redis::connection> connection, std::chrono::milliseconds pause);
 
 } // namespace leasehold::redis_store
 

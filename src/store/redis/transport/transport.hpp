@@ -16,7 +16,7 @@ namespace leasehold::redis_store {
 class batch;
 
 /// Told about a link, on the strand.
-class link_user
+class transport_observer
 {
 public:
     /// Commands can be served. `server_us`: the server's time, unless this user may not ask for it.
@@ -25,22 +25,23 @@ public:
     virtual void on_down(error_code why) = 0;
 
 protected:
-    ~link_user() = default;
+    ~transport_observer() = default;
 };
 
 /// The way of batches to a server. Every function is called on the strand.
-class link
+class transport
 {
 public:
-    virtual ~link() = default;
+    virtual ~transport() = default;
 
-    virtual void open(const asio::any_io_executor& strand, const std::shared_ptr<gate>& home, link_user& user) = 0;
+    virtual void open(const asio::any_io_executor& strand,
+                      const std::shared_ptr<context_poster>& home, transport_observer& user) = 0;
     /// The user is not called any more; what was sent ends soon.
     virtual void close() noexcept = 0;
     /// Its owner is told the end of it, later.
-    virtual void send(const std::shared_ptr<batch>& what) = 0;
+    virtual void send(const std::shared_ptr<batch>& sent) = 0;
     /// Ends a batch that takes too long.
-    virtual void abandon(const std::shared_ptr<batch>& what) = 0;
+    virtual void abandon(const std::shared_ptr<batch>& sent) = 0;
     /// The server is not a master any more: another one has to be looked for.
     virtual void on_read_only() {}
     /// The strand's context ends: lets go of all that belongs to it.

@@ -1,0 +1,31 @@
+#ifndef LEASEHOLD_DETAIL_ACCESS_HPP
+#define LEASEHOLD_DETAIL_ACCESS_HPP
+
+#include <leasehold/client.hpp>
+#include <leasehold/detail/fwd.hpp>
+#include <leasehold/lease.hpp>
+
+#include <utility>
+
+namespace leasehold::detail {
+
+/// Where the library reaches what its public types keep to themselves. Not for users.
+struct access
+{
+    [[nodiscard]] static lease make_lease(lease_state_ptr state) noexcept
+    {
+        return lease(std::move(state));
+    }
+    [[nodiscard]] static client make_client(client_state_ptr state) noexcept
+    {
+        return client(std::move(state));
+    }
+    [[nodiscard]] static const client_state_ptr& state_of(const client& c) noexcept
+    {
+        return c.state_;
+    }
+};
+
+} // namespace leasehold::detail
+
+#endif
