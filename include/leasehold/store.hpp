@@ -17,17 +17,32 @@ namespace leasehold {
 
 namespace asio = boost::asio;
 
+/// How many may hold one name at a time.
+enum class lock_mode : std::uint8_t
+{
+    exclusive, ///< One owner.
+    shared,    ///< Any number of owners of this mode, or one exclusive owner.
+    permits,   ///< Owners that together have no more permits than the capacity.
+};
+
 /// Asks for a lock. The views are valid during the call only.
 struct acquire_request
 {
     std::string_view name;
     std::string_view owner; ///< Made for this acquisition, never used before. Not empty.
-    std::string_view
-        entry; ///< Empty: take the lock. Otherwise: enter again, under an id made for this entry.
-    std::chrono::milliseconds lease; ///< Time to live asked for; > 0.
-    std::uint32_t fences = 1; ///< How many fences to reserve, >= 1; the store may reserve fewer.
-    std::chrono::milliseconds
-        budget; ///< The caller gives up this long after the call; the store must not grant later.
+    std::string_view entry; ///< Empty: take the lock. Otherwise a re-entry: the id made for it.
+    std::chrono::milliseconds lease;  ///< Time to live asked for; > 0.
+    std::uint32_t fences = 1;         ///< Fences to reserve, >= 1; the store may reserve fewer.
+    std::chrono::milliseconds budget; ///< The caller gives up this long after the call; the store
+                                      ///< must not grant later.
+
+    lock_mode mode = lock_mode::exclusive; ///< One that `store_traits` names.
+    std::uint32_t permits = 1;             ///< Asked for; mode `permits` only.
+    std::uint32_t capacity = 1; ///< Permits of the name; the same in all requests; mode `permits`.
+    std::uint64_t fence_floor = 0;               ///< The fences granted are larger than this.
+    std::uint32_t replica_acks = 0;              ///< Replicas that have to confirm the grant.
+    std::chrono::milliseconds replica_timeout{}; ///< How long they have for it.
+    bool waits = false; ///< Joins the store's line when it is held; needs `store_traits::queues`.
 };
 
 /// What the store said to an `acquire_request`.
@@ -35,12 +50,12 @@ struct acquire_reply
 {
     enum class outcome : std::uint8_t
     {
-        granted, ///< The owner is in. `first_fence` and `fences` are set when the lock was taken
-                 ///< (not for entries).
-        held, ///< Another owner has it, for `remaining` more unless renewed; negative when it never
-              ///< expires.
-        late, ///< The request reached the store after its budget; nothing was touched.
-        gone, ///< Cannot enter again: the owner is not in.
+        granted, ///< The owner holds the lock. `first_fence` and `fences` are set when the lock was
+                 ///< taken (not for re-entries).
+        held,    ///< Another owner holds it, for `remaining` more unless renewed; negative when it
+                 ///< never expires.
+        late,    ///< The request reached the store after its budget; nothing was touched.
+        gone,    ///< No re-entry: the owner does not hold the lock.
     };
     outcome result = outcome::held;
     std::uint32_t fences = 0;
@@ -59,10 +74,10 @@ struct renewal
 
 enum class renewal_result : std::uint8_t
 {
-    gone, ///< The owner, or this entry, is not in: there is no key, another has it, or the store
-          ///< lost the entry. Nothing was created.
-    renewed,
-    failed, ///< Not executed; nothing is known.
+    gone,    ///< The owner, or this entry, does not hold the lock: there is no key, another owner
+             ///< has it, or the store lost the entry. Nothing was created.
+    renewed, ///< It lives for the lease time from the sending of the request, or longer.
+    failed,  ///< Not executed; nothing is known.
 };
 
 /// Leaves a lock. The views are valid during the call only.
@@ -77,13 +92,42 @@ struct release_reply
 {
     enum class outcome : std::uint8_t
     {
-        freed,     ///< Nobody is in any more; those who watch the name were told.
-        left,      ///< Left, but other entries of the same owner are still in.
-        not_owner, ///< The owner, or this entry, is not in. Nothing was touched.
+        freed,     ///< Nobody holds it any more; those who watch the name were told.
+        left,      ///< Left, but other entries of the same owner still hold it.
+        not_owner, ///< The owner, or this entry, does not hold it. Nothing was touched.
     };
     outcome result = outcome::not_owner;
-    std::uint64_t receivers =
-        0; ///< When freed: how many watchers of all processes were told, this client included.
+    std::uint64_t receivers = 0; ///< When freed: how many watchers of all processes were told, this
+                                 ///< client included.
+};
+
+/// What can be reached or not as a whole: a server, a shard. A store with one server has one, 0.
+using store_partition = std::uint32_t;
+
+/// What a store can do. The same for as long as it lives; the client adapts to it.
+struct store_traits
+{
+    /// Where fences come from, and so what takes them back.
+    enum class fence_source : std::uint8_t
+    {
+        counter_over_clock, ///< A counter with the store's clock as its floor: only a loss of data
+                            ///< together with a clock that stepped back.
+        counter,            ///< A counter: a loss of data.
+        quorum,             ///< A vote of members: the loss of data of too many of them.
+    };
+
+    bool announces = true; ///< Tells those who watch a name of its releases. Otherwise the client
+                           ///< looks by itself, with the backoff of the options.
+    bool queues = false;   ///< Keeps a line for each name: honours `acquire_request::waits`.
+    bool refuses_late = true;  ///< Refuses an acquire that reaches it after its budget. Otherwise
+                               ///< such an acquire may still run until its connection's end was
+                               ///< confirmed, and the client releases it again a lease time later.
+    bool shared = false;       ///< Mode `shared`.
+    bool permits = false;      ///< Mode `permits`.
+    bool replica_acks = false; ///< Honours `acquire_request::replica_acks`.
+    std::chrono::milliseconds smallest_lease{1}; ///< Shorter ones are refused, `not_supported`.
+    std::chrono::milliseconds grain{1};          ///< Times to live are rounded up to this.
+    fence_source fences = fence_source::counter_over_clock;
 };
 
 /// What a store tells its client. Called on the strand that was given to `store::open`, never
@@ -92,36 +136,51 @@ class LEASEHOLD_EXPORT store_listener
 {
 public:
     /// The name may be free: a release was published, or the watch has just begun (again) and one
-    /// may have been missed. A hint and no more; it may be lost, doubled, late or untrue.
+    /// may have been missed. No more than a reason to look: it may be lost, doubled, late or
+    /// untrue.
     virtual void on_hint(std::string_view name) = 0;
 
-    /// The store can be reached (again). Whatever it held may be gone.
-    virtual void on_connected() = 0;
+    /// The partition can be reached (again). Whatever it held may be gone.
+    virtual void on_connected(store_partition partition) = 0;
 
-    /// The store cannot be reached; `why` says what is known. May be called again with a newer
-    /// reason.
-    virtual void on_disconnected(error_code why) = 0;
+    /// The partition cannot be reached; `why` says what is known. May be called again with a newer
+    /// reason. Names of other partitions are not affected.
+    virtual void on_disconnected(store_partition partition, error_code why) = 0;
 
 protected:
     ~store_listener() = default;
 };
 
 /// Where locks are kept. Speaks in locks, not in Redis: derive from it to keep them elsewhere.
+/// `testing/store_contract.hpp` holds what is said here as tests that run on any store.
 ///
 /// @par Threads
-/// Every function is called on one strand, and every handler and listener function must be invoked
-/// on it.
+/// Every function but `traits` is called on one strand, and every handler and listener function
+/// must be invoked on it.
 /// @par Completion
 /// Each handler is invoked exactly once, never inside the initiating call, and also after `close`.
 /// There is no time limit to keep: the client stops waiting by itself; but a handler must not be
-/// kept for ever.
+/// kept for ever. When the context of the strand ends, handlers are destroyed instead.
+/// @par Order
+/// Requests for one name over one connection take effect in the order of the calls; a client that
+/// releases what it gave up on relies on it. Requests for different names have no order. Handlers
+/// of one name are invoked in the order of the calls, unless one of them failed.
+/// @par Lifetime of arguments
+/// Views in requests, and the span of a batch, are valid during the call only: a store that sends
+/// later copies what it needs.
+/// @par Exceptions
+/// The initiating functions may throw `std::bad_alloc` and then have not begun: nothing was sent
+/// and the handler is destroyed. They throw nothing else. A listener function may throw what user
+/// code throws; the store lets it pass to the strand.
 /// @par Errors
+/// A handler is called with one of these and no other:
 ///  - `errc::store_unavailable`: the request was not executed and will not be.
 ///  - `errc::store_refused`: the store answered that it did not execute it, and may do so later
-///  (busy, loading, read-only, full).
+///    (busy, loading, read-only, full).
 ///  - `errc::outcome_unknown`: the request was handed over and the answer never came. It may have
-///  run, or still run.
-///  - `errc::wrong_type`, `errc::permission_denied`: not executed, and trying again does not help.
+///    run, or still run.
+///  - `errc::wrong_type`, `errc::permission_denied`, `errc::not_supported`, `errc::invalid_name`:
+///    not executed, and trying again does not help.
 /// @par What must be atomic
 /// Each request is one atomic step. All are idempotent for the same owner and entry: an acquire
 /// that runs twice counts once and takes no second fence that could be mistaken for another's; a
@@ -139,6 +198,17 @@ public:
     store& operator=(const store&) = delete;
     virtual ~store() = default;
 
+    /// What this store can do. From any thread, also before `open`.
+    [[nodiscard]] virtual store_traits traits() const noexcept { return {}; }
+
+    /// The partition that the name is in now. It may change while the store is open, when a name
+    /// moves from one shard to another.
+    [[nodiscard]] virtual store_partition partition_of(std::string_view name) const noexcept
+    {
+        static_cast<void>(name);
+        return 0;
+    }
+
     /// Starts to connect, and goes on for ever: a lost connection is made again. Called once.
     /// `listener` stays valid until `close` was called or the store was destroyed.
     virtual void open(const asio::any_io_executor& strand, store_listener& listener) = 0;
@@ -149,14 +219,16 @@ public:
 
     virtual void async_acquire(const acquire_request& request, acquire_handler handler) = 0;
 
-    /// One result per renewal, in their order. Never creates a lock and never shortens one.
+    /// One result per renewal, in their order. Never creates a lock and never shortens one. Those
+    /// of a partition that cannot be reached are `failed` and do not delay the others; the error
+    /// code is set when none was executed.
     virtual void async_renew(std::span<const renewal> renewals, renew_handler handler) = 0;
 
     virtual void async_release(const release_request& request, release_handler handler) = 0;
 
     /// From now on `store_listener::on_hint` is called when the name is released by anyone, and
     /// once when the watch is in effect. Restored after a reconnect. Watching twice is the same as
-    /// once.
+    /// once. Without `store_traits::announces` these do nothing.
     virtual void watch(std::string_view name) = 0;
     virtual void unwatch(std::string_view name) = 0;
 };

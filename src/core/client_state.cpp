@@ -178,7 +178,7 @@ void client_state::on_hint(std::string_view name)
     });
 }
 
-void client_state::on_connected()
+void client_state::on_connected(store_partition)
 {
     turn([this] {
         online_ = true;
@@ -197,7 +197,7 @@ void client_state::on_connected()
     });
 }
 
-void client_state::on_disconnected(error_code why)
+void client_state::on_disconnected(store_partition, error_code why)
 {
     turn([this, why] {
         if (std::exchange(online_, false))

@@ -70,8 +70,8 @@ private:
     };
 
     void on_hint(std::string_view name) override;
-    void on_connected() override;
-    void on_disconnected(error_code why) override;
+    void on_connected(store_partition) override;
+    void on_disconnected(store_partition, error_code why) override;
     void on_answer() override;
     void on_all_returned() override;
     void on_context_end() noexcept override;

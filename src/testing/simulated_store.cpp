@@ -395,7 +395,7 @@ void simulated_store::lost(std::uint64_t connection)
     const auto unknown = std::exchange(pending_, {});
     if (host_.time.traced())
         line("connection lost");
-    listener_->on_disconnected(errc::store_unavailable);
+    listener_->on_disconnected(0, errc::store_unavailable);
     answer none{.failed = errc::outcome_unknown, .acquired = {}, .released = {}, .renewed = {}};
     for (const call_ptr& each : unknown)
         finish(*each, none);
@@ -460,7 +460,7 @@ void simulated_store::connected(std::int64_t server_us)
     host_.told(step::connected);
     for (const std::string& each : watched_)
         subscribe(each);
-    listener_->on_connected();
+    listener_->on_connected(0);
 }
 
 void simulated_store::watch_time()

@@ -191,8 +191,8 @@ private:
     }
 
     void on_hint(std::string_view) override { fail("a hint without a watch"); }
-    void on_connected() override {}
-    void on_disconnected(error_code) override {}
+    void on_connected(store_partition) override {}
+    void on_disconnected(store_partition, error_code) override {}
 
     // The connection.
 

@@ -418,7 +418,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_password_is_told_until_it_is_right)
     run_until(context, [&] { return session.disconnected > 0; });
     BOOST_TEST((session.why == errc::permission_denied));
     BOOST_TEST((session.acquire(take("lock", "a:1")).code == errc::permission_denied));
-    wait(context, 30ms); // some more attempts
+    session.wait(30ms); // some more attempts
     BOOST_TEST(session.disconnected == 1);
     BOOST_TEST(session.connected == 0);
 
@@ -522,13 +522,13 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there)
     run_until(context, [&] { return session.disconnected > 0; });
     BOOST_TEST((session.why == errc::store_unavailable));
     BOOST_TEST((session.acquire(take("lock", "a:1")).code == errc::store_unavailable));
-    wait(context, 20ms);
+    session.wait(20ms);
     BOOST_TEST(session.disconnected == 1); // the same reason is told once
     const renewal one[] = {{"lock", "a:1", 10s}};
     BOOST_TEST((session.renew(one).code == errc::store_unavailable));
     BOOST_TEST((session.release(leave("lock", "a:1")).code == errc::store_unavailable));
     session.watch("lock");
-    wait(context, 10ms);
+    session.wait(10ms);
     BOOST_TEST(session.hints.empty());
 }
 

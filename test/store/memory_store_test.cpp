@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(an_operator_sees_and_deletes_locks)
     session.acquire(contract::take("short", "a:1", 20ms));
     session.acquire(contract::take("long", "a:2"));
     BOOST_TEST(space->size() == 2u);
-    contract::wait(context, 22ms);
+    session.wait(22ms);
     BOOST_TEST(space->size() == 1u);
     BOOST_TEST(!space->erase("short"));
     BOOST_TEST(space->erase("long"));

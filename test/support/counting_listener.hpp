@@ -11,12 +11,12 @@ namespace leasehold::test {
 struct counting_listener final : store_listener
 {
     void on_hint(std::string_view) override { ++calls; }
-    void on_connected() override
+    void on_connected(store_partition) override
     {
         ++calls;
         ++connected;
     }
-    void on_disconnected(error_code) override { ++calls; }
+    void on_disconnected(store_partition, error_code) override { ++calls; }
 
     int calls = 0;
     int connected = 0;

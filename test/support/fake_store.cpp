@@ -245,12 +245,12 @@ void fake_store::hint(std::string name)
 
 void fake_store::connect()
 {
-    tell([](store_listener& listener) { listener.on_connected(); });
+    tell([](store_listener& listener) { listener.on_connected(0); });
 }
 
 void fake_store::disconnect(error_code why)
 {
-    tell([why](store_listener& listener) { listener.on_disconnected(why); });
+    tell([why](store_listener& listener) { listener.on_disconnected(0, why); });
 }
 
 void fake_store::keep_at_close()

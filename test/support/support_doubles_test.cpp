@@ -8,8 +8,9 @@
 #include "support/initiation_guard.hpp"
 #include "support/recording_observer.hpp"
 #include "support/run.hpp"
-#include "support/store_session.hpp"
 #include "support/tracker_executor.hpp"
+
+#include <leasehold/testing/store_session.hpp>
 
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/cancel_after.hpp>
@@ -240,7 +241,7 @@ struct opened
 {
     asio::io_context context;
     std::shared_ptr<fake_store> fake = std::make_shared<fake_store>();
-    std::optional<store_session> session{std::in_place, context, fake};
+    std::optional<testing::store_session> session{std::in_place, context, fake};
 
     acquire_request request{
         .name = "n", .owner = "o", .entry = {}, .lease = 1s, .fences = 3, .budget = 2s};

@@ -35,7 +35,7 @@ public:
         listener_ = &listener;
         asio::post(strand_, [weak = weak_from_this()] {
             if (const auto self = weak.lock(); self && self->listener_ != nullptr)
-                self->listener_->on_connected();
+                self->listener_->on_connected(0);
         });
     }
 

@@ -221,7 +221,7 @@ void pipeline::on_up(std::optional<std::int64_t> server_us)
     if (std::exchange(up_, true) || listener_ == nullptr)
         return;
     told_reason_ = {};
-    listener_->on_connected();
+    listener_->on_connected(0);
 }
 
 void pipeline::on_down(error_code why)
@@ -234,7 +234,7 @@ void pipeline::on_down(error_code why)
                        : errc::store_unavailable;
     if ((was_up || down_reason_ != told_reason_) && listener_ != nullptr) {
         told_reason_ = down_reason_;
-        listener_->on_disconnected(down_reason_);
+        listener_->on_disconnected(0, down_reason_);
     }
     fail_waiting();
 }

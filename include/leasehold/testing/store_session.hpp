@@ -1,17 +1,18 @@
-#ifndef LEASEHOLD_TEST_SUPPORT_STORE_SESSION_HPP
-#define LEASEHOLD_TEST_SUPPORT_STORE_SESSION_HPP
-
-#include "support/run.hpp"
+#ifndef LEASEHOLD_TESTING_STORE_SESSION_HPP
+#define LEASEHOLD_TESTING_STORE_SESSION_HPP
 
 #include <leasehold/store.hpp>
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -19,10 +20,12 @@
 #include <utility>
 #include <vector>
 
-namespace leasehold::test {
+namespace leasehold::testing {
 
 /// A store, opened, with a strand and a listener that remembers; its asynchronous functions as
-/// synchronous ones. Ends with `close`. Several sessions may share a context.
+/// synchronous ones: each runs the context until the answer is there. For tests of stores. Ends
+/// with `close`. Several sessions may share a context; each belongs to one thread.
+/// @throws std::runtime_error from every function that waits, when it takes more than ten seconds.
 class store_session final : public store_listener
 {
 public:
@@ -35,8 +38,8 @@ public:
         bool inside_the_call = false;
     };
 
-    store_session(asio::io_context& context, std::shared_ptr<store> what)
-        : context_(context), strand_(asio::make_strand(context)), store_(std::move(what))
+    store_session(asio::io_context& context, std::shared_ptr<store> tested)
+        : context_(context), strand_(asio::make_strand(context)), store_(std::move(tested))
     {
         on_the_strand([this] { store_->open(strand_, *this); });
     }
@@ -47,7 +50,7 @@ public:
 
     void wait_until_connected()
     {
-        run_until(context_, [this] { return connected > 0; });
+        until([this] { return connected > 0; });
     }
 
     void close()
@@ -74,6 +77,15 @@ public:
             [&](auto done) { store_->async_release(request, std::move(done)); });
     }
 
+    /// Runs the context for so long.
+    void wait(std::chrono::milliseconds time)
+    {
+        bool over = false;
+        asio::steady_timer timer(context_, time);
+        timer.async_wait([&](error_code) { over = true; });
+        until([&] { return over; });
+    }
+
     void watch(std::string_view name)
     {
         on_the_strand([&] { store_->watch(name); });
@@ -87,7 +99,21 @@ public:
     /// Runs the context until so many hints have come in all.
     void wait_for_hints(std::size_t count)
     {
-        run_until(context_, [&] { return hints.size() >= count; });
+        until([&] { return hints.size() >= count; });
+    }
+
+    /// Runs handlers of the context, on this thread, until `done()` and no further; waits also when
+    /// there is nothing to run, because another thread may bring it.
+    template <class Predicate>
+    void until(Predicate done)
+    {
+        const auto work = asio::make_work_guard(context_);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        while (!done()) {
+            context_.restart();
+            if (context_.run_one_until(end) == 0 && std::chrono::steady_clock::now() >= end)
+                throw std::runtime_error("store_session: it did not happen in time");
+        }
     }
 
     /// Calls `function` on the strand and returns when it ended.
@@ -101,7 +127,7 @@ public:
             in_call_ = false;
             done = true;
         });
-        run_until(context_, [&] { return done; });
+        until([&] { return done; });
     }
 
     store& get() noexcept { return *store_; }
@@ -109,6 +135,7 @@ public:
 
     int connected = 0;
     int disconnected = 0;
+    std::set<store_partition> online; ///< The partitions that can be reached.
     error_code why;
     std::vector<std::string> hints;
     bool listener_misused = false; ///< Called off the strand, inside a call, or after `close`.
@@ -126,7 +153,7 @@ private:
                                        in_call_};
             });
         });
-        run_until(context_, [&] { return result.has_value(); });
+        until([&] { return result.has_value(); });
         context_.poll(); // a second completion would come now
         if (times != 1)
             throw std::runtime_error("a handler was invoked more than once");
@@ -141,16 +168,18 @@ private:
         hints.emplace_back(name);
     }
 
-    void on_connected() override
+    void on_connected(store_partition partition) override
     {
         check();
         ++connected;
+        online.insert(partition);
     }
 
-    void on_disconnected(error_code code) override
+    void on_disconnected(store_partition partition, error_code code) override
     {
         check();
         ++disconnected;
+        online.erase(partition);
         why = code;
     }
 
@@ -161,6 +190,6 @@ private:
     bool closed_ = false;
 };
 
-} // namespace leasehold::test
+} // namespace leasehold::testing
 
 #endif

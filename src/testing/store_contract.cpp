@@ -1,0 +1,423 @@
+#include <leasehold/testing/store_contract.hpp>
+
+#include <leasehold/testing/store_session.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using granted_t = acquire_reply::outcome;
+using left_t = release_reply::outcome;
+
+void expect(bool held, const char* text, int line)
+{
+    if (!held)
+        throw contract_violation("store_contract:" + std::to_string(line) + ": " + text);
+}
+
+#define EXPECT(...) expect(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __LINE__)
+
+acquire_request take(std::string_view name, std::string_view owner,
+                     std::chrono::milliseconds lease = 10s)
+{
+    return {.name = name, .owner = owner, .entry = {}, .lease = lease, .fences = 1, .budget = 10s};
+}
+
+acquire_request again(std::string_view name, std::string_view owner, std::string_view entry,
+                      std::chrono::milliseconds lease = 10s)
+{
+    return {
+        .name = name, .owner = owner, .entry = entry, .lease = lease, .fences = 1, .budget = 10s};
+}
+
+/// Two clients of one server.
+struct pair
+{
+    explicit pair(store_lab& tested)
+        : lab(tested), a(context, lab.make_store()), b(context, lab.make_store())
+    {
+        a.wait_until_connected();
+        b.wait_until_connected();
+    }
+    store_lab& lab;
+    asio::io_context context;
+    store_session a, b;
+    const store_traits traits = a.get().traits();
+
+    granted_t take_by(store_session& who, std::string_view owner, std::string_view name = "lock")
+    {
+        return who.acquire(take(name, owner)).reply.result;
+    }
+    left_t leave_by(store_session& who, std::string_view owner, std::string_view entry = {})
+    {
+        return who.release({.name = "lock", .owner = owner, .entry = entry}).reply.result;
+    }
+};
+
+void a_name_is_in_a_partition_that_connects(pair& p)
+{
+    for (const char* name : {"lock", "another", ""})
+        EXPECT(p.a.online.contains(p.a.get().partition_of(name)));
+}
+
+void one_owner_at_a_time(pair& p)
+{
+    const auto first = p.a.acquire(take("lock", "a:1"));
+    EXPECT(!first.code.failed());
+    EXPECT(first.reply.result == granted_t::granted);
+    EXPECT(first.reply.fences == 1u);
+    EXPECT(first.reply.first_fence > 0u);
+
+    const auto second = p.b.acquire(take("lock", "b:1"));
+    EXPECT(!second.code.failed());
+    EXPECT(second.reply.result == granted_t::held);
+    EXPECT(second.reply.remaining > 0ms && second.reply.remaining <= 10s);
+
+    // Two acquisitions of one client are two owners as well.
+    EXPECT(p.take_by(p.a, "a:2") == granted_t::held);
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::freed);
+
+    const auto third = p.b.acquire(take("lock", "b:2"));
+    EXPECT(third.reply.result == granted_t::granted);
+    EXPECT(third.reply.first_fence > first.reply.first_fence);
+}
+
+void completes_on_the_strand_and_never_inside_the_call(pair& p)
+{
+    const auto check = [](const auto& answer) {
+        EXPECT(answer.on_strand);
+        EXPECT(!answer.inside_the_call);
+    };
+    check(p.a.acquire(take("lock", "a:1")));
+    const renewal one[] = {{"lock", "a:1", 10s}};
+    check(p.a.renew(one));
+    check(p.a.release({.name = "lock", .owner = "a:1", .entry = {}}));
+    EXPECT(p.a.connected == 1);
+    EXPECT(p.a.disconnected == 0);
+}
+
+void a_repeated_acquire_counts_once_and_takes_no_foreign_fence(pair& p)
+{
+    acquire_request request = take("lock", "a:1");
+    request.fences = 5;
+    const auto first = p.a.acquire(request);
+    const auto repeated = p.a.acquire(request);
+    EXPECT(repeated.reply.result == granted_t::granted);
+    EXPECT(repeated.reply.fences == 1u);
+    EXPECT(repeated.reply.first_fence == first.reply.first_fence + first.reply.fences - 1);
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::freed);
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
+    const auto next = p.b.acquire(take("lock", "b:1"));
+    EXPECT(next.reply.first_fence > repeated.reply.first_fence);
+}
+
+void fences_come_in_blocks_that_do_not_overlap(pair& p)
+{
+    std::uint64_t last = 0;
+    for (std::uint32_t wanted : {1u, 100u, 1000u, 1'000'000u, 100u, 1'000'000u, 1u}) {
+        acquire_request request = take("lock", "a:1");
+        request.fences = wanted;
+        const auto got = p.a.acquire(request);
+        EXPECT(got.reply.result == granted_t::granted);
+        EXPECT(got.reply.first_fence > last);
+        EXPECT(got.reply.fences >= 1u && got.reply.fences <= wanted);
+        last = got.reply.first_fence + got.reply.fences - 1;
+        EXPECT(p.leave_by(p.a, "a:1") == left_t::freed);
+    }
+}
+
+void fences_rise_also_when_the_data_is_lost(pair& p)
+{
+    if (p.traits.fences != store_traits::fence_source::counter_over_clock)
+        return;
+    acquire_request request = take("lock", "a:1");
+    request.fences = 1000;
+    const auto before = p.a.acquire(request);
+    p.lab.clear();
+    const auto after = p.b.acquire(take("lock", "b:1"));
+    EXPECT(after.reply.result == granted_t::granted);
+    EXPECT(after.reply.first_fence > before.reply.first_fence + before.reply.fences - 1);
+}
+
+void a_lease_expires(pair& p)
+{
+    EXPECT(p.a.acquire(take("lock", "a:1", 30ms)).reply.result == granted_t::granted);
+    const auto held = p.b.acquire(take("lock", "b:1"));
+    EXPECT(held.reply.result == granted_t::held);
+    EXPECT(held.reply.remaining >= 0ms && held.reply.remaining <= 30ms);
+    p.a.wait(held.reply.remaining + 2ms);
+    EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
+    // Nothing that the late owner does touches its successor.
+    const renewal late[] = {{"lock", "a:1", 10s}};
+    EXPECT(p.a.renew(late).reply.at(0) == renewal_result::gone);
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
+    EXPECT(p.a.acquire(again("lock", "a:1", "e")).reply.result == granted_t::gone);
+    EXPECT(p.leave_by(p.b, "b:1") == left_t::freed);
+}
+
+void a_request_after_its_budget_is_refused(pair& p)
+{
+    if (!p.traits.refuses_late)
+        return;
+    acquire_request request = take("lock", "a:1");
+    request.budget = -1s;
+    const auto refused = p.a.acquire(request);
+    EXPECT(!refused.code.failed());
+    EXPECT(refused.reply.result == granted_t::late);
+    EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
+}
+
+void a_lease_is_prolonged_and_never_shortened(pair& p)
+{
+    p.a.acquire(take("lock", "a:1", 5s));
+    const auto left = [&] { return p.b.acquire(take("lock", "b:1")).reply.remaining; };
+    const renewal shorter[] = {{"lock", "a:1", 10ms}};
+    EXPECT(p.a.renew(shorter).reply.at(0) == renewal_result::renewed);
+    EXPECT(left() > 4s);
+    const renewal longer[] = {{"lock", "a:1", 60s}};
+    EXPECT(p.a.renew(longer).reply.at(0) == renewal_result::renewed);
+    EXPECT(left() > 50s);
+    p.a.acquire(take("lock", "a:1", 10ms));
+    EXPECT(left() > 50s);
+    p.a.acquire(again("lock", "a:1", "e", 90s));
+    EXPECT(left() > 80s);
+}
+
+void renewals_are_answered_in_order_and_create_nothing(pair& p)
+{
+    p.take_by(p.a, "a:1", "one");
+    p.take_by(p.b, "b:1", "two");
+    p.take_by(p.a, "a:3", "three");
+    const renewal batch[] = {
+        {"three", "a:3", 10s}, {"two", "a:2", 10s}, {"none", "a:4", 10s}, {"one", "a:1", 10s}};
+    const auto got = p.a.renew(batch);
+    const std::vector<renewal_result> expected{renewal_result::renewed, renewal_result::gone,
+                                               renewal_result::gone, renewal_result::renewed};
+    EXPECT(!got.code.failed());
+    EXPECT(got.reply == expected);
+    EXPECT(p.take_by(p.b, "b:9", "none") == granted_t::granted);
+    EXPECT(p.a.renew({}).reply.empty());
+}
+
+void a_lock_that_was_deleted_is_not_made_again(pair& p)
+{
+    p.take_by(p.a, "a:1");
+    p.lab.erase("lock");
+    const renewal one[] = {{"lock", "a:1", 10s}};
+    EXPECT(p.a.renew(one).reply.at(0) == renewal_result::gone);
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
+    EXPECT(p.a.acquire(again("lock", "a:1", "e")).reply.result == granted_t::gone);
+    EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
+}
+
+void entries_are_counted_once_each(pair& p)
+{
+    EXPECT(p.a.acquire(again("lock", "a:1", "e1")).reply.result == granted_t::gone);
+    p.take_by(p.a, "a:1");
+    for (const char* entry : {"e1", "e2", "e1", "e2"}) {
+        const auto entered = p.a.acquire(again("lock", "a:1", entry));
+        EXPECT(entered.reply.result == granted_t::granted);
+        EXPECT(entered.reply.fences == 0u);
+    }
+    EXPECT(p.b.acquire(again("lock", "b:1", "e1")).reply.result == granted_t::gone);
+    EXPECT(p.leave_by(p.a, "a:1", "e1") == left_t::left);
+    EXPECT(p.leave_by(p.a, "a:1", "e1") == left_t::not_owner);
+    EXPECT(p.take_by(p.b, "b:1") == granted_t::held);
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::left);
+    // The first one has gone: a repetition must not take the place of the entry that is left.
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
+    EXPECT(p.leave_by(p.b, "b:1", "e2") == left_t::not_owner);
+    EXPECT(p.leave_by(p.a, "a:1", "e2") == left_t::freed);
+    EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
+}
+
+// What the store lost of an entry is told to its holder, who would go on when the first one has
+// left.
+void an_entry_that_is_not_known_is_not_renewed(pair& p)
+{
+    p.take_by(p.a, "a:1");
+    for (const char* entry : {"e1", "e2"})
+        EXPECT(p.a.acquire(again("lock", "a:1", entry)).reply.result == granted_t::granted);
+    EXPECT(p.leave_by(p.a, "a:1", "e1") == left_t::left);
+    const renewal all[] = {{"lock", "a:1", 10s, "e1"},
+                           {"lock", "a:1", 10s},
+                           {"lock", "a:1", 10s, "e2"},
+                           {"lock", "b:1", 10s, "e2"}};
+    const std::vector<renewal_result> expected{renewal_result::gone, renewal_result::renewed,
+                                               renewal_result::renewed, renewal_result::gone};
+    EXPECT(p.a.renew(all).reply == expected);
+}
+
+void a_release_tells_those_who_watch(pair& p)
+{
+    if (!p.traits.announces)
+        return;
+    p.b.watch("lock");
+    p.b.wait_for_hints(1); // the watch is in effect
+    p.take_by(p.a, "a:1");
+    const auto freed = p.a.release({.name = "lock", .owner = "a:1", .entry = {}});
+    EXPECT(freed.reply.result == left_t::freed);
+    EXPECT(freed.reply.receivers == 1u);
+    p.b.wait_for_hints(2);
+    EXPECT(p.b.hints.back() == "lock");
+    EXPECT(p.a.hints.empty());
+}
+
+void the_releaser_is_told_as_well_when_it_watches(pair& p)
+{
+    if (!p.traits.announces)
+        return;
+    p.a.watch("lock");
+    p.b.watch("lock");
+    p.b.watch("lock"); // twice is the same as once
+    p.a.wait_for_hints(1);
+    p.b.wait_for_hints(1);
+    p.take_by(p.a, "a:1");
+    const auto freed = p.a.release({.name = "lock", .owner = "a:1", .entry = {}});
+    EXPECT(freed.reply.receivers == 2u);
+    p.a.wait_for_hints(2);
+    p.b.wait_for_hints(2);
+}
+
+void only_a_release_that_frees_tells(pair& p)
+{
+    if (!p.traits.announces)
+        return;
+    p.b.watch("lock");
+    p.b.wait_for_hints(1);
+    p.take_by(p.a, "a:1");
+    p.a.acquire(again("lock", "a:1", "e"));
+    EXPECT(p.a.release({.name = "lock", .owner = "x:1", .entry = {}}).reply.receivers == 0u);
+    EXPECT(p.a.release({.name = "lock", .owner = "a:1", .entry = "e"}).reply.receivers == 0u);
+    p.take_by(p.a, "a:2", "other");
+    EXPECT(p.a.release({.name = "other", .owner = "a:2", .entry = {}}).reply.receivers == 0u);
+    // A hint that came of these would be in front of the one that ends the wait.
+    p.leave_by(p.a, "a:1");
+    p.b.wait_for_hints(2);
+    EXPECT(p.b.hints.size() == 2u);
+}
+
+void after_unwatch_nobody_is_told(pair& p)
+{
+    if (!p.traits.announces)
+        return;
+    p.b.watch("lock");
+    p.b.wait_for_hints(1);
+    p.b.unwatch("lock");
+    p.b.unwatch("never watched");
+    // The end of a watch offers no event; asked until it is in effect.
+    for (int i = 0;; ++i) {
+        p.take_by(p.a, "a:" + std::to_string(i));
+        const std::string owner = "a:" + std::to_string(i);
+        if (p.a.release({.name = "lock", .owner = owner, .entry = {}}).reply.receivers == 0)
+            break;
+        EXPECT(i < 1000);
+    }
+    p.b.watch("lock");
+    const std::size_t before = p.b.hints.size();
+    p.b.wait_for_hints(before + 1);
+}
+
+void any_bytes_make_a_name(pair& p)
+{
+    using namespace std::string_literals;
+    for (const std::string& name : {"a{b}c"s, "{"s, "}"s, "{}x"s, "nul\0nul"s, "line\r\nline"s,
+                                    "\xff\xfe"s, " "s, ":"s, std::string(4096, 'n')}) {
+        EXPECT(p.take_by(p.a, "a:1", name) == granted_t::granted);
+        EXPECT(p.take_by(p.b, "b:1", name) == granted_t::held);
+        p.b.watch(name);
+        p.b.wait_for_hints(1);
+        EXPECT(p.a.release({.name = name, .owner = "a:1", .entry = {}}).reply.receivers == 1u);
+        p.b.wait_for_hints(2);
+        EXPECT(p.b.hints.back() == name);
+        p.b.unwatch(name);
+        p.b.hints.clear();
+    }
+}
+
+void after_close_nothing_is_executed_and_all_is_answered(pair& p)
+{
+    p.take_by(p.a, "a:1");
+    p.a.watch("lock");
+    p.a.wait_for_hints(1);
+    p.a.close();
+    const auto refused = p.a.release({.name = "lock", .owner = "a:1", .entry = {}});
+    EXPECT(refused.code == condition::store_fault);
+    EXPECT(p.a.acquire(take("lock", "a:1")).code == condition::store_fault);
+    EXPECT(p.take_by(p.b, "b:1") == granted_t::held);
+    p.lab.erase("lock");
+    p.take_by(p.b, "b:1");
+    const std::size_t before = p.a.hints.size();
+    p.leave_by(p.b, "b:1");
+    p.context.poll();
+    EXPECT(p.a.hints.size() == before);
+}
+
+void what_is_outstanding_at_close_is_answered(pair& p)
+{
+    int answers = 0;
+    p.a.on_the_strand([&] {
+        for (const char* name : {"one", "two", "three"})
+            p.a.get().async_acquire(take(name, "a:1"),
+                                    [&](error_code, acquire_reply) { ++answers; });
+    });
+    p.a.close();
+    p.a.until([&] { return answers == 3; });
+}
+
+// A listener that is called where it must not be is a violation in every case.
+template <void (*Body)(pair&)>
+void run(store_lab& lab)
+{
+    pair p(lab);
+    Body(p);
+    EXPECT(!p.a.listener_misused);
+    EXPECT(!p.b.listener_misused);
+}
+
+#define CASE(name)                                                                                 \
+    contract_case                                                                                  \
+    {                                                                                              \
+        #name, &run<&name>                                                                         \
+    }
+
+constexpr std::array cases{
+    CASE(a_name_is_in_a_partition_that_connects),
+    CASE(one_owner_at_a_time),
+    CASE(completes_on_the_strand_and_never_inside_the_call),
+    CASE(a_repeated_acquire_counts_once_and_takes_no_foreign_fence),
+    CASE(fences_come_in_blocks_that_do_not_overlap),
+    CASE(fences_rise_also_when_the_data_is_lost),
+    CASE(a_lease_expires),
+    CASE(a_request_after_its_budget_is_refused),
+    CASE(a_lease_is_prolonged_and_never_shortened),
+    CASE(renewals_are_answered_in_order_and_create_nothing),
+    CASE(a_lock_that_was_deleted_is_not_made_again),
+    CASE(entries_are_counted_once_each),
+    CASE(an_entry_that_is_not_known_is_not_renewed),
+    CASE(a_release_tells_those_who_watch),
+    CASE(the_releaser_is_told_as_well_when_it_watches),
+    CASE(only_a_release_that_frees_tells),
+    CASE(after_unwatch_nobody_is_told),
+    CASE(any_bytes_make_a_name),
+    CASE(after_close_nothing_is_executed_and_all_is_answered),
+    CASE(what_is_outstanding_at_close_is_answered),
+};
+
+#undef CASE
+#undef EXPECT
+
+} // namespace
+
+std::span<const contract_case> store_contract() noexcept
+{
+    return cases;
+}
+
+} // namespace leasehold::testing
