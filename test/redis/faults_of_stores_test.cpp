@@ -27,6 +27,13 @@ std::filesystem::path append_only_file(const redis_server& server)
     return found;
 }
 
+/// Waits until all that the server did is in its append-only file. With fsync every second it
+/// answers first, and writes up to two seconds later while an fsync is under way.
+void await_written(resp_client& store)
+{
+    wait_until([&] { return store.info("persistence").at("aof_buffer_length") == "0"; });
+}
+
 /// The holder renews after the fault, and still has the lock.
 void goes_on(client_thread& of, const lease& held)
 {
@@ -106,9 +113,12 @@ BOOST_AUTO_TEST_CASE(row_06_last_second_lost)
     redis_server server({"--appendonly", "yes", "--appendfsync", "everysec"});
     client_thread warm_up(server); // the file is not empty
     next_gets_in(warm_up, 0);
+    resp_client store = server.connect();
+    await_written(store); // with the release: a file that ends before it would bring its lock back
     const auto written = append_only_file(server);
     const auto size = std::filesystem::file_size(written);
     vanishes(server, [&] {
+        await_written(store);
         server.kill();
         BOOST_TEST_REQUIRE(std::filesystem::file_size(written) > size);
         std::filesystem::resize_file(written, size);
