@@ -93,8 +93,9 @@ public:
     /// @par Errors
     ///  - success: `async_shutdown` has completed its work.
     ///  - `asio::error::operation_aborted`: cancelled.
-    ///  - `errc::invalid_option`: it was called before; a client runs once.
-    ///  - `errc::shut_down`: an exception on the strand ended the client.
+    ///  - `errc::already_running`: it was called before; a client runs once.
+    ///  - `errc::shut_down`: the client was shut down or cancelled before; or an exception on the
+    ///    strand ended it.
     /// @par Cancellation
     /// All types: what `cancel` does.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>

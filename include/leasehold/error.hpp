@@ -38,6 +38,7 @@ enum class errc
     store_unavailable, ///< The server could not be reached; the command was not sent.
     outcome_unknown,   ///< The connection ended after the command was sent; it may or may not have
                        ///< run.
+    already_running,   ///< `client::async_run` was called before: a client runs once.
 };
 
 /// What a caller usually wants to know of an error: compare an `error_code` with one of these.
@@ -46,7 +47,7 @@ enum class condition
     busy = 1,    ///< Someone else has the lock: `held`, `timed_out`.
     lease_ended, ///< A lease is no longer held: `lost`, `expired`, `not_owner`, `hold_limit`.
     bad_request, ///< Trying again cannot help: `wrong_type`, `invalid_*`, `not_supported`,
-                 ///< `permission_denied`.
+                 ///< `permission_denied`, `already_running`.
     store_fault, ///< The lock service is at fault: `store_*`, `outcome_unknown`, `no_quorum`,
                  ///< `not_replicated`.
 };

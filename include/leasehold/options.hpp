@@ -47,8 +47,8 @@ struct lock_options
 
     /// A lock goes from one waiter of this client to the next without the store for this long, and
     /// this often, before it is released for other processes. 0: never. At most 60 s and 1,000,000
-    /// times. The first time, and when grants follow each other within microseconds, the store may
-    /// have fewer fences for it, which ends it earlier.
+    /// times. The store may have fewer fences for it, which ends it earlier: it reserves 10,000 at
+    /// most, and less the first time and when grants follow each other within microseconds.
     milliseconds handoff_time{20};
     std::uint32_t handoff_count = 1'000;
 

@@ -27,6 +27,7 @@ const char* text(errc e) noexcept
     case errc::store_refused: return "the server refused the command for now";
     case errc::store_unavailable: return "the lock server cannot be reached";
     case errc::outcome_unknown: return "the connection ended before the reply came";
+    case errc::already_running: return "client::async_run was called before; a client runs once";
     }
     return "unknown leasehold error";
 }
@@ -68,7 +69,7 @@ public:
             return is(errc::lost, errc::expired, errc::not_owner, errc::hold_limit);
         case condition::bad_request:
             return is(errc::wrong_type, errc::invalid_name, errc::invalid_option, errc::invalid_url,
-                      errc::not_supported, errc::permission_denied);
+                      errc::not_supported, errc::permission_denied, errc::already_running);
         case condition::store_fault:
             return is(errc::store_refused, errc::store_unavailable, errc::outcome_unknown,
                       errc::no_quorum, errc::not_replicated);

@@ -63,7 +63,7 @@ void client_state::run(completion<error_code>::handler_type handler)
 {
     auto expected = phase::fresh;
     if (!phase_.compare_exchange_strong(expected, phase::running)) {
-        const auto why = expected == phase::running ? errc::invalid_option : errc::shut_down;
+        const auto why = expected == phase::running ? errc::already_running : errc::shut_down;
         return completion<error_code>::immediate(std::move(handler), executor(), why);
     }
     try {

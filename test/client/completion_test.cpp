@@ -355,7 +355,7 @@ BOOST_AUTO_TEST_CASE(without_an_executor_of_its_own_a_handler_runs_on_the_strand
         held.async_release([&](error_code) { on_strand += strand->running_in_this_thread(); });
     });
     one->async_run([&](error_code code) {
-        BOOST_TEST(code == errc::invalid_option);
+        BOOST_TEST(code == errc::already_running);
         on_strand += strand->running_in_this_thread();
     });
     lab.until([&] { return on_strand == 3; });

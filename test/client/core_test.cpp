@@ -1810,7 +1810,7 @@ BOOST_AUTO_TEST_CASE(a_client_runs_once)
     core_fixture::waiting again(e.context.get_executor());
     again.start([&](auto handler) { e.async_run(std::move(handler)); });
     e.poll();
-    BOOST_TEST(code(again) == errc::invalid_option);
+    BOOST_TEST(code(again) == errc::already_running);
     BOOST_TEST(!e.running.done());
 }
 

@@ -92,6 +92,17 @@ BOOST_AUTO_TEST_CASE(addresses_of_any_kind)
         (config("redis://10.0.0.1:65535").addresses.front() == config::address{"10.0.0.1", 65535}));
 }
 
+// It should be percent-encoded; then as now the last one ends the password.
+BOOST_AUTO_TEST_CASE(a_password_with_an_at_sign)
+{
+    for (const char* url : {"redis://u:p@ss@host:7000", "redis://u:p%40ss@host:7000"}) {
+        const config c(url);
+        BOOST_TEST(c.user == "u");
+        BOOST_TEST(c.password == "p@ss");
+        BOOST_TEST((c.addresses.front() == config::address{"host", 7000}));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(over_tls)
 {
     const config c("rediss://host?ca=%2Fetc%2Fca.pem&verify=none");
@@ -150,6 +161,8 @@ BOOST_AUTO_TEST_CASE(an_error_names_the_part_its_value_and_what_is_allowed)
     refused("redis://host:65536", errc::invalid_url, {"port", "65536"});
     refused("redis://host:", errc::invalid_url, {"port"});
     refused("redis://[::1", errc::invalid_url, {"host", "[::1"});
+    refused("redis://[::1]x", errc::invalid_url, {"host", "[::1]x", "brackets"});
+    refused("redis://[::1]7000", errc::invalid_url, {"host", "brackets"});
     refused("redis://[nonsense]", errc::invalid_url, {"host", "nonsense"});
     refused("redis://host/x", errc::invalid_url, {"database", "'x'"});
     refused("redis://host/-1", errc::invalid_url, {"database", "'-1'"});
@@ -180,6 +193,9 @@ BOOST_AUTO_TEST_CASE(an_error_shows_no_password)
     refused("redis://u:1?secret@host", errc::invalid_url, {"%3F"});
     refused("redis://u:1#secret@host", errc::invalid_url, {"%23"});
     refused("redis://u:secret%@host", errc::invalid_url, {"password", "%25"});
+    // Cut at the first '@', the rest of the password would be taken for a host, and shown.
+    refused("redis://u:p@secret@host:x", errc::invalid_url, {"port is 'x'"});
+    refused("redis://u:p@secret@", errc::invalid_url, {"host is ''"});
     refused("redis://u:secret@", errc::invalid_url, {"host"});
     refused("redis+sentinel://h/m?sentinel_password=secret&sentinel_password=secret",
             errc::invalid_url, {"once"});

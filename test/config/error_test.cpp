@@ -13,7 +13,7 @@ using leasehold::error_code;
 BOOST_AUTO_TEST_CASE(every_error_has_a_text_of_its_own)
 {
     std::set<std::string> texts;
-    const int last = static_cast<int>(errc::outcome_unknown);
+    const int last = static_cast<int>(errc::already_running);
     for (int value = 1; value <= last; ++value) {
         const error_code code = static_cast<errc>(value);
         BOOST_TEST(code.message() != "unknown leasehold error");
@@ -31,8 +31,8 @@ BOOST_AUTO_TEST_CASE(conditions_group_the_errors)
         BOOST_TEST((error_code(e) == condition::lease_ended));
         BOOST_TEST((error_code(e) != condition::busy));
     }
-    for (errc e :
-         {errc::wrong_type, errc::invalid_name, errc::invalid_option, errc::permission_denied})
+    for (errc e : {errc::wrong_type, errc::invalid_name, errc::invalid_option, errc::invalid_url,
+                   errc::not_supported, errc::permission_denied, errc::already_running})
         BOOST_TEST((error_code(e) == condition::bad_request));
     for (errc e : {errc::store_refused, errc::store_unavailable, errc::outcome_unknown})
         BOOST_TEST((error_code(e) == condition::store_fault));

@@ -496,6 +496,75 @@ BOOST_AUTO_TEST_CASE(a_server_that_begins_again_without_anything)
     }
 }
 
+// 6, 7: the counter is an older one, and the blocks of fences that are asked for are as large as
+// they may be.
+BOOST_AUTO_TEST_CASE(fences_rise_over_an_older_counter_whatever_the_size_of_the_blocks)
+{
+    own_lab lab;
+    client_of c(lab);
+    const auto grant = [&](std::string_view owner) {
+        acquire_request request = take("lock", owner);
+        request.fences = 1'000'001;
+        const auto got = c.session.acquire(request);
+        BOOST_TEST((got.reply.result == granted_t::granted));
+        BOOST_TEST((c.session.release(leave("lock", owner)).reply.result == left_t::freed));
+        return got.reply;
+    };
+    const std::string counter = "redisson_lock_token:{lock}";
+    std::uint64_t last = grant("a:1").first_fence;
+    const std::string old = lab.command({"GET", counter});
+    wait(c.context, 600ms); // so that a block could reach back by as much
+    for (int i = 0; i < 3; ++i) {
+        const auto block = grant("a:" + std::to_string(10 + i));
+        BOOST_TEST(block.fences > 1u);
+        BOOST_TEST(block.first_fence > last);
+        last = block.first_fence + block.fences - 1;
+        wait(c.context, 10ms); // no server begins again any faster
+        lab.command({"SET", counter, old});
+    }
+}
+
+// The largest number that a double tells from the next one is the last fence there is.
+BOOST_AUTO_TEST_CASE(a_counter_at_its_end_is_refused_and_left_alone)
+{
+    own_lab lab;
+    client_of c(lab);
+    const std::string counter = "redisson_lock_token:{lock}";
+    lab.command({"SET", counter, "9007199254740990"});
+    const auto last = c.session.acquire(take("lock", "a:1"));
+    BOOST_TEST(!last.code.failed());
+    BOOST_TEST(last.reply.first_fence == 9007199254740991u);
+    BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
+    for (const char* end : {"9007199254740991", "9007199254740992", "1e300", "1.5", "nan"})
+        BOOST_TEST_CONTEXT(end)
+        {
+            lab.command({"SET", counter, end});
+            BOOST_TEST((c.session.acquire(take("lock", "a:2")).code == errc::wrong_type));
+            BOOST_TEST(lab.command({"EXISTS", "lock"}) == "0");
+            BOOST_TEST(lab.command({"GET", counter}) == end);
+        }
+}
+
+BOOST_AUTO_TEST_CASE(a_counter_that_was_to_expire_is_kept_for_ever_from_then_on)
+{
+    own_lab lab;
+    const std::string counter = "redisson_lock_token:{lock}";
+    config limited = at(lab.server);
+    limited.fence_retention = 60s;
+    config for_ever = at(lab.server);
+    for_ever.fence_retention = config::forever;
+    asio::io_context context;
+    store_session a(context, make_redis_store(limited)), b(context, make_redis_store(for_ever));
+    a.wait_until_connected();
+    b.wait_until_connected();
+    const auto first = a.acquire(take("lock", "a:1"));
+    BOOST_TEST(std::stol(lab.command({"PTTL", counter})) > 0);
+    a.release(leave("lock", "a:1"));
+    const auto second = b.acquire(take("lock", "b:1"));
+    BOOST_TEST(second.reply.first_fence > first.reply.first_fence);
+    BOOST_TEST(lab.command({"PTTL", counter}) == "-1");
+}
+
 BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_again_and_again)
 {
     own_lab lab;

@@ -81,6 +81,21 @@ BOOST_AUTO_TEST_CASE(fences_follow_the_clock_or_the_counter_and_never_pass_the_c
     BOOST_TEST(take(t, "n", "f", at(2ms)).first_fence == floor(start + 2ms));
 }
 
+// A server that begins again with an older counter: what was given since must stay below the next
+// grant, however large the blocks are that are asked for.
+BOOST_AUTO_TEST_CASE(a_block_does_not_reach_below_what_a_lost_counter_gave)
+{
+    lock_table t;
+    take(t, "n", "a", at(0us), 1ms);
+    t.erase("n", at(1ms));
+    const lock_table snapshot = t;
+    const auto before = take(t, "n", "b", at(1s), 1ms, 1'000'001);
+    BOOST_TEST(before.fences == 10'000u);
+    t = snapshot;
+    const auto after = take(t, "n", "c", at(1s + 10ms), 1ms, 1'000'001);
+    BOOST_TEST(after.first_fence > before.first_fence + before.fences - 1);
+}
+
 BOOST_AUTO_TEST_CASE(leases_follow_the_ticks_and_not_the_wall)
 {
     lock_table t;

@@ -7,6 +7,8 @@
 namespace leasehold::memory {
 namespace {
 
+constexpr std::uint32_t longest_block = 10'000;
+
 /// Redis keeps times to live in whole milliseconds, and a key is still there in the millisecond in
 /// which it expires.
 milliseconds whole(instant now) noexcept
@@ -81,7 +83,8 @@ acquire_reply lock_table::enter(const acquire_request& request, slot* lock, inst
 
 // The clock, two fences a microsecond, is the floor, so that the fence rises also when the counter
 // was lost. For the same reason a block ends at that clock and reaches back to the grant before: a
-// fence from the future would be undercut when the data is lost.
+// fence from the future would be undercut when the data is lost. It reaches back by 5 ms at most: a
+// server that begins again with an older counter has been away for longer.
 acquire_reply lock_table::grant(const acquire_request& request, slot& target, instant now)
 {
     const std::uint64_t floor = 2 * static_cast<std::uint64_t>(
@@ -92,7 +95,8 @@ acquire_reply lock_table::grant(const acquire_request& request, slot& target, in
         first = target.fence + 1;
     }
     else if (target.fence != 0) {
-        count = std::clamp<std::uint64_t>(request.fences, 1, floor - target.fence);
+        count = std::clamp<std::uint64_t>(std::min(request.fences, longest_block), 1,
+                                          floor - target.fence);
         first = floor - count + 1;
     }
     target.fence = first + count - 1;

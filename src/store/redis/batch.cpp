@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <forward_list>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -195,11 +196,16 @@ void batch::on_reply()
     answered_.store(count, std::memory_order_release);
     if (count == commands.size() || announced_.exchange(true))
         return;
-    home_->post([self = shared_from_this()] {
-        self->announced_ = false;
-        if (const auto told = self->owner)
-            told->on_answers(self);
-    });
+    try {
+        home_->post([self = shared_from_this()] {
+            self->announced_ = false;
+            if (const auto told = self->owner)
+                told->on_answers(self);
+        });
+    }
+    catch (const std::bad_alloc&) {
+        announced_ = false; // the next answer, or the end of the batch, tells of this one too
+    }
 }
 
 } // namespace leasehold::redis_store

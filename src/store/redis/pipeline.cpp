@@ -165,11 +165,11 @@ void pipeline::flush_soon()
 {
     if (flush_posted_ || under_way_.size() >= under_way_limit)
         return;
-    flush_posted_ = true;
     home_->post([self = shared_from_this()] {
         self->flush_posted_ = false;
         self->flush();
     });
+    flush_posted_ = true; // not before: a post without memory for it throws
 }
 
 void pipeline::flush()

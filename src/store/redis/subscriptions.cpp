@@ -70,12 +70,13 @@ void subscriptions::watch(std::string_view name)
         return;
     sharing.emplace_back(name);
     if (!connection_) {
-        connection_ = std::make_shared<reconnecting_connection>(strand_, where_);
+        const auto made = std::make_shared<reconnecting_connection>(strand_, where_);
         // Later, because this is inside a call.
-        home_->post([self = shared_from_this(), opened = connection_] {
-            if (self->connection_ == opened)
-                opened->open(*self);
+        home_->post([self = shared_from_this(), made] {
+            if (self->connection_ == made)
+                made->open(*self);
         });
+        connection_ = made;
         return;
     }
     say("SUBSCRIBE", channel_);
@@ -139,8 +140,9 @@ void subscriptions::say(std::string_view verb, std::string_view channel)
     if (!attempting_)
         return;
     if (!pending_) {
-        pending_ = make_request();
+        auto made = make_request();
         home_->post([self = shared_from_this()] { self->flush(); });
+        pending_ = std::move(made);
     }
     pending_->push(verb, channel);
 }

@@ -1,0 +1,93 @@
+// What is known of the server's clock: the limits that are made of it refuse too early rather than
+// too late.
+#include <boost/test/unit_test.hpp>
+
+#include "store/redis/protocol/server_clock.hpp"
+
+#include <cstdint>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::redis_store;
+using namespace std::chrono_literals;
+
+constexpr std::int64_t second = 1'000'000;
+constexpr std::int64_t server = 1'700'000'000 * second; ///< At `start`.
+constexpr clock::time_point start{1000s};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(nothing_is_known_at_first)
+{
+    const server_clock c;
+    BOOST_TEST(c.limit(start, 1s) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_is_that_far_from_now)
+{
+    server_clock c;
+    c.learn(server, start);
+    BOOST_TEST(c.limit(start, 0ms) == server);
+    BOOST_TEST(c.limit(start + 3s, 500ms) == server + 3 * second + second / 2);
+    BOOST_TEST(c.limit(start, -1s) == server - second);
+    // Whatever the budget, it is a limit: 0 would be none.
+    BOOST_TEST(c.limit(start, -std::chrono::milliseconds::max()) == 1);
+    BOOST_TEST(c.limit(start, std::chrono::milliseconds::max()) > server);
+}
+
+// An answer that took long makes the server's clock look slow.
+BOOST_AUTO_TEST_CASE(the_fastest_answer_counts)
+{
+    server_clock c;
+    c.learn(server, start + 300ms);
+    BOOST_TEST(c.limit(start, 0ms) == server - 300'000);
+    c.learn(server + second, start + 1s + 2ms);
+    BOOST_TEST(c.limit(start, 0ms) == server - 2'000);
+    c.learn(server + 2 * second, start + 2s + 900ms);
+    BOOST_TEST(c.limit(start, 0ms) == server - 2'000);
+}
+
+// Else the limits of a clock that runs slower than ours would come later and later.
+BOOST_AUTO_TEST_CASE(a_newer_answer_replaces_the_fastest_after_a_while)
+{
+    server_clock c;
+    c.learn(server, start);
+    c.learn(server + 5 * second, start + 5s + 40ms);
+    BOOST_TEST(c.limit(start, 0ms) == server - 40'000); // more than 5 s later: what it says
+    c.learn(server + 6 * second, start + 6s + 60ms);
+    BOOST_TEST(c.limit(start, 0ms) == server - 40'000); // the fastest of this while
+    c.learn(server + 12 * second, start + 12s + 60ms);
+    BOOST_TEST(c.limit(start, 0ms) == server - 60'000);
+}
+
+// An estimate that is ahead would let requests run that nobody waits for any more.
+BOOST_AUTO_TEST_CASE(a_clock_that_stepped_back_is_believed_at_once)
+{
+    server_clock c;
+    c.learn(server, start);
+    c.learn(server - 3600 * second + second / 10, start + 100ms);
+    BOOST_TEST(c.limit(start, 0ms) == server - 3600 * second);
+    // And forward again.
+    c.learn(server + second / 5, start + 200ms);
+    BOOST_TEST(c.limit(start, 0ms) == server);
+}
+
+BOOST_AUTO_TEST_CASE(a_small_step_back_is_believed_after_a_while)
+{
+    server_clock c;
+    c.learn(server, start);
+    c.learn(server - second / 2 + second, start + 1s);
+    BOOST_TEST(c.limit(start, 0ms) == server);
+    c.learn(server - second / 2 + 6 * second, start + 6s);
+    BOOST_TEST(c.limit(start, 0ms) == server - second / 2);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_a_time_is_told)
+{
+    BOOST_TEST(!is_server_time(0));
+    BOOST_TEST(!is_server_time(-1));
+    BOOST_TEST(is_server_time(1));
+    BOOST_TEST(is_server_time((std::int64_t(1) << 53) - 1));
+    BOOST_TEST(!is_server_time(std::int64_t(1) << 53));
+}
