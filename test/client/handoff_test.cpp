@@ -1,0 +1,149 @@
+// When a lease goes to the next waiter of this client without the store.
+#include <boost/test/unit_test.hpp>
+
+#include "support/core_checks.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(core_handoff)
+
+BOOST_AUTO_TEST_CASE(a_lease_goes_to_the_next_in_line_with_a_larger_fence)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"), 1001);
+    std::vector<std::shared_ptr<core_fixture::locking>> line;
+    for (int i = 0; i < 5; ++i)
+        line.push_back(e.lock("a"));
+    std::uint64_t fence = held.fence();
+    for (const auto& each : line) {
+        const auto op = e.release(std::move(held));
+        BOOST_TEST(code(*op) == error_code());
+        BOOST_TEST(code(*each) == error_code());
+        held = std::move(each->value<1>());
+        BOOST_TEST(held.fence() == fence + 1);
+        BOOST_TEST(held.valid());
+        fence = held.fence();
+    }
+    BOOST_TEST(e.store->acquire_count() == 1u);
+    BOOST_TEST(e.store->release_count() == 0u);
+    BOOST_TEST(e.stats().handed_over == 5u);
+    e.release(std::move(held));
+    BOOST_TEST(e.store->release_count() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(not_for_longer_than_the_options_say)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"), 1001);
+    const auto next = e.lock("a");
+    e.advance(20ms);
+    e.release(std::move(held));
+    BOOST_TEST(!next->done());
+    BOOST_TEST(e.store->release_count() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(not_more_often_than_the_options_say)
+{
+    core_fixture e;
+    const auto what = e.spec("a", {.handoff_count = 2});
+    BOOST_TEST(what->options.handoff_count == 2u);
+    lease held = e.taken(what, 3);
+    for (int i = 0; i < 2; ++i) {
+        const auto next = e.lock(what);
+        e.release(std::move(held));
+        BOOST_TEST_REQUIRE(next->done());
+        held = std::move(next->value<1>());
+    }
+    const auto third = e.lock(what);
+    e.release(std::move(held));
+    BOOST_TEST(!third->done());
+    BOOST_TEST(e.store->release_count() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(not_more_often_than_fences_were_reserved)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"), 2);
+    const auto one = e.lock("a");
+    e.release(std::move(held));
+    BOOST_TEST_REQUIRE(one->done());
+    const auto two = e.lock("a");
+    e.release(std::move(one->value<1>()));
+    BOOST_TEST(!two->done());
+}
+
+BOOST_AUTO_TEST_CASE(not_when_somebody_may_have_entered_under_its_owner)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"), 1001);
+    BOOST_TEST(!held.owner().empty());
+    const auto next = e.lock("a");
+    e.release(std::move(held));
+    BOOST_TEST(!next->done());
+    BOOST_TEST(e.store->release_count() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(not_with_little_time_left_or_other_options)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a", {.handoff_time = 60s}), 1001);
+    const auto next = e.lock(e.spec("a", {.handoff_time = 60s}));
+    e.advance(15s); // its renewal is not answered
+    e.release(std::move(held));
+    BOOST_TEST(!next->done());
+
+    lease other = e.taken(e.spec("b"), 1001);
+    const auto longer = e.lock(e.spec("b", {.lease_time = 60s}));
+    e.release(std::move(other));
+    BOOST_TEST(!longer->done());
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_is_destroyed_is_handed_over_as_well)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"), 1001);
+    const auto next = e.lock("a");
+    held = lease();
+    e.poll();
+    BOOST_TEST(code(*next) == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(what_was_handed_over_is_renewed_and_lost_as_its_own)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"), 1001);
+    const auto next = e.lock("a");
+    const auto lost_first = e.wait_lost(held);
+    e.release(std::move(held));
+    BOOST_TEST(code(*lost_first) == aborted);
+    const auto lost = e.wait_lost(next->value<1>());
+    e.advance(10s);
+    BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
+    e.renew_all(renewal_result::gone);
+    BOOST_TEST(code(*lost) == errc::lost);
+}
+
+BOOST_AUTO_TEST_CASE(each_holder_has_the_longest_hold_for_itself)
+{
+    core_fixture e;
+    const auto what = e.spec("a", {.longest_hold = 25s, .handoff_time = 60s});
+    lease held = e.taken(what, 1001);
+    const auto next = e.lock(what);
+    e.renew_all_when_asked = true;
+    e.advance(5s);
+    e.release(std::move(held));
+    BOOST_TEST_REQUIRE(next->done());
+    const auto lost = e.wait_lost(next->value<1>());
+    e.advance(24999ms);
+    BOOST_TEST(!lost->done());
+    e.advance(1ms);
+    BOOST_TEST(code(*lost) == errc::hold_limit);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,158 @@
+// Acquiring again under the owner that holds the lock.
+#include <boost/test/unit_test.hpp>
+
+#include "support/core_checks.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+using outcome = acquire_reply::outcome;
+using left = release_reply::outcome;
+
+BOOST_AUTO_TEST_SUITE(core_entering)
+
+BOOST_AUTO_TEST_CASE(what_is_asked_and_what_is_given)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"));
+    const auto op = e.lock(e.spec("a"), clock::duration::max(), held.owner());
+    const auto asked = e.last_acquire();
+    BOOST_TEST(asked.owner == held.owner().id());
+    BOOST_TEST(asked.entry != "");
+    e.say(outcome::granted);
+    BOOST_TEST(code(*op) == error_code());
+    lease& inner = op->value<1>();
+    BOOST_TEST(inner.fence() == held.fence());
+    BOOST_TEST((inner.owner() == held.owner()));
+    BOOST_TEST(e.stats().held == 2u);
+    e.advance(10s); // both are renewed, each as what it is
+    std::vector<std::string> renewed;
+    for (const auto& call : e.store->renewals())
+        for (const auto& each : call.locks)
+            renewed.push_back(each.owner == asked.owner ? each.entry : "another's");
+    BOOST_TEST((renewed == std::vector<std::string>{"", asked.entry} ||
+                renewed == std::vector<std::string>{asked.entry, ""}));
+    e.renew_all();
+    const auto out = e.release(std::move(inner));
+    BOOST_TEST(e.last_release().entry == asked.entry);
+    e.say_released(left::left);
+    BOOST_TEST(code(*out) == error_code());
+    BOOST_TEST(held.valid());
+}
+
+BOOST_AUTO_TEST_CASE(nobody_is_in_under_this_owner)
+{
+    core_fixture e;
+    const owner gone("11111111-1111-1111-1111-111111111111:1", 7);
+    const auto op = e.lock(e.spec("a"), clock::duration::max(), gone);
+    e.say(outcome::gone);
+    BOOST_TEST(code(*op) == errc::lost);
+    check_idle(e);
+}
+
+// O6: what was lost here is lost, whatever the store still says.
+BOOST_AUTO_TEST_CASE(O6_entering_under_a_lost_owner_fails)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a", fixed));
+    const owner who = held.owner();
+    const auto under_way = e.lock(e.spec("a", fixed), clock::duration::max(), who);
+    e.time.set(held.deadline());
+    e.poll();
+    e.say(outcome::granted);
+    BOOST_TEST(code(*under_way) == errc::lost);
+    BOOST_TEST(e.store->release_count() == 2u); // what expired goes, and the entry
+    BOOST_TEST(!e.last_release().entry.empty());
+    const auto asked = e.store->acquire_count();
+    const auto op = e.lock(e.spec("a", fixed), clock::duration::max(), who);
+    BOOST_TEST(code(*op) == errc::lost);
+    BOOST_TEST(e.store->acquire_count() == asked);
+}
+
+BOOST_AUTO_TEST_CASE(each_try_has_an_entry_of_its_own)
+{
+    core_fixture e;
+    const lease held = e.taken(e.spec("a"));
+    const auto op = e.lock(e.spec("a"), clock::duration::max(), held.owner());
+    const auto first = e.last_acquire();
+    e.fail_acquire(errc::outcome_unknown);
+    BOOST_TEST(e.stats().orphans == 1u);
+    BOOST_TEST(e.last_release().entry == first.entry);
+    BOOST_TEST(e.last_release().owner == first.owner);
+    e.advance(20ms);
+    BOOST_TEST(e.last_acquire().entry != first.entry);
+    e.say(outcome::granted);
+    BOOST_TEST(code(*op) == error_code());
+    BOOST_TEST(held.valid());
+}
+
+BOOST_AUTO_TEST_CASE(limits_and_errors)
+{
+    const owner who("11111111-1111-1111-1111-111111111111:1", 7);
+    {
+        core_fixture e;
+        const auto op = e.lock(e.spec("a"), 0s, who);
+        e.fail_acquire(errc::store_refused);
+        BOOST_TEST(code(*op) == errc::store_refused);
+    }
+    {
+        core_fixture e;
+        const auto op = e.lock(e.spec("a"), 3s, who);
+        e.advance(3s);
+        BOOST_TEST(code(*op) == errc::outcome_unknown);
+        BOOST_TEST(e.stats().orphans == 1u);
+    }
+    {
+        core_fixture e;
+        e.disconnect();
+        BOOST_TEST(code(*e.lock(e.spec("a"), 0s, who)) == errc::store_unavailable);
+        const auto op = e.lock(e.spec("a"), 3s, who);
+        e.advance(3s);
+        BOOST_TEST(code(*op) == errc::store_unavailable);
+        BOOST_TEST(e.store->acquire_count() == 0u);
+    }
+    {
+        core_fixture e;
+        const auto op = e.lock(e.spec("a"), clock::duration::max(), who);
+        e.fail_acquire(errc::wrong_type);
+        BOOST_TEST(code(*op) == errc::wrong_type);
+    }
+    {
+        core_fixture e;
+        const auto op = e.lock(e.spec("a"), clock::duration::max(), who);
+        e.say(outcome::late);
+        e.advance(20ms);
+        e.say(outcome::granted);
+        BOOST_TEST(code(*op) == error_code());
+    }
+    {
+        core_fixture e;
+        e.disconnect();
+        const auto op = e.lock(e.spec("a"), clock::duration::max(), who);
+        e.connect();
+        e.say(outcome::granted);
+        BOOST_TEST(code(*op) == error_code());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_entry_is_given_back)
+{
+    core_fixture e;
+    const lease held = e.taken(e.spec("a"));
+    const auto op = e.lock(e.spec("a"), clock::duration::max(), held.owner());
+    const auto asked = e.last_acquire();
+    op->cancel();
+    e.poll();
+    BOOST_TEST(code(*op) == aborted);
+    BOOST_TEST(e.last_release().entry == asked.entry);
+    e.say(outcome::granted);
+    e.say_released(left::left);
+    BOOST_TEST(e.stats().orphans == 0u);
+    BOOST_TEST(held.valid());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,316 @@
+// How a lease is given back: once, again until it is answered, and without a caller.
+#include <boost/test/unit_test.hpp>
+
+#include "support/core_checks.hpp"
+#include "support/run.hpp"
+
+#include <utility>
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+using kind = recording_observer::kind;
+using left = release_reply::outcome;
+
+BOOST_AUTO_TEST_SUITE(core_release)
+
+BOOST_AUTO_TEST_CASE(what_a_release_reports)
+{
+    const struct
+    {
+        left answer;
+        error_code expected;
+    } table[] = {{left::freed, {}}, {left::left, {}}, {left::not_owner, errc::not_owner}};
+    for (const auto& row : table) {
+        core_fixture e;
+        lease held = e.taken(e.spec("a"));
+        const auto lost = e.wait_lost(held);
+        const auto op = e.release(std::move(held));
+        BOOST_TEST(!held);
+        BOOST_TEST(!op->done());
+        BOOST_TEST(code(*lost) == aborted);
+        e.say_released(row.answer);
+        BOOST_TEST(code(*op) == row.expected);
+        check_idle(e);
+        BOOST_TEST(e.stats().released == 1u);
+        BOOST_TEST(e.seen->count(kind::released) == 1u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_lease_is_nobodys)
+{
+    core_fixture e;
+    lease nothing;
+    BOOST_TEST(!nothing.valid());
+    BOOST_TEST(nothing.fence() == 0u);
+    BOOST_TEST(nothing.owner().empty());
+    BOOST_TEST(nothing.name() == "");
+    BOOST_TEST((nothing.deadline() == clock::time_point()));
+    // It has no client to run on either: another thread may be in between.
+    const auto lost = e.wait_lost(nothing);
+    const auto out = e.release(std::move(nothing));
+    run_until(e.context, [&] { return out->done() && lost->done(); });
+    BOOST_TEST(code(*out) == errc::not_owner);
+    BOOST_TEST(code(*lost) == errc::not_owner);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_that_fails_is_repeated)
+{
+    for (const errc each : {errc::store_unavailable, errc::store_refused, errc::outcome_unknown}) {
+        core_fixture e;
+        const auto op = e.release(e.taken(e.spec("a")));
+        e.fail_release(each);
+        BOOST_TEST(!op->done());
+        e.advance(500ms);
+        BOOST_TEST_REQUIRE(e.store->release_count() == 2u);
+        e.say_freed();
+        BOOST_TEST(code(*op) == error_code());
+        check_idle(e);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_repeated_release_that_finds_nobody_was_done_by_the_first)
+{
+    core_fixture e;
+    const auto op = e.release(e.taken(e.spec("a")));
+    e.fail_release(errc::outcome_unknown);
+    e.advance(500ms);
+    e.say_released(left::not_owner);
+    BOOST_TEST(code(*op) == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(a_release_that_is_not_answered_is_repeated_and_ends_with_the_time_to_live)
+{
+    core_fixture e;
+    const auto op = e.release(e.taken(e.spec("a")));
+    const auto wakes = e.time.wakes();
+    e.advance(29999ms);
+    BOOST_TEST(!op->done());
+    BOOST_TEST(e.store->release_count() == 6u); // every five seconds
+    BOOST_TEST(e.time.wakes() - wakes < 40u);
+    e.advance(1ms);
+    BOOST_TEST(code(*op) == errc::outcome_unknown);
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_without_a_connection_waits_for_one)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"));
+    e.disconnect();
+    const auto op = e.release(std::move(held));
+    e.advance(10s);
+    BOOST_TEST(e.store->release_count() == 0u);
+    e.connect();
+    BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+    e.say_freed();
+    BOOST_TEST(code(*op) == error_code());
+}
+
+// The connection is gone, and who releases is told so when the time to live has passed, not before.
+void released_in_vain(core_fixture& e, lease held)
+{
+    e.disconnect();
+    const auto op = e.release(std::move(held));
+    e.advance(29999ms);
+    BOOST_TEST(!op->done());
+    e.advance(1ms);
+    BOOST_TEST(code(*op) == errc::store_unavailable);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_without_a_connection_ends_with_the_time_to_live)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"));
+    released_in_vain(e, std::move(held));
+    check_idle(e);
+}
+
+// Others may be in under the owner and prolong the time to live for as long as they like: what is
+// forgotten would keep the lock from being freed.
+BOOST_AUTO_TEST_CASE(a_release_beside_which_others_may_be_in_is_repeated_until_it_is_answered)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"));
+    const owner who = held.owner();
+    released_in_vain(e, std::move(held));
+    const auto shut = e.shutdown();
+    BOOST_TEST(!shut->done());
+    e.advance(500ms);
+    e.connect();
+    BOOST_TEST(e.last_release().owner == who.id());
+    e.say_released(left::left);
+    BOOST_TEST(code(*shut) == error_code());
+}
+
+// A renewal was sent by a connection that then broke: it may still arrive, and prolong what nobody
+// has.
+BOOST_AUTO_TEST_CASE(a_release_after_a_renewal_without_an_answer_is_repeated_until_it_is_answered)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"));
+    const owner who = held.owner();
+    e.advance(10s);
+    BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
+    released_in_vain(e, std::move(held));
+    BOOST_TEST(e.store->release_count() == 0u);
+    e.connect();
+    BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+    BOOST_TEST(e.last_release().owner == who.id());
+    e.say_freed();
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(an_entry_that_nobody_knows_of_is_given_back_however_late)
+{
+    core_fixture e;
+    const auto op = e.lock(e.spec("a"), clock::duration::max(),
+                           owner("11111111-1111-1111-1111-111111111111:1", 7));
+    const auto asked = e.last_acquire();
+    e.fail_acquire(errc::outcome_unknown);
+    e.fail_release(errc::store_unavailable);
+    e.disconnect();
+    op->cancel();
+    e.advance(10min);
+    BOOST_TEST(e.stats().orphans == 1u);
+    e.connect();
+    BOOST_TEST(e.last_release().entry == asked.entry);
+    e.say_released(left::left);
+    BOOST_TEST(e.stats().orphans == 0u);
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(F3_F7_a_release_whose_wait_is_cancelled_goes_on)
+{
+    for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                            asio::cancellation_type::total}) {
+        core_fixture e;
+        const auto op = e.release(e.taken(e.spec("a")));
+        op->cancel(type);
+        e.poll();
+        BOOST_TEST(code(*op) == aborted);
+        e.fail_release(errc::outcome_unknown);
+        e.advance(500ms);
+        BOOST_TEST(e.store->release_count() == 2u);
+        e.say_freed();
+        check_idle(e);
+        BOOST_TEST(op->calls() == 1);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(F8_a_lease_that_is_destroyed_is_released_in_the_background)
+{
+    core_fixture e;
+    {
+        const lease held = e.taken(e.spec("a"));
+        e.disconnect();
+    }
+    e.poll();
+    BOOST_TEST(e.stats().held == 0u);
+    e.connect();
+    BOOST_TEST(e.store->release_count() == 1u);
+    BOOST_TEST(e.store->renew_count() == 0u);
+    e.say_freed();
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(
+    O1_a_release_after_the_time_has_passed_asks_the_store_and_touches_nothing_of_others)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a", fixed));
+    e.skip(2s);
+    const auto op = e.release(std::move(held));
+    BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+    e.say_released(left::not_owner);
+    BOOST_TEST(code(*op) == errc::not_owner);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_after_the_time_has_passed_that_still_found_the_key)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a", fixed));
+    e.skip(995ms);
+    const auto op = e.release(std::move(held));
+    e.say_freed();
+    BOOST_TEST(code(*op) == errc::expired);
+}
+
+// Another entry under the same owner goes on: the one that expired would stay in, and keep the
+// lock, when that one leaves.
+BOOST_AUTO_TEST_CASE(an_expired_lease_beside_which_others_may_be_in_is_given_back)
+{
+    for (const bool waits : {true, false}) {
+        core_fixture e;
+        lease held = e.taken(e.spec("a", fixed));
+        const owner who = held.owner();
+        e.disconnect();
+        e.skip(2s);
+        BOOST_TEST(!held.valid());
+        if (waits)
+            BOOST_TEST(code(*e.release(std::move(held))) == errc::expired); // at once
+        BOOST_TEST(e.store->release_count() == 0u);
+        e.advance(10s);
+        e.connect();
+        // Whoever still has the handle of the lease.
+        BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+        BOOST_TEST(e.last_release().owner == who.id());
+        e.say_released(left::left);
+        check_idle(e);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_expired_lease_that_nobody_else_knows_of_is_forgotten)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a", fixed));
+    e.skip(2s);
+    held = lease();
+    e.poll();
+    BOOST_TEST(e.store->release_count() == 0u);
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_is_not_handed_over_after_its_time)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"), 1001);
+    const auto next = e.lock("a");
+    e.time.set(held.deadline());
+    e.release(std::move(held));
+    BOOST_TEST(!next->done());
+    BOOST_TEST(e.stats().lost == 1u);
+    BOOST_TEST(e.stats().handed_over == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_next_acquire_is_sent_after_the_release_was_answered)
+{
+    core_fixture e;
+    const auto what = e.spec("a", {.handoff_count = 0});
+    lease held = e.taken(what);
+    const auto next = e.lock(what);
+    e.release(std::move(held));
+    BOOST_TEST(e.store->acquire_count() == 1u);
+    e.say_freed();
+    BOOST_TEST(e.store->acquire_count() == 2u);
+    BOOST_TEST(!next->done());
+}
+
+BOOST_AUTO_TEST_CASE(others_who_wait_get_a_head_start)
+{
+    core_fixture e;
+    const auto what = e.spec("a", {.handoff_count = 0});
+    lease held = e.taken(what);
+    const auto next = e.lock(what);
+    e.release(std::move(held));
+    e.say_freed(1); // another client: this one does not watch the name
+    BOOST_TEST(e.store->acquire_count() == 1u);
+    e.store->hint("a");
+    e.poll();
+    BOOST_TEST(e.store->acquire_count() == 1u);
+    e.advance(20ms);
+    BOOST_TEST(e.store->acquire_count() == 2u);
+    BOOST_TEST(!next->done());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

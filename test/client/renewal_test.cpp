@@ -1,0 +1,339 @@
+// When leases are renewed, in which batches, and when they are lost.
+#include <boost/test/unit_test.hpp>
+
+#include "support/core_checks.hpp"
+
+#include "fsm/keep_alive.hpp"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+using kind = recording_observer::kind;
+
+BOOST_AUTO_TEST_SUITE(core_renewal)
+
+BOOST_AUTO_TEST_CASE(a_lease_is_renewed_a_third_of_its_time_after_the_last_confirmation)
+{
+    core_fixture e;
+    const lease held = e.taken(e.spec("a"));
+    const auto begun = e.time.now();
+    e.advance(10s);
+    BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
+    const auto call = e.store->renewals()[0];
+    BOOST_TEST_REQUIRE(call.locks.size() == 1u);
+    BOOST_TEST(call.locks[0].name == "a");
+    BOOST_TEST(call.locks[0].owner == e.last_acquire().owner);
+    BOOST_TEST((call.locks[0].lease == 30s));
+    e.renew_all();
+    // From the send, which was at most a 64th early.
+    BOOST_TEST((held.deadline() > begun + 9s + 30s - fsm::drift_margin(30s)));
+    BOOST_TEST((held.deadline() <= begun + 10s + 30s - fsm::drift_margin(30s)));
+    BOOST_TEST(e.stats().renewed == 1u);
+    BOOST_TEST(e.seen->count(kind::renewed) == 1u);
+    e.advance(5s);
+    BOOST_TEST(e.store->renew_count() == 1u);
+}
+
+// R4: bounded batches, no recursion.
+BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
+{
+    core_fixture e;
+    constexpr std::size_t many = 10'000;
+    std::vector<std::shared_ptr<core_fixture::locking>> held;
+    for (std::size_t i = 0; i < many; ++i) {
+        const auto what = e.spec("name " + std::to_string(i), {.handoff_count = 0});
+        held.push_back(e.make<core_fixture::locking>());
+        held.back()->start([&](auto handler) { e.async_lock(what, std::move(handler)); });
+    }
+    e.poll();
+    for (std::size_t i = 0; i < many; ++i)
+        e.store->grant(i, i + 1);
+    e.poll();
+    BOOST_TEST(e.stats().held == many);
+    const auto requests = e.time.requests();
+    for (int round = 0; round < 3; ++round) {
+        const auto before = e.store->renew_count();
+        e.advance(10s);
+        const auto calls = e.store->renewals();
+        std::set<std::string> names;
+        std::size_t locks = 0;
+        for (std::size_t i = before; i < calls.size(); ++i) {
+            BOOST_TEST(calls[i].locks.size() <= 256u);
+            locks += calls[i].locks.size();
+            for (const auto& each : calls[i].locks)
+                names.insert(each.name);
+            e.store->renew_all(i);
+        }
+        e.poll();
+        BOOST_TEST(locks == many);
+        BOOST_TEST(names.size() == many);
+        BOOST_TEST(calls.size() - before <= 2 * many / 256 + 2);
+    }
+    BOOST_TEST(e.stats().renewed == 3 * many);
+    BOOST_TEST(e.stats().lost == 0u);
+    // One timer for all.
+    BOOST_TEST(e.time.requests() - requests < 1000u);
+}
+
+BOOST_AUTO_TEST_CASE(R2_a_failed_renewal_is_tried_again_until_the_deadline_and_only_then_lost)
+{
+    for (const errc each : {errc::store_unavailable, errc::store_refused, errc::outcome_unknown}) {
+        core_fixture e;
+        lease held = e.taken(e.spec("a"));
+        const auto lost = e.wait_lost(held);
+        const auto deadline = held.deadline();
+        while (e.time.now() < deadline - 10ms) {
+            e.advance(10ms);
+            if (e.store->pending() > 0)
+                e.fail_renew(each);
+            BOOST_TEST_REQUIRE(!lost->done());
+            BOOST_TEST_REQUIRE(held.valid());
+        }
+        BOOST_TEST(e.store->renew_count() >= 8u);
+        BOOST_TEST(e.store->renew_count() <= 12u);
+        BOOST_TEST(e.seen->count(kind::renewal_late) == e.store->renew_count());
+        e.advance(deadline - e.time.now());
+        BOOST_TEST(code(*lost) == errc::expired);
+        BOOST_TEST(!held.valid());
+        BOOST_TEST(e.stats().lost == 1u);
+        BOOST_TEST(e.stats().held == 0u);
+        BOOST_TEST(e.seen->count(kind::lost) == 1u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(R2_one_that_succeeds_makes_up_for_those_that_failed)
+{
+    core_fixture e;
+    const lease held = e.taken(e.spec("a"));
+    const auto deadline = held.deadline();
+    e.advance(10s);
+    e.fail_renew(errc::outcome_unknown);
+    e.advance(2500ms);
+    BOOST_TEST_REQUIRE(e.store->renew_count() == 2u);
+    e.renew_all(renewal_result::failed);
+    e.advance(2500ms);
+    BOOST_TEST_REQUIRE(e.store->renew_count() == 3u);
+    e.renew_all();
+    BOOST_TEST((held.deadline() > deadline + 10s));
+    e.advance(deadline - e.time.now() + 1ms);
+    BOOST_TEST(held.valid());
+}
+
+BOOST_AUTO_TEST_CASE(gone_is_lost_at_once)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"));
+    const auto lost = e.wait_lost(held);
+    e.advance(10s);
+    e.renew_all(renewal_result::gone);
+    BOOST_TEST(code(*lost) == errc::lost);
+    BOOST_TEST(!held.valid());
+    // Asked later it says the same.
+    BOOST_TEST(code(*e.wait_lost(held)) == errc::lost);
+    e.advance(60s);
+    BOOST_TEST(e.store->renew_count() == 1u);
+    // Nothing of anybody else's is released.
+    BOOST_TEST(code(*e.release(std::move(held))) == errc::lost);
+    BOOST_TEST(e.store->release_count() == 0u);
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_is_gone_does_not_take_others_along)
+{
+    core_fixture e;
+    lease a = e.taken(e.spec("a"));
+    lease b = e.taken(e.spec("b"));
+    e.advance(10s);
+    BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
+    const bool a_first = e.store->renewals()[0].locks[0].name == "a";
+    std::vector<renewal_result> results{renewal_result::gone, renewal_result::renewed};
+    if (!a_first)
+        std::swap(results[0], results[1]);
+    e.store->complete_renew(0, {}, results);
+    e.poll();
+    BOOST_TEST(!a.valid());
+    BOOST_TEST(b.valid());
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_is_too_short_is_no_confirmation)
+{
+    core_fixture e;
+    const lease held = e.taken(e.spec("a"));
+    const auto deadline = held.deadline();
+    e.advance(10s);
+    e.store->complete_renew(0, {}, {});
+    e.poll();
+    BOOST_TEST((held.deadline() == deadline));
+    BOOST_TEST(held.valid());
+    BOOST_TEST(e.stats().renewals_failed == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_late_confirmation_is_proof_of_its_own_time)
+{
+    core_fixture e;
+    const lease held = e.taken(e.spec("a"));
+    const auto before = held.deadline();
+    e.advance(10s);
+    BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
+    e.advance(5s); // given up, and tried again later
+    BOOST_TEST(e.stats().renewals_failed == 1u);
+    e.advance(3s);
+    BOOST_TEST(e.store->renew_count() == 2u);
+    e.store->renew_all(0);
+    e.poll();
+    BOOST_TEST((held.deadline() > before + 9s));
+    BOOST_TEST((held.deadline() <= before + 10s));
+    const auto deadline = held.deadline();
+    e.store->renew_all(1);
+    e.poll();
+    BOOST_TEST((held.deadline() > deadline));
+}
+
+// R9: the process was paused for longer than the lease.
+BOOST_AUTO_TEST_CASE(R9_a_confirmation_after_the_deadline_does_not_resurrect)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"));
+    const auto lost = e.wait_lost(held);
+    e.advance(10s);
+    const auto deadline = held.deadline();
+    e.time.set(deadline + 5s);
+    BOOST_TEST(!held.valid()); // before anything of the client ran
+    e.renew_all();
+    BOOST_TEST(!held.valid());
+    BOOST_TEST(code(*lost) == errc::expired);
+    BOOST_TEST((held.deadline() == deadline));
+}
+
+BOOST_AUTO_TEST_CASE(R9_what_comes_after_the_loss_does_not_resurrect)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"));
+    e.advance(10s);
+    e.skip(60s);
+    const auto lost = e.wait_lost(held);
+    BOOST_TEST(code(*lost) == errc::expired);
+    e.renew_all();
+    e.disconnect();
+    e.connect();
+    BOOST_TEST(!held.valid());
+    BOOST_TEST(e.store->renew_count() == 1u);
+}
+
+// R1: the renewal is gone before the release is sent.
+BOOST_AUTO_TEST_CASE(R1_no_renewal_is_sent_after_the_release)
+{
+    core_fixture e;
+    // With one under way, with one due in the same turn, with none.
+    for (const clock::duration wait : {10s + 0ms, 9999ms, 5000ms}) {
+        lease held = e.taken(e.spec("name " + std::to_string(wait.count()), {.handoff_count = 0}));
+        e.advance(wait);
+        const auto renewals = e.store->renew_count();
+        const auto op = e.release(std::move(held));
+        e.advance(60s);
+        BOOST_TEST(e.store->renew_count() == renewals);
+        BOOST_TEST(code(*op) == errc::outcome_unknown);
+        for (std::size_t i = 0; i < renewals; ++i)
+            if (!e.store->renewals()[i].answered)
+                e.store->renew_all(i);
+        e.say_freed(); // what comes after a renewal under way waits for it
+    }
+    check_idle(e);
+    BOOST_TEST((e.time.wake_at() == clock::time_point::max()));
+}
+
+BOOST_AUTO_TEST_CASE(R1_a_release_in_the_turn_in_which_a_renewal_is_due)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"));
+    e.time.set(e.time.now() + 10s); // due; the wake-up comes after the release
+    auto op = e.make<core_fixture::waiting>();
+    op->start([&](auto handler) { held.async_release(std::move(handler)); });
+    e.poll();
+    BOOST_TEST(e.store->renew_count() == 0u);
+    BOOST_TEST(e.store->release_count() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_reconnect_renews_everything_at_once)
+{
+    core_fixture e;
+    lease a = e.taken(e.spec("a"));
+    lease b = e.taken(e.spec("b"));
+    const lease unrenewed = e.taken(e.spec("c", fixed));
+    e.disconnect();
+    e.advance(100ms);
+    BOOST_TEST(e.store->renew_count() == 0u);
+    e.connect();
+    BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
+    BOOST_TEST(e.store->renewals()[0].locks.size() == 2u);
+    // An empty store: both are told.
+    e.renew_all(renewal_result::gone);
+    BOOST_TEST(!a.valid());
+    BOOST_TEST(!b.valid());
+    BOOST_TEST(unrenewed.valid());
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_outlasts_an_outage_that_is_shorter)
+{
+    core_fixture e;
+    const lease held = e.taken(e.spec("a"));
+    e.advance(9s);
+    e.disconnect();
+    e.advance(20s);
+    BOOST_TEST(held.valid());
+    BOOST_TEST(e.store->renew_count() == 0u);
+    e.connect();
+    e.renew_all();
+    e.advance(5s);
+    BOOST_TEST(held.valid());
+}
+
+BOOST_AUTO_TEST_CASE(R10_no_hold_is_longer_than_the_options_allow)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a", {.longest_hold = 45s}));
+    const auto lost = e.wait_lost(held);
+    e.renew_all_when_asked = true;
+    e.advance(44999ms);
+    BOOST_TEST(held.valid());
+    e.advance(1ms);
+    BOOST_TEST(code(*lost) == errc::hold_limit);
+    // The key is still there, and it is ours: it goes.
+    const auto op = e.release(std::move(held));
+    BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+    e.say_freed();
+    BOOST_TEST(code(*op) == errc::hold_limit);
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_does_not_renew_ends_when_its_time_has_passed)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a", fixed));
+    const auto lost = e.wait_lost(held);
+    e.advance(1s - fsm::drift_margin(1s) - 1ns);
+    BOOST_TEST(held.valid());
+    e.advance(1ns);
+    BOOST_TEST(code(*lost) == errc::expired);
+    BOOST_TEST(e.store->renew_count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_waiter_behind_a_lost_lease_contends)
+{
+    core_fixture e;
+    const lease held = e.taken(e.spec("a"));
+    const auto next = e.lock("a");
+    e.advance(10s);
+    e.renew_all(renewal_result::gone);
+    BOOST_TEST_REQUIRE(e.store->acquire_count() == 2u);
+    e.grant();
+    BOOST_TEST(code(*next) == error_code());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

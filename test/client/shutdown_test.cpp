@@ -1,0 +1,189 @@
+// How a client stops: what is refused, given back, and waited for.
+#include <boost/test/unit_test.hpp>
+
+#include "support/core_checks.hpp"
+
+#include <utility>
+#include <vector>
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(core_shutdown)
+
+BOOST_AUTO_TEST_CASE(P3_waiters_holders_and_releases)
+{
+    core_fixture e;
+    lease a = e.taken(e.spec("a"));
+    const auto waits = e.lock("a");
+    const auto contends = e.lock("b");
+    const auto enters = e.lock(e.spec("a"), clock::duration::max(), a.owner());
+    const auto lost = e.wait_lost(a);
+    const auto done = e.shutdown();
+    BOOST_TEST(code(*waits) == errc::shut_down);
+    BOOST_TEST(code(*contends) == errc::shut_down);
+    BOOST_TEST(code(*enters) == errc::shut_down);
+    BOOST_TEST(code(*lost) == errc::shut_down);
+    BOOST_TEST(!a.valid());
+    BOOST_TEST(!done->done());
+    // The hold, and what the two requests under way may have taken.
+    BOOST_TEST_REQUIRE(e.store->release_count() == 3u);
+    for (std::size_t i = 0; i < 3; ++i)
+        e.store->say_freed(i);
+    e.poll();
+    BOOST_TEST(code(*done) == error_code());
+    BOOST_TEST(code(e.running) == error_code());
+    BOOST_TEST(e.store->is_closed());
+    BOOST_TEST(code(*e.release(std::move(a))) == errc::shut_down);
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(P3_a_store_that_does_not_answer_is_not_waited_for_long)
+{
+    core_fixture e;
+    const lease a = e.taken(e.spec("a"));
+    const auto done = e.shutdown();
+    e.advance(4999ms);
+    BOOST_TEST(!done->done());
+    e.advance(1ms);
+    BOOST_TEST(code(*done) == errc::store_unavailable);
+    BOOST_TEST(code(e.running) == error_code());
+    check_idle(e);
+}
+
+// Ten thousand leases over a slow line: what is being released is not given up because it takes
+// long.
+BOOST_AUTO_TEST_CASE(P3_a_store_that_answers_slowly_is_waited_for)
+{
+    core_fixture e;
+    std::vector<lease> held;
+    for (const char* each : {"a", "b", "c", "d"})
+        held.push_back(e.taken(e.spec(each)));
+    const auto done = e.shutdown();
+    BOOST_TEST_REQUIRE(e.store->release_count() == held.size());
+    for (std::size_t i = 0; i < held.size(); ++i) {
+        e.advance(4s);
+        BOOST_TEST(!done->done());
+        e.store->say_freed(i);
+        e.poll();
+    }
+    BOOST_TEST(code(*done) == error_code());
+    BOOST_TEST(code(e.running) == error_code());
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(P3_a_store_that_stops_answering_is_given_up_five_seconds_later)
+{
+    core_fixture e;
+    const lease a = e.taken(e.spec("a")), b = e.taken(e.spec("b")), c = e.taken(e.spec("c"));
+    const auto done = e.shutdown();
+    BOOST_TEST_REQUIRE(e.store->release_count() == 3u);
+    e.advance(4s);
+    e.store->say_freed(0);
+    e.poll();
+    // A refusal is no release.
+    e.advance(4s);
+    e.store->complete_release(e.store->release_count() - 1, errc::store_refused);
+    e.poll();
+    e.advance(999ms);
+    BOOST_TEST(!done->done());
+    e.advance(1ms);
+    BOOST_TEST(code(*done) == errc::store_unavailable);
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(a_cancel_waits_no_longer_than_a_second)
+{
+    core_fixture e;
+    const lease a = e.taken(e.spec("a"));
+    e.core->cancel();
+    e.poll();
+    BOOST_TEST(!e.running.done());
+    e.advance(1s);
+    BOOST_TEST(code(e.running) == aborted);
+}
+
+BOOST_AUTO_TEST_CASE(a_cancel_during_a_shutdown_shortens_it)
+{
+    core_fixture e;
+    const lease a = e.taken(e.spec("a"));
+    const lease b = e.taken(e.spec("b"));
+    const auto done = e.shutdown();
+    e.core->cancel();
+    e.poll();
+    e.advance(999ms);
+    e.store->say_freed(0); // nor does an answer make it longer
+    e.poll();
+    BOOST_TEST(!done->done());
+    e.advance(1ms);
+    BOOST_TEST(code(*done) == errc::store_unavailable);
+    BOOST_TEST(code(e.running) == aborted);
+}
+
+BOOST_AUTO_TEST_CASE(the_release_that_a_caller_waits_for_is_told_when_the_client_gives_up)
+{
+    core_fixture e;
+    const auto op = e.release(e.taken(e.spec("a")));
+    const auto done = e.shutdown();
+    e.advance(5s);
+    BOOST_TEST(code(*done) == errc::store_unavailable);
+    // It says what is documented: not released for certain.
+    BOOST_TEST((code(*op) == condition::store_fault || code(*op) == errc::shut_down));
+}
+
+BOOST_AUTO_TEST_CASE(a_shutdown_whose_wait_is_cancelled_goes_on)
+{
+    core_fixture e;
+    const lease a = e.taken(e.spec("a"));
+    const auto done = e.shutdown();
+    done->cancel(asio::cancellation_type::total);
+    e.poll();
+    BOOST_TEST(code(*done) == aborted);
+    BOOST_TEST(!e.running.done());
+    e.say_freed();
+    BOOST_TEST(code(e.running) == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(several_shutdowns_and_one_before_it_ran)
+{
+    core_fixture e;
+    const auto one = e.shutdown();
+    const auto two = e.shutdown();
+    BOOST_TEST(code(*one) == error_code());
+    BOOST_TEST(code(*two) == error_code());
+
+    core_fixture fresh(false);
+    BOOST_TEST(code(*fresh.shutdown()) == error_code());
+    fresh.run();
+    BOOST_TEST(code(fresh.running) == errc::shut_down);
+    BOOST_TEST(!fresh.store->is_open());
+}
+
+BOOST_AUTO_TEST_CASE(a_client_runs_once)
+{
+    core_fixture e;
+    core_fixture::waiting again(e.context.get_executor());
+    again.start([&](auto handler) { e.async_run(std::move(handler)); });
+    e.poll();
+    BOOST_TEST(code(again) == errc::already_running);
+    BOOST_TEST(!e.running.done());
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_sent_after_the_end)
+{
+    core_fixture e;
+    const lease a = e.taken(e.spec("a"));
+    e.shutdown();
+    e.say_freed();
+    const auto calls = e.store->acquire_count() + e.store->renew_count() + e.store->release_count();
+    e.store->hint("a");
+    e.store->connect();
+    e.advance(60s);
+    BOOST_TEST(e.store->acquire_count() + e.store->renew_count() + e.store->release_count() ==
+               calls);
+    BOOST_TEST((e.time.wake_at() == clock::time_point::max()));
+    BOOST_TEST(e.store->misuse() == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

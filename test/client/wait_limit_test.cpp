@@ -1,0 +1,297 @@
+// How long is waited, one try included, and what is told when a wait ends without a lease.
+#include <boost/test/unit_test.hpp>
+
+#include "support/core_checks.hpp"
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(core_limits)
+
+BOOST_AUTO_TEST_CASE(a_try_of_a_lock_that_another_has)
+{
+    core_fixture e;
+    const auto op = e.lock(e.spec("a"), 0s);
+    e.say_held();
+    BOOST_TEST(code(*op) == errc::held);
+    BOOST_TEST(e.store->watches().empty());
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(a_try_of_a_lock_that_this_client_has_or_waits_for)
+{
+    core_fixture e;
+    const lease held = e.taken(e.spec("a"));
+    const auto mine = e.lock(e.spec("a"), 0s);
+    BOOST_TEST(code(*mine) == errc::held);
+    const auto waits = e.lock("b");
+    e.say_held();
+    const auto behind = e.lock(e.spec("b"), 0s);
+    BOOST_TEST(code(*behind) == errc::held);
+    BOOST_TEST(e.store->acquire_count() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_second_try_is_not_refused_because_of_the_first)
+{
+    core_fixture e;
+    const auto one = e.lock(e.spec("a"), 0s);
+    const auto two = e.lock(e.spec("a"), 0s);
+    e.grant();
+    BOOST_TEST(code(*one) == error_code());
+    BOOST_TEST(code(*two) == errc::held);
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_while_another_has_it)
+{
+    core_fixture e;
+    const auto op = e.lock(e.spec("a"), 3s);
+    e.say_held();
+    while (e.time.now() < clock::time_point(1h + 2999ms)) {
+        e.advance(1ms);
+        if (e.store->pending() > 0)
+            e.say_held();
+        BOOST_TEST_REQUIRE(!op->done());
+    }
+    e.advance(1ms);
+    BOOST_TEST(code(*op) == errc::timed_out);
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_while_another_of_this_client_has_it)
+{
+    core_fixture e;
+    const lease held = e.taken(e.spec("a"));
+    const auto op = e.lock(e.spec("a"), 3s);
+    e.advance(3s);
+    BOOST_TEST(code(*op) == errc::timed_out);
+}
+
+// C6: the limit includes connecting.
+BOOST_AUTO_TEST_CASE(C6_a_limit_before_there_is_a_connection)
+{
+    core_fixture e(false);
+    e.run();
+    const auto op = e.lock(e.spec("a"), 3s);
+    e.advance(2999ms);
+    BOOST_TEST(!op->done());
+    e.advance(1ms);
+    BOOST_TEST(code(*op) == errc::store_unavailable);
+    BOOST_TEST(e.store->acquire_count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(C6_a_try_before_there_is_a_connection_waits_for_it_and_not_for_ever)
+{
+    core_fixture e(false);
+    e.run();
+    const auto op = e.lock(e.spec("a"), 0s);
+    e.advance(1s);
+    e.connect();
+    e.grant();
+    BOOST_TEST(code(*op) == error_code());
+
+    core_fixture never(false);
+    never.run();
+    const auto other = never.lock(never.spec("a"), 0s);
+    never.advance(5s);
+    BOOST_TEST(code(*other) == errc::store_unavailable);
+}
+
+BOOST_AUTO_TEST_CASE(a_try_while_the_connection_is_lost_is_told_at_once)
+{
+    core_fixture e;
+    e.disconnect(errc::store_unavailable);
+    const auto op = e.lock(e.spec("a"), 0s);
+    BOOST_TEST(code(*op) == errc::store_unavailable);
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_while_the_store_refuses)
+{
+    core_fixture e;
+    const auto op = e.lock(e.spec("a"), 1s);
+    const auto end = e.time.now() + 1s;
+    while (e.time.now() < end) {
+        if (e.store->pending() > 0)
+            e.fail_acquire(errc::store_refused);
+        e.advance(1ms);
+    }
+    BOOST_TEST(code(*op) == errc::store_refused);
+    // The pauses grow.
+    BOOST_TEST(e.store->acquire_count() < 40u);
+}
+
+BOOST_AUTO_TEST_CASE(a_try_that_the_store_refuses)
+{
+    for (const errc each : {errc::store_refused, errc::store_unavailable, errc::outcome_unknown}) {
+        core_fixture e;
+        const auto op = e.lock(e.spec("a"), 0s);
+        e.fail_acquire(each);
+        BOOST_TEST(code(*op) == each);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_while_the_store_does_not_answer)
+{
+    core_fixture e;
+    const auto op = e.lock(e.spec("a"), 1s);
+    e.advance(1s);
+    // Nobody said that another has it.
+    BOOST_TEST(code(*op) == errc::outcome_unknown);
+    e.advance(4s);
+    BOOST_TEST(e.stats().orphans == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_try_of_a_store_that_does_not_answer_ends)
+{
+    core_fixture e;
+    const auto op = e.lock(e.spec("a"), 0s);
+    e.advance(5s);
+    BOOST_TEST(code(*op) == errc::outcome_unknown);
+}
+
+BOOST_AUTO_TEST_CASE(a_store_that_never_answers_is_not_asked_more_and_more)
+{
+    core_fixture e;
+    const auto op = e.lock("a");
+    e.advance(60s);
+    BOOST_TEST(!op->done());
+    BOOST_TEST(e.stats().acquires_sent <= 13u);
+    // Each may still have run; each is given back, patiently, until its time to live has passed.
+    BOOST_TEST(e.stats().orphans <= 8u);
+    BOOST_TEST(e.stats().releases_sent <= 100u);
+    BOOST_TEST(e.time.wakes() < 400u);
+    op->cancel();
+    e.poll();
+    e.advance(60s);
+    check_idle(e);
+    BOOST_TEST((e.time.wake_at() == clock::time_point::max()));
+}
+
+// What was wrong before the last connection is no reason for what happens after it.
+BOOST_AUTO_TEST_CASE(trouble_that_is_over_is_not_reported)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"));
+    const auto limited = e.lock(e.spec("a"), 3s);
+    e.disconnect();
+    e.connect();
+    e.renew_all();
+    const auto once = e.lock(e.spec("a"), 0s);
+    BOOST_TEST(code(*once) == errc::held);
+    e.advance(3s);
+    BOOST_TEST(code(*limited) == errc::timed_out);
+}
+
+BOOST_AUTO_TEST_CASE(a_disconnection_is_waited_out)
+{
+    core_fixture e;
+    const auto waits = e.lock("a");
+    e.say_held();
+    e.disconnect();
+    BOOST_TEST(!waits->done());
+    e.advance(30s);
+    BOOST_TEST(e.store->acquire_count() == 1u); // nothing is sent to nowhere
+    e.connect();
+    BOOST_TEST(e.store->acquire_count() == 2u);
+    e.grant();
+    BOOST_TEST(code(*waits) == error_code());
+}
+
+// A lost connection is made up for at once; from the second in a row on each costs a pause that
+// grows, and no new connection shortens it.
+BOOST_AUTO_TEST_CASE(a_connection_that_comes_and_goes_does_not_bring_a_request_each_time)
+{
+    for (const owner& under : {owner(), owner("11111111-1111-1111-1111-111111111111:1", 7)}) {
+        core_fixture e;
+        const auto waits = e.lock(e.spec("a"), clock::duration::max(), under);
+        for (int i = 0; i < 200; ++i) {
+            if (e.store->pending() > 0)
+                e.fail_acquire(errc::store_unavailable);
+            e.disconnect();
+            e.advance(25ms);
+            e.connect();
+            e.advance(25ms);
+        }
+        BOOST_TEST(!waits->done());
+        BOOST_TEST(e.store->acquire_count() >= 10u);
+        BOOST_TEST(e.store->acquire_count() <= 40u);
+        e.advance(1s);
+        e.grant();
+        BOOST_TEST(code(*waits) == error_code());
+    }
+}
+
+constexpr lock_options patient{.backoff_floor = 60s, .backoff_ceiling = 60s};
+
+void fail_with_its_connection(core_fixture& e, errc why)
+{
+    e.fail_acquire(why);
+    e.disconnect();
+    e.connect();
+}
+
+// The store that announces a release can be asked.
+BOOST_AUTO_TEST_CASE(a_hint_ends_a_pause_after_failures)
+{
+    core_fixture e;
+    const auto waits = e.lock(e.spec("a", patient));
+    for (unsigned asked = 1; asked <= 2; ++asked) {
+        fail_with_its_connection(e, errc::store_refused);
+    }
+    BOOST_TEST(e.store->acquire_count() == 2u);
+    e.store->hint("a");
+    e.poll();
+    BOOST_TEST(e.store->acquire_count() == 3u);
+    e.grant();
+    BOOST_TEST(code(*waits) == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_while_the_connection_comes_and_goes)
+{
+    core_fixture e;
+    const auto limited = e.lock(e.spec("a", patient), 1s);
+    for (unsigned asked = 1; asked <= 2; ++asked) {
+        BOOST_TEST(e.store->acquire_count() == asked);
+        fail_with_its_connection(e, errc::store_unavailable);
+    }
+    BOOST_TEST(e.store->acquire_count() == 2u);
+    e.advance(1s);
+    BOOST_TEST(e.store->acquire_count() == 2u);
+    BOOST_TEST(code(*limited) == errc::store_unavailable);
+}
+
+BOOST_AUTO_TEST_CASE(credentials_that_are_refused_end_the_wait)
+{
+    core_fixture e(false);
+    e.run();
+    const auto waits = e.lock("a");
+    e.disconnect(errc::permission_denied);
+    BOOST_TEST(code(*waits) == errc::permission_denied);
+}
+
+// The store tells of the refusal once: who comes afterwards must not wait for the next time.
+BOOST_AUTO_TEST_CASE(credentials_that_were_refused_before_end_the_wait_too)
+{
+    core_fixture e(false);
+    e.run();
+    e.disconnect(errc::permission_denied);
+    BOOST_TEST(code(*e.lock("a")) == errc::permission_denied);
+    const owner who("11111111-1111-1111-1111-111111111111:1", 7);
+    BOOST_TEST(code(*e.lock(e.spec("a"), clock::duration::max(), who)) == errc::permission_denied);
+    e.connect();
+    const auto op = e.lock("a");
+    e.grant();
+    BOOST_TEST(code(*op) == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(not_running_and_shut_down)
+{
+    core_fixture e(false);
+    BOOST_TEST(code(*e.lock("a")) == errc::not_running);
+    e.run();
+    e.connect();
+    e.shutdown();
+    BOOST_TEST(code(*e.lock("a")) == errc::shut_down);
+    BOOST_TEST(e.store->acquire_count() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
