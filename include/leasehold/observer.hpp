@@ -10,11 +10,18 @@
 
 namespace leasehold {
 
-/// Told what happens in a client: enough for logs, metrics and traces. Override what you need.
+/// Receives the events of a client: enough for logs, metrics and traces. Override what you need.
 ///
-/// Every function is called on the client's strand, one at a time, must not block and must not
-/// throw. It may use handles of the client. The name is valid during the call only. An observer
-/// must outlive the client's work: it is held by a `std::shared_ptr`.
+/// @par Threads
+/// Every function is called on the client's strand, one at a time. It must not block, or renewals
+/// are late, and must not throw. It may use handles of the client: what it starts begins after it
+/// has returned.
+/// @par Lifetime
+/// The client shares ownership of its observer for as long as anything of it is outstanding. Names
+/// are valid during the call only.
+/// @par Units
+/// Durations are measured by the clock of the leases; they are nanoseconds unless the type says
+/// milliseconds.
 class LEASEHOLD_EXPORT observer
 {
 public:
@@ -22,32 +29,63 @@ public:
 
     virtual ~observer() = default;
 
-    /// A lease was given out. `waited`: since the call. `handed_over`: from a lease of this client,
-    /// without the store.
-    virtual void acquired(std::string_view, std::uint64_t /*fence*/, duration /*waited*/,
+    /// A lease was granted.
+    /// @param waited      Since the call of the operation.
+    /// @param handed_over It came from a lease of this client, without a request to the store.
+    virtual void acquired(std::string_view /*name*/, std::uint64_t /*fence*/, duration /*waited*/,
                           bool /*handed_over*/) noexcept
     {}
-    /// An attempt to acquire ended without a lease: `held`, `timed_out`, cancelled, or a store's
-    /// error.
-    virtual void not_acquired(std::string_view, error_code, duration /*waited*/) noexcept {}
-    /// The store answered that another has the lock, for `remaining` more (negative: for ever).
-    virtual void waiting(std::string_view, std::chrono::milliseconds /*remaining*/) noexcept {}
-    /// The time to live of a lock that this client waits for is not falling, or is longer than any
-    /// lease should be: the server's clock may have gone back. The client looks again at its
-    /// backoff ceiling.
-    virtual void suspect_expiry(std::string_view, std::chrono::milliseconds /*remaining*/) noexcept
+
+    /// An operation that acquires ended without a lease.
+    /// @param why    The error that it completes with.
+    /// @param waited Since the call of the operation.
+    virtual void not_acquired(std::string_view /*name*/, error_code /*why*/,
+                              duration /*waited*/) noexcept
     {}
-    /// A renewal was confirmed, `took` after it was sent.
-    virtual void renewed(std::string_view, std::uint64_t /*fence*/, duration /*took*/) noexcept {}
-    /// A renewal was not confirmed; the lease is valid for `left` more and it is tried again.
-    virtual void renewal_late(std::string_view, std::uint64_t /*fence*/, error_code,
-                              duration /*left*/) noexcept
+
+    /// The store answered that another owner holds the lock.
+    /// @param remaining Its time to live; negative when it never expires.
+    virtual void waiting(std::string_view /*name*/,
+                         std::chrono::milliseconds /*remaining*/) noexcept
     {}
-    virtual void lost(std::string_view, std::uint64_t /*fence*/, error_code /*reason*/) noexcept {}
-    /// A lease was released; `held` is how long it had lasted.
-    virtual void released(std::string_view, std::uint64_t /*fence*/, duration /*held*/) noexcept {}
+
+    /// The time to live of a lock that this client waits for does not fall, or is longer than any
+    /// lease should be: the server's clock may have stepped back. The client does not sleep on it;
+    /// it looks again after its backoff.
+    virtual void suspect_expiry(std::string_view /*name*/,
+                                std::chrono::milliseconds /*remaining*/) noexcept
+    {}
+
+    /// A renewal was confirmed.
+    /// @param took From its sending to its answer.
+    virtual void renewed(std::string_view /*name*/, std::uint64_t /*fence*/,
+                         duration /*took*/) noexcept
+    {}
+
+    /// A renewal was not confirmed; it is tried again until the deadline.
+    /// @param why  What came of it.
+    /// @param left The lease stays valid for so long without a renewal.
+    virtual void renewal_late(std::string_view /*name*/, std::uint64_t /*fence*/,
+                              error_code /*why*/, duration /*left*/) noexcept
+    {}
+
+    /// A lease ended without being released. Called once for each; `valid()` is false already.
+    /// @param reason As `lease::async_wait_lost` reports it: `lost`, `expired` or `hold_limit`.
+    virtual void lost(std::string_view /*name*/, std::uint64_t /*fence*/,
+                      error_code /*reason*/) noexcept
+    {}
+
+    /// A lease was released by its holder; called when the release begins.
+    /// @param held Since it was granted.
+    virtual void released(std::string_view /*name*/, std::uint64_t /*fence*/,
+                          duration /*held*/) noexcept
+    {}
+
+    /// The store can be reached, for the first time or again.
     virtual void connected() noexcept {}
-    virtual void disconnected(error_code) noexcept {}
+
+    /// The store cannot be reached; called again when a newer reason is known.
+    virtual void disconnected(error_code /*why*/) noexcept {}
 };
 
 } // namespace leasehold

@@ -12,31 +12,31 @@ namespace leasehold {
 /// A duration option that never ends anything.
 inline constexpr std::chrono::milliseconds no_limit = std::chrono::milliseconds::max();
 
-/// How a `mutex` acquires and holds. All durations are milliseconds. Each member says what is
-/// allowed; anything else is refused by the constructor of the mutex with `errc::invalid_option`.
+/// How a `mutex` acquires and holds its lock. All durations are milliseconds. Each member says what
+/// is allowed; the constructor of the mutex throws `errc::invalid_option` for anything else.
 struct lock_options
 {
     using milliseconds = std::chrono::milliseconds;
 
-    /// The time to live in the store, restored by each renewal; after a crash others get in this
-    /// much later at most. 10 ms … 30 days.
+    /// The time to live in the store, restored by each renewal. After a crash of the holder others
+    /// get the lock at most this much later. 10 ms … 30 days.
     milliseconds lease_time{30'000};
 
-    /// Whether the lease renews itself until it is released. Without, it ends when the lease time
+    /// Whether the lease renews itself until it is released. Otherwise it ends when the lease time
     /// has passed.
     bool renew = true;
 
-    /// How long after the last confirmation it is renewed. 0: a third of the lease time. At most
+    /// The time from one confirmation to the next renewal. 0: a third of the lease time. At most
     /// half the lease time.
     milliseconds renew_interval{0};
 
-    /// How long `async_lock` waits, connecting included, before it completes with
-    /// `errc::timed_out`. 0: one try. `no_limit`: for ever.
+    /// How long `async_lock` waits, connecting included. 0: one try, which waits for the store up
+    /// to five seconds. `no_limit`: for ever.
     milliseconds wait_limit = no_limit;
 
-    /// Backoff between two looks at a lock that another process has, and after a request that the
-    /// store did not serve: random, below a bound that doubles from the floor to the ceiling. A
-    /// release that is announced cuts it short, and so does a new connection, unless the store has
+    /// The pause between two looks at a lock that another process holds, and after a request that
+    /// the store did not serve: random, below a bound that doubles from the floor to the ceiling.
+    /// A notification of a release cuts it short. A new connection does, too, unless the store has
     /// failed twice in a row. 1 ms <= floor <= ceiling <= 60 s.
     milliseconds backoff_floor{20};
     milliseconds backoff_ceiling{1'000};

@@ -9,13 +9,16 @@
 
 namespace leasehold {
 
-/// Who holds a lock: a token that a lease gives out and that lets its bearer enter the same lock
-/// again, also in another process. A value; thread-safe as an `int` is. Whoever has the text has
-/// the right to enter: treat it as a secret of the parties.
+/// The owner of a lock, as a token for reentrant acquisition, also in another process.
+///
+/// A bearer token: whoever presents it may acquire the same lock reentrantly. Send it only to those
+/// who may.
+/// @par Threads
+/// A value: as safe as an `int`.
 class owner
 {
 public:
-    /// Nobody. Entering as nobody fails with `errc::invalid_option`.
+    /// No owner. The overloads of `mutex` that take an owner throw `errc::invalid_option` for it.
     owner() = default;
 
     /// Reads the text that `to_string` made.
@@ -32,6 +35,7 @@ public:
     /// The fence of the lease that gave this owner out.
     [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
 
+    /// Whether this is no owner.
     [[nodiscard]] bool empty() const noexcept { return id_.empty(); }
 
     /// An owner with this identity and fence; for stores and tests. No check is made.
