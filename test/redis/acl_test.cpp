@@ -1,0 +1,111 @@
+#include <boost/test/unit_test.hpp>
+
+#include "traps/redis_fixture.hpp"
+#include "traps/test_client.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+lock_options limited(milliseconds time)
+{
+    lock_options result = leased(time);
+    result.wait_limit = 3s;
+    return result;
+}
+
+/// The words of the README's command that makes the user with the fewest rights, for a lock
+/// "orders".
+std::vector<std::string> command_of_readme()
+{
+    std::ifstream file(LEASEHOLD_TEST_README);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    const std::size_t begin = text.find("\nACL SETUSER ");
+    BOOST_TEST_REQUIRE(begin != std::string::npos);
+    const std::size_t end = text.find("```", begin);
+    std::istringstream words(text.substr(begin, end - begin));
+    std::vector<std::string> result;
+    for (std::string word; words >> word;) {
+        if (word != "\\")
+            result.push_back(word);
+    }
+    return result;
+}
+
+config as(const redis_fixture& s, const std::vector<std::string>& command)
+{
+    config result = s.direct();
+    result.health_check = 100ms; // so that this is done as well
+    result.user = command.at(2);
+    for (const std::string& word : command) {
+        if (word.starts_with('>'))
+            result.password = word.substr(1);
+    }
+    return result;
+}
+
+/// Whether the server has refused anything to anybody.
+bool refused(redis_fixture& s)
+{
+    return !s.raw.command({"ACL", "LOG", "1"}).items.empty();
+}
+
+/// Everything that is done with a lock, as far as the rights allow: acquire, re-enter, renew, wait,
+/// be notified, release; with the scripts in the server's cache and without. True when all of it
+/// was.
+bool use_everything(redis_fixture& s, const config& settings)
+{
+    test_client a(s.context, settings);
+    test_client b(s.context, settings);
+    const started first = a.lock_for(3s, "orders:1", leased(2s));
+    run_until(s.context, first);
+    if (!first.has_lease())
+        return false;
+    const started entry = b.lock("orders:1", limited(2s), first.lease().owner());
+    const started waiter = b.lock_for(8s, "orders:1", patient(30s));
+    run_until(s.context, entry);
+    s.eventually([&] { return a.count(kind::renewed) > 0 || refused(s); });
+    s.eventually([&] { return s.watchers("orders:1") > 0 || refused(s); });
+    s.raw.done({"SCRIPT", "FLUSH"});
+    const error_code entry_left = entry.has_lease() ? b.released(entry.lease()) : entry.code();
+    const error_code left = a.released(first.lease());
+    run_until(s.context, waiter); // woken: it would not look again by itself for half a minute
+    const error_code next = waiter.has_lease() ? b.released(waiter.lease()) : waiter.code();
+    s.eventually([&] { return s.watchers("orders:1") == 0 || refused(s); });
+    const auto failed = a.stats().renewals_failed + b.stats().renewals_failed;
+    BOOST_TEST_MESSAGE("entry " << entry_left.message() << ", release " << left.message()
+                                << ", next " << next.message() << ", renewals failed " << failed);
+    return !entry_left && !left && !next && failed == 0;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(the_rights_that_the_readme_names_are_enough)
+{
+    redis_fixture s;
+    const auto command = command_of_readme();
+    s.raw.done(command);
+    BOOST_TEST(use_everything(s, as(s, command)));
+    BOOST_TEST(!refused(s));
+    BOOST_TEST(!s.exists("orders:1"));
+}
+
+BOOST_AUTO_TEST_CASE(each_right_that_the_readme_names_is_used)
+{
+    const auto command = command_of_readme();
+    for (const std::string& right : command) {
+        if (!right.starts_with('+'))
+            continue;
+        redis_fixture s;
+        s.raw.done(command);
+        s.raw.done({"ACL", "SETUSER", command.at(2), '-' + right.substr(1)});
+        BOOST_TEST((!use_everything(s, as(s, command)) || refused(s)), right);
+    }
+}
