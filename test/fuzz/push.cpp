@@ -57,8 +57,6 @@ std::vector<std::string> words(const message& said)
 
 void push(std::string_view input)
 {
-    if (!server_stream::readable(input))
-        return;
     std::string_view line = take_line(input).substr(0, 256);
     std::set<std::string> names;
     while (!line.empty() && names.size() < 4) {

@@ -443,8 +443,6 @@ private:
 
 void reply(std::string_view input)
 {
-    if (!server_stream::readable(input))
-        return;
     const std::string_view script = take_line(input);
     asio::io_context context(1);
     const auto one = std::make_shared<session>(context, script, input);

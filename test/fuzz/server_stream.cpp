@@ -4,22 +4,12 @@ namespace leasehold::fuzz {
 
 namespace resp3 = boost::redis::resp3;
 
-bool server_stream::readable(std::string_view bytes)
-{
-    for (std::size_t at = 0; at < bytes.size(); ++at) {
-        const bool blob = bytes[at] == '$' || bytes[at] == '=' || bytes[at] == '!';
-        const std::string_view rest = bytes.substr(at + 1);
-        if (bytes[at] == ';' || (blob && (rest.starts_with('?') || rest.starts_with("\r\n"))))
-            return false;
-    }
-    return true;
-}
-
 server_stream::result server_stream::read(boost::redis::any_adapter* to,
                                           boost::redis::any_adapter& push_inbox)
 {
+    const result incomplete = guard_.violation() ? result::broken : result::nothing;
     if (buffer_.empty())
-        return result::nothing;
+        return incomplete;
     if (!begun_) {
         is_push_ = to == nullptr || buffer_.front() == '>';
         begun_ = true;
@@ -42,7 +32,7 @@ server_stream::result server_stream::read(boost::redis::any_adapter* to,
     } through{last_, is_push_ ? push_inbox : *to};
     boost::system::error_code failed;
     if (!resp3::parse(parser_, buffer_, through, failed))
-        return result::nothing;
+        return incomplete;
     if (failed)
         return result::broken;
     buffer_.erase(0, parser_.get_consumed());

@@ -1,6 +1,8 @@
 #ifndef LEASEHOLD_TEST_FUZZ_SERVER_STREAM_HPP
 #define LEASEHOLD_TEST_FUZZ_SERVER_STREAM_HPP
 
+#include "store/redis/transport/resp3_guard.hpp"
+
 #include <boost/redis/adapter/any_adapter.hpp>
 #include <boost/redis/resp3/node.hpp>
 #include <boost/redis/resp3/parser.hpp>
@@ -18,16 +20,11 @@ namespace leasehold::fuzz {
 /// One message as the parser of Boost.Redis reads it.
 using message = std::vector<boost::redis::resp3::node>;
 
-/// What a server sends, read as a connection of Boost.Redis reads it: piece by piece, with pushes
-/// among the answers.
+/// What a server sends, read as the library's connections read it: piece by piece, through the
+/// guard, with pushes among the answers.
 class server_stream
 {
 public:
-    /// False for bytes over which the parser of Boost.Redis 1.92 itself ends the process (it runs
-    /// out of its own arrays, or throws where it may not): a blob without a length, a streamed
-    /// string, and a part of one.
-    static bool readable(std::string_view bytes);
-
     enum class result
     {
         nothing, ///< No complete message.
@@ -36,7 +33,7 @@ public:
         broken, ///< The connection is closed over it.
     };
 
-    void add(std::string_view bytes) { buffer_ += bytes; }
+    void add(std::string_view bytes) { buffer_ += bytes.substr(0, guard_.accept(bytes)); }
 
     /// Reads one message. `to` is who waits for an answer, or null: then all is pushed.
     result read(boost::redis::any_adapter* to, boost::redis::any_adapter& push_inbox);
@@ -45,6 +42,7 @@ public:
     [[nodiscard]] const message& last() const noexcept { return last_; }
 
 private:
+    redis_store::resp3_guard guard_;
     std::string buffer_;
     boost::redis::resp3::parser parser_;
     bool begun_ = false;

@@ -27,6 +27,10 @@ void reply(std::string_view input);
 /// server sends.
 void push(std::string_view input);
 
+/// Any bytes, as a server sends them, in pieces whose size the first byte says: what the guard lets
+/// through is what a simple reading of the protocol lets through, and the parser survives it.
+void guard(std::string_view input);
+
 /// Bytes, in a form that can be read; empty when they are.
 std::string quoted(std::string_view bytes);
 
