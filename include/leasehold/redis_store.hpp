@@ -29,6 +29,10 @@ namespace leasehold {
 /// without it waiters look again with backoff, and at the latest when the holder's time to live has
 /// passed.
 ///
+/// The store's own connections end when a server sends what is not the Redis protocol. This one
+/// does what its version of Boost.Redis does: 1.92 can end the process over a malformed reply
+/// (docs/internals/boost_redis_parser.md), so connect it to servers that are trusted.
+///
 /// The connection may live on any executor; each call goes there and back. It is kept alive by the
 /// store.
 /// @throws boost::system::system_error `errc::invalid_option` when `connection` is null.

@@ -1,21 +1,21 @@
 #include "store/redis/transport/connection.hpp"
 
+#include "store/redis/transport/guarded_stream.hpp"
+
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/redis/connection.hpp>
 
 #include <utility>
 
 namespace leasehold::redis_store {
 namespace {
 
-template <class Connection>
+template <class Executor>
 class connection_of final : public connection
 {
 public:
-    connection_of(typename Connection::executor_type strand, asio::ssl::context tls,
-                  boost::redis::logger log)
+    connection_of(Executor strand, asio::ssl::context tls, boost::redis::logger log)
         : connection_(std::move(strand), std::move(tls), std::move(log))
     {}
 
@@ -46,7 +46,7 @@ public:
     std::size_t commands_sent() const override { return connection_.get_usage().commands_sent; }
 
 private:
-    Connection connection_;
+    guarded_connection<Executor> connection_;
 };
 
 } // namespace
@@ -58,10 +58,10 @@ std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
     // a known one cost a seventh less in all.
     using known = asio::strand<asio::io_context::executor_type>;
     if (const auto* on_io_context = strand.target<known>())
-        return std::make_unique<connection_of<boost::redis::basic_connection<known>>>(
-            *on_io_context, std::move(tls), std::move(log));
-    return std::make_unique<connection_of<boost::redis::connection>>(strand, std::move(tls),
-                                                                     std::move(log));
+        return std::make_unique<connection_of<known>>(*on_io_context, std::move(tls),
+                                                      std::move(log));
+    return std::make_unique<connection_of<asio::any_io_executor>>(strand, std::move(tls),
+                                                                  std::move(log));
 }
 
 } // namespace leasehold::redis_store

@@ -1,0 +1,51 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_FORGING_PROXY_HPP
+#define LEASEHOLD_TEST_SUPPORT_FORGING_PROXY_HPP
+
+#include "support/redis_server.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leasehold::test {
+
+/// Stands between clients and one server, on a thread of its own, and answers in place of the
+/// server with bytes that no server sends. Every function may be called from any thread.
+class forging_proxy
+{
+public:
+    /// The pieces in which the bytes are sent. On a local socket, each when the client has read the
+    /// one before it, so that it reads them one by one.
+    using pieces = std::vector<std::string>;
+
+    /// Listens on a local socket, or on a port of 127.0.0.1.
+    explicit forging_proxy(const redis_server& upstream, bool tcp = false);
+    ~forging_proxy();
+    forging_proxy(const forging_proxy&) = delete;
+    forging_proxy& operator=(const forging_proxy&) = delete;
+
+    std::string url() const;
+    std::uint16_t port() const noexcept; ///< 0 when it listens on a local socket.
+
+    /// Each request with this text, on any connection, takes one of the answers, in this order, and
+    /// does not get to the server. After that the connection is silent, and stays open until the
+    /// client ends it. When all answers are taken, requests pass again.
+    void forge(std::string text, std::vector<pieces> answers);
+
+    /// How many answers are not taken yet.
+    std::size_t left() const;
+
+    /// Until all answers were taken, and the clients have ended each connection that got one.
+    /// Throws `std::runtime_error` when `limit` passes.
+    void wait_until_ended(std::chrono::milliseconds limit = std::chrono::seconds(60));
+
+private:
+    class engine;
+    std::unique_ptr<engine> engine_;
+};
+
+} // namespace leasehold::test
+
+#endif
