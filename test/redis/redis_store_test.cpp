@@ -513,13 +513,13 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_an_older_counter_whatever_the_size_of_the_
     const std::string counter = "redisson_lock_token:{lock}";
     std::uint64_t last = grant("a:1").first_fence;
     const std::string old = lab.command({"GET", counter});
-    wait(c.context, 600ms); // so that a block could reach back by as much
+    c.session.wait(600ms); // so that a block could reach back by as much
     for (int i = 0; i < 3; ++i) {
         const auto block = grant("a:" + std::to_string(10 + i));
         BOOST_TEST(block.fences > 1u);
         BOOST_TEST(block.first_fence > last);
         last = block.first_fence + block.fences - 1;
-        wait(c.context, 10ms); // no server begins again any faster
+        c.session.wait(10ms); // no server begins again any faster
         lab.command({"SET", counter, old});
     }
 }
