@@ -126,7 +126,7 @@ void check_table(std::string_view steps, const std::vector<std::string>& names)
     std::map<std::string, std::string> plain;
     for (const std::string& each : names)
         plain.try_emplace(each, std::to_string(plain.size()));
-    memory::table named, numbered;
+    memory::lock_table named, numbered;
     auto now = memory::instant::one_clock(1'000'000s);
     for (const char c : steps.substr(0, 64)) {
         const auto step = static_cast<unsigned char>(c);
@@ -142,9 +142,9 @@ void check_table(std::string_view steps, const std::vector<std::string>& names)
         case 1: {
             const std::uint32_t fences = (step >> 4 & 3u) == 0 ? 1 : 9;
             const acquire_reply x = named.acquire({name, owner, entry, 100ms, fences, 1s},
-                                                  memory::table::no_limit, now);
+                                                  memory::lock_table::no_limit, now);
             const acquire_reply y = numbered.acquire({number, owner, entry, 100ms, fences, 1s},
-                                                     memory::table::no_limit, now);
+                                                     memory::lock_table::no_limit, now);
             require(x.result == y.result && x.fences == y.fences &&
                         x.first_fence == y.first_fence && x.remaining == y.remaining,
                     "a name changes what an acquire is told");
