@@ -1,6 +1,7 @@
 #include <leasehold/lease.hpp>
 
 #include "core/async/cancel_by_slot.hpp"
+#include "core/async/posted_op.hpp"
 #include "core/client_state.hpp"
 #include "mutant.hpp"
 
@@ -15,13 +16,13 @@ namespace detail {
 void intrusive_ptr_add_ref(const lease_state* p) noexcept
 {
     boost::sp_adl_block::intrusive_ptr_add_ref(
-        static_cast<const boost::intrusive_ref_counter<lease_state>*>(p));
+        static_cast<const boost::intrusive_ref_counter<lease_term>*>(p));
 }
 
 void intrusive_ptr_release(const lease_state* p) noexcept
 {
     boost::sp_adl_block::intrusive_ptr_release(
-        static_cast<const boost::intrusive_ref_counter<lease_state>*>(p));
+        static_cast<const boost::intrusive_ref_counter<lease_term>*>(p));
 }
 
 namespace {
@@ -45,10 +46,10 @@ void complete_empty(void_handler handler)
 void release_in_background(lease_state_ptr given) noexcept
 {
     client_state& client = client_of(*given);
-    if (given->ended.load(std::memory_order_acquire) == lease_state::released || client.gone())
+    if (given->released() || client.gone())
         return;
     try {
-        client.carry([given, &client] { client.leases().release(*given, nullptr); });
+        client.carry([given, &client] { client.release(*given, nullptr); });
     }
     catch (...) {
         lease_state::abandon(std::move(given));
@@ -73,9 +74,8 @@ void start_release(void_handler handler, lease_state_ptr given)
         outcome_op_ptr op(new outcome_op(std::move(handler)));
         cancel_by_slot(client, op);
         client.carry([given, going = posted_op(std::move(op)), &client]() mutable {
-            going.arrive(client, [&](const outcome_op_ptr& arrived) {
-                client.leases().release(*given, arrived);
-            });
+            going.arrive(client,
+                         [&](const outcome_op_ptr& arrived) { client.release(*given, arrived); });
         });
     }
     catch (...) {
@@ -91,13 +91,10 @@ void start_wait_lost(void_handler handler, lease_state_ptr given)
     client_state& client = client_of(*given);
     if (client.gone())
         return;
-    boost::intrusive_ptr<wait_op> op(new wait_op(std::move(handler)));
-    cancel_by_slot(client, op, [given](wait_op& cancelled) {
-        client_of(*given).leases().stop_waiting(*given, cancelled);
-    });
+    wait_op_ptr op(new wait_op(std::move(handler)));
+    cancel_by_slot(client, op, [given](wait_op& cancelled) { given->stop_waiting(cancelled); });
     client.carry([given = std::move(given), going = posted_op(std::move(op)), &client]() mutable {
-        going.arrive(client,
-                     [&](const auto& arrived) { client.leases().wait_lost(*given, arrived); });
+        going.arrive(client, [&](const wait_op_ptr& arrived) { given->wait(arrived); });
     });
 }
 
@@ -120,8 +117,7 @@ lease::~lease()
 
 bool lease::valid() const noexcept
 {
-    return state_ && state_->ended.load(std::memory_order_acquire) == detail::lease_state::active &&
-           !detail::client_of(*state_).gone() &&
+    return state_ && state_->active() && !detail::client_of(*state_).gone() &&
            (detail::client_of(*state_).now() < state_->held->valid_until() ||
             has(mutant::validity_without_clock));
 }
@@ -140,7 +136,7 @@ owner lease::owner() const
 {
     if (!state_)
         return {};
-    state_->held->owner_taken.store(true, std::memory_order_relaxed);
+    state_->held->share();
     return {state_->held->owner, state_->fence};
 }
 

@@ -2,6 +2,7 @@
 
 #include "config/argument_error.hpp"
 #include "core/async/cancel_by_slot.hpp"
+#include "core/async/posted_op.hpp"
 #include "core/client_state.hpp"
 
 #include <leasehold/client.hpp>

@@ -1,6 +1,7 @@
 #include "core/client_state.hpp"
 
 #include "core/async/cancel_by_slot.hpp"
+#include "core/async/posted_op.hpp"
 #include "mutant.hpp"
 
 #include <utility>
@@ -39,8 +40,10 @@ client_state_ptr make_client_state(const asio::any_io_executor& executor,
 client_state::client_state(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
                            std::shared_ptr<observer> watching, std::unique_ptr<time_source> time)
     : turn_context(executor, std::move(backend), std::move(watching), std::move(time)),
-      releases_(*this, *this),
-      lessor_(*this, releases_),
+      releases_(*this),
+      ender_(*this, watchdog_, releases_, lost_owners_),
+      watchdog_(*this, ender_),
+      reentries_{*this, releases_, watchdog_, lost_owners_},
       stop_limit_(*this)
 {}
 
@@ -155,7 +158,7 @@ void client_state::enter(reentry_op& op)
 {
     if (stopping_)
         return op.done(errc::shut_down, lease());
-    op.start(lessor_, reentries_);
+    op.start(reentries_);
 }
 
 wait_queue& client_state::at(std::string_view name)
@@ -163,7 +166,8 @@ wait_queue& client_state::at(std::string_view name)
     const auto found = names_.find(name);
     if (found != names_.end())
         return found->second;
-    const auto place = names_.try_emplace(std::string(name), lessor_).first;
+    const auto place =
+        names_.try_emplace(std::string(name), *this, releases_, watchdog_, to_check_).first;
     wait_queue& made = place->second;
     made.set_name(place->first);
     in_order_.push_back(made);
@@ -187,10 +191,10 @@ void client_state::on_connected(store_partition)
         tell([](observer& o) { o.connected(); });
         // What is to be given back first: somebody may wait for it.
         releases_.connected();
-        lessor_.keeper.connected();
+        watchdog_.connected();
         for (wait_queue& each : in_order_)
             each.connected();
-        for (auto i = reentries_.begin(); i != reentries_.end();) {
+        for (auto i = reentries_.running.begin(); i != reentries_.running.end();) {
             reentry_op& each = *i++;
             each.connected();
         }
@@ -206,23 +210,11 @@ void client_state::on_disconnected(store_partition, error_code why)
         tell([this](observer& o) { o.disconnected(trouble_); });
         for (wait_queue& each : in_order_)
             each.disconnected(trouble_);
-        for (auto i = reentries_.begin(); i != reentries_.end();) {
+        for (auto i = reentries_.running.begin(); i != reentries_.running.end();) {
             reentry_op& each = *i++;
             each.disconnected(trouble_);
         }
     });
-}
-
-void client_state::on_answer()
-{
-    if (stopping_ && !stopped_ && patient_)
-        timers.schedule(stop_limit_, turn_time() + shutdown_limit);
-}
-
-void client_state::on_all_returned()
-{
-    if (stopping_ && !stopped_)
-        stopped({});
 }
 
 void client_state::no_more_locks() noexcept
@@ -241,11 +233,20 @@ void client_state::stop(clock::duration grace)
         return;
     }
     refuse_waiting();
-    lessor_.shut_down();
+    ender_.shut_down();
     stopping_ = true;
     if (!opened_ || releases_.empty())
         return stopped({});
     timers.schedule(stop_limit_, limit);
+}
+
+void client_state::go_on_stopping()
+{
+    if (releases_.empty())
+        return stopped({});
+    const auto limit = releases_.last_answer() + shutdown_limit;
+    if (patient_ && limit > stop_limit_.due())
+        timers.schedule(stop_limit_, limit);
 }
 
 void client_state::refuse_waiting()
@@ -255,15 +256,15 @@ void client_state::refuse_waiting()
             each.fail_all(errc::shut_down);
         each.stop();
     }
-    while (!reentries_.empty())
-        reentries_.front().fail(errc::shut_down);
+    while (!reentries_.running.empty())
+        reentries_.running.front().fail(errc::shut_down);
 }
 
 void client_state::stopped(error_code outcome)
 {
     if (!std::exchange(stopped_, true)) {
         releases_.give_up(errc::shut_down);
-        lessor_.to_check().clear();
+        to_check_.clear();
         names_.clear();
         counts.watched.clear();
         timers.clear();
@@ -287,12 +288,12 @@ void client_state::complete_cancelled()
 {
     for (wait_queue& each : in_order_)
         each.complete_cancelled();
-    for (auto i = reentries_.begin(); i != reentries_.end();) {
+    for (auto i = reentries_.running.begin(); i != reentries_.running.end();) {
         reentry_op& each = *i++;
         if (each.done.cancel_requested)
             each.cancel();
     }
-    lessor_.complete_cancelled();
+    watchdog_.complete_cancelled();
     releases_.complete_cancelled();
     for (const outcome_op_ptr& each : shutdowns_)
         if (each->done.cancel_requested)
@@ -306,14 +307,20 @@ void client_state::on_turn_end()
         complete_cancelled();
     if (cancel_at_turn_end_.load(std::memory_order_relaxed) && cancel_at_turn_end_.exchange(false))
         cancel_now();
-    lessor_.keeper.flush();
-    auto& looked_at = lessor_.to_check();
-    for (wait_queue* each : looked_at) {
+    if (stopping_ && !stopped_)
+        go_on_stopping();
+    watchdog_.flush();
+    look_at_unused();
+}
+
+void client_state::look_at_unused()
+{
+    for (wait_queue* each : to_check_) {
         each->looked_at();
         if (each->unused() && each->rest())
             names_.erase(names_.find(each->name()));
     }
-    looked_at.clear();
+    to_check_.clear();
 }
 
 // Something is half done and nobody knows what, so nothing more is done: leases end here, and what
@@ -344,9 +351,10 @@ void client_state::drop_all(error_code told) noexcept
 {
     for (wait_queue& each : in_order_)
         each.drop(told);
-    while (!reentries_.empty())
-        reentries_.front().drop(told);
-    lessor_.drop(told);
+    while (!reentries_.running.empty())
+        reentries_.running.front().drop(told);
+    watchdog_.drop(told);
+    to_check_.clear();
     releases_.drop(told);
     timers.clear();
     names_.clear();

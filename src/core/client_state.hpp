@@ -6,7 +6,10 @@
 #include "core/async/completion.hpp"
 #include "core/async/context_lifetime.hpp"
 #include "core/async/outcome_op.hpp"
-#include "core/lease/lessor.hpp"
+#include "core/lease/lease_state.hpp"
+#include "core/lease/lost_owners.hpp"
+#include "core/lease/watchdog.hpp"
+#include "core/release/lease_ender.hpp"
 #include "core/release/pending_releases.hpp"
 #include "core/turn/turn_context.hpp"
 #include "name_map.hpp"
@@ -22,10 +25,7 @@ namespace leasehold::detail {
 
 /// A client: its life from the first call to the last release, and the way from the store's events
 /// to those they concern.
-class client_state final : public turn_context,
-                           private store_listener,
-                           private context_observer,
-                           private pending_releases::listener
+class client_state final : public turn_context, private store_listener, private context_observer
 {
 public:
     /// Made by this only: it tells the context that it is there.
@@ -49,7 +49,11 @@ public:
     // On the strand, in a turn.
     void lock(lock_op& op);
     void enter(reentry_op& op);
-    [[nodiscard]] lessor& leases() noexcept { return lessor_; }
+    /// @param waiting Is told how it went; may be null.
+    void release(lease_state& lease, const outcome_op_ptr& waiting)
+    {
+        ender_.release(*lease.held, lease, waiting);
+    }
 
 private:
     enum class phase : unsigned char
@@ -72,8 +76,6 @@ private:
     void on_hint(std::string_view name) override;
     void on_connected(store_partition) override;
     void on_disconnected(store_partition, error_code why) override;
-    void on_answer() override;
-    void on_all_returned() override;
     void on_context_end() noexcept override;
     void on_turn_end() override;
     void on_turn_failed() noexcept override;
@@ -83,16 +85,21 @@ private:
     void cancel_now();
     void complete_cancelled();
     void stop(clock::duration grace);
+    void go_on_stopping();
+    void look_at_unused();
     void stopped(error_code outcome);
     void refuse_waiting();
     void drop_all(error_code told) noexcept;
 
     std::atomic<phase> phase_ = phase::fresh;
     pending_releases releases_;
-    lessor lessor_;
+    lost_owners lost_owners_;
+    lease_ender ender_;
+    watchdog watchdog_;
+    wait_queue::check_list to_check_;
     name_map<wait_queue> names_;
     wait_queue::list in_order_; ///< Of their making: nothing depends on how names are hashed.
-    reentry_op::list reentries_;
+    reentry_op::client_parts reentries_;
     stop_limit stop_limit_;
     outcome_op_ptr run_;
     std::vector<outcome_op_ptr> shutdowns_;

@@ -24,8 +24,8 @@ void acquire_attempt::send(std::uint32_t fences)
     // A grant that comes when the lease time has passed is worth nothing.
     const auto budget = std::min(
         std::chrono::duration_cast<std::chrono::milliseconds>(turn_context::request_limit), lease);
-    budget_ = budget;
-    context_.timers.schedule(*this, runs_until());
+    runs_until_ = sent_ + budget;
+    context_.timers.schedule(*this, runs_until_);
     ++context_.counts.acquires_sent;
     context_.locks().async_acquire(
         {spec->name, owner, entry, lease, fences, budget},
@@ -35,13 +35,31 @@ void acquire_attempt::send(std::uint32_t fences)
         });
 }
 
+ownership_ptr acquire_attempt::take(const acquire_reply& reply)
+{
+    const auto now = context_.turn_time();
+    ownership_ptr taken(
+        new ownership(spec, owner, entry, has(mutant::deadline_from_reply) ? now : sent_));
+    taken->first_fence = reply.first_fence;
+    taken->fences = reply.fences;
+    if (now < taken->valid_until() || has(mutant::late_grant_accepted))
+        return taken;
+    releases_.leave(*taken, {});
+    return nullptr;
+}
+
+pending_release_ptr acquire_attempt::orphan()
+{
+    return releases_.orphan({spec, owner, entry}, runs_until_);
+}
+
 void acquire_attempt::abandon()
 {
     if (std::exchange(listener_, nullptr) == nullptr)
         return;
     timer_queue::cancel(*this);
     if (!has(mutant::abandoned_entry_kept) || entry.empty())
-        orphan_ = orphans_.orphan(*this);
+        orphan_ = orphan();
 }
 
 void acquire_attempt::forget() noexcept
@@ -63,7 +81,7 @@ void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
         return;
     if (failed && !not_executed(failed)) {
         failed = errc::outcome_unknown;
-        orphans_.orphan(*this);
+        orphan();
     }
     timer_queue::cancel(*this);
     std::exchange(listener_, nullptr)->on_answer(*this, failed, reply);
@@ -71,7 +89,7 @@ void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
 
 void acquire_attempt::expired()
 {
-    orphan_ = orphans_.orphan(*this);
+    orphan_ = orphan();
     std::exchange(listener_, nullptr)->on_answer(*this, errc::outcome_unknown, {});
 }
 

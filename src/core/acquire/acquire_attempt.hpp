@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_CORE_ACQUIRE_ACQUIRE_ATTEMPT_HPP
 #define LEASEHOLD_SRC_CORE_ACQUIRE_ACQUIRE_ATTEMPT_HPP
 
+#include "core/lease/ownership.hpp"
 #include "core/lock_spec.hpp"
 #include "core/release/pending_releases.hpp"
 #include "core/turn/timer_queue.hpp"
@@ -31,17 +32,24 @@ public:
     };
 
     /// @param entered Empty: takes the lock.
-    acquire_attempt(turn_context& r, pending_releases& orphans, listener& told, spec_ptr lock,
+    acquire_attempt(turn_context& r, pending_releases& releases, listener& told, spec_ptr lock,
                     std::string owner_id, std::string entered)
         : spec(std::move(lock)),
           owner(std::move(owner_id)),
           entry(std::move(entered)),
           context_(r),
-          orphans_(orphans),
+          releases_(releases),
           listener_(&told)
     {}
 
     void send(std::uint32_t fences);
+
+    /// What it was granted, or nothing when the lease time is over already; then it is being given
+    /// back.
+    [[nodiscard]] ownership_ptr take(const acquire_reply& reply);
+
+    /// Gives back what it may have taken; the listener is the one who says so.
+    void give_back() { orphan(); }
 
     /// Nobody wants it any more; the listener is not told.
     void abandon();
@@ -53,23 +61,17 @@ public:
     const std::string owner;
     const std::string entry;
 
-    /// Taken before the request was sent: what the lease time counts from.
-    [[nodiscard]] clock::time_point sent() const noexcept { return sent_; }
-
-    /// The store grants no later than this.
-    [[nodiscard]] clock::time_point runs_until() const noexcept { return sent_ + budget_; }
-
 private:
+    pending_release_ptr orphan();
     void answered(error_code failed, const acquire_reply& reply);
     void expired() override;
 
     turn_context& context_;
-    pending_releases& orphans_;
-    listener* listener_; ///< None when it has told, or is not to tell.
-    pending_releases::pending_release_ptr
-        orphan_; ///< What is given back, when it could not be waited for.
-    clock::time_point sent_{};
-    clock::duration budget_{};
+    pending_releases& releases_;
+    listener* listener_;           ///< None when it has told, or is not to tell.
+    pending_release_ptr orphan_;   ///< What is given back, when it could not be waited for.
+    clock::time_point sent_{};     ///< Before the request: what the lease time counts from.
+    clock::time_point runs_until_; ///< The store grants no later than this.
 };
 
 using acquire_attempt_ptr = boost::intrusive_ptr<acquire_attempt>;

@@ -1,5 +1,7 @@
 #include "core/acquire/reentry_op.hpp"
 
+#include "core/acquire/give_lease.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -29,32 +31,32 @@ reentry_op::reentry_op(handler_type handler, spec_ptr lock, owner under, clock::
       backoff_(spec_->options.backoff_floor, spec_->options.backoff_ceiling)
 {}
 
-void reentry_op::start(lessor& of, list& all)
+void reentry_op::start(client_parts& client)
 {
-    lessor_ = &of;
-    list_ = &all;
+    turn_context& r = client.context;
+    client_ = &client;
     if (since_ == clock::time_point())
-        since_ = of.base.turn_time();
-    all.push_back(*this);
+        since_ = r.turn_time();
+    client.running.push_back(*this);
     intrusive_ptr_add_ref(this);
-    ++of.base.counts.waiting;
-    if (of.is_lost(who_.id()))
+    ++r.counts.waiting;
+    if (client.lost.contains(who_.id(), r.turn_time()))
         return fail(errc::lost);
-    if (const error_code why = of.base.refusal(once_))
+    if (const error_code why = r.refusal(once_))
         return fail(why);
-    if (of.base.online())
+    if (r.online())
         return send();
     schedule(clock::time_point::max());
 }
 
 void reentry_op::send()
 {
-    turn_context& r = lessor_->base;
+    turn_context& r = client_->context;
     pausing_ = false;
     schedule(clock::time_point::max());
     // An id for this try: one whose answer is lost is given back under its own id, and cannot take
     // this one along.
-    under_way_ = new acquire_attempt(r, lessor_->back, *this, spec_, who_.id(), r.make_owner());
+    under_way_ = new acquire_attempt(r, client_->releases, *this, spec_, who_.id(), r.make_owner());
     under_way_->send(1);
 }
 
@@ -67,19 +69,20 @@ void reentry_op::on_answer(acquire_attempt& attempt, error_code failed, const ac
         return pause(failed);
     if (reply.result == acquire_reply::outcome::late)
         return pause(errc::store_refused);
-    if (reply.result != acquire_reply::outcome::granted || lessor_->is_lost(who_.id())) {
+    if (reply.result != acquire_reply::outcome::granted ||
+        client_->lost.contains(who_.id(), client_->context.turn_time())) {
         if (reply.result == acquire_reply::outcome::granted)
-            lessor_->back.orphan(attempt);
+            attempt.give_back();
         return fail(errc::lost);
     }
-    const ownership_ptr taken = lessor_->take(attempt, reply);
+    const ownership_ptr taken = attempt.take(reply);
     if (!taken)
         return pause(errc::store_unavailable);
-    lessor& from = *lessor_;
+    const client_parts& client = *client_;
     const boost::intrusive_ptr<reentry_op> last(this, false); // the list's
     leave();
-    from.keeper.start(*taken);
-    from.give(done, *taken, who_.fence(), since_, false);
+    client.keeper.start(*taken);
+    give_lease(client.context, done, *taken, who_.fence(), since_, false);
 }
 
 void reentry_op::pause(error_code why)
@@ -87,14 +90,14 @@ void reentry_op::pause(error_code why)
     last_error_ = why;
     if (once_)
         return fail(why);
-    turn_context& r = lessor_->base;
+    turn_context& r = client_->context;
     pausing_ = std::exchange(failing_, true);
     schedule(r.turn_time() + backoff_.next(r.random));
 }
 
 void reentry_op::expired()
 {
-    turn_context& r = lessor_->base;
+    turn_context& r = client_->context;
     if (r.turn_time() >= limit_)
         return fail(last_error_
                         ? last_error_
@@ -123,24 +126,23 @@ void reentry_op::disconnected(error_code why)
 
 void reentry_op::fail(error_code why)
 {
-    if (lessor_ == nullptr)
+    if (client_ == nullptr)
         return; // it has ended
-    lessor& from = *lessor_;
+    turn_context& r = client_->context;
     if (under_way_)
         std::exchange(under_way_, nullptr)->abandon();
     const boost::intrusive_ptr<reentry_op> last(this, false); // the list's
     leave();
     done(why, lease());
-    from.base.tell(
-        [&](observer& o) { o.not_acquired(spec_->name, why, from.base.turn_time() - since_); });
+    r.tell([&](observer& o) { o.not_acquired(spec_->name, why, r.turn_time() - since_); });
 }
 
 void reentry_op::leave()
 {
     timer_queue::cancel(*this);
-    --lessor_->base.counts.waiting;
-    list_->erase(list_->iterator_to(*this));
-    lessor_ = nullptr;
+    --client_->context.counts.waiting;
+    client_->running.erase(client_->running.iterator_to(*this));
+    client_ = nullptr;
 }
 
 void reentry_op::drop(error_code told) noexcept
@@ -149,8 +151,8 @@ void reentry_op::drop(error_code told) noexcept
     if (under_way_)
         std::exchange(under_way_, nullptr)->forget();
     timer_queue::cancel(*this);
-    list_->erase(list_->iterator_to(*this));
-    lessor_ = nullptr;
+    client_->running.erase(client_->running.iterator_to(*this));
+    client_ = nullptr;
     done.end(told);
 }
 
@@ -160,7 +162,7 @@ void reentry_op::schedule(clock::time_point next)
     if (when == clock::time_point::max())
         timer_queue::cancel(*this);
     else
-        lessor_->base.timers.schedule(*this, when);
+        client_->context.timers.schedule(*this, when);
 }
 
 } // namespace leasehold::detail

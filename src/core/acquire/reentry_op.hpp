@@ -3,7 +3,10 @@
 
 #include "core/acquire/acquire_attempt.hpp"
 #include "core/async/completion.hpp"
-#include "core/lease/lessor.hpp"
+#include "core/lease/lost_owners.hpp"
+#include "core/lease/watchdog.hpp"
+#include "core/release/pending_releases.hpp"
+#include "core/turn/turn_context.hpp"
 #include "fsm/backoff.hpp"
 
 #include <leasehold/lease.hpp>
@@ -29,8 +32,18 @@ public:
     reentry_op(handler_type handler, spec_ptr lock, owner under, clock::duration patience,
                clock::time_point now);
 
-    /// Begins; it is in `all` until it has ended.
-    void start(lessor& of, list& all);
+    /// What all of a client work with.
+    struct client_parts
+    {
+        turn_context& context;
+        pending_releases& releases;
+        watchdog& keeper;
+        const lost_owners& lost;
+        list running{};
+    };
+
+    /// Begins; it is in the list of those that run until it has ended.
+    void start(client_parts& client);
 
     void cancel() { fail(asio::error::operation_aborted); }
     void fail(error_code why);
@@ -55,8 +68,7 @@ private:
     const bool once_;
     clock::time_point since_;
     const clock::time_point limit_;
-    lessor* lessor_ = nullptr; ///< While it is in the list.
-    list* list_ = nullptr;
+    client_parts* client_ = nullptr; ///< While it is in the list.
     fsm::backoff backoff_;
     acquire_attempt_ptr under_way_;
     error_code last_error_;

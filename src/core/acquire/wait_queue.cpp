@@ -1,6 +1,6 @@
 #include "core/acquire/wait_queue.hpp"
 
-#include "core/lease/lessor.hpp"
+#include "core/acquire/give_lease.hpp"
 #include "mutant.hpp"
 
 #include <algorithm>
@@ -28,8 +28,6 @@ void lock_op::expired()
     place->limit_reached(*this);
 }
 
-wait_queue::wait_queue(lessor& of) noexcept : lessor_(of) {}
-
 wait_queue::~wait_queue()
 {
     timer_queue::cancel(*this);
@@ -37,7 +35,7 @@ wait_queue::~wait_queue()
 
 void wait_queue::enqueue(lock_op& op)
 {
-    turn_context& r = lessor_.base;
+    turn_context& r = context_;
     using state = fsm::contention::state;
     if (const error_code why = r.refusal(op.once()))
         return op.done(why, lease());
@@ -73,7 +71,7 @@ void wait_queue::remove(lock_op& op)
     timer_queue::cancel(op);
     op.place = nullptr;
     queue_.erase(queue_.iterator_to(op));
-    --lessor_.base.counts.waiting;
+    --context_.counts.waiting;
 }
 
 void wait_queue::fail(lock_op& op, error_code why)
@@ -81,8 +79,8 @@ void wait_queue::fail(lock_op& op, error_code why)
     const boost::intrusive_ptr<lock_op> last(&op, false); // the queue's
     remove(op);
     op.done(why, lease());
-    lessor_.base.tell(
-        [&](observer& o) { o.not_acquired(name(), why, lessor_.base.turn_time() - op.since); });
+    context_.tell(
+        [&](observer& o) { o.not_acquired(name(), why, context_.turn_time() - op.since); });
     queue_left();
 }
 
@@ -112,7 +110,7 @@ void wait_queue::fail_once(error_code why)
 
 void wait_queue::limit_reached(lock_op& op)
 {
-    const bool unreachable = !lessor_.base.online();
+    const bool unreachable = !context_.online();
     const error_code fault = last_error_   ? last_error_
                              : unreachable ? error_code(errc::store_unavailable)
                                            : error_code();
@@ -127,7 +125,7 @@ void wait_queue::queue_left()
     if (contention_.waits())
         timer_queue::cancel(*this);
     contention_.unwanted();
-    lessor_.check(*this);
+    check();
 }
 
 bool wait_queue::hand_over(ownership& held)
@@ -135,7 +133,7 @@ bool wait_queue::hand_over(ownership& held)
     if (queue_.empty())
         return false;
     const lock_options& o = held.spec->options;
-    const auto now = lessor_.base.turn_time();
+    const auto now = context_.turn_time();
     lock_op& next = queue_.front();
     const bool allowed = o.renew && held.handoffs < o.handoff_count &&
                          (held.handoffs + 1 < held.fences || has(mutant::fences_not_reserved)) &&
@@ -151,20 +149,20 @@ bool wait_queue::hand_over(ownership& held)
     held.life.extend(next.spec->longest(now));
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
     remove(next);
-    lessor_.give(next.done, held, held.first_fence + held.handoffs, next.since, true);
+    give_lease(context_, next.done, held, held.first_fence + held.handoffs, next.since, true);
     return true;
 }
 
-void wait_queue::leaving() noexcept
+void wait_queue::on_leaving() noexcept
 {
     contention_.leaving();
 }
 
-void wait_queue::left(bool others)
+void wait_queue::on_left(bool others)
 {
-    turn_context& r = lessor_.base;
+    turn_context& r = context_;
     perform(contention_.left(!queue_.empty(), others, r.online(), r.random));
-    lessor_.check(*this);
+    check();
 }
 
 void wait_queue::hint()
@@ -208,6 +206,12 @@ void wait_queue::drop(error_code told) noexcept
         std::exchange(under_way_, nullptr)->forget();
 }
 
+void wait_queue::check()
+{
+    if (!std::exchange(noted_, true))
+        to_check_.push_back(this);
+}
+
 bool wait_queue::unused() const noexcept
 {
     return queue_.empty() && contention_.current() == fsm::contention::state::idle;
@@ -215,7 +219,7 @@ bool wait_queue::unused() const noexcept
 
 bool wait_queue::rest()
 {
-    turn_context& r = lessor_.base;
+    turn_context& r = context_;
     if (watching_ && !lingering_) {
         lingering_ = true;
         r.timers.schedule(*this, r.turn_time() + linger);
@@ -225,14 +229,14 @@ bool wait_queue::rest()
 
 void wait_queue::expired()
 {
-    turn_context& r = lessor_.base;
+    turn_context& r = context_;
     if (!std::exchange(lingering_, false))
         return perform(contention_.due(r.online()));
     if (std::exchange(watching_, false)) {
         r.locks().unwatch(name());
         --r.counts.watched;
     }
-    lessor_.check(*this);
+    check();
 }
 
 void wait_queue::perform(fsm::contention::action next)
@@ -241,7 +245,7 @@ void wait_queue::perform(fsm::contention::action next)
     case fsm::contention::action::kind::none: break;
     case fsm::contention::action::kind::send: send(); break;
     case fsm::contention::action::kind::sleep:
-        lessor_.base.timers.schedule(*this, lessor_.base.turn_time() + next.pause);
+        context_.timers.schedule(*this, context_.turn_time() + next.pause);
         break;
     }
 }
@@ -249,12 +253,12 @@ void wait_queue::perform(fsm::contention::action next)
 void wait_queue::send()
 {
     timer_queue::cancel(*this);
-    turn_context& r = lessor_.base;
+    turn_context& r = context_;
     const spec_ptr& spec = queue_.front().spec;
     const lock_options& o = spec->options;
     const bool hands_over = !has(mutant::fences_not_reserved) && o.renew && o.handoff_count > 0 &&
                             o.handoff_time.count() > 0;
-    under_way_ = new acquire_attempt(r, lessor_.back, *this, spec, r.make_owner(), {});
+    under_way_ = new acquire_attempt(r, releases_, *this, spec, r.make_owner(), {});
     under_way_->send(hands_over ? o.handoff_count + 1 : 1);
 }
 
@@ -263,7 +267,7 @@ void wait_queue::on_answer(acquire_attempt& attempt, error_code failed, const ac
     const acquire_attempt_ptr stays = std::exchange(under_way_, nullptr);
     if (failed == condition::bad_request) {
         fail_all(failed);
-        perform(contention_.failed(false, lessor_.base.random));
+        perform(contention_.failed(false, context_.random));
     }
     else if (failed) {
         refused(failed);
@@ -273,40 +277,40 @@ void wait_queue::on_answer(acquire_attempt& attempt, error_code failed, const ac
         case acquire_reply::outcome::granted: granted(attempt, reply); break;
         case acquire_reply::outcome::held: held_by_other(reply); break;
         case acquire_reply::outcome::late:
-            perform(contention_.late(!queue_.empty(), lessor_.base.random));
+            perform(contention_.late(!queue_.empty(), context_.random));
             break;
         case acquire_reply::outcome::gone: refused(errc::store_refused); break;
         }
     }
-    lessor_.check(*this);
+    check();
 }
 
 void wait_queue::granted(acquire_attempt& attempt, const acquire_reply& reply)
 {
     last_error_ = {};
     taken_ = true;
-    const ownership_ptr taken = lessor_.take(attempt, reply);
+    const ownership_ptr taken = attempt.take(reply);
     if (!taken)
         return refused(errc::store_unavailable);
     contention_.granted();
     if (queue_.empty() || !attempt.spec->serves(*queue_.front().spec)) {
         contention_.leaving();
         if (has(mutant::cancelled_grant_kept))
-            return left(false);
-        return lessor_.back.leave(*taken, nullptr, {}, this);
+            return on_left(false);
+        return releases_.leave(*taken, {nullptr, {}, this});
     }
-    taken->place = this;
-    lessor_.keeper.start(*taken);
+    taken->belong_to(*this);
+    watchdog_.start(*taken);
     lock_op& next = queue_.front();
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
     remove(next);
-    lessor_.give(next.done, *taken, taken->first_fence, next.since, false);
+    give_lease(context_, next.done, *taken, taken->first_fence, next.since, false);
     fail_once(errc::held);
 }
 
 void wait_queue::held_by_other(const acquire_reply& reply)
 {
-    turn_context& r = lessor_.base;
+    turn_context& r = context_;
     const auto now = r.turn_time();
     last_error_ = {};
     taken_ = true;
@@ -329,15 +333,15 @@ void wait_queue::refused(error_code why)
 {
     last_error_ = why;
     fail_once(why);
-    perform(contention_.failed(!queue_.empty(), lessor_.base.random));
+    perform(contention_.failed(!queue_.empty(), context_.random));
 }
 
 void wait_queue::watch()
 {
     if (std::exchange(watching_, true))
         return;
-    lessor_.base.locks().watch(name());
-    ++lessor_.base.counts.watched;
+    context_.locks().watch(name());
+    ++context_.counts.watched;
 }
 
 } // namespace leasehold::detail

@@ -3,7 +3,10 @@
 
 #include "core/acquire/acquire_attempt.hpp"
 #include "core/async/completion.hpp"
-#include "core/lease/lease_state.hpp"
+#include "core/lease/ownership.hpp"
+#include "core/lease/watchdog.hpp"
+#include "core/release/pending_releases.hpp"
+#include "core/turn/turn_context.hpp"
 #include "fsm/contention.hpp"
 
 #include <leasehold/lease.hpp>
@@ -12,11 +15,11 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace leasehold::detail {
 
 class wait_queue;
-class lessor;
 
 /// An operation that waits for a lock in the queue of its name.
 class lock_op final : public timer,
@@ -56,20 +59,25 @@ private:
 /// their behalf.
 class wait_queue final : public boost::intrusive::list_base_hook<
                              boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
+                         private ownership::home,
                          private timer,
                          private acquire_attempt::listener
 {
 public:
     using list = boost::intrusive::list<wait_queue, boost::intrusive::constant_time_size<false>>;
 
-    explicit wait_queue(lessor& of) noexcept;
+    /// Queues to be looked at when the turn ends: they may be unused.
+    using check_list = std::vector<wait_queue*>;
+
+    wait_queue(turn_context& r, pending_releases& releases, watchdog& keeper,
+               check_list& to_check) noexcept
+        : context_(r), releases_(releases), watchdog_(keeper), to_check_(to_check)
+    {}
     ~wait_queue();
 
     /// Before all else. The name stays where it is.
     void set_name(const std::string& name) noexcept { name_ = &name; }
     [[nodiscard]] const std::string& name() const noexcept { return *name_; }
-
-    [[nodiscard]] bool watching() const noexcept { return watching_; }
 
     void enqueue(lock_op& op);
 
@@ -83,15 +91,6 @@ public:
     /// Its time is up: says why it has no lease.
     void limit_reached(lock_op& op);
 
-    /// Gives the hold of a lease that was released to the next in line, if that is allowed. False:
-    /// it is to be given back.
-    bool hand_over(ownership& held);
-
-    /// The hold is being given back, or was lost.
-    void leaving() noexcept;
-    /// `others`: other clients wait for the name.
-    void left(bool others);
-
     void hint();
     void connected();
     void disconnected(error_code why);
@@ -102,8 +101,7 @@ public:
     /// back.
     void drop(error_code told) noexcept;
 
-    /// Notes that it is to be looked at whether it is unused. False: that was noted before.
-    bool note() noexcept { return !std::exchange(noted_, true); }
+    /// It is not in the check list any more.
     void looked_at() noexcept { noted_ = false; }
 
     /// Nobody waits, nothing is held or under way.
@@ -114,6 +112,10 @@ public:
     bool rest();
 
 private:
+    bool hand_over(ownership& held) override;
+    void on_leaving() noexcept override;
+    void on_left(bool others) override;
+    [[nodiscard]] bool watching() const noexcept override { return watching_; }
     void on_answer(acquire_attempt& attempt, error_code failed,
                    const acquire_reply& reply) override;
     void expired() override;
@@ -127,8 +129,12 @@ private:
     void remove(lock_op& op);
     void queue_left();
     void watch();
+    void check();
 
-    lessor& lessor_;
+    turn_context& context_;
+    pending_releases& releases_;
+    watchdog& watchdog_;
+    check_list& to_check_;
     const std::string* name_ = nullptr;
     fsm::contention contention_;
     boost::intrusive::list<lock_op, boost::intrusive::constant_time_size<false>> queue_;

@@ -1,11 +1,11 @@
 #ifndef LEASEHOLD_SRC_CORE_LEASE_OWNERSHIP_HPP
 #define LEASEHOLD_SRC_CORE_LEASE_OWNERSHIP_HPP
 
+#include "core/lease/lease_term.hpp"
 #include "core/lock_spec.hpp"
 #include "core/turn/timer_queue.hpp"
 #include "fsm/keep_alive.hpp"
 
-#include <boost/asio/cancellation_signal.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
@@ -15,15 +15,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace leasehold::detail {
 
-class wait_queue;
-class lease_state;
-class watchdog;
-
 /// What the store holds for this client: one owner of one name, or one further entry of an owner.
-/// Kept alive by the watchdog. Belongs to the strand, except for the atomics.
+/// Serves one lease after another. Belongs to the strand, except for the atomics.
 class ownership final : public timer,
                         public boost::intrusive::list_base_hook<
                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
@@ -33,20 +30,53 @@ class ownership final : public timer,
         boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
 public:
+    /// Who keeps it alive.
+    class keeper
+    {
+    public:
+        virtual void on_due(ownership& held) = 0; ///< Its time has come.
+
+    protected:
+        ~keeper() = default;
+    };
+
+    /// Where it belongs: the queue of its name, which hears of its end.
+    class home
+    {
+    public:
+        /// Its lease was released: gives it to the next in line, if that is allowed. False: it is
+        /// to be given back.
+        virtual bool hand_over(ownership& held) = 0;
+
+        virtual void on_leaving() noexcept = 0; ///< It is being given back, or was lost.
+
+        /// The store has answered, or cannot. `others`: other clients wait for the name.
+        virtual void on_left(bool others) = 0;
+
+        /// Whether this client itself is among those who are told of a release.
+        [[nodiscard]] virtual bool watching() const noexcept = 0;
+
+    protected:
+        ~home() = default;
+    };
+
     /// @param entered Empty: it took the lock.
     ownership(spec_ptr lock, std::string owner_id, const std::string& entered,
               clock::time_point sent)
-        : owner_taken(!entered.empty()),
-          spec(std::move(lock)),
+        : spec(std::move(lock)),
           owner(std::move(owner_id)),
           life(sent, spec->options.lease_time, spec->interval(), spec->longest(sent)),
           since(sent),
+          owner_taken_(!entered.empty()),
           entry_(entered.empty() ? nullptr : std::make_unique<const std::string>(entered))
     {
         publish();
     }
 
-    /// Leaves the watchdog's list.
+    /// From now on `by` is called when its time has come.
+    void keep(keeper& by) noexcept { keeper_ = &by; }
+
+    /// Leaves its keeper's list.
     void leave() noexcept
     {
         if (listed::is_linked())
@@ -56,12 +86,12 @@ public:
     /// Makes the deadline known to all threads.
     void publish() noexcept
     {
-        deadline.store(life.deadline().time_since_epoch().count(), std::memory_order_release);
+        deadline_.store(life.deadline().time_since_epoch().count(), std::memory_order_release);
     }
 
     [[nodiscard]] clock::time_point valid_until() const noexcept
     {
-        return clock::time_point(clock::duration(deadline.load(std::memory_order_acquire)));
+        return clock::time_point(clock::duration(deadline_.load(std::memory_order_acquire)));
     }
 
     /// The name of this entry; empty: it took the lock.
@@ -70,22 +100,31 @@ public:
         return entry_ ? std::string_view(*entry_) : std::string_view();
     }
 
-    /// Somebody else may be in under this owner.
+    /// Somebody else may hold the lock under this owner.
     [[nodiscard]] bool shared() const noexcept
     {
-        return owner_taken.load(std::memory_order_relaxed);
+        return owner_taken_.load(std::memory_order_relaxed);
     }
 
-    std::atomic<bool> owner_taken; ///< It was told to somebody, or by somebody.
+    /// Somebody was told the owner. From any thread.
+    void share() noexcept { owner_taken_.store(true, std::memory_order_relaxed); }
+
+    /// The lease that it serves; null between two.
+    [[nodiscard]] lease_term* current() const noexcept { return current_; }
+    void serve(lease_term& lease) noexcept { current_ = &lease; }
+    [[nodiscard]] lease_term_ptr serve_nobody() noexcept
+    {
+        return lease_term_ptr(std::exchange(current_, nullptr));
+    }
+
+    /// The queue that it belongs to; none for entries, and when it has ended.
+    [[nodiscard]] home* place() const noexcept { return place_; }
+    void belong_to(home& queue) noexcept { place_ = &queue; }
+    [[nodiscard]] home* belong_nowhere() noexcept { return std::exchange(place_, nullptr); }
+
     const spec_ptr spec;
     const std::string owner;
-    std::atomic<clock::rep> deadline{};
-
     fsm::keep_alive life;
-    asio::cancellation_signal stop; ///< Ends the keep-alive; emitted before a release is sent.
-    watchdog* keeper = nullptr;
-    wait_queue* place = nullptr;    ///< Who contends for the name; none for entries.
-    lease_state* current = nullptr; ///< Its lease keeps it, and ends here before it goes.
 
     // The fences reserved for handing over, and how long that has gone on.
     std::uint64_t first_fence = 0;
@@ -94,7 +133,13 @@ public:
     const clock::time_point since;
 
 private:
-    void expired() override;
+    void expired() override { keeper_->on_due(*this); }
+
+    std::atomic<bool> owner_taken_; ///< It was told to somebody, or by somebody.
+    std::atomic<clock::rep> deadline_{};
+    keeper* keeper_ = nullptr;
+    home* place_ = nullptr;
+    lease_term* current_ = nullptr; ///< Its lease keeps it, and ends here before it goes.
 
     const std::unique_ptr<const std::string>
         entry_; // few have one, and there is a hold for each lease

@@ -1,35 +1,10 @@
 #include "core/lease/watchdog.hpp"
 
-#include "core/lease/lease_state.hpp"
 #include "mutant.hpp"
 
 #include <algorithm>
 
 namespace leasehold::detail {
-
-void ownership::expired()
-{
-    keeper->due(*this);
-}
-
-/// The end of a keep-alive, as its slot sees it.
-class watchdog::keep_alive_stop
-{
-public:
-    explicit keep_alive_stop(ownership& held) noexcept : hold_(held) {}
-
-    void operator()(asio::cancellation_type) const noexcept
-    {
-        timer_queue::cancel(hold_);
-        hold_.leave();
-        // A renewal that waits to be sent is dropped at the flush, the answer to one under way is
-        // not looked at.
-        static_cast<void>(hold_.life.end({}));
-    }
-
-private:
-    ownership& hold_;
-};
 
 /// Renewals that were sent together.
 class watchdog::batch final : public timer, public boost::intrusive_ref_counter<batch>
@@ -96,17 +71,29 @@ private:
 
 void watchdog::start(ownership& held)
 {
-    held.keeper = this;
-    held.stop.slot().emplace<keep_alive_stop>(held);
+    held.keep(*this);
     holds_.push_back(held);
     schedule(held);
 }
 
-void watchdog::due(ownership& held)
+void watchdog::stop(ownership& held) noexcept
+{
+    timer_queue::cancel(held);
+    held.leave();
+    static_cast<void>(held.life.end({}));
+}
+
+void watchdog::check(ownership& held)
+{
+    if (held.life.due(context_.turn_time()) == fsm::keep_alive::action::end)
+        end(held, held.life.reason());
+}
+
+void watchdog::on_due(ownership& held)
 {
     const ownership_ptr stays(&held);
     const auto now = context_.turn_time();
-    if (held.current && held.current->abandoned_by_holder.load(std::memory_order_relaxed))
+    if (held.current() != nullptr && held.current()->abandoned())
         return listener_.on_abandoned(held);
     switch (held.life.due(now)) {
     case fsm::keep_alive::action::wait: schedule(held); break;
@@ -154,9 +141,21 @@ void watchdog::end(ownership& held, errc reason)
     listener_.on_lost(held, reason);
 }
 
-void watchdog::clear() noexcept
+void watchdog::complete_cancelled()
 {
-    holds_.clear();
+    for (ownership& each : holds_)
+        if (each.current() != nullptr)
+            each.current()->complete_cancelled();
+}
+
+void watchdog::drop(error_code told) noexcept
+{
+    while (ownership* const each = first()) {
+        const ownership_ptr stays(each);
+        stop(*each); // the answer to a renewal under way is not looked at
+        if (const lease_term_ptr ending = each->serve_nobody())
+            ending->drop(told);
+    }
     gathered_.clear();
 }
 
@@ -169,7 +168,7 @@ void watchdog::confirmed(ownership& held, clock::time_point sent, clock::time_po
     schedule(held);
     ++context_.counts.renewed;
     context_.tell([&](observer& o) {
-        o.renewed(held.spec->name, held.current ? held.current->fence : 0, now - sent);
+        o.renewed(held.spec->name, held.current() ? held.current()->fence : 0, now - sent);
     });
 }
 
@@ -179,7 +178,7 @@ void watchdog::failed(ownership& held, error_code why, clock::time_point now)
     schedule(held);
     ++context_.counts.renewals_failed;
     context_.tell([&](observer& o) {
-        o.renewal_late(held.spec->name, held.current ? held.current->fence : 0, why,
+        o.renewal_late(held.spec->name, held.current() ? held.current()->fence : 0, why,
                        held.life.deadline() - now);
     });
 }

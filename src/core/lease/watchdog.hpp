@@ -10,14 +10,14 @@ namespace leasehold::detail {
 
 /// Renews what is held until it is released or lost. One timer queue for all leases; those due in
 /// one turn go to the store in one batch.
-class watchdog
+class watchdog final : private ownership::keeper
 {
 public:
     /// Who is told of an end.
     class listener
     {
     public:
-        /// The hold is over, for a reason other than a release. It is not watched any more.
+        /// It is over, for a reason other than a release. It is not kept any more.
         virtual void on_lost(ownership& held, errc reason) = 0;
         /// Its holder has gone without a word.
         virtual void on_abandoned(ownership& held) = 0;
@@ -28,11 +28,15 @@ public:
 
     watchdog(turn_context& r, listener& told) noexcept : context_(r), listener_(told) {}
 
-    /// Keeps the hold alive until its `stop` is emitted or it is lost.
+    /// Keeps an ownership alive until it is stopped or lost.
     void start(ownership& held);
 
-    /// The hold's time has come.
-    void due(ownership& held);
+    /// Before a release is sent. A renewal that waits to be sent is dropped, the answer to one
+    /// under way is not looked at.
+    void stop(ownership& held) noexcept;
+
+    /// Ends its lease if its time is over although that was not seen yet.
+    void check(ownership& held);
 
     /// The store can be reached again: everything is renewed at once, to learn what it still knows.
     void connected();
@@ -40,25 +44,27 @@ public:
     /// Sends what the turn has gathered.
     void flush();
 
-    void end(ownership& held, errc reason);
+    /// What has been kept for longest; null when there is nothing.
+    [[nodiscard]] ownership* first() noexcept { return holds_.empty() ? nullptr : &holds_.front(); }
 
-    /// All that is watched, oldest first.
-    using holds = boost::intrusive::list<ownership, boost::intrusive::constant_time_size<false>>;
-    [[nodiscard]] holds& watched() noexcept { return holds_; }
+    /// Completes waits for an end whose cancellation could only be marked.
+    void complete_cancelled();
 
-    void clear() noexcept;
+    /// Ends all leases: with an error, or without a word when there is none. Nothing is given back.
+    void drop(error_code told) noexcept;
 
 private:
-    class keep_alive_stop;
     class batch;
 
+    void on_due(ownership& held) override;
+    void end(ownership& held, errc reason);
     void schedule(ownership& held) { context_.timers.schedule(held, held.life.next()); }
     void confirmed(ownership& held, clock::time_point sent, clock::time_point now);
     void failed(ownership& held, error_code why, clock::time_point now);
 
     turn_context& context_;
     listener& listener_;
-    holds holds_;
+    boost::intrusive::list<ownership, boost::intrusive::constant_time_size<false>> holds_;
     std::vector<ownership_ptr> gathered_;
 };
 

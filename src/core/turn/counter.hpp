@@ -15,8 +15,6 @@ public:
     counter& operator--() noexcept { return set(value() - 1); }
     void clear() noexcept { set(0); }
 
-    void reset() noexcept { set(0); }
-
     [[nodiscard]] std::uint64_t value() const noexcept
     {
         return value_.load(std::memory_order_relaxed);

@@ -1,0 +1,95 @@
+#include "core/lease/lease_term.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <exception>
+
+namespace leasehold::detail {
+
+void lease_term::abandon(lease_term_ptr term) noexcept
+{
+    lease_term& left = *term.detach();
+    left.abandoned_.store(true);
+    if (!left.active())
+        left.take_back(); // it ended meanwhile, and nobody will look again
+}
+
+// It has ended; the caller keeps it. The holder and the strand may both come here: one of them
+// takes the reference.
+void lease_term::take_back() noexcept
+{
+    if (abandoned_.load() && abandoned_.exchange(false))
+        const lease_term_ptr last(this, false);
+}
+
+error_code lease_term::loss() const noexcept
+{
+    const auto how = how_ended();
+    return how > running ? error_code(static_cast<errc>(how)) : error_code();
+}
+
+error_code lease_term::outcome() const noexcept
+{
+    return released() ? error_code(asio::error::operation_aborted) : loss();
+}
+
+void lease_term::end(std::int16_t how)
+{
+    const lease_term_ptr stays(this);
+    ended_.store(how);
+    take_back();
+    std::exception_ptr failed;
+    while (!waits_.empty()) {
+        const wait_op_ptr op(&waits_.front(), false);
+        waits_.pop_front();
+        try {
+            op->done(outcome());
+        }
+        catch (...) {
+            failed = std::current_exception(); // the others first: nobody else tells them
+        }
+    }
+    if (failed)
+        std::rethrow_exception(failed);
+}
+
+void lease_term::wait(const wait_op_ptr& op)
+{
+    if (!active())
+        return op->done(outcome());
+    waits_.push_back(*op);
+    intrusive_ptr_add_ref(op.get());
+}
+
+void lease_term::stop_waiting(wait_op& op)
+{
+    if (!op.is_linked())
+        return;
+    const wait_op_ptr last(&op, false); // the list's
+    waits_.erase(waits_.iterator_to(op));
+    op.done(asio::error::operation_aborted);
+}
+
+void lease_term::complete_cancelled()
+{
+    for (auto i = waits_.begin(); i != waits_.end();) {
+        wait_op& each = *i++;
+        if (each.done.cancel_requested)
+            stop_waiting(each);
+    }
+}
+
+void lease_term::drop(error_code told) noexcept
+{
+    const lease_term_ptr stays(this);
+    if (told)
+        ended_.store(static_cast<std::int16_t>(told.value()));
+    while (!waits_.empty()) {
+        const wait_op_ptr op(&waits_.front(), false);
+        waits_.pop_front();
+        op->done.end(told);
+    }
+    take_back();
+}
+
+} // namespace leasehold::detail

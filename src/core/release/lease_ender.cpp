@@ -1,0 +1,98 @@
+#include "core/release/lease_ender.hpp"
+
+#include "mutant.hpp"
+
+#include <utility>
+
+namespace leasehold::detail {
+
+void lease_ender::release(ownership& held, lease_term& lease, const outcome_op_ptr& waiting)
+{
+    if (lease.active())
+        watchdog_.check(held); // nothing is handed on that might be over
+    if (!lease.active())
+        return release_lost(held, waiting,
+                            lease.released() ? error_code(errc::not_owner) : lease.loss());
+
+    const lease_term_ptr last = held.serve_nobody();
+    --context_.counts.held;
+    lease.end_released();
+    ++context_.counts.released;
+    context_.tell([&](observer& o) {
+        o.released(held.spec->name, lease.fence, context_.turn_time() - lease.since);
+    });
+    ownership::home* const place = held.place();
+    if (place != nullptr && place->hand_over(held)) {
+        if (waiting)
+            waiting->complete({});
+        return;
+    }
+    if (!has(mutant::renewal_goes_on))
+        watchdog_.stop(held);
+    if (place != nullptr)
+        place->on_leaving();
+    releases_.leave(held, {waiting, {}, place});
+}
+
+void lease_ender::release_lost(ownership& held, const outcome_op_ptr& waiting, error_code reason)
+{
+    // When the key may still be there the store is asked, so that it goes and the caller learns
+    // whether another has it.
+    const bool may_be_there = reason == errc::hold_limit ||
+                              (reason == errc::expired && waiting && !held.shared());
+    if (may_be_there && context_.online())
+        return releases_.leave(held, {waiting, reason, nullptr});
+    if (waiting)
+        waiting->complete(reason);
+}
+
+void lease_ender::shut_down()
+{
+    while (ownership* const each = watchdog_.first()) {
+        const ownership_ptr held(each);
+        if (const lease_term_ptr ending = held->serve_nobody()) {
+            --context_.counts.held;
+            ending->end_lost(errc::shut_down);
+        }
+        watchdog_.stop(*held);
+        if (!has(mutant::shutdown_keeps))
+            releases_.leave(*held, {});
+    }
+}
+
+void lease_ender::on_lost(ownership& held, errc reason)
+{
+    ownership::home* const place = held.belong_nowhere();
+    if (const lease_term_ptr ending = held.serve_nobody()) {
+        // First of all: whatever fails after this, the lease has ended.
+        --context_.counts.held;
+        ending->end_lost(reason);
+        ++context_.counts.lost;
+        context_.tell([&](observer& o) { o.lost(held.spec->name, ending->fence, reason); });
+    }
+    remember_lost(held);
+    // Those who hold it under the same owner prolong the time to live: an entry that expired would
+    // stay in the store, and keep the lock when they have left.
+    if (reason == errc::expired && held.shared())
+        releases_.leave(held, {nullptr, reason, nullptr});
+    if (place != nullptr) {
+        place->on_leaving();
+        place->on_left(false);
+    }
+}
+
+void lease_ender::on_abandoned(ownership& held)
+{
+    const lease_term_ptr lease(held.current());
+    release(held, *lease, nullptr);
+}
+
+void lease_ender::remember_lost(const ownership& held)
+{
+    const auto now = context_.turn_time();
+    // By then the store does not know it either.
+    lost_owners_.remember(held.owner, now + 2 * clock::duration(held.spec->options.lease_time),
+                          now);
+}
+
+} // namespace leasehold::detail

@@ -1,0 +1,45 @@
+#ifndef LEASEHOLD_SRC_CORE_RELEASE_LEASE_ENDER_HPP
+#define LEASEHOLD_SRC_CORE_RELEASE_LEASE_ENDER_HPP
+
+#include "core/async/outcome_op.hpp"
+#include "core/lease/lost_owners.hpp"
+#include "core/lease/ownership.hpp"
+#include "core/lease/watchdog.hpp"
+#include "core/release/pending_releases.hpp"
+#include "core/turn/turn_context.hpp"
+
+namespace leasehold::detail {
+
+/// Sees to it that each lease ends once, released or lost, and that what it held is handed over or
+/// given back. Belongs to the strand.
+class lease_ender final : public watchdog::listener
+{
+public:
+    lease_ender(turn_context& r, watchdog& kept_by, pending_releases& releases,
+                lost_owners& lost) noexcept
+        : context_(r), watchdog_(kept_by), releases_(releases), lost_owners_(lost)
+    {}
+
+    /// Ends a lease because its holder says so.
+    /// @param waiting Is told how it went; may be null.
+    void release(ownership& held, lease_term& lease, const outcome_op_ptr& waiting);
+
+    /// Ends all leases with `errc::shut_down` and gives back what they held.
+    void shut_down();
+
+    void on_lost(ownership& held, errc reason) override;
+    void on_abandoned(ownership& held) override;
+
+private:
+    void release_lost(ownership& held, const outcome_op_ptr& waiting, error_code reason);
+    void remember_lost(const ownership& held);
+
+    turn_context& context_;
+    watchdog& watchdog_;
+    pending_releases& releases_;
+    lost_owners& lost_owners_;
+};
+
+} // namespace leasehold::detail
+
+#endif

@@ -1,0 +1,145 @@
+#include "core/release/pending_release.hpp"
+
+#include <algorithm>
+
+namespace leasehold::detail {
+namespace {
+
+// Between two tries while the store can be reached but does not do it.
+constexpr clock::duration pause_floor = std::chrono::milliseconds(20);
+constexpr clock::duration pause_ceiling = std::chrono::milliseconds(500);
+
+} // namespace
+
+void pending_release::start(list& all, clock::time_point& answered)
+{
+    last_answer_ = &answered;
+    all.push_back(*this);
+    intrusive_ptr_add_ref(this);
+    if (orphan_)
+        ++context_.counts.orphans;
+    act(steps_.due(context_.now(), context_.online()));
+}
+
+void pending_release::act(fsm::release::action next)
+{
+    switch (next) {
+    case fsm::release::action::send: send(); break;
+    case fsm::release::action::done: return give_up(outcome());
+    case fsm::release::action::told:
+        tell();
+        return act(steps_.due(context_.turn_time(), context_.online()));
+    case fsm::release::action::wait:
+        if (!context_.online())
+            tell_place(false);
+        break;
+    }
+    context_.timers.schedule(*this, std::min(steps_.next(), give_up_at_));
+}
+
+void pending_release::send()
+{
+    turn_context& r = context_;
+    give_up_at_ = r.turn_time() + turn_context::request_limit;
+    ++r.counts.releases_sent;
+    r.locks().async_release({subject_.spec->name, subject_.owner, subject_.entry},
+                            [client = r.shared_from_this(), self = pending_release_ptr(this),
+                             request = ++request_](error_code failed, release_reply reply) {
+                                client->turn([&] { self->answered(request, failed, reply); });
+                            });
+}
+
+void pending_release::answered(unsigned request, error_code failed, const release_reply& reply)
+{
+    if (!listed::is_linked())
+        return;
+    // A late answer counts when it says that the lock was left; any other belongs to a request that
+    // is no longer waited for.
+    if (request != request_ && (failed || reply.result == release_reply::outcome::not_owner))
+        return;
+    turn_context& r = context_;
+    give_up_at_ = clock::time_point::max();
+    const bool freed = !failed && reply.result == release_reply::outcome::freed;
+    // Of those who were told, one is this client itself, if it watches the name.
+    const bool watching = interest_.place != nullptr && interest_.place->watching();
+    tell_place(freed && reply.receivers > (watching ? 1u : 0u));
+    if (!failed)
+        *last_answer_ = r.turn_time();
+    act(failed
+            ? steps_.failed(failed, fsm::pick(r.random, pause_floor, pause_ceiling), r.turn_time())
+            : steps_.replied(reply.result, r.turn_time()));
+}
+
+void pending_release::expired()
+{
+    turn_context& r = context_;
+    const auto now = r.turn_time();
+    if (now >= give_up_at_) {
+        give_up_at_ = clock::time_point::max();
+        tell_place(false);
+        return act(steps_.failed(errc::outcome_unknown, pause_floor, now));
+    }
+    act(steps_.due(now, r.online()));
+}
+
+void pending_release::settle(bool taken)
+{
+    if (!listed::is_linked())
+        return;
+    if (!taken)
+        return give_up({});
+    act(steps_.settled(context_.turn_time()));
+}
+
+void pending_release::complete_cancelled()
+{
+    if (interest_.waiting && interest_.waiting->done.cancel_requested)
+        interest_.waiting->cancel();
+}
+
+void pending_release::tell_place(bool others)
+{
+    if (interest_.place != nullptr)
+        std::exchange(interest_.place, nullptr)->on_left(others);
+}
+
+error_code pending_release::outcome() const
+{
+    const auto outcome = steps_.outcome();
+    return outcome && outcome != errc::not_owner && interest_.reason ? interest_.reason : outcome;
+}
+
+void pending_release::tell()
+{
+    tell_place(false);
+    complete(outcome());
+}
+
+void pending_release::complete(error_code why)
+{
+    if (interest_.waiting)
+        std::exchange(interest_.waiting, nullptr)->complete(why ? why : interest_.reason);
+}
+
+void pending_release::give_up(error_code why)
+{
+    const pending_release_ptr self(this, false); // the list's
+    timer_queue::cancel(*this);
+    listed::unlink();
+    if (orphan_)
+        --context_.counts.orphans;
+    tell_place(false);
+    complete(why);
+}
+
+void pending_release::drop(error_code told) noexcept
+{
+    const pending_release_ptr self(this, false); // the list's
+    interest_.place = nullptr;
+    timer_queue::cancel(*this);
+    listed::unlink();
+    if (interest_.waiting)
+        interest_.waiting->done.end(told);
+}
+
+} // namespace leasehold::detail

@@ -1,0 +1,98 @@
+#ifndef LEASEHOLD_SRC_CORE_RELEASE_PENDING_RELEASE_HPP
+#define LEASEHOLD_SRC_CORE_RELEASE_PENDING_RELEASE_HPP
+
+#include "core/async/outcome_op.hpp"
+#include "core/lease/ownership.hpp"
+#include "core/lock_spec.hpp"
+#include "core/turn/turn_context.hpp"
+#include "fsm/release_retry.hpp"
+
+#include <boost/intrusive/list.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+
+#include <string>
+#include <utility>
+
+namespace leasehold::detail {
+
+/// One owner, or one entry, on its way back to the store. Stays in its list, and alive, until it is
+/// known to be back or given up.
+class pending_release final : public timer,
+                              public boost::intrusive::list_base_hook<
+                                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
+                              public boost::intrusive_ref_counter<pending_release>
+{
+    using listed = boost::intrusive::list_base_hook<
+        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+public:
+    using list =
+        boost::intrusive::list<pending_release, boost::intrusive::constant_time_size<false>>;
+
+    /// What is given back.
+    struct subject
+    {
+        spec_ptr spec;
+        std::string owner;
+        std::string entry; ///< Empty: it took the lock.
+    };
+
+    /// Who wants to know.
+    struct interest
+    {
+        outcome_op_ptr waiting{};         ///< Is told how it went; may be null.
+        error_code reason{};              ///< What that is told when the release succeeds.
+        ownership::home* place = nullptr; ///< Is told once, of the first answer; may be null.
+    };
+
+    /// @param orphan It may not have been taken.
+    pending_release(turn_context& r, subject what, interest who, fsm::release steps, bool orphan)
+        : context_(r),
+          subject_(std::move(what)),
+          interest_(std::move(who)),
+          steps_(steps),
+          orphan_(orphan)
+    {}
+
+    /// It is in `all` from now on.
+    /// @param answered Set to the time of each answer.
+    void start(list& all, clock::time_point& answered);
+
+    void connected() { act(steps_.connected(context_.now())); }
+
+    /// The answer to the attempt of an orphan has come after all: it took the lock, or it did
+    /// not and never will.
+    void settle(bool taken);
+
+    /// Completes whoever waits, if its cancellation could only be marked.
+    void complete_cancelled();
+
+    void give_up(error_code why);
+    void drop(error_code told) noexcept;
+
+private:
+    void act(fsm::release::action next);
+    void send();
+    void answered(unsigned request, error_code failed, const release_reply& reply);
+    void expired() override;
+    [[nodiscard]] error_code outcome() const;
+    void tell_place(bool others);
+    void tell();
+    void complete(error_code why);
+
+    turn_context& context_;
+    const subject subject_;
+    interest interest_;
+    fsm::release steps_;
+    clock::time_point give_up_at_ = clock::time_point::max(); ///< The request under way.
+    clock::time_point* last_answer_ = nullptr;
+    unsigned request_ = 0;
+    const bool orphan_;
+};
+
+using pending_release_ptr = boost::intrusive_ptr<pending_release>;
+
+} // namespace leasehold::detail
+
+#endif
