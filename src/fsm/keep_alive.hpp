@@ -6,6 +6,8 @@
 #include <leasehold/clock.hpp>
 #include <leasehold/error.hpp>
 
+#include <boost/assert.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -73,7 +75,11 @@ public:
         return action::wait;
     }
 
-    void sent() noexcept { in_flight_ = true; }
+    void sent() noexcept
+    {
+        BOOST_ASSERT(!ended_ && !in_flight_);
+        in_flight_ = true;
+    }
 
     /// A renewal that was sent at `sent` was confirmed. Also for an answer that was no longer
     /// waited for: it is proof all the same.
@@ -108,11 +114,16 @@ public:
     }
 
     /// It serves another holder now, whose longest hold ends at `ends`.
-    void extend(clock::time_point ends) noexcept { ends_ = ends; }
+    void extend(clock::time_point ends) noexcept
+    {
+        BOOST_ASSERT(!ended_);
+        ends_ = ends;
+    }
 
     /// @param why None: it was released.
     action end(errc why) noexcept
     {
+        BOOST_ASSERT(!ended_);
         ended_ = true;
         unanswered();
         in_flight_ = false;

@@ -7,6 +7,8 @@
 #include <leasehold/error.hpp>
 #include <leasehold/store.hpp>
 
+#include <boost/assert.hpp>
+
 #include <algorithm>
 
 namespace leasehold::fsm {
@@ -44,10 +46,11 @@ public:
 
     action due(clock::time_point now, bool online) noexcept
     {
+        BOOST_ASSERT(!done_);
         if (now >= over_) {
             outcome_ = in_flight_ ? error_code(errc::outcome_unknown) : last_error_;
             if (!prolonged_)
-                return action::done;
+                return done();
             over_ = clock::time_point::max();
             patience_ = shortest_patience;
             return action::told;
@@ -83,10 +86,11 @@ public:
 
     action replied(release_reply::outcome result, clock::time_point now) noexcept
     {
+        BOOST_ASSERT(!done_);
         in_flight_ = false;
         if (result != release_reply::outcome::not_owner) {
             outcome_ = {};
-            return action::done;
+            return done();
         }
         if (sent_ < runs_until_ && !has(mutant::orphan_given_up_early)) {
             again_at_ = runs_until_ + std::chrono::milliseconds(1);
@@ -94,16 +98,17 @@ public:
         }
         // Repeated after an answer that was lost: the first one did it.
         outcome_ = unknown_ ? error_code() : error_code(errc::not_owner);
-        return action::done;
+        return done();
     }
 
     action failed(error_code why, clock::duration pause, clock::time_point now) noexcept
     {
+        BOOST_ASSERT(!done_);
         in_flight_ = false;
         last_error_ = why;
         if (why == condition::bad_request || has(mutant::release_not_repeated)) {
             outcome_ = why;
-            return action::done;
+            return done();
         }
         if (why != errc::store_unavailable && why != errc::store_refused)
             unknown_ = true;
@@ -113,6 +118,12 @@ public:
     }
 
 private:
+    action done() noexcept
+    {
+        done_ = true;
+        return action::done;
+    }
+
     // Between two tries when nobody waits for it any more. A new connection is made use of at once.
     static constexpr clock::duration shortest_patience = std::chrono::seconds(1);
     static constexpr clock::duration longest_patience = std::chrono::seconds(60);
@@ -127,6 +138,7 @@ private:
     bool prolonged_;
     bool in_flight_ = false;
     bool unknown_ = false;
+    bool done_ = false; ///< It is not to be asked again.
 };
 
 } // namespace leasehold::fsm

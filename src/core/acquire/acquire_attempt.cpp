@@ -2,6 +2,8 @@
 
 #include "mutant.hpp"
 
+#include <boost/assert.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -89,6 +91,7 @@ void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
 
 void acquire_attempt::expired()
 {
+    BOOST_ASSERT(listener_ != nullptr && !orphan_);
     orphan_ = orphan();
     std::exchange(listener_, nullptr)->on_answer(*this, errc::outcome_unknown, {});
 }

@@ -2,6 +2,8 @@
 
 #include "core/acquire/give_lease.hpp"
 
+#include <boost/assert.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -34,6 +36,7 @@ reentry_op::reentry_op(handler_type handler, spec_ptr lock, owner under, clock::
 void reentry_op::start(client_parts& client)
 {
     turn_context& r = client.context;
+    BOOST_ASSERT(client_ == nullptr && r.in_turn());
     client_ = &client;
     if (since_ == clock::time_point())
         since_ = r.turn_time();

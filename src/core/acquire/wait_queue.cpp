@@ -3,6 +3,8 @@
 #include "core/acquire/give_lease.hpp"
 #include "mutant.hpp"
 
+#include <boost/assert.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -44,6 +46,7 @@ void wait_queue::enqueue(lock_op& op)
         if (contention_.current() == state::holding || waited_for)
             return op.done(last_error_ ? last_error_ : error_code(errc::held), lease());
     }
+    BOOST_ASSERT(op.place == nullptr);
     op.place = this;
     const auto patience =
         op.once() ? turn_context::request_limit
@@ -68,6 +71,7 @@ void wait_queue::enqueue(lock_op& op)
 
 void wait_queue::remove(lock_op& op)
 {
+    BOOST_ASSERT(op.place == this && context_.in_turn());
     timer_queue::cancel(op);
     op.place = nullptr;
     queue_.erase(queue_.iterator_to(op));
@@ -130,6 +134,8 @@ void wait_queue::queue_left()
 
 bool wait_queue::hand_over(ownership& held)
 {
+    BOOST_ASSERT(held.place() == this && held.current() == nullptr &&
+                 contention_.current() == fsm::contention::state::holding);
     if (queue_.empty())
         return false;
     const lock_options& o = held.spec->options;

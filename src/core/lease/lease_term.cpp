@@ -1,6 +1,7 @@
 #include "core/lease/lease_term.hpp"
 
 #include <boost/asio/error.hpp>
+#include <boost/assert.hpp>
 
 #include <exception>
 
@@ -35,6 +36,7 @@ error_code lease_term::outcome() const noexcept
 
 void lease_term::end(std::int16_t how)
 {
+    BOOST_ASSERT(active() && how != running);
     const lease_term_ptr stays(this);
     ended_.store(how);
     take_back();
@@ -55,6 +57,7 @@ void lease_term::end(std::int16_t how)
 
 void lease_term::wait(const wait_op_ptr& op)
 {
+    BOOST_ASSERT(!op->is_linked());
     if (!active())
         return op->done(outcome());
     waits_.push_back(*op);

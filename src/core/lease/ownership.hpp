@@ -6,6 +6,7 @@
 #include "core/turn/timer_queue.hpp"
 #include "fsm/keep_alive.hpp"
 
+#include <boost/assert.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
@@ -74,7 +75,12 @@ public:
     }
 
     /// From now on `by` is called when its time has come.
-    void keep(keeper& by) noexcept { keeper_ = &by; }
+    void keep(keeper& by) noexcept
+    {
+        BOOST_ASSERT(keeper_ == nullptr && !life.ended());
+        keeper_ = &by;
+    }
+    [[nodiscard]] bool kept() const noexcept { return listed::is_linked(); }
 
     /// Leaves its keeper's list.
     void leave() noexcept
@@ -111,7 +117,11 @@ public:
 
     /// The lease that it serves; null between two.
     [[nodiscard]] lease_term* current() const noexcept { return current_; }
-    void serve(lease_term& lease) noexcept { current_ = &lease; }
+    void serve(lease_term& lease) noexcept
+    {
+        BOOST_ASSERT(current_ == nullptr && lease.active() && !life.ended());
+        current_ = &lease;
+    }
     [[nodiscard]] lease_term_ptr serve_nobody() noexcept
     {
         return lease_term_ptr(std::exchange(current_, nullptr));
@@ -119,7 +129,11 @@ public:
 
     /// The queue that it belongs to; none for entries, and when it has ended.
     [[nodiscard]] home* place() const noexcept { return place_; }
-    void belong_to(home& queue) noexcept { place_ = &queue; }
+    void belong_to(home& queue) noexcept
+    {
+        BOOST_ASSERT(place_ == nullptr);
+        place_ = &queue;
+    }
     [[nodiscard]] home* belong_nowhere() noexcept { return std::exchange(place_, nullptr); }
 
     const spec_ptr spec;

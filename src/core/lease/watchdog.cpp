@@ -2,6 +2,8 @@
 
 #include "mutant.hpp"
 
+#include <boost/assert.hpp>
+
 #include <algorithm>
 
 namespace leasehold::detail {
@@ -71,6 +73,7 @@ private:
 
 void watchdog::start(ownership& held)
 {
+    BOOST_ASSERT(context_.in_turn());
     held.keep(*this);
     holds_.push_back(held);
     schedule(held);
@@ -133,6 +136,7 @@ void watchdog::flush()
 
 void watchdog::end(ownership& held, errc reason)
 {
+    BOOST_ASSERT(context_.in_turn() && held.kept());
     const ownership_ptr stays(&held);
     timer_queue::cancel(held);
     held.leave();

@@ -2,6 +2,8 @@
 
 #include "mutant.hpp"
 
+#include <boost/assert.hpp>
+
 #include <utility>
 
 namespace leasehold::detail {
@@ -15,6 +17,7 @@ void lease_ender::release(ownership& held, lease_term& lease, const outcome_op_p
                             lease.released() ? error_code(errc::not_owner) : lease.loss());
 
     const lease_term_ptr last = held.serve_nobody();
+    BOOST_ASSERT(last == &lease);
     --context_.counts.held;
     lease.end_released();
     ++context_.counts.released;
@@ -62,6 +65,7 @@ void lease_ender::shut_down()
 
 void lease_ender::on_lost(ownership& held, errc reason)
 {
+    BOOST_ASSERT(held.life.ended() && !held.kept());
     ownership::home* const place = held.belong_nowhere();
     if (const lease_term_ptr ending = held.serve_nobody()) {
         // First of all: whatever fails after this, the lease has ended.

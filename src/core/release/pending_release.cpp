@@ -1,5 +1,7 @@
 #include "core/release/pending_release.hpp"
 
+#include <boost/assert.hpp>
+
 #include <algorithm>
 
 namespace leasehold::detail {
@@ -13,6 +15,7 @@ constexpr clock::duration pause_ceiling = std::chrono::milliseconds(500);
 
 void pending_release::start(list& all, clock::time_point& answered)
 {
+    BOOST_ASSERT(context_.in_turn() && !listed::is_linked());
     last_answer_ = &answered;
     all.push_back(*this);
     intrusive_ptr_add_ref(this);
@@ -123,6 +126,7 @@ void pending_release::complete(error_code why)
 
 void pending_release::give_up(error_code why)
 {
+    BOOST_ASSERT(context_.in_turn() && listed::is_linked());
     const pending_release_ptr self(this, false); // the list's
     timer_queue::cancel(*this);
     listed::unlink();

@@ -26,6 +26,12 @@ public:
         return std::visit([](const auto& s) -> asio::any_io_executor { return s; }, strand_);
     }
 
+    /// Whether the caller runs on it.
+    [[nodiscard]] bool running_in_this_thread() const noexcept
+    {
+        return std::visit([](const auto& s) { return s.running_in_this_thread(); }, strand_);
+    }
+
     /// Runs `f` now, when this is the strand, else soon.
     template <class F>
     void dispatch(F&& f) const

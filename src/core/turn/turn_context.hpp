@@ -11,6 +11,7 @@
 #include <leasehold/store.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/assert.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -49,6 +50,7 @@ public:
     /// time. On the strand.
     [[nodiscard]] clock::time_point turn_time() noexcept
     {
+        BOOST_ASSERT(in_turn());
         if (turn_time_ == clock::time_point())
             turn_time_ = time_->now();
         return turn_time_;
@@ -57,6 +59,9 @@ public:
     /// True when the context has ended, or this is the copy of a client in a forked process:
     /// nothing may be sent or posted any more.
     [[nodiscard]] bool gone() const noexcept;
+
+    /// Whether the caller is on the strand, in a turn.
+    [[nodiscard]] bool in_turn() const noexcept { return on_the_strand() && in_turn_; }
 
     /// True when an exception has ended the client.
     [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
@@ -96,7 +101,11 @@ public:
     /// The strand; the system executor when the context has ended.
     [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return executor_; }
 
-    [[nodiscard]] store& locks() const noexcept { return *store_; }
+    [[nodiscard]] store& locks() const noexcept
+    {
+        BOOST_ASSERT(in_turn());
+        return *store_;
+    }
     [[nodiscard]] bool online() const noexcept { return online_; }
 
     /// Why the store cannot be reached; no error while nothing is known.
@@ -169,6 +178,7 @@ private:
     template <class F>
     void carried_turn(F& f)
     {
+        BOOST_ASSERT(on_the_strand() && !in_turn_);
         in_turn_ = true;
         turn_time_ = {};
         try {
@@ -179,6 +189,11 @@ private:
             fail_turn();
             throw;
         }
+    }
+
+    [[nodiscard]] bool on_the_strand() const noexcept
+    {
+        return strand_ && strand_->running_in_this_thread();
     }
 
     void end_turn();
