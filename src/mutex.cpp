@@ -63,6 +63,22 @@ clock::duration until(const lock_spec& spec, clock::time_point when) noexcept
 
 } // namespace detail
 
+namespace {
+
+/// What of the options the store makes of them: times to live have its grain.
+lock_options fitted(lock_options options, const store_traits& can)
+{
+    if (options.lease_time < can.smallest_lease)
+        detail::throw_argument_error(
+            errc::not_supported, "lease_time", std::to_string(options.lease_time.count()) + " ms",
+            "at least " + std::to_string(can.smallest_lease.count()) + " ms in this store");
+    if (const auto over = options.lease_time % can.grain; over.count() != 0)
+        options.lease_time += can.grain - over;
+    return options;
+}
+
+} // namespace
+
 mutex::mutex(const client& locks, std::string_view name, const lock_options& options)
 {
     if (name.empty() || name.size() > 4096)
@@ -71,8 +87,9 @@ mutex::mutex(const client& locks, std::string_view name, const lock_options& opt
                                                   : std::to_string(name.size()) + " bytes",
                                      "1 to 4096 bytes");
     options.validate();
+    const detail::client_state_ptr& state = detail::access::state_of(locks);
     spec_ = std::make_shared<const detail::lock_spec>(
-        detail::lock_spec{detail::access::state_of(locks), std::string(name), options});
+        detail::lock_spec{state, std::string(name), fitted(options, state->traits())});
 }
 
 const std::string& mutex::name() const noexcept

@@ -59,6 +59,7 @@ public:
                            const lock_options& options = {});
 
     [[nodiscard]] LEASEHOLD_EXPORT const std::string& name() const noexcept;
+    /// The options, with the lease time rounded up to what the store can keep.
     [[nodiscard]] LEASEHOLD_EXPORT const lock_options& options() const noexcept;
     /// The client's strand.
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;

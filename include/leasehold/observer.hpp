@@ -81,10 +81,11 @@ public:
                           duration /*held*/) noexcept
     {}
 
-    /// The store can be reached, for the first time or again.
+    /// The store, or a partition of it, can be reached, for the first time or again.
     virtual void connected() noexcept {}
 
-    /// The store cannot be reached; called again when a newer reason is known.
+    /// The store, or a partition of it, cannot be reached; called again when a newer reason is
+    /// known.
     virtual void disconnected(error_code /*why*/) noexcept {}
 };
 

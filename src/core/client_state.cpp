@@ -182,37 +182,41 @@ void client_state::on_hint(std::string_view name)
     });
 }
 
-void client_state::on_connected(store_partition)
+void client_state::on_connected(store_partition partition)
 {
-    turn([this] {
-        online_ = true;
-        trouble_ = {};
+    turn([this, partition] {
+        reach_.connected(partition);
         ++counts.connects;
         tell([](observer& o) { o.connected(); });
         // What is to be given back first: somebody may wait for it.
-        releases_.connected();
-        watchdog_.connected();
-        for (wait_queue& each : in_order_)
-            each.connected();
+        releases_.connected(partition);
+        watchdog_.connected(partition);
+        for (wait_queue& each : in_order_) {
+            if (is_in(partition, each.name()))
+                each.connected();
+        }
         for (auto i = reentries_.running.begin(); i != reentries_.running.end();) {
             reentry_op& each = *i++;
-            each.connected();
+            if (is_in(partition, each.name()))
+                each.connected();
         }
     });
 }
 
-void client_state::on_disconnected(store_partition, error_code why)
+void client_state::on_disconnected(store_partition partition, error_code why)
 {
-    turn([this, why] {
-        if (std::exchange(online_, false))
+    turn([this, partition, why = why ? why : error_code(errc::store_unavailable)] {
+        if (reach_.disconnected(partition, why))
             ++counts.disconnects;
-        trouble_ = why ? why : error_code(errc::store_unavailable);
-        tell([this](observer& o) { o.disconnected(trouble_); });
-        for (wait_queue& each : in_order_)
-            each.disconnected(trouble_);
+        tell([why](observer& o) { o.disconnected(why); });
+        for (wait_queue& each : in_order_) {
+            if (is_in(partition, each.name()))
+                each.disconnected(why);
+        }
         for (auto i = reentries_.running.begin(); i != reentries_.running.end();) {
             reentry_op& each = *i++;
-            each.disconnected(trouble_);
+            if (is_in(partition, each.name()))
+                each.disconnected(why);
         }
     });
 }
@@ -271,7 +275,7 @@ void client_state::stopped(error_code outcome)
     }
     // A lease that had ended before may still be released: that must not wait for a store that is
     // closed.
-    online_ = false;
+    reach_.clear();
     if (std::exchange(opened_, false)) {
         stop_time();
         store_->close();
@@ -329,7 +333,7 @@ void client_state::on_turn_failed() noexcept
 {
     no_more_locks();
     stopping_ = stopped_ = true;
-    online_ = false;
+    reach_.clear();
     run_outcome_ = errc::shut_down;
     stop_outcome_ = errc::store_unavailable;
     drop_all(errc::shut_down);
@@ -371,6 +375,7 @@ void client_state::on_context_end() noexcept
     const auto stays = shared_from_this();
     running_.reset();
     dead_.store(true, std::memory_order_release);
+    reach_.clear();
     drop_all({});
     stop_time();
     if (store_) {

@@ -39,6 +39,12 @@ public:
         connect();
     }
 
+    explicit core_fixture(std::shared_ptr<fake_store> with) : store(std::move(with))
+    {
+        run();
+        connect();
+    }
+
     ~core_fixture()
     {
         if (abandoned_)

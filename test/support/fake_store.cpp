@@ -243,14 +243,21 @@ void fake_store::hint(std::string name)
     tell([name = std::move(name)](store_listener& listener) { listener.on_hint(name); });
 }
 
-void fake_store::connect()
+void fake_store::connect(store_partition partition)
 {
-    tell([](store_listener& listener) { listener.on_connected(0); });
+    tell([partition](store_listener& listener) { listener.on_connected(partition); });
 }
 
-void fake_store::disconnect(error_code why)
+void fake_store::disconnect(error_code why, store_partition partition)
 {
-    tell([why](store_listener& listener) { listener.on_disconnected(0, why); });
+    tell([partition, why](store_listener& listener) { listener.on_disconnected(partition, why); });
+}
+
+store_partition fake_store::partition_of(std::string_view name) const noexcept
+{
+    if (!split_ || name.size() < 2 || name[1] != ':')
+        return 0;
+    return name[0] == '1' ? 1 : name[0] == '2' ? 2 : 0;
 }
 
 void fake_store::keep_at_close()

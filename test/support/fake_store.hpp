@@ -113,8 +113,16 @@ public:
     /// @name What a store tells its listener. Nothing after `close`.
     /// @{
     void hint(std::string name);
-    void connect();
-    void disconnect(error_code why);
+    void connect(store_partition partition = 0);
+    void disconnect(error_code why, store_partition partition = 0);
+
+    /// Names that begin with "1:" are in partition 1 from now on, with "2:" in 2; others in 0.
+    void split() noexcept { split_ = true; }
+    [[nodiscard]] store_partition partition_of(std::string_view name) const noexcept override;
+
+    /// To be set before the client is made.
+    store_traits can;
+    [[nodiscard]] store_traits traits() const noexcept override { return can; }
     /// @}
 
     /// Leaves what waits unanswered at `close`, as a slow store may for a while.
@@ -146,6 +154,7 @@ private:
     mutable std::mutex mutex_;
     asio::any_io_executor strand_;
     store_listener* listener_ = nullptr;
+    bool split_ = false;
     bool opened_ = false;
     bool closed_ = false;
     bool keep_at_close_ = false;

@@ -52,7 +52,11 @@ ownership_ptr acquire_attempt::take(const acquire_reply& reply)
 
 pending_release_ptr acquire_attempt::orphan()
 {
-    return releases_.orphan({spec, owner, entry}, runs_until_);
+    // A store that does not refuse what comes too late may run it until a lease time later.
+    const auto runs_until = context_.traits().refuses_late
+                                ? runs_until_
+                                : runs_until_ + clock::duration(spec->options.lease_time);
+    return releases_.orphan({spec, owner, entry}, runs_until);
 }
 
 void acquire_attempt::abandon()

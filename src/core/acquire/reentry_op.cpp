@@ -45,9 +45,9 @@ void reentry_op::start(client_parts& client)
     ++r.counts.waiting;
     if (client.lost.contains(who_.id(), r.turn_time()))
         return fail(errc::lost);
-    if (const error_code why = r.refusal(once_))
+    if (const error_code why = r.refusal(name(), once_))
         return fail(why);
-    if (r.online())
+    if (r.online(name()))
         return send();
     schedule(clock::time_point::max());
 }
@@ -102,10 +102,10 @@ void reentry_op::expired()
 {
     turn_context& r = client_->context;
     if (r.turn_time() >= limit_)
-        return fail(last_error_
-                        ? last_error_
-                        : error_code(r.online() ? errc::outcome_unknown : errc::store_unavailable));
-    if (r.online())
+        return fail(last_error_ ? last_error_
+                                : error_code(r.online(name()) ? errc::outcome_unknown
+                                                              : errc::store_unavailable));
+    if (r.online(name()))
         return send();
     pausing_ = false;
     schedule(clock::time_point::max());

@@ -51,6 +51,8 @@ public:
     void disconnected(error_code why);
     void drop(error_code told) noexcept;
 
+    [[nodiscard]] const std::string& name() const noexcept { return spec_->name; }
+
     completion<error_code, lease> done;
 
 private:

@@ -39,7 +39,7 @@ void wait_queue::enqueue(lock_op& op)
 {
     turn_context& r = context_;
     using state = fsm::contention::state;
-    if (const error_code why = r.refusal(op.once()))
+    if (const error_code why = r.refusal(name(), op.once()))
         return op.done(why, lease());
     if (op.once()) {
         const bool waited_for = !queue_.empty() && !queue_.front().once();
@@ -65,7 +65,7 @@ void wait_queue::enqueue(lock_op& op)
         contention_.use(fsm::backoff(o.backoff_floor, o.backoff_ceiling));
         lingering_ = false;
         timer_queue::cancel(*this);
-        perform(contention_.wanted(r.online()));
+        perform(contention_.wanted(r.online(name())));
     }
 }
 
@@ -114,7 +114,7 @@ void wait_queue::fail_once(error_code why)
 
 void wait_queue::limit_reached(lock_op& op)
 {
-    const bool unreachable = !context_.online();
+    const bool unreachable = !context_.online(name());
     const error_code fault = last_error_   ? last_error_
                              : unreachable ? error_code(errc::store_unavailable)
                                            : error_code();
@@ -167,7 +167,7 @@ void wait_queue::on_leaving() noexcept
 void wait_queue::on_left(bool others)
 {
     turn_context& r = context_;
-    perform(contention_.left(!queue_.empty(), others, r.online(), r.random));
+    perform(contention_.left(!queue_.empty(), others, r.online(name()), r.random));
     check();
 }
 
@@ -237,7 +237,7 @@ void wait_queue::expired()
 {
     turn_context& r = context_;
     if (!std::exchange(lingering_, false))
-        return perform(contention_.due(r.online()));
+        return perform(contention_.due(r.online(name())));
     if (std::exchange(watching_, false)) {
         r.locks().unwatch(name());
         --r.counts.watched;

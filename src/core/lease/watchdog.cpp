@@ -102,7 +102,7 @@ void watchdog::on_due(ownership& held)
     case fsm::keep_alive::action::wait: schedule(held); break;
     case fsm::keep_alive::action::end: end(held, held.life.reason()); break;
     case fsm::keep_alive::action::renew:
-        if (context_.online()) {
+        if (context_.online(held.spec->name)) {
             held.life.sent();
             gathered_.push_back(stays);
             schedule(held);
@@ -113,10 +113,12 @@ void watchdog::on_due(ownership& held)
     }
 }
 
-void watchdog::connected()
+void watchdog::connected(store_partition partition)
 {
     const auto now = context_.turn_time();
     for (ownership& each : holds_) {
+        if (!context_.is_in(partition, each.spec->name))
+            continue;
         each.life.connected(now);
         schedule(each);
     }

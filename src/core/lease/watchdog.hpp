@@ -38,8 +38,9 @@ public:
     /// Ends its lease if its time is over although that was not seen yet.
     void check(ownership& held);
 
-    /// The store can be reached again: everything is renewed at once, to learn what it still knows.
-    void connected();
+    /// The partition can be reached again: all that is there is renewed at once, to learn what it
+    /// still knows.
+    void connected(store_partition partition);
 
     /// Sends what the turn has gathered.
     void flush();

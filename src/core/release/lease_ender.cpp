@@ -43,7 +43,7 @@ void lease_ender::release_lost(ownership& held, const outcome_op_ptr& waiting, e
     // whether another has it.
     const bool may_be_there = reason == errc::hold_limit ||
                               (reason == errc::expired && waiting && !held.shared());
-    if (may_be_there && context_.online())
+    if (may_be_there && context_.online(held.spec->name))
         return releases_.leave(held, {waiting, reason, nullptr});
     if (waiting)
         waiting->complete(reason);

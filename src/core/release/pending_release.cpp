@@ -21,7 +21,7 @@ void pending_release::start(list& all, clock::time_point& answered)
     intrusive_ptr_add_ref(this);
     if (orphan_)
         ++context_.counts.orphans;
-    act(steps_.due(context_.now(), context_.online()));
+    act(steps_.due(context_.now(), context_.online(name())));
 }
 
 void pending_release::act(fsm::release::action next)
@@ -31,9 +31,9 @@ void pending_release::act(fsm::release::action next)
     case fsm::release::action::done: return give_up(outcome());
     case fsm::release::action::told:
         tell();
-        return act(steps_.due(context_.turn_time(), context_.online()));
+        return act(steps_.due(context_.turn_time(), context_.online(name())));
     case fsm::release::action::wait:
-        if (!context_.online())
+        if (!context_.online(name()))
             tell_place(false);
         break;
     }
@@ -82,7 +82,7 @@ void pending_release::expired()
         tell_place(false);
         return act(steps_.failed(errc::outcome_unknown, pause_floor, now));
     }
-    act(steps_.due(now, r.online()));
+    act(steps_.due(now, r.online(name())));
 }
 
 void pending_release::settle(bool taken)

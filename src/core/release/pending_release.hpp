@@ -59,6 +59,8 @@ public:
     /// @param answered Set to the time of each answer.
     void start(list& all, clock::time_point& answered);
 
+    [[nodiscard]] const std::string& name() const noexcept { return subject_.spec->name; }
+
     void connected() { act(steps_.connected(context_.now())); }
 
     /// The answer to the attempt of an orphan has come after all: it took the lock, or it did

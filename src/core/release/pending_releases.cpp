@@ -31,11 +31,12 @@ pending_release_ptr pending_releases::orphan(pending_release::subject what,
     return added;
 }
 
-void pending_releases::connected()
+void pending_releases::connected(store_partition partition)
 {
     for (auto i = list_.begin(); i != list_.end();) {
         pending_release& each = *i++; // it may finish
-        each.connected();
+        if (context_.is_in(partition, each.name()))
+            each.connected();
     }
 }
 

@@ -20,8 +20,8 @@ public:
     /// nothing is given back.
     pending_release_ptr orphan(pending_release::subject what, clock::time_point runs_until);
 
-    /// The store can be reached again.
-    void connected();
+    /// The partition can be reached again.
+    void connected(store_partition partition);
 
     /// Completes what was cancelled unheard.
     void complete_cancelled();

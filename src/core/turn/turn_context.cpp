@@ -37,6 +37,7 @@ turn_context::turn_context(const asio::any_io_executor& executor, std::shared_pt
                            std::shared_ptr<observer> watching, std::unique_ptr<time_source> time)
     : random(seed(*time)),
       store_(std::move(backend)),
+      traits_(store_->traits()),
       strand_(executor),
       executor_(strand_->executor()),
       observer_(std::move(watching)),

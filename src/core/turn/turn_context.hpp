@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_CORE_TURN_TURN_CONTEXT_HPP
 
 #include "core/turn/counter.hpp"
+#include "core/turn/reachability.hpp"
 #include "core/turn/strand.hpp"
 #include "core/turn/time_source.hpp"
 #include "core/turn/timer_queue.hpp"
@@ -18,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace leasehold::detail {
@@ -106,17 +108,31 @@ public:
         BOOST_ASSERT(in_turn());
         return *store_;
     }
-    [[nodiscard]] bool online() const noexcept { return online_; }
 
-    /// Why the store cannot be reached; no error while nothing is known.
-    [[nodiscard]] error_code trouble() const noexcept { return trouble_; }
+    /// What the store can do. From any thread.
+    [[nodiscard]] const store_traits& traits() const noexcept { return traits_; }
+
+    /// Whether the partition of the store that the name is in can be reached.
+    [[nodiscard]] bool online(std::string_view name) const noexcept
+    {
+        return reach_.any() && reach_.online(store_->partition_of(name));
+    }
+
+    /// Whether the name is in this partition.
+    [[nodiscard]] bool is_in(store_partition partition, std::string_view name) const noexcept
+    {
+        return store_->partition_of(name) == partition;
+    }
 
     /// Why nobody is to wait for a connection; no error where one is there, or may come. `once`:
     /// one try does not wait. Refused credentials are told by the store once: who comes later is
     /// told the same.
-    [[nodiscard]] error_code refusal(bool once) const noexcept
+    [[nodiscard]] error_code refusal(std::string_view name, bool once) const noexcept
     {
-        return !online_ && (once || trouble_ == errc::permission_denied) ? trouble_ : error_code();
+        if (!reach_.any())
+            return {};
+        const error_code trouble = reach_.trouble(store_->partition_of(name));
+        return once || trouble == errc::permission_denied ? trouble : error_code();
     }
 
     /// True when anybody is told of what happens.
@@ -152,8 +168,7 @@ protected:
     std::shared_ptr<store> store_;
     std::atomic<bool> dead_ = false;
     std::atomic<bool> failed_ = false;
-    bool online_ = false;
-    error_code trouble_;
+    reachability reach_;
 
 private:
     template <class F, class Self>
@@ -200,6 +215,7 @@ private:
     void fail_turn() noexcept;
     void wake();
 
+    const store_traits traits_;
     std::optional<strand> strand_; // empty when the context has ended
     asio::any_io_executor executor_;
     std::shared_ptr<observer> observer_;
