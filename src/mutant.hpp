@@ -39,6 +39,9 @@ enum class mutant
     waiter_forgotten,       ///< Whoever waits when a lease ends is not served.
     shutdown_keeps,         ///< What is held at the shutdown stays.
     waiters_not_refused,    ///< Whoever waits at the shutdown waits on.
+    doubt_forgotten,        ///< A renewal without an answer is taken to have ended with its lease.
+    expired_entry_kept,     ///< What expired beside others under the same owner stays in.
+    entry_renewed_as_owner, ///< A renewal does not name the entry that it prolongs.
     count_
 };
 

@@ -62,7 +62,10 @@ public:
 
     /// A renewal was sent that nobody knows of whether it ran, or still will: what it was for may
     /// be there for longer than was confirmed.
-    [[nodiscard]] bool doubtful() const noexcept { return doubtful_; }
+    [[nodiscard]] bool doubtful() const noexcept
+    {
+        return doubtful_ && !has(mutant::doubt_forgotten);
+    }
 
     action due(clock::time_point now) noexcept
     {

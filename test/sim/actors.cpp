@@ -17,6 +17,7 @@ void actors::schedule()
         actor& a = trial_.actors.emplace_back();
         a.op = &each;
         a.index = trial_.actors.size() - 1;
+        a.options = &trial_.scenario.options[each.options];
         trial_.world.at(trial_.time(each.at), [this, &a] { begin(a); });
     }
 }
@@ -82,7 +83,7 @@ void actors::begin(actor& a)
 
 void actors::lock(actor& a)
 {
-    const mutex& m = a.client->names[a.op->name];
+    const mutex& m = trial_.handle(*a.client, a.op->name, a.op->options);
     auto handler = bound(a, once(*a.client, a.due, [this, &a](error_code failed, lease held) {
                              acquired(a, failed, std::move(held));
                          }));
@@ -96,7 +97,7 @@ void actors::lock(actor& a)
 void actors::guard(actor& a)
 {
     const auto work_under_lock = [this, &a](lease& held) {
-        checks_.possess(a, held, *a.client, false);
+        checks_.possess(a, held);
         watch_loss(a, held);
         a.hold.emplace(*a.client->host);
         a.hold->expires_after(trial_.hold_for(a.op->hold));
@@ -128,7 +129,15 @@ void actors::guard(actor& a)
         if (a.told && !failed)
             trial_.wrong("loss not reported: with_lock succeeded after its lease was lost");
     });
-    with_lock(a.client->names[a.op->name], work_under_lock, bound(a, std::move(done)));
+    const mutex& m = trial_.handle(*a.client, a.op->name, a.op->options);
+    with_lock(m, work_under_lock, bound(a, std::move(done)));
+}
+
+/// Whether its wait ends at a limit that may come before an answer.
+bool actors::limited(const actor& a)
+{
+    return a.op->what == verb::try_for ||
+           (a.op->what != verb::try_once && a.options->wait_limit != no_limit);
 }
 
 void actors::acquired(actor& a, error_code failed, lease held)
@@ -138,13 +147,12 @@ void actors::acquired(actor& a, error_code failed, lease held)
         trial_.wrong("lease and error: both or neither");
     if (failed) {
         trial_.note(a, "not acquired: " + failed.message());
-        if (trial_.scenario.is_quiet() && failed == condition::store_fault &&
-            a.op->what != verb::try_for)
+        if (trial_.scenario.is_quiet() && failed == condition::store_fault && !limited(a))
             trial_.wrong("store blamed: " + failed.message() + " though nothing happened");
         return;
     }
     a.held = std::move(held);
-    checks_.possess(a, a.held, *a.client, false);
+    checks_.possess(a, a.held);
     watch_loss(a, a.held);
     work(a);
 }
@@ -175,8 +183,8 @@ void actors::enter(actor& a)
             entered(a, p, failed, std::move(held));
         });
         auto on_host = asio::bind_executor(p.host->get_executor(), std::move(done));
-        p.names[a.op->name].async_lock(
-            who, asio::bind_cancellation_slot(a.signal.slot(), std::move(on_host)));
+        trial_.handle(p, a.op->name, a.op->other_options)
+            .async_lock(who, asio::bind_cancellation_slot(a.signal.slot(), std::move(on_host)));
     });
 }
 
@@ -186,7 +194,7 @@ void actors::entered(actor& a, process& p, error_code failed, lease held)
     if (failed)
         return;
     a.inner = std::move(held);
-    checks_.possess(a, a.inner, p, true);
+    checks_.possess_again(a);
     // Leaves last, every other time.
     a.cancelling.emplace(*p.host);
     a.cancelling->expires_after(trial_.hold_for(

@@ -27,6 +27,7 @@ private:
     void begin(actor& a);
     void lock(actor& a);
     void guard(actor& a);
+    static bool limited(const actor& a);
     void acquired(actor& a, error_code failed, lease held);
     void work(actor& a);
     void watch_loss(actor& a, lease& held);

@@ -1,6 +1,7 @@
 #include "sim/checks.hpp"
 
 #include "core/turn/turn_context.hpp"
+#include "sim/known_defects.hpp"
 
 #include <algorithm>
 #include <string>
@@ -14,7 +15,7 @@ bool checks::excused(const possession& p) const
 {
     if (trial_.clocks_beyond)
         return true;
-    const clock::duration lease = trial_.scenario.options.lease_time;
+    const clock::duration lease = p.options->lease_time;
     const auto broken = trial_.names[p.name].broken;
     return broken != never && broken > p.since - longest_request &&
            trial_.now() <= broken + lease + lease / 20 + 100ms;
@@ -22,7 +23,7 @@ bool checks::excused(const possession& p) const
 
 bool checks::untroubled() const
 {
-    return trial_.troubled_until + trial_.scenario.options.lease_time + to_notice < trial_.now();
+    return trial_.troubled_until + trial_.scenario.longest_lease() + to_notice < trial_.now();
 }
 
 void checks::follow_server()
@@ -43,7 +44,7 @@ void checks::granted(const testing::server::grant& g)
         trial_.wrong("fence: the store granted " + std::to_string(g.first_fence) + " after " +
                      std::to_string(n.highest_granted));
     const auto budget = std::min<clock::duration>(leasehold::detail::turn_context::request_limit,
-                                                  trial_.scenario.options.lease_time);
+                                                  trial_.scenario.longest_lease());
     if (g.age > budget + budget / 50 + 100ms && !trial_.stepped_back && !trial_.clocks_beyond)
         trial_.wrong("late: the store granted a request that was " + std::to_string(g.age / 1ms) +
                      " ms old");
@@ -55,7 +56,7 @@ void checks::granted(const testing::server::grant& g)
 }
 
 /// Whose block has the fence.
-const grant_record* checks::find_grant(const name_state& n, std::uint64_t fence)
+grant_record* checks::find_grant(name_state& n, std::uint64_t fence)
 {
     for (auto i = n.grants.rbegin(); i != n.grants.rend(); ++i) {
         if (fence >= i->first && fence < i->first + i->count)
@@ -67,43 +68,75 @@ const grant_record* checks::find_grant(const name_state& n, std::uint64_t fence)
     return nullptr;
 }
 
-void checks::possess(actor& a, lease& held, process& client, bool entered)
+void checks::possess(actor& a, lease& held)
 {
     name_state& n = trial_.names[a.op->name];
     const auto fence = held.fence();
-    ++trial_.counted.leases;
-    const bool valid = held.valid();
-    const grant_record* const granted = entered ? nullptr : find_grant(n, fence);
+    const possession mine{&a, &held, a.client, a.op->name, a.options, trial_.now(), !held.valid()};
+    grant_record* const granted = find_grant(n, fence);
     if (granted != nullptr)
         a.owner = granted->owner;
-    trial_.note(a, (entered ? "is in again, fence " : "has the lock, fence ") +
-                       std::to_string(fence % 1'000'000'000) + (valid ? "" : ", NOT VALID"));
-    if (!valid && !client.was_stopped(trial_.now()) && !client.closing && !client.dead)
-        trial_.wrong("no time left: a lease that is not valid was given out");
-    if (held.deadline() > client.host->now() + trial_.scenario.options.lease_time)
-        trial_.wrong("deadline: later than a lease time from now");
-    if (entered && fence != a.held.fence() && a.held)
-        trial_.wrong("fence: entering again gave another one");
-    if (valid) {
-        for (const possession& each : trial_.possessions) {
-            if (each.name != a.op->name || each.who == &a || !each.held->valid())
-                continue;
-            if (excused(each)) {
-                ++trial_.counted.overlaps_excused;
-                continue;
-            }
-            trial_.wrong("two holders: [" + std::to_string(each.who->index) + "] and [" +
-                         std::to_string(a.index) + "] of " + n.text);
-        }
-        if (!entered) {
-            check_order(a, n, fence);
-            if (granted != nullptr)
-                check_handover(a, *granted, held);
-            check_wait(a, n);
-        }
+    if (granted != nullptr && fence == granted->first)
+        granted->options = a.options;
+    check_lease(mine, "has the lock");
+    if (!mine.seen_invalid) {
+        check_alone(mine);
+        check_order(a, n, fence);
+        if (granted != nullptr)
+            check_handover(mine, *granted, n);
+        check_wait(a, n);
     }
-    trial_.possessions.push_back({&a, &held, &client, a.op->name, trial_.now(), !valid});
+    n.last_fence = fence;
+    n.last_options = a.options;
+    trial_.possessions.push_back(mine);
     probe();
+}
+
+void checks::possess_again(actor& a)
+{
+    const possession mine{&a,
+                          &a.inner,
+                          a.entered_from,
+                          a.op->name,
+                          &trial_.scenario.options[a.op->other_options],
+                          trial_.now(),
+                          !a.inner.valid()};
+    check_lease(mine, "is in again");
+    if (a.held && a.inner.fence() != a.held.fence())
+        trial_.wrong("fence: entering again gave another one");
+    if (!mine.seen_invalid)
+        check_alone(mine);
+    trial_.possessions.push_back(mine);
+    probe();
+}
+
+void checks::check_lease(const possession& mine, const char* as)
+{
+    ++trial_.counted.leases;
+    const process& client = *mine.client;
+    trial_.note(*mine.who, std::string(as)
+                               .append(", fence ")
+                               .append(std::to_string(mine.held->fence() % 1'000'000'000))
+                               .append(mine.seen_invalid ? ", NOT VALID" : ""));
+    const bool may_be_late = client.was_stopped(trial_.now()) || client.closing || client.dead;
+    if (mine.seen_invalid && !may_be_late)
+        trial_.wrong("no time left: a lease that is not valid was given out");
+    if (mine.held->deadline() > client.host->now() + mine.options->lease_time)
+        trial_.wrong("deadline: later than a lease time from now");
+}
+
+/// While a lease is valid, no other owner holds the lock.
+void checks::check_alone(const possession& mine)
+{
+    for (const possession& each : trial_.possessions) {
+        if (each.name != mine.name || each.who == mine.who || !each.held->valid())
+            continue;
+        if (excused(each))
+            ++trial_.counted.overlaps_excused;
+        else
+            trial_.wrong("two holders: [" + std::to_string(each.who->index) + "] and [" +
+                         std::to_string(mine.who->index) + "] of " + trial_.names[mine.name].text);
+    }
 }
 
 void checks::dispossess(const lease& held)
@@ -130,29 +163,46 @@ void checks::check_order(actor& a, name_state& n, std::uint64_t fence)
     }
 }
 
-void checks::check_handover(const actor& a, const grant_record& from, const lease& held)
+void checks::check_handover(const possession& mine, const grant_record& from, const name_state& n)
 {
-    const lock_options& o = trial_.scenario.options;
-    if (held.fence() == from.first || a.client->was_stopped(trial_.now()))
+    const auto fence = mine.held->fence();
+    if (fence == from.first || mine.client->was_stopped(trial_.now()))
         return;
-    if (from.repeated && held.fence() == from.first + from.count - 1)
+    if (from.repeated && fence == from.first + from.count - 1)
         return; // not handed over, but told twice
     ++trial_.counted.handed_over;
-    const auto drift = clock::duration(o.handoff_time) / 4;
-    if (trial_.now() - from.when > clock::duration(o.handoff_time) + drift + at_once)
-        trial_.wrong("handoff: local waiters are served for longer than the option allows");
-    if (held.deadline() - a.client->host->now() < clock::duration(o.lease_time) / 2 - at_once)
+    const lock_options& own = *mine.options;
+    if (mine.held->deadline() - mine.client->host->now() <
+        clock::duration(own.lease_time) / 2 - at_once)
         trial_.wrong("handoff: a lease that is about to end was handed over");
+    const auto limited_by = [&](const lock_options& o) {
+        const auto drift = clock::duration(o.handoff_time) / 4;
+        if (trial_.now() - from.when > clock::duration(o.handoff_time) + drift + at_once)
+            trial_.wrong("handoff: local waiters are served for longer than the option allows");
+        if (fence - from.first > o.handoff_count)
+            trial_.wrong("handoff: local waiters are served more often than the option allows");
+    };
+    if (from.options != nullptr)
+        limited_by(*from.options);
+    if (n.last_fence == fence - 1 && !known::handoff_options_leak)
+        limited_by(*n.last_options);
 }
 
 void checks::check_wait(const actor& a, const name_state& n)
 {
     const plan& p = trial_.scenario;
-    if (!p.is_quiet() || !p.options.renew || p.options.longest_hold != no_limit)
+    if (!p.is_quiet())
         return;
+    // Who yields to others sleeps for as long as the floor of its backoff.
+    milliseconds floor{};
+    for (const lock_options& each : p.options) {
+        if (!each.renew || each.longest_hold != no_limit)
+            return;
+        floor = std::max(floor, each.backoff_floor);
+    }
     const auto since = std::max({a.started, n.freed, n.left});
     const bool handed_over = !n.grants.empty() && n.grants.back().first != n.highest;
-    if (trial_.now() - since > 100ms && !handed_over)
+    if (trial_.now() - since > 80ms + floor && !handed_over)
         trial_.wrong("wake-up: waited " + std::to_string((trial_.now() - since) / 1ms) +
                      " ms for a lock that was free");
 }
@@ -170,7 +220,7 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
         return;
     if (held.valid())
         trial_.wrong("told of a loss, and valid: " + reason.message());
-    const lock_options& o = trial_.scenario.options;
+    const lock_options& o = *a.options;
     const name_state& n = trial_.names[a.op->name];
     const bool excuse = excused(*here);
     const bool still_there = !a.owner.empty() && trial_.server.holder(n.text) == a.owner;
@@ -260,9 +310,6 @@ void checks::look_for_orphans()
 void checks::shut_down(const process& p, error_code failed, clock::time_point began,
                        clock::time_point troubled)
 {
-    // In trouble the times to live may have done it, and not to the last millisecond.
-    const bool by_time = trial_.now() > began + trial_.scenario.options.lease_time / 2 ||
-                         troubled + to_notice > began;
     for (const actor& a : trial_.actors) {
         // An owner goes from one lease to the next; others may be in under it, and the last one may
         // have lost it.
@@ -271,6 +318,9 @@ void checks::shut_down(const process& p, error_code failed, clock::time_point be
                 return b.owner == a.owner &&
                        (b.entering || b.unreleased || (b.told && b.reason != errc::shut_down));
             });
+        // In trouble the times to live may have done it, and not to the last millisecond.
+        const bool by_time = trial_.now() > began + a.options->lease_time / 2 ||
+                             troubled + to_notice > began;
         const bool its_own = a.client == &p && !a.owner.empty() && !else_told;
         const name_state& n = trial_.names[a.op->name];
         if (!failed && !by_time && its_own && n.broken == never &&
@@ -283,10 +333,20 @@ void checks::check_commands()
 {
     // Each look at a lock that another has is paid by a pause, a hint or a grant.
     const plan& scenario = trial_.scenario;
-    const auto ceiling = static_cast<std::uint64_t>(scenario.options.backoff_ceiling.count());
-    const std::uint64_t looks = 60'000 / std::max<std::uint64_t>(1, ceiling / 4) * scenario.names;
+    milliseconds ceiling = scenario.options.front().backoff_ceiling;
+    milliseconds floor = ceiling;
+    for (const lock_options& each : scenario.options) {
+        ceiling = std::min(ceiling, each.backoff_ceiling);
+        floor = std::min(floor, each.backoff_floor);
+    }
+    const auto pause = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(ceiling.count()) / 4);
+    // Pauses grow from the floor anew after each grant.
+    std::uint64_t growing = 4;
+    for (auto bound = floor; bound < ceiling; bound *= 2)
+        ++growing;
+    const std::uint64_t most = 200 + 60'000 / pause * scenario.names + growing * trial_.grants +
+                               growing * scenario.operations.size();
     for (const process& p : trial_.processes) {
-        const std::uint64_t most = 200 + looks + 8 * trial_.grants + 8 * scenario.operations.size();
         const client_stats s = p.locks->stats();
         if (s.acquires_sent > most)
             trial_.wrong("too many commands: " + std::to_string(s.acquires_sent) + " acquires, " +

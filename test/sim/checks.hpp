@@ -16,7 +16,8 @@ public:
     void follow_server();
 
     /// Somebody was given a lease.
-    void possess(actor& a, lease& held, process& client, bool entered);
+    void possess(actor& a, lease& held);
+    void possess_again(actor& a);
     void dispossess(const lease& held);
     void dispossess(const actor& a);
 
@@ -43,10 +44,12 @@ public:
 private:
     [[nodiscard]] bool excused(const possession& p) const;
     [[nodiscard]] bool untroubled() const;
-    const grant_record* find_grant(const name_state& n, std::uint64_t fence);
+    grant_record* find_grant(name_state& n, std::uint64_t fence);
+    void check_lease(const possession& mine, const char* as);
+    void check_alone(const possession& mine);
     void granted(const testing::server::grant& g);
     void check_order(actor& a, name_state& n, std::uint64_t fence);
-    void check_handover(const actor& a, const grant_record& from, const lease& held);
+    void check_handover(const possession& mine, const grant_record& from, const name_state& n);
     void check_wait(const actor& a, const name_state& n);
     void check_commands();
 

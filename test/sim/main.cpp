@@ -1,6 +1,9 @@
 // Runs seeds in the simulator; or one with its timeline; or looks for the mutants.
+#include "sim/hunt.hpp"
 #include "sim/mutants.hpp"
 #include "sim/plan.hpp"
+#include "sim/plan_text.hpp"
+#include "sim/regressions.hpp"
 #include "sim/run.hpp"
 #include "sim/shrink.hpp"
 
@@ -10,16 +13,13 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <fstream>
 #include <iostream>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <vector>
 
 namespace sim = leasehold::test::sim;
 using leasehold::mutant;
@@ -27,7 +27,8 @@ using leasehold::mutant;
 namespace {
 
 constexpr char usage[] =
-    R"(usage: sim [--seeds N] [--from SEED] [--cells N] [--seed S [--trace]] [--mutants [--limit N] [--only NAME]]
+    R"(usage: sim [--seeds N] [--from SEED] [--cells N] [--seed S [--trace]]
+           [--mutants [--limit N] [--only NAME]] [--plan FILE [--trace]] [--regressions DIRECTORY]
 
   --seeds N     run N seeds (20000)
   --from SEED   beginning with this one (1)
@@ -35,7 +36,12 @@ constexpr char usage[] =
   --seed S      run one; with --trace print what each client and store did
   --mutants     switch each deliberate error on in turn, and count the seeds until it is found
   --limit N     seeds for each mutant (100000)
-  --only NAME   one mutant; also for --seed
+  --only NAME   one mutant; also for --seed and --plan
+  --plan FILE   run the plan in a file instead of that of a seed
+  --print       with --seed: print the plan of a seed as such a file
+  --regressions DIRECTORY
+                run every plan that once found a defect, and look whether it finds it still;
+                with --mutants: use them first
 )";
 
 struct arguments
@@ -46,6 +52,9 @@ struct arguments
     std::optional<std::uint64_t> seed;
     bool trace = false;
     bool mutants = false;
+    bool print = false;
+    std::string plan;
+    std::string regressions;
     std::uint64_t limit = 100'000;
     mutant only = mutant::none;
 };
@@ -57,6 +66,13 @@ std::uint64_t number(std::string_view option, const char* text)
     if (text == nullptr || end == text || *end != '\0')
         throw std::invalid_argument(std::string(option) + " needs a number");
     return value;
+}
+
+std::string text(std::string_view option, const char* given)
+{
+    if (given == nullptr)
+        throw std::invalid_argument(std::string(option) + " needs a value");
+    return given;
 }
 
 arguments parse(int argc, char** argv)
@@ -77,6 +93,12 @@ arguments parse(int argc, char** argv)
             out.seed = number(option, next());
         else if (option == "--trace")
             out.trace = true;
+        else if (option == "--print")
+            out.print = true;
+        else if (option == "--plan")
+            out.plan = text(option, next());
+        else if (option == "--regressions")
+            out.regressions = text(option, next());
         else if (option == "--mutants")
             out.mutants = true;
         else if (option == "--only") {
@@ -117,6 +139,7 @@ void report(const sim::plan& failing, const sim::verdict& how)
     const sim::plan small = sim::shrink(failing, how);
     std::cout << "what is left of it:\n";
     print_timeline(small);
+    std::cout << "\nas a file for --plan and test/sim/regressions:\n" << to_text(small);
     std::cout << "\nagain, in full: --seed " << failing.seed << " --trace\n";
 }
 
@@ -194,58 +217,12 @@ int run_seeds(const arguments& a)
     return 0;
 }
 
-struct catch_of_mutant
-{
-    std::uint64_t seeds;
-    bool found;
-    char how[160];
-};
-
-void hunt(std::uint64_t from, std::uint64_t limit, catch_of_mutant& out)
-{
-    sim::coverage none;
-    for (std::uint64_t i = 0; i < limit; ++i) {
-        out.seeds = i + 1;
-        const sim::verdict v = sim::run(sim::make_plan(from + i), none);
-        if (v.wrong.empty())
-            continue;
-        out.found = true;
-        std::snprintf(out.how, sizeof out.how, "%s", v.wrong.c_str());
-        return;
-    }
-}
-
-/// In a process of its own: some errors do not only break promises.
-catch_of_mutant hunt_apart(mutant which, std::uint64_t from, std::uint64_t limit)
-{
-    void* const memory = ::mmap(nullptr, sizeof(catch_of_mutant), PROT_READ | PROT_WRITE,
-                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        throw std::runtime_error("no shared memory");
-    auto& shared = *new (memory) catch_of_mutant{};
-    const pid_t child = ::fork();
-    if (child < 0)
-        throw std::runtime_error("no process");
-    if (child == 0) {
-        leasehold::active_mutant = which;
-        ::alarm(600); // one that runs in a circle is found as well
-        hunt(from, limit, shared);
-        std::_Exit(0);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    catch_of_mutant result = shared;
-    ::munmap(memory, sizeof(catch_of_mutant));
-    if (WIFSIGNALED(status)) {
-        result.found = true;
-        std::snprintf(result.how, sizeof result.how, "the process ended with signal %d",
-                      WTERMSIG(status));
-    }
-    return result;
-}
-
 int run_mutants(const arguments& a)
 {
+    // Some errors show once in a hundred million seeds: the plan that showed them comes first.
+    constexpr std::uint64_t worlds_of_a_plan = 100;
+    const auto known = a.regressions.empty() ? std::vector<sim::regression>()
+                                             : sim::read_regressions(a.regressions);
     int missed = 0;
     std::printf("%-26s %8s  %s\n", "mutant", "seeds", "what gave it away");
     for (std::size_t i = 1; i < static_cast<std::size_t>(mutant::count_); ++i) {
@@ -253,13 +230,50 @@ int run_mutants(const arguments& a)
         if (a.only != mutant::none && a.only != which)
             continue;
         std::fflush(stdout);
-        const auto result = hunt_apart(which, a.from, a.limit);
+        const auto result = sim::hunt(which, a.limit, [&](std::uint64_t n) {
+            for (const sim::regression& each : known)
+                if (each.finds == which && n < worlds_of_a_plan)
+                    return each.in_world(n);
+            return sim::make_plan(a.from + n);
+        });
         missed += result.found ? 0 : 1;
         std::printf("%-26s %8llu  %s\n", sim::name_of(which),
                     static_cast<unsigned long long>(result.seeds),
                     result.found ? result.how : "NOT FOUND");
     }
     return missed == 0 ? 0 : 1;
+}
+
+sim::plan plan_of(const arguments& a)
+{
+    if (a.plan.empty())
+        return sim::make_plan(*a.seed);
+    std::ifstream file(a.plan);
+    if (!file)
+        throw std::invalid_argument("cannot read " + a.plan);
+    return sim::plan_from_text(file);
+}
+
+int run_one(const arguments& a)
+{
+    leasehold::active_mutant = a.only;
+    const sim::plan p = plan_of(a);
+    if (a.print) {
+        std::cout << to_text(p);
+        return 0;
+    }
+    if (a.trace) {
+        print_timeline(p);
+        return 0;
+    }
+    sim::coverage none;
+    const sim::verdict v = sim::run(p, none);
+    if (v.wrong.empty()) {
+        std::cout << "seed " << p.seed << ": hash " << std::hex << v.hash << '\n';
+        return 0;
+    }
+    report(p, v);
+    return 1;
 }
 
 } // namespace
@@ -269,22 +283,11 @@ try {
     const arguments a = parse(argc, argv);
     if (a.mutants)
         return run_mutants(a);
-    if (!a.seed)
+    if (!a.regressions.empty())
+        return sim::run_regressions(sim::read_regressions(a.regressions)) == 0 ? 0 : 1;
+    if (!a.seed && a.plan.empty())
         return run_seeds(a);
-    leasehold::active_mutant = a.only;
-    const sim::plan p = sim::make_plan(*a.seed);
-    if (a.trace) {
-        print_timeline(p);
-        return 0;
-    }
-    sim::coverage none;
-    const sim::verdict v = sim::run(p, none);
-    if (v.wrong.empty()) {
-        std::cout << "seed " << *a.seed << ": hash " << std::hex << v.hash << '\n';
-        return 0;
-    }
-    report(p, v);
-    return 1;
+    return run_one(a);
 }
 catch (const std::exception& failure) {
     std::cerr << "error: " << failure.what() << '\n' << usage;

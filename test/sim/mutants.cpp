@@ -39,7 +39,10 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "no_backoff",
     "waiter_forgotten",
     "shutdown_keeps",
-    "waiters_not_refused"};
+    "waiters_not_refused",
+    "doubt_forgotten",
+    "expired_entry_kept",
+    "entry_renewed_as_owner"};
 
 } // namespace
 

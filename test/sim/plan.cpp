@@ -88,7 +88,7 @@ operation make_operation(generator& random, const plan& p, milliseconds around)
     op.name = static_cast<std::size_t>(random.below(p.names));
     op.other = static_cast<std::size_t>(random.below(p.clients));
     op.hold = random.below(4) != 0 ? ms_between(random, 0ms, 60ms)
-                                   : ms_between(random, 100ms, p.options.lease_time * 2);
+                                   : ms_between(random, 100ms, p.longest_lease() * 2);
     op.limit = ms_between(random, 1ms, 4000ms);
     if (random.below(7) == 0)
         op.cancel_after = random.below(2) != 0 ? ms_between(random, 0ms, 6ms)
@@ -119,7 +119,7 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
     if (random.below(5) < 3)
         f.trigger = one_of(random, moments);
     f.how_long = random.below(3) == 0 ? ms_between(random, 1ms, 200ms)
-                                      : ms_between(random, 100ms, p.options.lease_time * 2);
+                                      : ms_between(random, 100ms, p.longest_lease() * 2);
     f.how_long = std::min(f.how_long, 8000ms);
     switch (kind) {
     case fault_kind::slow_server: f.amount = random.between(1, 400); break; // ms each
@@ -165,6 +165,14 @@ bool breaks_exclusion(fault_kind kind) noexcept
     }
 }
 
+milliseconds plan::longest_lease() const noexcept
+{
+    milliseconds longest{};
+    for (const lock_options& each : options)
+        longest = std::max(longest, each.lease_time);
+    return longest;
+}
+
 plan make_plan(std::uint64_t seed)
 {
     generator random(seed);
@@ -172,8 +180,8 @@ plan make_plan(std::uint64_t seed)
     p.seed = seed;
     p.clients = 1 + static_cast<std::size_t>(random.below(4));
     p.names = 1 + static_cast<std::size_t>(random.below(3));
-    p.options = make_options(random);
-    p.heals = 45'000ms - p.options.lease_time;
+    p.options.push_back(make_options(random));
+    p.heals = 45'000ms - p.longest_lease();
     // In bursts, so that there is something to wait for.
     const auto bursts = random.between(2, 7);
     for (auto burst = 0; burst < bursts; ++burst) {
@@ -212,7 +220,7 @@ plan make_plan(std::uint64_t seed)
 std::string describe(const plan& what)
 {
     std::ostringstream out;
-    const lock_options& o = what.options;
+    const lock_options& o = what.options.front();
     out << "seed " << what.seed << ": " << what.clients << " client(s), " << what.names
         << " name(s), lease " << o.lease_time.count() << " ms" << (o.renew ? "" : ", not renewed")
         << (o.longest_hold == no_limit ? "" : ", held 3 s at most") << ", backoff to "

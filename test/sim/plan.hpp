@@ -91,9 +91,11 @@ struct operation
     milliseconds hold;
     milliseconds limit{};
     std::optional<milliseconds> cancel_after;
-    std::size_t other = 0;     ///< Who enters.
-    bool let_go = false;       ///< The lease is destroyed instead of released.
-    bool own_executor = false; ///< Handlers run on the host, not on the client's strand.
+    std::size_t other = 0;         ///< Who enters.
+    std::size_t options = 0;       ///< Which of the plan's.
+    std::size_t other_options = 0; ///< Of who enters.
+    bool let_go = false;           ///< The lease is destroyed instead of released.
+    bool own_executor = false;     ///< Handlers run on the host, not on the client's strand.
     bool ignores_loss = false;
 };
 
@@ -103,13 +105,14 @@ struct plan
     std::uint64_t seed = 0;
     std::size_t clients = 1;
     std::size_t names = 1;
-    lock_options options;
+    std::vector<lock_options> options; ///< One for all, or several for each client.
     std::vector<operation> operations;
     std::vector<fault> faults;
     milliseconds heals{}; ///< From here on nothing new goes wrong.
     milliseconds ends{60'000};
 
     [[nodiscard]] bool is_quiet() const noexcept { return faults.empty(); }
+    [[nodiscard]] milliseconds longest_lease() const noexcept;
 };
 
 [[nodiscard]] plan make_plan(std::uint64_t seed);

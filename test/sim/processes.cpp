@@ -32,8 +32,6 @@ process& processes::start(std::size_t client, testing::host& on)
     p.host = &on;
     p.locks.reset(new leasehold::client(on.make_client(trial_.server)));
     p.core = leasehold::detail::access::state_of(*p.locks);
-    for (const name_state& each : trial_.names)
-        p.names.emplace_back(*p.locks, each.text, trial_.scenario.options);
     on.on_step([this, &p](step done) {
         follow(p, done);
         on_step(p, done);

@@ -21,6 +21,15 @@ clock::duration trial::hold_for(clock::duration wanted) const
     return std::min(wanted, std::max(left, clock::duration::zero()));
 }
 
+mutex& trial::handle(process& at, std::size_t name, std::size_t options)
+{
+    at.handles.resize(names.size() * scenario.options.size());
+    auto& found = at.handles[name * scenario.options.size() + options];
+    if (!found)
+        found.emplace(*at.locks, names[name].text, scenario.options[options]);
+    return *found;
+}
+
 void trial::note(const process& at, const std::string& text)
 {
     if (traced)
@@ -43,7 +52,7 @@ void trial::end_world()
         a.inner = leasehold::lease();
     }
     for (process& p : processes) {
-        p.names.clear();
+        p.handles.clear();
         p.locks.reset();
     }
     owned_world_.reset();

@@ -44,7 +44,7 @@ struct process
     testing::host* host = nullptr;
     std::size_t client = 0;
     std::unique_ptr<leasehold::client> locks;
-    std::vector<leasehold::mutex> names;
+    std::vector<std::optional<leasehold::mutex>> handles; ///< Of each name with each options.
     std::weak_ptr<leasehold::detail::client_state> core;
     bool dead = false;
     bool closing = false;
@@ -68,6 +68,7 @@ struct actor
     std::size_t index = 0;
     process* client = nullptr;
     process* entered_from = nullptr;
+    const lock_options* options = nullptr;
     clock::time_point started{};
     leasehold::lease held;
     leasehold::lease inner;
@@ -97,6 +98,7 @@ struct possession
     leasehold::lease* held;
     process* client;
     std::size_t name;
+    const lock_options* options;
     clock::time_point since;
     bool seen_invalid = false;
 };
@@ -108,7 +110,8 @@ struct grant_record
     std::uint64_t first;
     std::uint32_t count;
     clock::time_point when;
-    bool repeated = false; ///< Another answer gave the last fence of the block.
+    const lock_options* options = nullptr; ///< Of who was given its first fence.
+    bool repeated = false;                 ///< Another answer gave the last fence of the block.
 };
 
 /// What is known of a name, in true time.
@@ -119,6 +122,8 @@ struct name_state
     std::uint64_t highest = 0; ///< Fence that was possessed.
     const actor* highest_by = nullptr;
     std::uint64_t highest_granted = 0;
+    std::uint64_t last_fence = 0; ///< Of who had it last.
+    const lock_options* last_options = nullptr;
     clock::time_point broken{}; ///< When the data was last not to be relied upon.
     clock::time_point freed{};
     clock::time_point left{};
@@ -143,6 +148,9 @@ public:
     /// How a lease ended, for the hash: two runs of a plan tell everybody the same.
     void outcome(std::uint64_t what) noexcept { outcomes = outcomes * 31 + what; }
     void outcome(error_code what) noexcept { outcome(static_cast<std::uint64_t>(what.value())); }
+
+    /// A handle of that client, with one of the plan's options.
+    mutex& handle(process& at, std::size_t name, std::size_t options);
 
     void note(const process& at, const std::string& text);
     void note(const actor& by, const std::string& text);

@@ -24,7 +24,9 @@ public:
         renewals.reserve(members_.size());
         for (const ownership_ptr& each : members_) {
             const auto lease = each->spec->options.lease_time;
-            renewals.push_back({each->spec->name, each->owner, lease, each->entry()});
+            const auto entry = has(mutant::entry_renewed_as_owner) ? std::string_view()
+                                                                   : each->entry();
+            renewals.push_back({each->spec->name, each->owner, lease, entry});
             limit = std::min<clock::duration>(limit, clock::duration(lease) / 4);
         }
         r.timers.schedule(*this, sent_ + limit);

@@ -77,7 +77,7 @@ void lease_ender::on_lost(ownership& held, errc reason)
     remember_lost(held);
     // Those who hold it under the same owner prolong the time to live: an entry that expired would
     // stay in the store, and keep the lock when they have left.
-    if (reason == errc::expired && held.shared())
+    if (reason == errc::expired && held.shared() && !has(mutant::expired_entry_kept))
         releases_.leave(held, {nullptr, reason, nullptr});
     if (place != nullptr) {
         place->on_leaving();
