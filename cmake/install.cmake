@@ -1,16 +1,9 @@
-# Installs the library and its headers so that find_package(leasehold) gives leasehold::leasehold.
+# Installs the libraries and their headers, so that find_package(leasehold [COMPONENTS ...]) gives
+# leasehold::core, leasehold::redis, leasehold::testing, and leasehold::leasehold with redis.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leasehold)
-
-install(TARGETS leasehold leasehold_testing EXPORT leasehold-targets
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
-    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
-install(EXPORT leasehold-targets NAMESPACE leasehold:: DESTINATION ${package_dir})
 
 # Before 1.0 a minor version may break programs, from then on only a major one.
 set(compatibility SameMajorVersion)
@@ -19,10 +12,30 @@ if(PROJECT_VERSION_MAJOR EQUAL 0)
     set(compatibility SameMinorVersion)
     set(soversion 0.${PROJECT_VERSION_MINOR})
 endif()
-set_target_properties(leasehold leasehold_testing PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion})
+
+# Each component has its own file of targets: one that is not asked for needs nothing to be there.
+foreach(component core redis testing)
+    set(targets leasehold_${component})
+    set_target_properties(${targets} PROPERTIES
+        VERSION ${PROJECT_VERSION} SOVERSION ${soversion})
+    if(component STREQUAL "redis")
+        list(APPEND targets leasehold)
+    endif()
+    install(TARGETS ${targets} EXPORT leasehold-${component}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    install(EXPORT leasehold-${component} NAMESPACE leasehold:: DESTINATION ${package_dir})
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILES_MATCHING PATTERN "*.hpp")
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/leasehold-config.cmake.in
     ${PROJECT_BINARY_DIR}/leasehold-config.cmake INSTALL_DESTINATION ${package_dir})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/leasehold-config-version.cmake COMPATIBILITY ${compatibility})
-install(FILES ${PROJECT_BINARY_DIR}/leasehold-config.cmake ${PROJECT_BINARY_DIR}/leasehold-config-version.cmake
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/leasehold-config-version.cmake
+    COMPATIBILITY ${compatibility})
+install(FILES
+    ${PROJECT_BINARY_DIR}/leasehold-config.cmake
+    ${PROJECT_BINARY_DIR}/leasehold-config-version.cmake
     DESTINATION ${package_dir})

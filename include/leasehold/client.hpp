@@ -65,8 +65,8 @@ public:
     /// @param where    The store: a URL, or a `config`.
     /// @param observer Told what happens; may be null.
     /// @throws boost::system::system_error for a URL or a field that is not valid.
-    LEASEHOLD_EXPORT client(asio::any_io_executor executor, const config& settings,
-                            std::shared_ptr<observer> observer = {});
+    LEASEHOLD_REDIS_EXPORT client(asio::any_io_executor executor, const config& settings,
+                                  std::shared_ptr<observer> observer = {});
 
     /// A client of a store of one's own. A store serves one client.
     /// @throws boost::system::system_error `errc::invalid_option` when `store` is null.

@@ -18,7 +18,8 @@ namespace leasehold {
 /// its own. Wake-ups come through a second one, made when the first waiter appears.
 /// @throws boost::system::system_error `errc::invalid_option` when `where` is not valid or names
 /// another kind of store.
-[[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store> make_redis_store(const config& settings);
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_redis_store(
+    const config& settings);
 
 /// A store over a connection that the application has and runs already: commands are sent through
 /// it, so that no second connection is needed for them. The application keeps calling `async_run`
@@ -36,7 +37,7 @@ namespace leasehold {
 /// The connection may live on any executor; each call goes there and back. It is kept alive by the
 /// store.
 /// @throws boost::system::system_error `errc::invalid_option` when `connection` is null.
-[[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store> make_redis_store(
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_redis_store(
     std::shared_ptr<boost::redis::connection> connection,
     std::optional<config> wakeups = std::nullopt);
 

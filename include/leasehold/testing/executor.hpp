@@ -40,10 +40,10 @@ private:
     F f_;
 };
 
-LEASEHOLD_EXPORT void post(host& where, std::unique_ptr<task> what);
+LEASEHOLD_TESTING_EXPORT void post(host& where, std::unique_ptr<task> what);
 /// Whether the caller runs on that host.
-LEASEHOLD_EXPORT bool runs_here(const host& where) noexcept;
-LEASEHOLD_EXPORT asio::execution_context& context_of(host& where) noexcept;
+LEASEHOLD_TESTING_EXPORT bool runs_here(const host& where) noexcept;
+LEASEHOLD_TESTING_EXPORT asio::execution_context& context_of(host& where) noexcept;
 
 } // namespace impl
 

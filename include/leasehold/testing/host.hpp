@@ -44,7 +44,7 @@ enum class step : std::uint8_t
 ///
 /// Objects on it (clients, timers, coroutines) follow the rules of any execution context: they may
 /// be used until the world is destroyed.
-class LEASEHOLD_EXPORT host : public asio::execution_context
+class LEASEHOLD_TESTING_EXPORT host : public asio::execution_context
 {
 public:
     using duration = clock::duration;

@@ -25,7 +25,7 @@ class server_state;
 
 /// A simulated Redis: what the scripts of the real one do, with its own clock, and everything that
 /// can befall it. Made by `world::make_server`.
-class LEASEHOLD_EXPORT server
+class LEASEHOLD_TESTING_EXPORT server
 {
 public:
     using duration = clock::duration;

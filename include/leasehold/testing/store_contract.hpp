@@ -13,7 +13,7 @@ namespace leasehold::testing {
 
 /// A server of one test, and what an operator could do to it: what the contract of `store` is tried
 /// out on. Derive from it to try a store of your own.
-class LEASEHOLD_EXPORT store_lab
+class LEASEHOLD_TESTING_EXPORT store_lab
 {
 public:
     store_lab() = default;
@@ -33,7 +33,7 @@ public:
 
 /// What a store did not do as `store` says: `what()` has one line for each, with the place in the
 /// contract.
-class LEASEHOLD_EXPORT contract_violation : public std::runtime_error
+class LEASEHOLD_TESTING_EXPORT contract_violation : public std::runtime_error
 {
 public:
     using std::runtime_error::runtime_error;
@@ -56,7 +56,7 @@ struct contract_case
 ///     add_test(each.name, [&each] { my_lab lab; each.run(lab); });
 /// @endcode
 /// What a store's traits say that it does not do is not asked of it.
-[[nodiscard]] LEASEHOLD_EXPORT std::span<const contract_case> store_contract() noexcept;
+[[nodiscard]] LEASEHOLD_TESTING_EXPORT std::span<const contract_case> store_contract() noexcept;
 
 } // namespace leasehold::testing
 

@@ -26,8 +26,8 @@ struct timer_parts
     }
 };
 
-LEASEHOLD_EXPORT void start_wait(leasehold::detail::bound_handler<void(error_code)>,
-                                 const timer_parts&);
+LEASEHOLD_TESTING_EXPORT void start_wait(leasehold::detail::bound_handler<void(error_code)>,
+                                         const timer_parts&);
 
 } // namespace impl
 
@@ -36,7 +36,7 @@ LEASEHOLD_EXPORT void start_wait(leasehold::detail::bound_handler<void(error_cod
 ///
 /// @par Threads
 /// One, as everything in a world.
-class LEASEHOLD_EXPORT timer
+class LEASEHOLD_TESTING_EXPORT timer
 {
 public:
     explicit timer(host& where);

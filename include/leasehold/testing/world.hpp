@@ -45,7 +45,7 @@ class world_state;
 /// not.
 /// @par Threads
 /// One. Worlds do not share anything.
-class LEASEHOLD_EXPORT world
+class LEASEHOLD_TESTING_EXPORT world
 {
 public:
     using duration = clock::duration;

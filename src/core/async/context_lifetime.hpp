@@ -1,6 +1,8 @@
 #ifndef LEASEHOLD_SRC_CORE_ASYNC_CONTEXT_LIFETIME_HPP
 #define LEASEHOLD_SRC_CORE_ASYNC_CONTEXT_LIFETIME_HPP
 
+#include <leasehold/detail/export.hpp>
+
 #include <boost/asio/execution_context.hpp>
 
 #include <memory>
@@ -24,8 +26,9 @@ protected:
     ~context_observer() = default;
 };
 
-/// The part of an execution context that tells them.
-class context_lifetime final : public boost::asio::execution_context::service
+/// The part of an execution context that tells them. Exported: the store in Redis, which uses it,
+/// is a library of its own.
+class LEASEHOLD_EXPORT context_lifetime final : public boost::asio::execution_context::service
 {
 public:
     static boost::asio::execution_context::id id;

@@ -1,0 +1,70 @@
+// What the export macros become: their header is read once for each way to build. First of all, for
+// what else is included should not believe to be on Windows.
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+#define EXPORTS TEXT(LEASEHOLD_EXPORT), TEXT(LEASEHOLD_REDIS_EXPORT), TEXT(LEASEHOLD_TESTING_EXPORT)
+
+// clang-format off
+#include "forget_exports.hpp"
+#include <leasehold/detail/export.hpp>
+static constexpr const char* on_this_system[] = {EXPORTS};
+
+#define _WIN32 1
+#include "forget_exports.hpp"
+#include <leasehold/detail/export.hpp>
+static constexpr const char* static_on_windows[] = {EXPORTS};
+
+#define LEASEHOLD_SHARED
+#include "forget_exports.hpp"
+#include <leasehold/detail/export.hpp>
+static constexpr const char* users_of_dlls[] = {EXPORTS};
+
+#define LEASEHOLD_BUILDS_REDIS
+#include "forget_exports.hpp"
+#include <leasehold/detail/export.hpp>
+static constexpr const char* redis_dll[] = {EXPORTS};
+
+#undef LEASEHOLD_BUILDS_REDIS
+#undef LEASEHOLD_SHARED
+#undef _WIN32
+#include "forget_exports.hpp"
+#include <leasehold/detail/export.hpp>
+// clang-format on
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+#include <vector>
+
+using texts = std::vector<std::string>;
+
+static texts all(const char* const (&three)[3])
+{
+    return {three, three + 3};
+}
+
+BOOST_AUTO_TEST_CASE(elsewhere_what_is_exported_is_visible)
+{
+    const std::string visible = "__attribute__((visibility(\"default\")))";
+    BOOST_TEST(all(on_this_system) == (texts{visible, visible, visible}),
+               boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(static_libraries_on_windows_export_nothing)
+{
+    BOOST_TEST(all(static_on_windows) == (texts{"", "", ""}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_program_imports_from_every_dll)
+{
+    const std::string import = "__declspec(dllimport)";
+    BOOST_TEST(all(users_of_dlls) == (texts{import, import, import}),
+               boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_dll_exports_its_own_and_imports_the_others)
+{
+    const std::string import = "__declspec(dllimport)";
+    BOOST_TEST(all(redis_dll) == (texts{import, "__declspec(dllexport)", import}),
+               boost::test_tools::per_element());
+}
