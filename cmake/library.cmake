@@ -1,4 +1,4 @@
-# leasehold_library(NAME SOURCES...): the library leasehold_NAME, which users know as leasehold::NAME.
+# leasehold_library(NAME SOURCES...): the library leasehold_NAME, for its users leasehold::NAME.
 function(leasehold_library name)
     set(target leasehold_${name})
     add_library(${target} ${ARGN})
