@@ -348,6 +348,7 @@ void simulated_store::answered(const call_ptr& to, answer& said)
         return;
     server_time_.learn(said.server_us, host_.lease_clock->now());
     if (said.script_missing) {
+        ++host_.befallen.scripts_missing;
         if (++to->attempts < attempts_limit)
             return transmit(to);
         said.failed = errc::store_refused;

@@ -149,14 +149,15 @@ BOOST_AUTO_TEST_CASE(a_release_after_a_renewal_without_an_answer_is_repeated_unt
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
-    const owner who = held.owner();
+    // The owner is not asked for: what others may share is repeated for that reason alone.
+    const std::string who = e.last_acquire().owner;
     e.advance(10s);
     BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
     released_in_vain(e, std::move(held));
     BOOST_TEST(e.store->release_count() == 0u);
     e.connect();
     BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
-    BOOST_TEST(e.last_release().owner == who.id());
+    BOOST_TEST(e.last_release().owner == who);
     e.say_freed();
     check_idle(e);
 }

@@ -22,10 +22,17 @@ void actors::schedule()
     }
 }
 
-void actors::cancel(actor& a)
+void actors::cancel(actor& a, bool& effect)
 {
+    a.cancelled = &effect;
     a.signal.emit(asio::cancellation_type::terminal);
     a.leaving.emit(asio::cancellation_type::partial);
+}
+
+void actors::note_cancelled(const actor& a, error_code failed) noexcept
+{
+    if (failed == asio::error::operation_aborted && a.cancelled != nullptr)
+        *a.cancelled = true;
 }
 
 template <class Handler>
@@ -74,6 +81,7 @@ void actors::begin(actor& a)
                                                    : asio::cancellation_type::total);
             });
         }
+        a.waits = true;
         if (a.guards())
             guard(a);
         else
@@ -97,6 +105,7 @@ void actors::lock(actor& a)
 void actors::guard(actor& a)
 {
     const auto work_under_lock = [this, &a](lease& held) {
+        a.waits = false;
         checks_.possess(a, held);
         watch_loss(a, held);
         a.hold.emplace(*a.client->host);
@@ -121,6 +130,8 @@ void actors::guard(actor& a)
             asio::deferred);
     };
     auto done = once(*a.client, a.due, [this, &a](error_code failed) {
+        a.waits = false;
+        note_cancelled(a, failed);
         trial_.outcome(failed);
         trial_.note(a, "with_lock: " + (failed ? failed.message() : std::string("done")));
         checks_.probe();
@@ -142,6 +153,8 @@ bool actors::limited(const actor& a)
 
 void actors::acquired(actor& a, error_code failed, lease held)
 {
+    a.waits = false;
+    note_cancelled(a, failed);
     trial_.outcome(static_cast<std::uint64_t>(failed.value()) + held.fence());
     if (static_cast<bool>(held) == static_cast<bool>(failed))
         trial_.wrong("lease and error: both or neither");
@@ -190,6 +203,7 @@ void actors::enter(actor& a)
 
 void actors::entered(actor& a, process& p, error_code failed, lease held)
 {
+    note_cancelled(a, failed);
     trial_.note(a, failed ? "not entered: " + failed.message() : "entered");
     if (failed)
         return;
@@ -242,10 +256,12 @@ void actors::leave(actor& a, lease& held, process& client, int& due)
     }
     const bool told = outer && a.told;
     auto done = once(client, due, [this, &a, told, was_valid, outer](error_code failed) {
+        note_cancelled(a, failed);
         trial_.outcome(failed);
         trial_.note(a, "left: " + (failed ? failed.message() : std::string("done")));
         // An entry that was lost stays in, too.
-        a.unreleased = a.unreleased || failed == condition::store_fault || (failed && !outer);
+        a.unreleased = a.unreleased || failed == condition::store_fault ||
+                       failed == errc::permission_denied || (failed && !outer);
         if (told && !failed)
             trial_.wrong("loss not reported: a lost lease was released without an error");
         const bool cancelled = failed == asio::error::operation_aborted;

@@ -16,7 +16,8 @@ public:
     void schedule();
 
     /// What its caller would do: gives up what it waits for, and the wait for a release.
-    static void cancel(actor& a);
+    /// `effect` is set when something ended by it.
+    static void cancel(actor& a, bool& effect);
 
 private:
     template <class Handler>
@@ -27,6 +28,7 @@ private:
     void begin(actor& a);
     void lock(actor& a);
     void guard(actor& a);
+    static void note_cancelled(const actor& a, error_code failed) noexcept;
     static bool limited(const actor& a);
     void acquired(actor& a, error_code failed, lease held);
     void work(actor& a);

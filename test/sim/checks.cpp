@@ -323,7 +323,8 @@ void checks::shut_down(const process& p, error_code failed, clock::time_point be
                              troubled + to_notice > began;
         const bool its_own = a.client == &p && !a.owner.empty() && !else_told;
         const name_state& n = trial_.names[a.op->name];
-        if (!failed && !by_time && its_own && n.broken == never &&
+        const bool denied = began < trial_.denied_until;
+        if (!failed && !by_time && !denied && its_own && n.broken == never &&
             trial_.server.holder(n.text) == a.owner)
             trial_.wrong("shutdown: it succeeded, and " + n.text + " is held still");
     }

@@ -10,4 +10,18 @@ const char* name_of(phase of) noexcept
     return names[static_cast<std::size_t>(of)];
 }
 
+const char* impossible(fault_kind what, phase in) noexcept
+{
+    switch (what) {
+    case fault_kind::false_hint:
+        return in == phase::idle || in == phase::closing ? "nobody waits whom a hint could wake"
+                                                         : nullptr;
+    case fault_kind::failing_renewals:
+        return in == phase::closing ? "nothing is renewed any more" : nullptr;
+    case fault_kind::shutdown:
+        return in == phase::closing ? "it is being shut down already" : nullptr;
+    default: return nullptr;
+    }
+}
+
 } // namespace leasehold::test::sim

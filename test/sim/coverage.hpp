@@ -28,7 +28,10 @@ inline constexpr auto fault_kinds = static_cast<std::size_t>(fault_kind::count_)
 
 [[nodiscard]] const char* name_of(phase of) noexcept;
 
-/// How often each fault met each phase, and what else was done.
+/// Why a fault cannot change anything for a client in that phase; null: it can.
+[[nodiscard]] const char* impossible(fault_kind what, phase in) noexcept;
+
+/// How often each fault changed something for a client in each phase, and what else was done.
 struct coverage
 {
     using row = std::array<std::uint64_t, phases>;

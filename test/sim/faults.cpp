@@ -13,9 +13,12 @@ using namespace std::chrono_literals;
 using testing::step;
 
 /// How long a fault makes trouble. `left`: until all is well again.
-clock::duration trouble_of(const fault& f, milliseconds how_long, milliseconds left)
+clock::duration trouble_of(const plan& scenario, const fault& f, milliseconds how_long,
+                           milliseconds left)
 {
     switch (f.what) {
+    // A release that is denied is given up: the time to live does the rest.
+    case fault_kind::denying_server: return how_long + scenario.longest_lease();
     case fault_kind::slow_server:
     case fault_kind::lossy:
     case fault_kind::resetting: return left;
@@ -29,7 +32,7 @@ clock::duration trouble_of(const fault& f, milliseconds how_long, milliseconds l
 } // namespace
 
 faults::faults(trial& of, processes& clients, checks& judge)
-    : trial_(of), processes_(clients), checks_(judge)
+    : trial_(of), processes_(clients), checks_(judge), effects_(of)
 {
     processes_.on_start = [this](process& p) { arm(p); };
     processes_.on_step = [this](process& p, step done) { trigger(p, done); };
@@ -55,6 +58,7 @@ void faults::arm(process& p)
 
 void faults::trigger(process& p, step done)
 {
+    effects_.step(p);
     if (p.armed.empty() || trial_.healed() || p.dead)
         return;
     const auto found = std::find_if(p.armed.begin(), p.armed.end(), [&](const fault* each) {
@@ -88,39 +92,11 @@ void faults::apply_when_due(const fault& f)
         apply(f, p);
 }
 
-void faults::count(const fault& f, const process& p)
-{
-    auto& row = trial_.counted.met[static_cast<std::size_t>(f.what)];
-    const auto hit = [&](phase in) { ++row[static_cast<std::size_t>(in)]; };
-    const client_stats s = p.locks->stats();
-    const bool acquiring = p.sent[0] > p.ran[0];
-    const bool acquired = p.ran[0] > p.answered[0];
-    const bool renewing = p.sent[1] > p.answered[1];
-    const bool releasing = p.sent[2] > p.answered[2];
-    if (acquiring)
-        hit(phase::acquire_sent);
-    if (acquired)
-        hit(phase::acquire_answered);
-    if (renewing)
-        hit(phase::renewal_in_flight);
-    if (releasing)
-        hit(phase::release_in_flight);
-    if (s.held > 0)
-        hit(phase::holding);
-    if (s.waiting > 0 && !acquiring && !acquired)
-        hit(phase::waiting);
-    if (p.closing)
-        hit(phase::closing);
-    if (!acquiring && !acquired && !renewing && !releasing && s.held == 0 && s.waiting == 0 &&
-        !p.closing)
-        hit(phase::idle);
-}
-
 void faults::apply(const fault& f, process& p)
 {
     if (trial_.healed() || p.dead || p.host->is_crashed())
         return;
-    count(f, p);
+    effects::incident& incident = effects_.begin(f, p);
     const auto left = std::chrono::duration_cast<milliseconds>(trial_.time(trial_.scenario.heals) -
                                                                trial_.now());
     const milliseconds how_long = std::min(f.how_long, left);
@@ -130,11 +106,12 @@ void faults::apply(const fault& f, process& p)
     if (breaks_exclusion(f.what))
         break_exclusion(f, n);
     befall_network(f, p, how_long);
-    befall_server(f, n, how_long);
-    befall_process(f, p, how_long);
+    const bool destroyed = befall_server(f, n, how_long);
+    befall_process(f, p, how_long, incident.happened);
     worsen(f, p);
+    effects_.applied(incident, destroyed, how_long);
     trial_.troubled_until = std::max(trial_.troubled_until,
-                                     trial_.now() + trouble_of(f, how_long, left));
+                                     trial_.now() + trouble_of(trial_.scenario, f, how_long, left));
 }
 
 void faults::break_exclusion(const fault& f, name_state& n)
@@ -155,46 +132,55 @@ void faults::befall_network(const fault& f, process& p, milliseconds how_long)
     case fault_kind::cut_from_server: return h.cut_off(testing::direction::from_server, how_long);
     case fault_kind::reset: return h.reset_connections();
     case fault_kind::lost_hints: return h.lose_hints(how_long);
+    case fault_kind::unsent: return h.fail_sending(how_long);
     case fault_kind::false_hint:
         return h.false_hint(trial_.names[f.name % trial_.scenario.names].text);
     default: return;
     }
 }
 
-void faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
+/// True when it says itself that it changed something.
+bool faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
 {
     using data = testing::server::data;
     testing::server& s = trial_.server;
     switch (f.what) {
     case fault_kind::slow_server:
         s.slow(milliseconds(f.amount));
-        return trial_.world.after(how_long, [&s] { s.slow({}); });
-    case fault_kind::stalled_server: return s.stall(how_long);
-    case fault_kind::refusing_server: return s.refuse(how_long);
-    case fault_kind::restart_kept: s.restart(data::kept, how_long); return;
-    case fault_kind::restart_lost: s.restart(data::lost, how_long); return;
-    case fault_kind::restart_second_lost: s.restart(data::last_second_lost, how_long); return;
-    case fault_kind::fail_over: s.fail_over(milliseconds(f.amount), how_long); return;
-    case fault_kind::flush_all: s.flush_all(); return;
-    case fault_kind::flush_scripts: return s.flush_scripts();
-    case fault_kind::key_deleted: s.erase(n.text); return;
+        trial_.world.after(how_long, [&s] { s.slow({}); });
+        return false;
+    case fault_kind::stalled_server: s.stall(how_long); return false;
+    case fault_kind::refusing_server: s.refuse(how_long); return false;
+    case fault_kind::denying_server:
+        s.deny(how_long);
+        trial_.denied_until = std::max(trial_.denied_until, trial_.now() + how_long);
+        return false;
+    case fault_kind::failing_renewals: s.fail_renewals(n.text, how_long); return false;
+    case fault_kind::restart_kept: return s.restart(data::kept, how_long) != 0;
+    case fault_kind::restart_lost: return s.restart(data::lost, how_long) != 0;
+    case fault_kind::restart_second_lost: return s.restart(data::last_second_lost, how_long) != 0;
+    case fault_kind::fail_over: return s.fail_over(milliseconds(f.amount), how_long) != 0;
+    case fault_kind::flush_all: return s.flush_all() != 0;
+    case fault_kind::flush_scripts: s.flush_scripts(); return false;
+    case fault_kind::key_deleted: return s.erase(n.text);
     case fault_kind::key_overwritten:
-        s.overwrite(n.text);
-        return trial_.world.after(how_long, [this, &s, &n] {
+        trial_.world.after(how_long, [this, &s, &n] {
             n.broken = trial_.now();
             s.erase(n.text);
         });
-    case fault_kind::key_seized: s.seize(n.text, std::max(how_long, 1ms)); return;
-    case fault_kind::server_drift: return s.drift(f.amount);
-    case fault_kind::server_clock_forward: return s.step_clock(milliseconds(f.amount));
+        return s.overwrite(n.text);
+    case fault_kind::key_seized: return s.seize(n.text, std::max(how_long, 1ms));
+    case fault_kind::server_drift: s.drift(f.amount); return false;
+    case fault_kind::server_clock_forward: s.step_clock(milliseconds(f.amount)); return false;
     case fault_kind::server_clock_back:
         trial_.stepped_back = true;
-        return s.step_clock(milliseconds(-f.amount));
-    default: return;
+        s.step_clock(milliseconds(-f.amount));
+        return false;
+    default: return false;
     }
 }
 
-void faults::befall_process(const fault& f, process& p, milliseconds how_long)
+void faults::befall_process(const fault& f, process& p, milliseconds how_long, bool& effect)
 {
     testing::host& h = *p.host;
     switch (f.what) {
@@ -215,7 +201,7 @@ void faults::befall_process(const fault& f, process& p, milliseconds how_long)
         if (!p.closing)
             processes_.close(p, true);
         return;
-    case fault_kind::cancel: return cancel(f, p);
+    case fault_kind::cancel: return cancel(f, p, effect);
     default: return;
     }
 }
@@ -257,11 +243,11 @@ void faults::crash(process& p, milliseconds how_long)
     });
 }
 
-void faults::cancel(const fault& f, const process& p)
+void faults::cancel(const fault& f, const process& p, bool& effect)
 {
     for (actor& each : trial_.actors)
         if (each.client == &p && each.due > 0 && each.op->name == f.name % trial_.scenario.names)
-            actors::cancel(each);
+            actors::cancel(each, effect);
 }
 
 void faults::heal()

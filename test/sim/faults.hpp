@@ -2,6 +2,7 @@
 #define LEASEHOLD_TEST_SIM_FAULTS_HPP
 
 #include "sim/checks.hpp"
+#include "sim/effects.hpp"
 #include "sim/processes.hpp"
 #include "sim/trial.hpp"
 
@@ -18,6 +19,9 @@ public:
     /// Those that have a time; and the time from which on nothing goes wrong.
     void schedule();
 
+    /// The run is over.
+    void end() { effects_.end(); }
+
 private:
     void arm(process& p);
     void trigger(process& p, testing::step done);
@@ -26,17 +30,17 @@ private:
     void apply(const fault& f, process& p);
     void break_exclusion(const fault& f, name_state& n);
     void befall_network(const fault& f, process& p, milliseconds how_long);
-    void befall_server(const fault& f, name_state& n, milliseconds how_long);
-    void befall_process(const fault& f, process& p, milliseconds how_long);
+    bool befall_server(const fault& f, name_state& n, milliseconds how_long);
+    void befall_process(const fault& f, process& p, milliseconds how_long, bool& effect);
     void worsen(const fault& f, process& p);
     void crash(process& p, milliseconds how_long);
-    void cancel(const fault& f, const process& p);
-    void count(const fault& f, const process& p);
+    void cancel(const fault& f, const process& p, bool& effect);
     void heal();
 
     trial& trial_;
     processes& processes_;
     checks& checks_;
+    effects effects_;
     std::vector<const fault*> fired_;
 };
 

@@ -32,7 +32,7 @@ constexpr char usage[] =
 
   --seeds N     run N seeds (20000)
   --from SEED   beginning with this one (1)
-  --cells N     fail unless every cell of the table fault x phase was hit so often
+  --cells N     fail unless each fault changed something in each phase so often
   --seed S      run one; with --trace print what each client and store did
   --mutants     switch each deliberate error on in turn, and count the seeds until it is found
   --limit N     seeds for each mutant (100000)
@@ -126,7 +126,7 @@ double cpu_seconds()
 void print_timeline(const sim::plan& what)
 {
     sim::coverage none;
-    std::cout << describe(what) << '\n';
+    std::cout << to_text(what) << '\n';
     const auto verdict = sim::run(what, none,
                                   [](std::string_view line) { std::cout << line << '\n'; });
     std::cout << "\nhash " << std::hex << verdict.hash << std::dec
@@ -137,30 +137,47 @@ void report(const sim::plan& failing, const sim::verdict& how)
 {
     std::cout << "\nseed " << failing.seed << ": " << how.wrong << "\nshrinking ..." << std::endl;
     const sim::plan small = sim::shrink(failing, how);
-    std::cout << "what is left of it:\n";
+    std::cout << "what is left of it, as a file for --plan and test/sim/regressions:\n";
     print_timeline(small);
-    std::cout << "\nas a file for --plan and test/sim/regressions:\n" << to_text(small);
     std::cout << "\nagain, in full: --seed " << failing.seed << " --trace\n";
 }
 
 /// False when a cell is too empty.
 bool print_coverage(const sim::coverage& counted, std::uint64_t least)
 {
-    std::printf("\n%-20s", "fault x phase");
-    for (std::size_t p = 0; p < static_cast<std::size_t>(sim::phase::count_); ++p)
+    std::printf("\n%-20s", "changed x phase");
+    for (std::size_t p = 0; p < sim::phases; ++p)
         std::printf("%11s", sim::name_of(static_cast<sim::phase>(p)));
     std::printf("\n");
     bool enough = true;
-    for (std::size_t f = 0; f < static_cast<std::size_t>(sim::fault_kind::count_); ++f) {
-        std::printf("%-20s", sim::name_of(static_cast<sim::fault_kind>(f)));
-        for (std::size_t p = 0; p < static_cast<std::size_t>(sim::phase::count_); ++p) {
+    std::string excused;
+    for (std::size_t f = 0; f < sim::fault_kinds; ++f) {
+        const auto kind = static_cast<sim::fault_kind>(f);
+        std::printf("%-20s", sim::name_of(kind));
+        for (std::size_t p = 0; p < sim::phases; ++p) {
+            const auto in = static_cast<sim::phase>(p);
             const auto hits = counted.met[f][p];
-            enough = enough && hits >= least;
+            const char* const why_not = sim::impossible(kind, in);
+            // What is said to be impossible must not happen.
+            const bool good = why_not == nullptr ? hits >= least : hits == 0;
+            enough = enough && good;
             std::printf("%10llu%c", static_cast<unsigned long long>(hits),
-                        hits < least ? '!' : ' ');
+                        !good                ? '!'
+                        : why_not != nullptr ? '-'
+                                             : ' ');
+            if (why_not != nullptr)
+                excused.append("  ")
+                    .append(sim::name_of(kind))
+                    .append(", ")
+                    .append(sim::name_of(in))
+                    .append(": ")
+                    .append(why_not)
+                    .append("\n");
         }
         std::printf("\n");
     }
+    std::printf("- cannot be:\n%s", excused.c_str());
+    std::fflush(stdout);
     return enough;
 }
 
@@ -211,7 +228,7 @@ int run_seeds(const arguments& a)
                 static_cast<unsigned long long>(counted.commands),
                 static_cast<unsigned long long>(hashes));
     if (!print_coverage(counted, a.cells)) {
-        std::cout << "cells marked ! were hit less than " << a.cells << " times\n";
+        std::cout << "! less than " << a.cells << " times, or impossible and yet seen\n";
         return 1;
     }
     return 0;

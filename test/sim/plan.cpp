@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <sstream>
 
 namespace leasehold::test::sim {
 namespace {
@@ -47,7 +46,10 @@ constexpr std::array<const char*, static_cast<std::size_t>(fault_kind::count_)> 
     "reordering",
     "resets",
     "delay",
-    "cancellation"};
+    "cancellation",
+    "permission denied",
+    "renewals fail",
+    "unsent"};
 
 template <class T, std::size_t N>
 T one_of(generator& random, const std::array<T, N>& all)
@@ -73,7 +75,61 @@ lock_options make_options(generator& random)
     return o;
 }
 
-operation make_operation(generator& random, const plan& p, milliseconds around)
+/// Of everything that is allowed, what is far from the usual.
+lock_options make_odd_options(generator& random)
+{
+    lock_options o = make_options(random);
+    o.lease_time = one_of(random, std::array{200ms, 500ms, 1000ms, 2000ms, 5000ms, 10'000ms});
+    if (o.renew && random.below(3) == 0)
+        o.renew_interval = o.lease_time / one_of(random, std::array{2, 4, 10});
+    if (random.below(6) == 0)
+        o.longest_hold = one_of(random, std::array{50ms, 400ms, 3000ms});
+    return o;
+}
+
+/// How long somebody waits, and how long others do: may differ between handles that take over from
+/// each other.
+void vary_waiting(generator& random, lock_options& o)
+{
+    if (random.below(4) == 0)
+        o.wait_limit = one_of(random, std::array{0ms, 30ms, 300ms, 3000ms});
+    o.backoff_floor = one_of(random, std::array{1ms, 5ms, 20ms, 100ms});
+    o.backoff_ceiling = std::max(o.backoff_floor,
+                                 one_of(random, std::array{20ms, 200ms, 1000ms, 3000ms}));
+    o.handoff_time = one_of(random, std::array{0ms, 20ms, 200ms, 1000ms, 5000ms});
+    constexpr std::array<std::uint32_t, 6> counts = {0, 1, 3, 1000, 10'000, 1'000'000};
+    o.handoff_count = one_of(random, counts);
+}
+
+/// The options of each client: the same for all in a third of the plans.
+std::vector<std::vector<std::size_t>> make_all_options(generator& random, plan& p)
+{
+    std::vector<std::vector<std::size_t>> of_client(p.clients);
+    const auto add = [&](std::size_t client, const lock_options& o) {
+        of_client[client].push_back(p.options.size());
+        p.options.push_back(o);
+    };
+    if (random.below(3) == 0) {
+        p.options.push_back(make_options(random));
+        of_client.assign(p.clients, {0});
+        return of_client;
+    }
+    for (std::size_t client = 0; client < p.clients; ++client) {
+        lock_options o = client == 0 || random.below(2) != 0 ? make_odd_options(random)
+                                                             : p.options.front();
+        vary_waiting(random, o);
+        add(client, o);
+        for (auto more = random.below(3); more > 0; --more) {
+            lock_options other = random.below(3) == 0 ? make_odd_options(random) : o;
+            vary_waiting(random, other);
+            add(client, other);
+        }
+    }
+    return of_client;
+}
+
+operation make_operation(generator& random, const plan& p,
+                         const std::vector<std::vector<std::size_t>>& options, milliseconds around)
 {
     operation op{};
     const auto kind = random.below(20);
@@ -87,6 +143,10 @@ operation make_operation(generator& random, const plan& p, milliseconds around)
     op.client = static_cast<std::size_t>(random.below(p.clients));
     op.name = static_cast<std::size_t>(random.below(p.names));
     op.other = static_cast<std::size_t>(random.below(p.clients));
+    const auto& own = options[op.client];
+    const auto& others = options[op.other];
+    op.options = own[static_cast<std::size_t>(random.below(own.size()))];
+    op.other_options = others[static_cast<std::size_t>(random.below(others.size()))];
     op.hold = random.below(4) != 0 ? ms_between(random, 0ms, 60ms)
                                    : ms_between(random, 100ms, p.longest_lease() * 2);
     op.limit = ms_between(random, 1ms, 4000ms);
@@ -180,14 +240,14 @@ plan make_plan(std::uint64_t seed)
     p.seed = seed;
     p.clients = 1 + static_cast<std::size_t>(random.below(4));
     p.names = 1 + static_cast<std::size_t>(random.below(3));
-    p.options.push_back(make_options(random));
+    const auto options = make_all_options(random, p);
     p.heals = 45'000ms - p.longest_lease();
     // In bursts, so that there is something to wait for.
     const auto bursts = random.between(2, 7);
     for (auto burst = 0; burst < bursts; ++burst) {
         const auto around = ms_between(random, 100ms, p.heals - 500ms);
         for (auto left = random.between(1, 6); left > 0; --left)
-            p.operations.push_back(make_operation(random, p, around));
+            p.operations.push_back(make_operation(random, p, options, around));
     }
     if (random.below(5) == 0)
         return p;
@@ -215,43 +275,6 @@ plan make_plan(std::uint64_t seed)
         }
     }
     return p;
-}
-
-std::string describe(const plan& what)
-{
-    std::ostringstream out;
-    const lock_options& o = what.options.front();
-    out << "seed " << what.seed << ": " << what.clients << " client(s), " << what.names
-        << " name(s), lease " << o.lease_time.count() << " ms" << (o.renew ? "" : ", not renewed")
-        << (o.longest_hold == no_limit ? "" : ", held 3 s at most") << ", backoff to "
-        << o.backoff_ceiling.count() << " ms, handoffs for " << o.handoff_time.count()
-        << " ms, heals at " << what.heals.count() << " ms\n";
-    constexpr std::array verbs = {"lock",          "try", "try for", "with_lock", "with_lock, deaf",
-                                  "lock and enter"};
-    for (const operation& each : what.operations) {
-        out << "  " << each.at.count() << " ms: host " << each.client << " "
-            << verbs[static_cast<std::size_t>(each.what)] << " name-" << each.name;
-        if (each.what == verb::try_for)
-            out << " " << each.limit.count() << " ms";
-        if (each.what == verb::enter)
-            out << " from host " << each.other;
-        out << ", holds " << each.hold.count() << " ms" << (each.let_go ? ", lets go" : "")
-            << (each.ignores_loss ? ", ignores loss" : "");
-        if (each.cancel_after)
-            out << ", cancelled after " << each.cancel_after->count() << " ms";
-        out << '\n';
-    }
-    for (const fault& each : what.faults) {
-        out << "  " << each.at.count() << " ms: FAULT " << name_of(each.what) << ", host "
-            << each.client << ", name-" << each.name << ", " << each.how_long.count()
-            << " ms, amount " << each.amount;
-        if (each.when_closing)
-            out << ", at the shutdown";
-        if (each.trigger)
-            out << ", at step " << static_cast<int>(*each.trigger);
-        out << '\n';
-    }
-    return out.str();
 }
 
 } // namespace leasehold::test::sim

@@ -51,6 +51,9 @@ enum class fault_kind : std::uint8_t
     resetting,
     delaying,
     cancel, ///< An operation is cancelled.
+    denying_server,
+    failing_renewals, ///< Of one name: the rest of a batch is renewed.
+    unsent,           ///< Requests fail before they are sent, the connection stays.
     count_,
 };
 
@@ -116,7 +119,6 @@ struct plan
 };
 
 [[nodiscard]] plan make_plan(std::uint64_t seed);
-[[nodiscard]] std::string describe(const plan& what);
 
 } // namespace leasehold::test::sim
 

@@ -50,6 +50,7 @@ void processes::follow(process& p, step done) noexcept
     if (i < 9) {
         int (&counter)[3] = i % 3 == 0 ? p.sent : i % 3 == 1 ? p.ran : p.answered;
         ++counter[i / 3];
+        p.served += i % 3 == 1 ? 1 : 0;
     }
     else {
         for (std::size_t k = 0; k < 3; ++k)

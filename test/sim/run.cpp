@@ -55,6 +55,7 @@ verdict run(const plan& scenario, coverage& counted,
     catch (const std::exception& failure) {
         t.wrong(std::string("exception: ") + failure.what());
     }
+    befalling.end();
     counted.simulated += t.world.age();
     counted.events += t.world.events();
     counted.commands += t.server.commands();

@@ -51,6 +51,7 @@ struct process
     bool closed = false;
     bool run_ended = false;
     int sent[3]{}, ran[3]{}, answered[3]{}; ///< Acquires, renewals, releases.
+    std::uint64_t served = 0;               ///< All that ran.
     clock::time_point stopped_until{};      ///< It may be late until here.
     std::vector<const fault*> armed;
 
@@ -83,7 +84,9 @@ struct actor
     error_code reason;  ///< What it was told.
     bool ended = false; ///< Its lease was given up or lost.
     bool entering = false;
-    bool unreleased = false; ///< Whoever left was told that the store does not know it.
+    bool waits = false;        ///< For the lock.
+    bool* cancelled = nullptr; ///< To be set when a cancellation has ended something.
+    bool unreleased = false;   ///< Whoever left was told that the store does not know it.
 
     [[nodiscard]] bool guards() const noexcept
     {
@@ -168,6 +171,7 @@ public:
     std::vector<possession> possessions;
     std::vector<name_state> names;
     clock::time_point troubled_until = never;
+    clock::time_point denied_until{}; ///< A release that is denied is given up.
     bool clocks_beyond = false;
     bool stepped_back = false;
     bool duplicates = false;
