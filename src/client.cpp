@@ -24,7 +24,7 @@ void start_shutdown(bound_handler<void(error_code)> handler, client_state_ptr cl
 
 const asio::any_io_executor& executor_of(const client_state_ptr& client) noexcept
 {
-    return client->executor();
+    return client->handler_executor();
 }
 
 } // namespace detail

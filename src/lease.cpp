@@ -60,7 +60,7 @@ void release_in_background(lease_state_ptr given) noexcept
 
 const asio::any_io_executor& executor_of(const lease_state_ptr& given) noexcept
 {
-    return given ? client_of(*given).executor() : no_client;
+    return given ? client_of(*given).handler_executor() : no_client;
 }
 
 void start_release(void_handler handler, lease_state_ptr given)

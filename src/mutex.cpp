@@ -19,8 +19,8 @@ void start_lock(lock_handler handler, spec_ptr spec, owner under, clock::duratio
     if (client.gone())
         return;
     if (const auto why = client.ready())
-        return completion<error_code, lease>::immediate(std::move(handler), client.executor(), why,
-                                                        lease());
+        return completion<error_code, lease>::immediate(std::move(handler),
+                                                        client.handler_executor(), why, lease());
     const auto start = [&client](auto op, auto begin) {
         cancel_by_slot(client, op);
         client.carry([going = posted_op(std::move(op)), begin, &client]() mutable {
@@ -42,7 +42,12 @@ void start_lock(lock_handler handler, spec_ptr spec, owner under, clock::duratio
 
 const asio::any_io_executor& executor_of(const spec_ptr& lock) noexcept
 {
-    return lock->owner->executor();
+    return lock->owner->handler_executor();
+}
+
+const asio::any_io_executor& inner_executor_of(const spec_ptr& lock) noexcept
+{
+    return lock->owner->inner_executor();
 }
 
 clock::duration wait_limit(const lock_spec& spec) noexcept

@@ -51,6 +51,19 @@ struct client_stats
 /// started after either never completes: its handler is destroyed.
 /// @par Threads
 /// All functions may be called from any thread.
+/// @par The watchdog's thread
+/// Leases are renewed on a strand over the client's executor that runs no code of the program but
+/// the `observer` and the `store`. It needs a thread of that executor all the same: where the
+/// program's own handlers and coroutines may block every one of them for a third of the shortest
+/// lease time, give the client a context of its own,
+/// @code
+/// asio::io_context renewals;
+/// leasehold::client locks(renewals, "redis://127.0.0.1");
+/// locks.async_run(asio::detached);
+/// std::jthread watchdog([&] { renewals.run(); });
+/// @endcode
+/// and keep the program on its own: coroutines run where they were spawned, and other handlers
+/// where `asio::bind_executor` puts them. What has no executor of its own runs on the client's.
 /// @par Memory
 /// An operation whose call throws `std::bad_alloc` has not begun; of a release only the handler is
 /// lost. When memory fails on the strand, the exception leaves the context's `run` and ends the
@@ -61,7 +74,7 @@ struct client_stats
 class client
 {
 public:
-    /// @param executor Where the client's strand runs.
+    /// @param executor Where the client does its work, on a strand of its own.
     /// @param where    The store: a URL, or a `config`.
     /// @param observer Told what happens; may be null.
     /// @throws boost::system::system_error for a URL or a field that is not valid.
@@ -98,7 +111,7 @@ public:
     ///    strand ended it.
     /// @par Cancellation
     /// All types: what `cancel` does.
-    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    template <class Token = asio::deferred_t>
     auto async_run(Token&& token = Token())
     {
         return detail::initiate<void(error_code), &detail::start_run>(state_,
@@ -118,7 +131,7 @@ public:
     ///  - `asio::error::operation_aborted`: cancelled.
     /// @par Cancellation
     /// All types end the wait only: the shutdown goes on.
-    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    template <class Token = asio::deferred_t>
     auto async_shutdown(Token&& token = Token())
     {
         return detail::initiate<void(error_code), &detail::start_shutdown>(
@@ -132,7 +145,8 @@ public:
     /// A snapshot; each member is exact, together they need not be.
     [[nodiscard]] LEASEHOLD_EXPORT client_stats stats() const noexcept;
 
-    /// The client's strand.
+    /// Where handlers run that have no executor of their own: a strand over the client's executor,
+    /// one handler at a time. What blocks there holds up other such handlers, and no renewal.
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
 
 private:

@@ -7,8 +7,11 @@
 #include <leasehold/error.hpp>
 #include <leasehold/owner.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace leasehold {
 
@@ -26,7 +29,8 @@ LEASEHOLD_EXPORT void start_wait_lost(void_handler, lease_state_ptr);
 /// gives up when the time to live has passed. Where something may have prolonged that, others under
 /// the same owner or a renewal that is still on its way, it goes on until the store has answered or
 /// the client ends.
-/// `async_release` does the same and tells how it went.
+/// `async_release` does the same and tells how it went. So `co_await m.async_lock();` without a
+/// variable locks and unlocks at once: clang warns of it, g++ does not.
 ///
 /// @par Threads
 /// `valid`, `deadline`, `fence` and `owner` may be called from any thread, also while operations of
@@ -41,6 +45,17 @@ public:
     /// No lease: not valid, fence 0.
     LEASEHOLD_EXPORT lease() noexcept;
     LEASEHOLD_EXPORT lease(lease&&) noexcept;
+    /// For `lease l = m.async_lock();` only, to say what is missing: the operation has not even
+    /// been started.
+    template <class Operation>
+        requires asio::is_deferred<std::remove_cvref_t<Operation>>::value
+    lease(Operation&&)
+    {
+        static_assert(!std::same_as<Operation, Operation>,
+                      "leasehold: co_await is missing: a lease is what the operation ends with, "
+                      "not the operation itself");
+    }
+
     /// Releases, in the background, what was held before.
     LEASEHOLD_EXPORT lease& operator=(lease&&) noexcept;
     LEASEHOLD_EXPORT ~lease();
@@ -68,7 +83,7 @@ public:
     /// or released.
     [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
-    /// The client's strand.
+    /// Where handlers run that have no executor of their own, as `client::get_executor` says.
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
 
     /// Waits until the lease ends otherwise than by being released.
@@ -85,9 +100,10 @@ public:
     /// @par Cancellation
     /// All types, at any time; the lease is not affected.
     /// @par Completion
-    /// Never inside this call, on the handler's associated executor (default: the client's strand).
-    /// The wait does not need this object to stay: moving it is fine, destroying it ends the wait.
-    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    /// Never inside this call, on the handler's associated executor (default:
+    /// `client::get_executor()`). The wait does not need this object to stay: moving it is fine,
+    /// destroying it ends the wait.
+    template <class Token = asio::deferred_t>
     auto async_wait_lost(Token&& token = Token())
     {
         return detail::initiate<void(error_code), &detail::start_wait_lost>(
@@ -114,8 +130,9 @@ public:
     /// @par Cancellation
     /// All types end the wait only: the release goes on in the background.
     /// @par Completion
-    /// Never inside this call, on the handler's associated executor (default: the client's strand).
-    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    /// Never inside this call, on the handler's associated executor (default:
+    /// `client::get_executor()`).
+    template <class Token = asio::deferred_t>
     auto async_release(Token&& token = Token())
     {
         // Moved before the call: a deferred operation that is never started releases as well.

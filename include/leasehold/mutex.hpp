@@ -8,6 +8,7 @@
 #include <leasehold/options.hpp>
 #include <leasehold/owner.hpp>
 
+#include <concepts>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,10 @@ using lock_handler = bound_handler<void(error_code, lease)>;
 LEASEHOLD_EXPORT void start_lock(lock_handler, spec_ptr, owner, clock::duration limit);
 LEASEHOLD_EXPORT clock::duration wait_limit(const lock_spec&) noexcept;
 LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noexcept;
+
+/// Tells `async_lock(token)` from `async_lock(owner)`.
+template <class Token>
+concept no_owner = !std::convertible_to<Token, owner>;
 
 } // namespace detail
 
@@ -41,9 +46,9 @@ LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noex
 /// All types, in every state. Whatever a request already under way gains goes to the next waiter or
 /// is given back.
 /// @par Completion
-/// Never inside the initiating call, on the handler's associated executor (default: the client's
-/// strand). Waiters of one client are served in order. When the handler cannot be called any more
-/// because its context is gone, the lock is given back.
+/// Never inside the initiating call, on the handler's associated executor (default:
+/// `client::get_executor()`). Waiters of one client are served in order. When the handler cannot be
+/// called any more because its context is gone, the lock is given back.
 /// @par Threads
 /// A handle may be used from any number of threads at once; it need not outlive its operations, nor
 /// need the client.
@@ -61,11 +66,11 @@ public:
     [[nodiscard]] LEASEHOLD_EXPORT const std::string& name() const noexcept;
     /// The options, with the lease time rounded up to what the store can keep.
     [[nodiscard]] LEASEHOLD_EXPORT const lock_options& options() const noexcept;
-    /// The client's strand.
+    /// Where handlers run that have no executor of their own, as `client::get_executor` says.
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
 
     /// Waits for the lock, no longer than `lock_options::wait_limit`.
-    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <detail::no_owner Token = asio::deferred_t>
     auto async_lock(Token&& token = Token()) const
     {
         return start(detail::wait_limit(*spec_), owner(), std::forward<Token>(token));
@@ -74,7 +79,7 @@ public:
     /// Enters a lock again that `who` holds, here or in another process. The lease has the fence of
     /// `who` and must be released for itself: the lock is free when all have left. Does not wait
     /// for others; waits for the store no longer than `lock_options::wait_limit`.
-    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <class Token = asio::deferred_t>
     auto async_lock(owner under, Token&& token = Token()) const
     {
         return start(detail::wait_limit(*spec_), entering(std::move(under)),
@@ -82,13 +87,13 @@ public:
     }
 
     /// One try: completes with `errc::held` when another has it or waits for it in this client.
-    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <detail::no_owner Token = asio::deferred_t>
     auto async_try_lock(Token&& token = Token()) const
     {
         return start(clock::duration::zero(), owner(), std::forward<Token>(token));
     }
 
-    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <class Token = asio::deferred_t>
     auto async_try_lock(owner under, Token&& token = Token()) const
     {
         return start(clock::duration::zero(), entering(std::move(under)),
@@ -96,13 +101,13 @@ public:
     }
 
     /// Waits for the lock no longer than `limit`, connecting included. Zero or less: one try.
-    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <detail::no_owner Token = asio::deferred_t>
     auto async_try_lock_for(std::chrono::milliseconds limit, Token&& token = Token()) const
     {
         return start(clipped(limit), owner(), std::forward<Token>(token));
     }
 
-    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <class Token = asio::deferred_t>
     auto async_try_lock_for(std::chrono::milliseconds limit, owner under,
                             Token&& token = Token()) const
     {
@@ -111,13 +116,13 @@ public:
 
     /// Waits for the lock until `when` by the lease clock, counted from this call. In the past: one
     /// try.
-    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <detail::no_owner Token = asio::deferred_t>
     auto async_try_lock_until(clock::time_point when, Token&& token = Token()) const
     {
         return start(detail::until(*spec_, when), owner(), std::forward<Token>(token));
     }
 
-    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <class Token = asio::deferred_t>
     auto async_try_lock_until(clock::time_point when, owner under, Token&& token = Token()) const
     {
         return start(detail::until(*spec_, when), entering(std::move(under)),
@@ -125,6 +130,11 @@ public:
     }
 
 private:
+    friend const asio::any_io_executor& inner_executor_of(const mutex& of) noexcept
+    {
+        return detail::inner_executor_of(of.spec_);
+    }
+
     static clock::duration clipped(std::chrono::milliseconds limit) noexcept
     {
         constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(

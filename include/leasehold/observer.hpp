@@ -13,9 +13,9 @@ namespace leasehold {
 /// Receives the events of a client: enough for logs, metrics and traces. Override what you need.
 ///
 /// @par Threads
-/// Every function is called on the client's strand, one at a time. It must not block, or renewals
-/// are late, and must not throw. It may use handles of the client: what it starts begins after it
-/// has returned.
+/// Every function is called on the strand that renews the leases, one at a time. It must not block,
+/// or renewals are late, and must not throw. It may use handles of the client: what it starts
+/// begins after it has returned.
 /// @par Lifetime
 /// The client shares ownership of its observer for as long as anything of it is outstanding. Names
 /// are valid during the call only.

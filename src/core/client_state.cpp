@@ -67,7 +67,7 @@ void client_state::run(completion<error_code>::handler_type handler)
     auto expected = phase::fresh;
     if (!phase_.compare_exchange_strong(expected, phase::running)) {
         const auto why = expected == phase::running ? errc::already_running : errc::shut_down;
-        return completion<error_code>::immediate(std::move(handler), executor(), why);
+        return completion<error_code>::immediate(std::move(handler), handler_executor(), why);
     }
     try {
         const outcome_op_ptr op(new outcome_op(std::move(handler)));

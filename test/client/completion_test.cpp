@@ -5,6 +5,8 @@
 #include "support/core_fixture.hpp"
 #include "support/memory_lab.hpp"
 
+#include <leasehold/detail/access.hpp>
+
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -339,27 +341,38 @@ BOOST_AUTO_TEST_CASE(outstanding_operations_are_work_of_the_clients_context)
     BOOST_TEST(op->done());
 }
 
-// The default executor is the client's strand.
-BOOST_AUTO_TEST_CASE(without_an_executor_of_its_own_a_handler_runs_on_the_strand)
+// The default executor is a strand of the client's, but not the one that its own work is done on.
+BOOST_AUTO_TEST_CASE(without_an_executor_of_its_own_a_handler_runs_on_the_clients_executor)
 {
+    using strand_type = asio::strand<asio::io_context::executor_type>;
     memory_lab lab;
     const auto one = lab.make_client();
     const mutex m(*one, "a");
     const asio::any_io_executor executor = one->get_executor();
-    const auto* strand = executor.target<asio::strand<asio::io_context::executor_type>>();
+    BOOST_TEST((executor == m.get_executor()));
+    const auto* strand = executor.target<strand_type>();
     BOOST_TEST_REQUIRE(strand != nullptr);
-    int on_strand = 0;
+    const asio::any_io_executor inside = detail::access::state_of(*one)->executor();
+    const auto* core_strand = inside.target<strand_type>();
+    BOOST_TEST_REQUIRE(core_strand != nullptr);
+    int called = 0, on_strand = 0, inside_core = 0;
+    const auto look = [&] {
+        ++called;
+        on_strand += strand->running_in_this_thread();
+        inside_core += core_strand->running_in_this_thread();
+    };
     m.async_lock([&](error_code code, lease held) {
         BOOST_TEST(!code);
-        on_strand += strand->running_in_this_thread();
-        held.async_release([&](error_code) { on_strand += strand->running_in_this_thread(); });
+        look();
+        held.async_release([&](error_code) { look(); });
     });
     one->async_run([&](error_code code) {
         BOOST_TEST(code == errc::already_running);
-        on_strand += strand->running_in_this_thread();
+        look();
     });
-    lab.until([&] { return on_strand == 3; });
+    lab.until([&] { return called == 3; });
     BOOST_TEST(on_strand == 3);
+    BOOST_TEST(inside_core == 0);
 }
 
 BOOST_AUTO_TEST_CASE(an_immediate_executor_is_used_for_immediate_errors)

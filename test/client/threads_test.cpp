@@ -8,8 +8,10 @@
 #include <leasehold/lease.hpp>
 #include <leasehold/memory_store.hpp>
 #include <leasehold/mutex.hpp>
+#include <leasehold/observer.hpp>
 #include <leasehold/with_lock.hpp>
 
+#include <boost/asio/append.hpp>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -26,9 +28,11 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <string>
@@ -83,9 +87,138 @@ void on_threads(Work work)
         all.emplace_back([&work, i] { work(i); });
 }
 
+// Counts the renewals of a client.
+class renewal_counter : public observer
+{
+public:
+    void renewed(std::string_view, std::uint64_t, duration) noexcept override
+    {
+        const std::lock_guard lock(mutex_);
+        ++count_;
+        changed_.notify_all();
+    }
+
+    // Blocks this thread until `more` were confirmed. False when that takes very long.
+    bool wait_for(int more)
+    {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, 10s,
+                                 [this, goal = count_ + more] { return count_ >= goal; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int count_ = 0;
+};
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(several_threads)
+
+// Whatever users run blocks one thread of two; a short lease of the same client is renewed by the
+// other.
+BOOST_AUTO_TEST_CASE(what_users_run_holds_up_no_renewal)
+{
+    using blocker = std::function<bool()>; // blocks; whether the lease was renewed meanwhile
+    struct place
+    {
+        const char* name;
+        std::function<void(client&, const mutex&, blocker, std::promise<bool>&)> run;
+    };
+    const place places[] = {
+        {"a coroutine under with_lock",
+         [](client&, const mutex& m, const blocker& block, std::promise<bool>& result) {
+             with_lock(
+                 m,
+                 [block, &result]() -> asio::awaitable<void> {
+                     result.set_value(block());
+                     co_return;
+                 },
+                 asio::detached);
+         }},
+        {"an operation under with_lock",
+         [](client& c, const mutex& m, const blocker& block, std::promise<bool>& result) {
+             with_lock(
+                 m,
+                 [block, &result, executor = c.get_executor()] {
+                     result.set_value(block());
+                     return asio::post(executor, asio::append(asio::deferred, error_code()));
+                 },
+                 asio::detached);
+         }},
+        {"the handler of with_lock",
+         [](client&, const mutex& m, const blocker& block, std::promise<bool>& result) {
+             with_lock(
+                 m, []() -> asio::awaitable<void> { co_return; },
+                 [block, &result](std::exception_ptr) { result.set_value(block()); });
+         }},
+        {"the handler of a lock",
+         [](client&, const mutex& m, const blocker& block, std::promise<bool>& result) {
+             m.async_lock([block, &result](error_code, lease) { result.set_value(block()); });
+         }},
+        {"the handler of a release",
+         [](client&, const mutex& m, const blocker& block, std::promise<bool>& result) {
+             m.async_lock([block, &result](error_code, lease held) {
+                 held.async_release([block, &result](error_code) { result.set_value(block()); });
+             });
+         }},
+        {"what runs on the client's executor",
+         [](client& c, const mutex&, const blocker& block, std::promise<bool>& result) {
+             asio::post(c.get_executor(), [block, &result] { result.set_value(block()); });
+         }},
+        {"the handler of an operation that never began",
+         [](client& c, const mutex&, const blocker& block, std::promise<bool>& result) {
+             c.async_run([block, &result](error_code) { result.set_value(block()); });
+         }},
+    };
+    for (const place& each : places) {
+        BOOST_TEST_CONTEXT(each.name)
+        {
+            asio::thread_pool pool(2);
+            const auto counter = std::make_shared<renewal_counter>();
+            client c(pool.get_executor(), make_memory_store(std::make_shared<memory_space>()),
+                     counter);
+            auto running = c.async_run(asio::use_future);
+            lease brief = mutex(c, "brief", {.lease_time = 1s, .renew_interval = 20ms})
+                              .async_lock(asio::use_future)
+                              .get();
+            std::promise<bool> renewed;
+            each.run(c, mutex(c, "other"), [counter] { return counter->wait_for(3); }, renewed);
+            BOOST_TEST(renewed.get_future().get());
+            BOOST_TEST(brief.valid());
+            c.async_shutdown(asio::use_future).get();
+            running.get();
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(work_under_one_lock_holds_up_no_work_under_another)
+{
+    asio::thread_pool pool(2);
+    client c(pool.get_executor(), make_memory_store(std::make_shared<memory_space>()));
+    auto running = c.async_run(asio::use_future);
+    std::promise<void> second_ran;
+    std::promise<bool> first_saw_it;
+    with_lock(
+        mutex(c, "first"),
+        [&]() -> asio::awaitable<void> {
+            first_saw_it.set_value(second_ran.get_future().wait_for(10s) ==
+                                   std::future_status::ready);
+            co_return;
+        },
+        asio::detached);
+    with_lock(
+        mutex(c, "second"),
+        [&]() -> asio::awaitable<void> {
+            second_ran.set_value();
+            co_return;
+        },
+        asio::detached);
+    BOOST_TEST(first_saw_it.get_future().get());
+    c.async_shutdown(asio::use_future).get();
+    running.get();
+}
 
 BOOST_AUTO_TEST_CASE(mutual_exclusion_and_rising_fences)
 {

@@ -3,12 +3,17 @@
 #include "support/core_fixture.hpp"
 #include "support/memory_lab.hpp"
 
+#include <leasehold/detail/access.hpp>
 #include <leasehold/with_lock.hpp>
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
@@ -344,6 +349,154 @@ BOOST_AUTO_TEST_CASE(cancelled_before_it_waits)
     until([&] { return done->done(); });
     BOOST_TEST(done->proper());
     BOOST_TEST(code_of(done->value<0>()) == aborted);
+    check_free();
+}
+
+// The grant and the cancellation meet: the operation still waits as far as its caller can know, so
+// the work must not be begun.
+BOOST_AUTO_TEST_CASE(cancelled_between_the_grant_and_the_beginning_of_the_work)
+{
+    for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                            asio::cancellation_type::total}) {
+        for (const bool grant_first : {true, false}) {
+            core_fixture e;
+            client adopted = detail::access::make_client(e.core);
+            const mutex lock(adopted, "a");
+            bool worked = false;
+            const auto op = e.make<completion<std::exception_ptr>>();
+            op->start([&](auto handler) {
+                with_lock(
+                    lock,
+                    [&]() -> asio::awaitable<void> {
+                        worked = true;
+                        co_return;
+                    },
+                    std::move(handler));
+            });
+            e.poll();
+            BOOST_TEST_REQUIRE(e.store->acquire_count() == 1u);
+            if (!grant_first)
+                op->cancel(type);
+            e.store->grant(0, e.fence++, 1);
+            if (grant_first)
+                op->cancel(type);
+            e.poll();
+            BOOST_TEST(!worked);
+            BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+            BOOST_TEST(e.last_release().owner == e.last_acquire().owner);
+            e.say_freed();
+            BOOST_TEST_REQUIRE(op->done());
+            BOOST_TEST(op->proper());
+            BOOST_TEST(code_of(op->value<0>()) == aborted);
+            BOOST_TEST(!worked);
+            BOOST_TEST(e.stats().held == 0u);
+        }
+    }
+}
+
+// The lease is lost after the work was told to stop and before it has: the loss is what is
+// reported.
+BOOST_AUTO_TEST_CASE(a_loss_after_the_cancellation_is_reported)
+{
+    asio::steady_timer gate(context, asio::steady_timer::time_point::max());
+    bool told = false;
+    const lock_options brief{.lease_time = 10s, .renew_interval = 5ms};
+    const auto done = start(mutex(*locks, "a", brief), [&](lease& held) -> asio::awaitable<void> {
+        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+        begun = true;
+        const auto [why] = co_await held.async_wait_lost(asio::as_tuple(asio::use_awaitable));
+        BOOST_TEST(why == errc::lost);
+        told = true;
+        co_await gate.async_wait(asio::as_tuple(asio::use_awaitable));
+    });
+    until([&] { return begun; });
+    done->cancel(asio::cancellation_type::terminal);
+    poll();
+    BOOST_TEST(space->erase("a"));
+    until([&] { return told; });
+    poll();
+    gate.cancel();
+    until([&] { return done->done(); });
+    BOOST_TEST(code_of(done->value<0>()) == errc::lost);
+}
+
+BOOST_AUTO_TEST_CASE(work_that_releases_its_lease_itself)
+{
+    const auto done = start(m, [&](lease& held) -> asio::awaitable<void> {
+        co_await held.async_release(asio::use_awaitable);
+        ended = true;
+    });
+    until([&] { return done->done(); });
+    BOOST_TEST(done->proper());
+    BOOST_TEST(code_of(done->value<0>()) == errc::not_owner);
+    check_free();
+}
+
+// Nothing is lost of what there is to be told to whoever runs the context: an `error_code` has no
+// place for an exception.
+BOOST_AUTO_TEST_CASE(an_operation_that_cannot_be_begun)
+{
+    completion<error_code, int> done(context.get_executor());
+    done.start([&](auto handler) {
+        with_lock(
+            m,
+            [&] {
+                if (!begun)
+                    throw std::runtime_error("not even begun");
+                return answer_later(context, {});
+            },
+            std::move(handler));
+    });
+    BOOST_CHECK_THROW(until([&] { return done.done(); }), std::runtime_error);
+    BOOST_TEST(!done.done());
+    BOOST_TEST(done.handler_gone());
+    check_free();
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_that_is_kept_can_be_started_more_than_once)
+{
+    int times = 0;
+    const auto operation = with_lock(m, [&]() -> asio::awaitable<int> { co_return ++times; });
+    for (int i = 1; i <= 2; ++i) {
+        completion<std::exception_ptr, int> done(context.get_executor());
+        done.start([&](auto handler) { operation(std::move(handler)); });
+        until([&] { return done.done(); });
+        BOOST_TEST(done.proper());
+        BOOST_TEST(!done.value<0>());
+        BOOST_TEST(done.value<1>() == i);
+    }
+    check_free();
+}
+
+BOOST_AUTO_TEST_CASE(work_that_can_only_be_moved_and_a_result_that_can_only_be_moved)
+{
+    completion<std::exception_ptr, std::unique_ptr<int>> done(context.get_executor());
+    done.start([&](auto handler) {
+        with_lock(
+            m,
+            [mine = std::make_unique<int>(5)]() mutable -> asio::awaitable<std::unique_ptr<int>> {
+                co_return std::move(mine);
+            },
+            std::move(handler));
+    });
+    until([&] { return done.done(); });
+    BOOST_TEST(!done.value<0>());
+    BOOST_TEST_REQUIRE(done.value<1>());
+    BOOST_TEST(*done.value<1>() == 5);
+    check_free();
+}
+
+// A coroutine whose executor is not the usual one.
+BOOST_AUTO_TEST_CASE(a_coroutine_of_another_executor)
+{
+    using another = asio::strand<asio::any_io_executor>;
+    completion<std::exception_ptr, int> done(context.get_executor());
+    done.start([&](auto handler) {
+        with_lock(m, []() -> asio::awaitable<int, another> { co_return 5; }, std::move(handler));
+    });
+    until([&] { return done.done(); });
+    BOOST_TEST(!done.value<0>());
+    BOOST_TEST(done.value<1>() == 5);
     check_free();
 }
 

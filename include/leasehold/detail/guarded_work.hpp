@@ -1,240 +1,127 @@
 #ifndef LEASEHOLD_DETAIL_GUARDED_WORK_HPP
 #define LEASEHOLD_DETAIL_GUARDED_WORK_HPP
 
-#include <leasehold/lease.hpp>
+#include <leasehold/detail/completion_executor.hpp>
+#include <leasehold/detail/work.hpp>
 #include <leasehold/mutex.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/bind_allocator.hpp>
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/bind_executor.hpp>
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/execution/outstanding_work.hpp>
-#include <boost/asio/experimental/parallel_group.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/prefer.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/system/system_error.hpp>
 
-#include <array>
 #include <concepts>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace leasehold::detail {
 
-using work_strand = asio::strand<asio::any_io_executor>;
-
-template <class T>
-inline constexpr bool is_awaitable = false;
-template <class T, class Executor>
-inline constexpr bool is_awaitable<asio::awaitable<T, Executor>> = true;
-
-template <class Work>
-decltype(auto) call_work(Work& work, lease& held)
-{
-    if constexpr (std::invocable<Work&, lease&>)
-        return work(held);
-    else
-        return work();
-}
-
-/// The work as an operation that has not started.
-template <class Work>
-auto make_operation(Work& work, lease& held, const work_strand& strand)
-{
-    using result = decltype(call_work(work, held));
-    if constexpr (is_awaitable<std::remove_cvref_t<result>>)
-        return asio::co_spawn(strand, call_work(work, held), asio::deferred);
-    else
-        return call_work(work, held);
-}
-
-template <class Work>
-using work_signature_t = asio::completion_signature_of_t<decltype(make_operation(
-    std::declval<Work&>(), std::declval<lease&>(), std::declval<const work_strand&>()))>;
-
-inline void assign_error(error_code& out, error_code why)
-{
-    out = why;
-}
-
-inline void assign_error(std::exception_ptr& out, error_code why)
-{
-    out = std::make_exception_ptr(boost::system::system_error(why));
-}
-
-/// The steps of `with_lock`: wait, work beside a watch on the lease, release, complete.
-template <class Signature, class Work, class Handler>
-class guarded_work;
-
-template <class Error, class... Results, class Work, class Handler>
-class guarded_work<void(Error, Results...), Work, Handler>
-    : public std::enable_shared_from_this<guarded_work<void(Error, Results...), Work, Handler>>
+/// A handler of any type that waits for how some work under a lock ends, and the work. In memory
+/// from the handler's allocator.
+class guarded_call
 {
 public:
-    guarded_work(Handler handler, const mutex& lock, Work work)
-        : handler_(std::move(handler)),
-          executor_(asio::get_associated_executor(handler_, lock.get_executor())),
-          guard_(track(executor_)),
-          strand_(asio::any_io_executor(executor_)),
-          lock_(lock),
-          work_(std::move(work))
-    {}
+    [[nodiscard]] virtual any_work& work() noexcept = 0;
+    /// Destroys this, then calls the handler: with `instead` when that is an error, else with what
+    /// the work ended with.
+    virtual void complete(error_code instead) = 0;
+    virtual void destroy() noexcept = 0;
 
-    void start()
-    {
-        slot_ = asio::get_associated_cancellation_slot(handler_);
-        if (slot_.is_connected()) {
-            // Signals are not thread-safe, and the emission may come from anywhere: it is repeated
-            // on the strand.
-            slot_.assign([weak = this->weak_from_this()](asio::cancellation_type type) {
-                if (auto self = weak.lock())
-                    asio::post(self->strand_, [self, type] { self->cancel(type); });
-            });
-        }
-        lock_.async_lock(asio::bind_cancellation_slot(
-            signal_.slot(), asio::bind_executor(strand_, [self = this->shared_from_this()](
-                                                             error_code failed, lease held) {
-                self->locked(failed, std::move(held));
-            })));
-    }
+protected:
+    ~guarded_call() = default;
+};
 
-private:
-    enum class phase
-    {
-        waiting,
-        working,
-        releasing,
-    };
+struct destroy_guarded_call
+{
+    void operator()(guarded_call* which) const noexcept { which->destroy(); }
+};
+using guarded_call_ptr = std::unique_ptr<guarded_call, destroy_guarded_call>;
 
-    void cancel(asio::cancellation_type type)
-    {
-        const bool terminal = (type & asio::cancellation_type::terminal) !=
-                              asio::cancellation_type::none;
-        if (phase_ == phase::waiting) {
-            cancelled_ = true;
-            signal_.emit(type);
-        }
-        else if (phase_ == phase::working && terminal) {
-            // Only terminal: a parallel group forwards the first emission and no more.
-            signal_.emit(asio::cancellation_type::terminal);
-        }
-    }
+/// Where things happen.
+struct guarded_places
+{
+    asio::any_io_executor work; ///< On a strand of this.
+    completion_executor completion;
+    asio::cancellation_slot cancellation;
+};
 
-    void locked(error_code failed, lease held)
+LEASEHOLD_EXPORT void start_guarded(guarded_call_ptr, const mutex&, guarded_places);
+
+template <class Signature, class Handler>
+class guarded_call_of;
+
+template <class Error, class... Results, class Handler>
+class guarded_call_of<void(Error, Results...), Handler> final : public guarded_call
+{
+    using work_type = work_with<void(Error, Results...)>;
+    using allocator = typename std::allocator_traits<
+        asio::associated_allocator_t<Handler>>::template rebind_alloc<guarded_call_of>;
+    using traits = std::allocator_traits<allocator>;
+
+public:
+    template <class H>
+    static guarded_call_ptr make(H&& handler, std::unique_ptr<work_type> work)
     {
-        if (failed)
-            return fail(failed);
-        lease_ = std::move(held);
-        if (cancelled_)
-            return release(asio::error::operation_aborted);
-        phase_ = phase::working;
+        allocator from(asio::get_associated_allocator(handler));
+        auto* place = traits::allocate(from, 1);
         try {
-            asio::experimental::make_parallel_group(make_operation(*work_, lease_, strand_),
-                                                    lease_.async_wait_lost())
-                .async_wait(asio::experimental::wait_for_one(),
-                            asio::bind_cancellation_slot(
-                                signal_.slot(),
-                                asio::bind_executor(strand_, worked{this->shared_from_this()})));
+            return guarded_call_ptr(::new (static_cast<void*>(place))
+                                        guarded_call_of(std::forward<H>(handler), std::move(work)));
         }
         catch (...) {
-            // The work could not even be started; a release is due all the same.
-            if constexpr (std::same_as<Error, std::exception_ptr>)
-                error_ = std::current_exception();
-            else
-                throw;
-            results_.emplace(Results()...);
-            release({});
+            traits::deallocate(from, place, 1);
+            throw;
         }
     }
 
-    struct worked
-    {
-        std::shared_ptr<guarded_work> self;
+    any_work& work() noexcept override { return *work_; }
 
-        void operator()(std::array<std::size_t, 2>, Error error, Results... results,
-                        error_code ended)
-        {
-            self->error_ = std::move(error);
-            self->results_.emplace(std::move(results)...);
-            // When the work was first, the watch was aborted.
-            self->release(ended == asio::error::operation_aborted ? error_code() : ended);
-        }
-    };
-
-    void release(error_code reason)
+    void complete(error_code instead) override
     {
-        phase_ = phase::releasing;
-        work_.reset();
-        lease_.async_release(asio::bind_executor(
-            strand_, [self = this->shared_from_this(), reason](error_code released) {
-                if (reason)
-                    self->fail(reason);
-                else if (released == condition::lease_ended || released == errc::shut_down)
-                    self->fail(released); // it ended unseen, between the last look and now
-                else
-                    self->finish();
-            }));
-    }
-
-    void fail(error_code reason)
-    {
-        assign_error(error_, reason);
-        results_.emplace(Results()...);
-        finish();
-    }
-
-    void finish()
-    {
-        work_.reset();
-        auto allocator = asio::get_associated_allocator(handler_);
-        auto executor = executor_;
-        auto completion = [handler = std::move(handler_), slot = slot_, guard = std::move(guard_),
-                           error = std::move(error_), results = std::move(*results_)]() mutable {
-            slot.clear();
+        auto error = std::move(work_->error);
+        auto results = std::move(work_->results);
+        auto handler = extract();
+        if (instead)
+            assign(error, instead);
+        if (instead || !results)
+            std::move(handler)(std::move(error), Results()...);
+        else
             std::apply(
-                [&](auto&... values) {
-                    std::move(handler)(std::move(error), std::move(values)...);
-                },
-                results);
-        };
-        asio::post(executor, asio::bind_allocator(allocator, std::move(completion)));
+                [&](Results&... each) { std::move(handler)(std::move(error), std::move(each)...); },
+                *results);
     }
 
-    using executor_type = asio::associated_executor_t<Handler, asio::any_io_executor>;
+    void destroy() noexcept override { static_cast<void>(extract()); }
 
-    /// Keeps the handler's context busy. A work guard would do, but ends the process where an
-    /// executor cannot be copied for want of memory.
-    static auto track(const executor_type& executor)
+private:
+    template <class H>
+    guarded_call_of(H&& handler, std::unique_ptr<work_type> work)
+        : handler_(std::forward<H>(handler)), work_(std::move(work))
+    {}
+
+    ~guarded_call_of() = default;
+
+    Handler extract()
     {
-        return asio::prefer(executor, asio::execution::outstanding_work.tracked);
+        Handler handler(std::move(handler_));
+        allocator from(asio::get_associated_allocator(handler));
+        this->~guarded_call_of();
+        traits::deallocate(from, this, 1);
+        return handler;
     }
-    using tracked_type = decltype(track(std::declval<const executor_type&>()));
+
+    static void assign(error_code& to, error_code what) { to = what; }
+    static void assign(std::exception_ptr& to, error_code what)
+    {
+        to = std::make_exception_ptr(boost::system::system_error(what));
+    }
 
     Handler handler_;
-    executor_type executor_;
-    tracked_type guard_;
-    asio::associated_cancellation_slot_t<Handler> slot_;
-    work_strand strand_;
-    asio::cancellation_signal signal_;
-    phase phase_ = phase::waiting;
-    bool cancelled_ = false;
-    mutex lock_;
-    lease lease_;
-    std::optional<Work> work_;
-    Error error_{};
-    std::optional<std::tuple<Results...>> results_;
+    std::unique_ptr<work_type> work_;
 };
 
 template <class Signature>
@@ -243,22 +130,32 @@ class guard_initiation
 public:
     using executor_type = asio::any_io_executor;
 
-    explicit guard_initiation(executor_type executor) noexcept : executor_(std::move(executor)) {}
+    explicit guard_initiation(mutex lock) noexcept : lock_(std::move(lock)) {}
 
-    [[nodiscard]] executor_type get_executor() const noexcept { return executor_; }
+    [[nodiscard]] executor_type get_executor() const noexcept { return lock_.get_executor(); }
 
-    template <class Handler, class Work>
-    void operator()(Handler&& handler, const mutex& lock, Work&& work) const
+    template <class Handler, bool Copyable>
+    void operator()(Handler&& handler, carried_work<Signature, Copyable> work) const
     {
-        using operation = guarded_work<Signature, std::decay_t<Work>, std::decay_t<Handler>>;
-        auto allocator = asio::get_associated_allocator(handler);
-        std::allocate_shared<operation>(allocator, std::forward<Handler>(handler), lock,
-                                        std::forward<Work>(work))
-            ->start();
+        const auto executor = asio::get_associated_executor(handler, inner_executor_of(lock_));
+        if constexpr (std::is_convertible_v<decltype(executor), asio::any_io_executor>) {
+            guarded_places places{
+                executor,
+                completion_executor(asio::get_associated_executor(handler, get_executor())),
+                asio::get_associated_cancellation_slot(handler)};
+            start_guarded(guarded_call_of<Signature, std::decay_t<Handler>>::make(
+                              std::forward<Handler>(handler), work.release()),
+                          lock_, std::move(places));
+        }
+        else {
+            static_assert(!std::same_as<Handler, Handler>,
+                          "with_lock: the handler's executor cannot run the work, for it does not "
+                          "convert to asio::any_io_executor");
+        }
     }
 
 private:
-    executor_type executor_;
+    mutex lock_;
 };
 
 } // namespace leasehold::detail

@@ -2,6 +2,8 @@
 #define LEASEHOLD_DETAIL_INITIATION_HPP
 
 #include <leasehold/detail/completion_executor.hpp>
+#include <leasehold/detail/fwd.hpp>
+#include <leasehold/error.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -9,11 +11,30 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
+#include <concepts>
 #include <utility>
 
 namespace leasehold::detail {
 
 namespace asio = boost::asio;
+
+/// Says what is wrong with a completion token, in the first line that a compiler prints: a
+/// constraint would say first that there is no such function. True when nothing is.
+template <class Signature, class Token>
+constexpr bool check_token()
+{
+    constexpr bool fits = asio::completion_token_for<Token, Signature>;
+    if constexpr (std::same_as<Signature, void(error_code)>)
+        static_assert(fits,
+                      "leasehold: this operation's handler must take (leasehold::error_code)");
+    else if constexpr (std::same_as<Signature, void(error_code, lease)>)
+        static_assert(fits, "leasehold: this operation's handler must take (leasehold::error_code, "
+                            "leasehold::lease)");
+    else
+        static_assert(fits,
+                      "leasehold: this operation's handler must take what the operation ends with");
+    return fits;
+}
 
 /// A handler of any type, and where it is to be called: its executor is asked for what completing
 /// needs while its type is still known, because an erased handler only gives out an executor that
@@ -65,9 +86,10 @@ private:
 template <class Signature, auto Start, class Source, class Token, class... Arguments>
 auto initiate(Source source, Token&& token, Arguments&&... arguments)
 {
-    return asio::async_initiate<Token, Signature>(
-        initiation<Signature, Start, Source>(std::move(source)), token,
-        std::forward<Arguments>(arguments)...);
+    if constexpr (check_token<Signature, Token>())
+        return asio::async_initiate<Token, Signature>(
+            initiation<Signature, Start, Source>(std::move(source)), token,
+            std::forward<Arguments>(arguments)...);
 }
 
 } // namespace leasehold::detail

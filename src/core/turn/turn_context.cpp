@@ -40,6 +40,8 @@ turn_context::turn_context(const asio::any_io_executor& executor, std::shared_pt
       traits_(store_->traits()),
       strand_(executor),
       executor_(strand_->executor()),
+      handler_executor_(strand(executor).executor()),
+      inner_executor_(executor),
       observer_(std::move(watching)),
       time_(std::move(time)),
       uuid_(make_id(*time_, random)),
@@ -72,7 +74,7 @@ void turn_context::forget_strand() noexcept
 {
     // Never empty: adapters of tokens ask it for properties before the operation can say that there
     // is nothing to do.
-    executor_ = asio::system_executor();
+    executor_ = handler_executor_ = inner_executor_ = asio::system_executor();
     strand_.reset();
 }
 

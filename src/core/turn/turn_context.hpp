@@ -103,6 +103,19 @@ public:
     /// The strand; the system executor when the context has ended.
     [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return executor_; }
 
+    /// Where handlers run that have no executor of their own: another strand, so that what they do
+    /// holds up no renewal. As above when the context has ended.
+    [[nodiscard]] const asio::any_io_executor& handler_executor() const noexcept
+    {
+        return handler_executor_;
+    }
+
+    /// What the client was given. As above when the context has ended.
+    [[nodiscard]] const asio::any_io_executor& inner_executor() const noexcept
+    {
+        return inner_executor_;
+    }
+
     [[nodiscard]] store& locks() const noexcept
     {
         BOOST_ASSERT(in_turn());
@@ -218,6 +231,8 @@ private:
     const store_traits traits_;
     std::optional<strand> strand_; // empty when the context has ended
     asio::any_io_executor executor_;
+    asio::any_io_executor handler_executor_;
+    asio::any_io_executor inner_executor_;
     std::shared_ptr<observer> observer_;
     std::unique_ptr<time_source> time_;
     std::string uuid_;

@@ -1,0 +1,46 @@
+# Compiles each of PROGRAMS. Its first line says what the first error has to contain, or the first
+# warning (`WARNING: ...`), or that there is NOTHING to complain about.
+set(flags -std=c++20 -Wall -Wextra -I${INCLUDE})
+foreach(directory IN LISTS BOOST)
+    list(APPEND flags -isystem ${directory})
+endforeach()
+
+# What they all include is compiled once.
+set(header ${WORK_DIR}/programs.hpp)
+file(WRITE ${header} "#include <leasehold.hpp>\n")
+execute_process(COMMAND ${COMPILER} ${flags} -x c++-header ${header} -o ${header}.gch
+    COMMAND_ERROR_IS_FATAL ANY)
+
+file(GLOB programs ${PROGRAMS}/*.cpp)
+list(LENGTH programs count)
+if(count LESS 18)
+    message(FATAL_ERROR "only ${count} programs were found")
+endif()
+foreach(program IN LISTS programs)
+    get_filename_component(name ${program} NAME_WE)
+    file(STRINGS ${program} first LIMIT_COUNT 1)
+    string(REGEX REPLACE "^// " "" expected "${first}")
+    set(ENV{LC_ALL} C)
+    execute_process(COMMAND ${COMPILER} ${flags} -include ${header} -fsyntax-only ${program}
+        RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
+    set(kind error)
+    if(expected MATCHES "^WARNING: (.*)$")
+        set(kind warning)
+        set(expected ${CMAKE_MATCH_1})
+    endif()
+    string(REGEX MATCH "(error|warning|fatal error): [^\n]*" complaint "${said}")
+    if(expected STREQUAL "NOTHING")
+        if(failed OR complaint)
+            message(SEND_ERROR "${name}: nothing is wrong with it, but the compiler says\n${said}")
+        endif()
+        continue()
+    endif()
+    string(FIND "${complaint}" "${kind}: " begins)
+    string(FIND "${complaint}" "${expected}" contains)
+    if(NOT begins EQUAL 0 OR contains LESS 0)
+        message(SEND_ERROR
+            "${name}: the first ${kind} should say\n  ${expected}\nand the compiler says\n${said}")
+    elseif(kind STREQUAL "error" AND NOT failed)
+        message(SEND_ERROR "${name}: it compiles")
+    endif()
+endforeach()

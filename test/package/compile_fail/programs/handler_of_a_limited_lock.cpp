@@ -1,0 +1,8 @@
+// leasehold: this operation's handler must take (leasehold::error_code, leasehold::lease)
+#include <leasehold.hpp>
+
+void wrong(leasehold::mutex& m, leasehold::owner who)
+{
+    m.async_try_lock_for(std::chrono::seconds(1), std::move(who),
+                         [](leasehold::error_code, int) {});
+}
