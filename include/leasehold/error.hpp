@@ -23,7 +23,7 @@ enum class errc
     lost,              ///< The store says that the key is gone or has another owner.
     expired,           ///< The deadline passed before a renewal was confirmed.
     not_owner,         ///< The release found another owner, or none; nothing was touched.
-    hold_limit,        ///< The longest hold that the options allow has passed.
+    hold_limit,        ///< Held for the longest time that the options allow; then released.
     no_quorum,         ///< Too few independent masters granted the lock.
     not_replicated,    ///< Too few replicas confirmed the lock; it was given back.
     wrong_type,        ///< The key holds a value that is not a lock.

@@ -41,8 +41,8 @@ struct lock_options
     milliseconds backoff_floor{20};
     milliseconds backoff_ceiling{1'000};
 
-    /// A lease that renews is lost (`errc::hold_limit`) when it was held for this long. `no_limit`,
-    /// or at least 10 ms.
+    /// A lease is lost (`errc::hold_limit`) when it was held for this long, and the client releases
+    /// the lock, whatever its holder does. `no_limit`, or at least 10 ms.
     milliseconds longest_hold = no_limit;
 
     /// A lock goes from one waiter of this client to the next without the store for this long, and

@@ -304,12 +304,76 @@ BOOST_AUTO_TEST_CASE(R10_no_hold_is_longer_than_the_options_allow)
     BOOST_TEST(held.valid());
     e.advance(1ms);
     BOOST_TEST(code(*lost) == errc::hold_limit);
-    // The key is still there, and it is ours: it goes.
-    const auto op = e.release(std::move(held));
+    // The holder keeps the object and does nothing; the key goes all the same.
     BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+    BOOST_TEST(e.last_release().owner == e.last_acquire().owner);
+    e.fail_release(errc::outcome_unknown); // and until that is certain
+    e.advance(500ms);
+    BOOST_TEST_REQUIRE(e.store->release_count() == 2u);
     e.say_freed();
-    BOOST_TEST(code(*op) == errc::hold_limit);
+    BOOST_TEST(code(*e.release(std::move(held))) == errc::hold_limit);
+    e.advance(10s);
+    BOOST_TEST(e.store->release_count() == 2u);
     check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(R10_at_the_limit_the_next_waiter_contends_after_the_release)
+{
+    core_fixture e;
+    const auto what = e.spec("a", {.longest_hold = 5s});
+    lease held = e.taken(what);
+    const auto next = e.lock(what);
+    e.advance(5s);
+    BOOST_TEST(!held.valid());
+    BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+    BOOST_TEST(e.store->acquire_count() == 1u);
+    e.say_freed();
+    BOOST_TEST_REQUIRE(e.store->acquire_count() == 2u);
+    e.grant();
+    BOOST_TEST(code(*next) == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(R10_a_limit_whose_lease_was_destroyed_frees_the_lock)
+{
+    for (const bool seen : {true, false}) { // before it is destroyed
+        core_fixture e;
+        lease held = e.taken(e.spec("a", {.longest_hold = 5s}));
+        e.time.set(held.deadline());
+        if (seen)
+            e.poll();
+        held = lease();
+        e.poll();
+        BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+        e.say_freed();
+        BOOST_TEST(e.stats().lost == 1u);
+        check_idle(e);
+    }
+}
+
+// The store may have prolonged it and nobody has the answer: then nobody would hold it for long.
+BOOST_AUTO_TEST_CASE(what_expires_with_a_renewal_on_its_way_is_given_back)
+{
+    for (const bool destroyed : {false, true}) {
+        core_fixture e;
+        lease held = e.taken(e.spec("a", short_lease));
+        const auto lost = e.wait_lost(held);
+        e.advance(400ms);
+        BOOST_TEST_REQUIRE(e.store->renew_count() == 1u); // never answered
+        e.time.set(held.deadline());
+        if (destroyed)
+            held = lease();
+        e.poll();
+        BOOST_TEST(code(*lost) == errc::expired);
+        BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+        BOOST_TEST(e.last_release().owner == e.last_acquire().owner);
+        if (!destroyed)
+            BOOST_TEST(code(*e.release(std::move(held))) == errc::expired);
+        e.fail_release(errc::outcome_unknown);
+        e.advance(10s); // longer than the time to live of what was acquired
+        BOOST_TEST_REQUIRE(e.store->release_count() >= 2u);
+        e.say_freed();
+        check_idle(e);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_that_does_not_renew_ends_when_its_time_has_passed)

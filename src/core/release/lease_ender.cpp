@@ -39,11 +39,11 @@ void lease_ender::release(ownership& held, lease_term& lease, const outcome_op_p
 
 void lease_ender::release_lost(ownership& held, const outcome_op_ptr& waiting, error_code reason)
 {
-    // When the key may still be there the store is asked, so that it goes and the caller learns
-    // whether another has it.
-    const bool may_be_there = reason == errc::hold_limit ||
-                              (reason == errc::expired && waiting && !held.shared());
-    if (may_be_there && context_.online(held.spec->name))
+    // The margin for the drift of clocks is left to the key: the store is asked, so that it goes
+    // and the caller learns whether another has it. What may be there for longer is on its way
+    // back.
+    if (reason == errc::expired && waiting && !may_outlast(held) &&
+        context_.online(held.spec->name))
         return releases_.leave(held, {waiting, reason, nullptr});
     if (waiting)
         waiting->complete(reason);
@@ -75,14 +75,17 @@ void lease_ender::on_lost(ownership& held, errc reason)
         context_.tell([&](observer& o) { o.lost(held.spec->name, ending->fence, reason); });
     }
     remember_lost(held);
-    // Those who hold it under the same owner prolong the time to live: an entry that expired would
-    // stay in the store, and keep the lock when they have left.
-    if (reason == errc::expired && held.shared() && !has(mutant::expired_entry_kept))
-        releases_.leave(held, {nullptr, reason, nullptr});
-    if (place != nullptr) {
+    if (place != nullptr)
         place->on_leaving();
+    // At the limit the key has most of its time to live; it keeps nobody out for that long.
+    if (reason == errc::hold_limit)
+        return releases_.leave(held, {nullptr, reason, place});
+    // Left alone it would keep the lock: for as long as others hold it under the same owner and
+    // after them, or for the lease time that the renewal gave it.
+    if (reason == errc::expired && may_outlast(held) && !has(mutant::expired_entry_kept))
+        releases_.leave(held, {nullptr, reason, nullptr});
+    if (place != nullptr)
         place->on_left(false);
-    }
 }
 
 void lease_ender::on_abandoned(ownership& held)

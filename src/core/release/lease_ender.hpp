@@ -31,6 +31,13 @@ public:
     void on_abandoned(ownership& held) override;
 
 private:
+    /// Whether the store may know what has expired for longer than the lease lasted: others prolong
+    /// it, or a renewal whose answer is missing did.
+    [[nodiscard]] static bool may_outlast(const ownership& held) noexcept
+    {
+        return held.shared() || held.life.doubtful();
+    }
+
     void release_lost(ownership& held, const outcome_op_ptr& waiting, error_code reason);
     void remember_lost(const ownership& held);
 
