@@ -5,6 +5,8 @@
 #include "core/client_state.hpp"
 #include "mutant.hpp"
 
+#include <boost/asio/any_completion_executor.hpp>
+#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/system_executor.hpp>
 
 #include <new>
@@ -34,14 +36,18 @@ client_state& client_of(const lease_state& held) noexcept
 
 const asio::any_io_executor no_client = asio::system_executor();
 
-// An operation on no lease has no client either: it completes where its handler belongs. Straight
-// away, and not by way of the system's threads: one of those could still hold the handler's
-// executor when its context goes.
-void complete_empty(void_handler handler)
+/// What a handler without an executor is given here; calls on the spot.
+class inline_executor
 {
-    completion<error_code> done(std::move(handler));
-    done(errc::not_owner);
-}
+public:
+    template <class F>
+    void execute(F&& f) const
+    {
+        std::forward<F>(f)();
+    }
+
+    bool operator==(const inline_executor&) const noexcept = default;
+};
 
 void release_in_background(lease_state_ptr given) noexcept
 {
@@ -63,10 +69,27 @@ const asio::any_io_executor& executor_of(const lease_state_ptr& given) noexcept
     return given ? client_of(*given).handler_executor() : no_client;
 }
 
+void start_nothing(void_handler handler, lease_state_ptr before)
+{
+    if (before) {
+        const client_state& client = client_of(*before);
+        if (!client.gone())
+            completion<error_code>::immediate(std::move(handler), client.handler_executor(),
+                                              errc::not_owner);
+        return;
+    }
+    // Without a client there is no executor but the handler's own. The system's threads are none:
+    // there the handler would race with its program.
+    const asio::any_completion_executor own = asio::get_associated_executor(
+        handler.handler, asio::any_completion_executor(inline_executor()));
+    if (own.target<inline_executor>() != nullptr)
+        return std::move(handler.handler)(errc::not_owner);
+    completion<error_code> done(std::move(handler));
+    done(errc::not_owner);
+}
+
 void start_release(void_handler handler, lease_state_ptr given)
 {
-    if (!given)
-        return complete_empty(std::move(handler));
     client_state& client = client_of(*given);
     if (client.gone())
         return;
@@ -86,8 +109,6 @@ void start_release(void_handler handler, lease_state_ptr given)
 
 void start_wait_lost(void_handler handler, lease_state_ptr given)
 {
-    if (!given)
-        return complete_empty(std::move(handler));
     client_state& client = client_of(*given);
     if (client.gone())
         return;
@@ -105,7 +126,9 @@ lease::lease(lease&&) noexcept = default;
 
 lease& lease::operator=(lease&& other) noexcept
 {
-    lease(std::move(other)).state_.swap(state_);
+    lease taken(std::move(other));
+    taken.state_.swap(state_);
+    before_ = std::move(taken.before_);
     return *this;
 }
 
@@ -147,7 +170,7 @@ std::string lease::name() const
 
 asio::any_io_executor lease::get_executor() const noexcept
 {
-    return detail::executor_of(state_);
+    return executor_of(*this);
 }
 
 } // namespace leasehold

@@ -21,6 +21,22 @@ using void_handler = bound_handler<void(error_code)>;
 LEASEHOLD_EXPORT void start_release(void_handler, lease_state_ptr);
 LEASEHOLD_EXPORT void start_wait_lost(void_handler, lease_state_ptr);
 
+/// Completes an operation on no lease.
+/// @param before The lease that was released; null: there was none.
+LEASEHOLD_EXPORT void start_nothing(void_handler, lease_state_ptr before);
+
+/// What an operation of a lease works on: the lease, or else the one that was released before.
+struct lease_target
+{
+    lease_state_ptr held;
+    lease_state_ptr before;
+
+    friend const asio::any_io_executor& executor_of(const lease_target& of) noexcept
+    {
+        return detail::executor_of(of.held ? of.held : of.before);
+    }
+};
+
 } // namespace detail
 
 /// One acquisition of a lock: while it is `valid()`, nobody else is in.
@@ -35,6 +51,12 @@ LEASEHOLD_EXPORT void start_wait_lost(void_handler, lease_state_ptr);
 /// @par Threads
 /// `valid`, `deadline`, `fence` and `owner` may be called from any thread, also while operations of
 /// the lease are outstanding. Moving and destroying need the usual care: one thread at a time.
+/// @par Operations on no lease
+/// They complete with `errc::not_owner`. After `async_release` they complete as those of the lease
+/// did: on the handler's associated executor, or `client::get_executor()`. A lease that was
+/// default-constructed, moved from, or made of such a one has no client: they complete on the
+/// handler's associated executor, and a handler that has none is called before the function
+/// returns, so that no other thread is involved.
 /// @par What a lease can promise
 /// A process that was paused may wake up after the lease ended and act before it looks. What must
 /// not be written by such a process must be written with `fence()` to a place that refuses an older
@@ -94,20 +116,21 @@ public:
     ///  - `errc::lost`: the store says that the key is gone or has another owner.
     ///  - `errc::expired`: no renewal was confirmed before the deadline, or renewal is off and the
     ///  time has passed.
-    ///  - `errc::hold_limit`: it was held for the longest time that the options allow.
+    ///  - `errc::hold_limit`: it was held for the longest time that the options allow. The client
+    ///  releases the lock then, also while this object stays.
     ///  - `errc::shut_down`: the client was shut down.
     ///  - `asio::error::operation_aborted`: cancelled, or the lease was released or destroyed.
     /// @par Cancellation
     /// All types, at any time; the lease is not affected.
     /// @par Completion
     /// Never inside this call, on the handler's associated executor (default:
-    /// `client::get_executor()`). The wait does not need this object to stay: moving it is fine,
-    /// destroying it ends the wait.
+    /// `client::get_executor()`); with the one exception of operations on no lease, above. The wait
+    /// does not need this object to stay: moving it is fine, destroying it ends the wait.
     template <class Token = asio::deferred_t>
     auto async_wait_lost(Token&& token = Token())
     {
-        return detail::initiate<void(error_code), &detail::start_wait_lost>(
-            state_, std::forward<Token>(token));
+        return detail::initiate<void(error_code), &lease::start_wait_lost>(
+            detail::lease_target{state_, before_}, std::forward<Token>(token));
     }
 
     /// Releases the lock: stops the renewal, then leaves the lock to the next waiter.
@@ -119,7 +142,8 @@ public:
     ///  - success: this lease was held until now. The store freed the lock, or another entry of the
     ///  same owner is still in, or it went to a waiter of this client.
     ///  - `errc::lost`, `errc::expired`, `errc::hold_limit`, `errc::shut_down`: the lease had ended
-    ///  before, for this reason. `errc::shut_down` also when the client stopped
+    ///  before, for this reason; what may be left of it in the store is released without being
+    ///  waited for. `errc::shut_down` also when the client stopped
     ///    before the store had answered.
     ///  - `errc::not_owner`: the store has another owner, or there was no lease; nothing was
     ///  touched.
@@ -131,13 +155,15 @@ public:
     /// All types end the wait only: the release goes on in the background.
     /// @par Completion
     /// Never inside this call, on the handler's associated executor (default:
-    /// `client::get_executor()`).
+    /// `client::get_executor()`); with the one exception of operations on no lease, above.
     template <class Token = asio::deferred_t>
     auto async_release(Token&& token = Token())
     {
         // Moved before the call: a deferred operation that is never started releases as well.
+        lease leaving(std::move(*this));
+        before_ = leaving.state_ ? leaving.state_ : leaving.before_;
         return detail::initiate<void(error_code), &lease::start_release>(
-            lease(std::move(*this)), std::forward<Token>(token));
+            std::move(leaving), std::forward<Token>(token));
     }
 
 private:
@@ -146,15 +172,27 @@ private:
 
     friend const asio::any_io_executor& executor_of(const lease& of) noexcept
     {
-        return detail::executor_of(of.state_);
+        return detail::executor_of(of.state_ ? of.state_ : of.before_);
     }
 
     static void start_release(detail::void_handler handler, lease leaving)
     {
-        detail::start_release(std::move(handler), std::move(leaving.state_));
+        if (leaving.state_)
+            detail::start_release(std::move(handler), std::move(leaving.state_));
+        else
+            detail::start_nothing(std::move(handler), std::move(leaving.before_));
+    }
+
+    static void start_wait_lost(detail::void_handler handler, detail::lease_target of)
+    {
+        if (of.held)
+            detail::start_wait_lost(std::move(handler), std::move(of.held));
+        else
+            detail::start_nothing(std::move(handler), std::move(of.before));
     }
 
     detail::lease_state_ptr state_;
+    detail::lease_state_ptr before_; ///< Was released: its client completes what comes after it.
 };
 
 } // namespace leasehold

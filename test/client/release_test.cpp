@@ -4,6 +4,9 @@
 #include "support/core_checks.hpp"
 #include "support/run.hpp"
 
+#include <boost/asio/bind_executor.hpp>
+
+#include <thread>
 #include <utility>
 
 using namespace leasehold;
@@ -46,12 +49,70 @@ BOOST_AUTO_TEST_CASE(an_empty_lease_is_nobodys)
     BOOST_TEST(nothing.owner().empty());
     BOOST_TEST(nothing.name() == "");
     BOOST_TEST((nothing.deadline() == clock::time_point()));
-    // It has no client to run on either: another thread may be in between.
     const auto lost = e.wait_lost(nothing);
     const auto out = e.release(std::move(nothing));
     run_until(e.context, [&] { return out->done() && lost->done(); });
     BOOST_TEST(code(*out) == errc::not_owner);
     BOOST_TEST(code(*lost) == errc::not_owner);
+}
+
+// Its handler runs nowhere but on this thread: what it touches is not guarded.
+BOOST_AUTO_TEST_CASE(a_lease_that_was_released_completes_where_its_client_runs)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"));
+    int completed = 0;
+    bool on_strand = true;
+    const auto told = [&](errc expected) {
+        return [&, expected](error_code code) {
+            ++completed;
+            on_strand = on_strand && e.context.get_executor().running_in_this_thread();
+            BOOST_TEST(code == expected);
+        };
+    };
+    held.async_release([&](error_code code) {
+        ++completed;
+        BOOST_TEST(code == error_code());
+    });
+    BOOST_TEST(!held);
+    BOOST_TEST((held.get_executor() == e.core->handler_executor()));
+    held.async_release(told(errc::not_owner));
+    held.async_wait_lost(told(errc::not_owner));
+    BOOST_TEST(completed == 0);
+    e.poll();
+    BOOST_TEST(completed == 2);
+    e.say_freed();
+    BOOST_TEST(completed == 3);
+    held.async_release(told(errc::not_owner)); // for good
+    BOOST_TEST(completed == 3);
+    e.poll();
+    BOOST_TEST(completed == 4);
+    BOOST_TEST(on_strand);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_client_and_an_executor_the_handler_is_called_in_the_call)
+{
+    core_fixture e;
+    const auto here = std::this_thread::get_id();
+    int completed = 0;
+    const auto told = [&](error_code code) {
+        ++completed;
+        BOOST_TEST(code == errc::not_owner);
+        BOOST_TEST((std::this_thread::get_id() == here));
+    };
+    lease().async_release(told);
+    BOOST_TEST(completed == 1);
+    lease nothing;
+    nothing.async_wait_lost(told);
+    BOOST_TEST(completed == 2);
+    lease moved = e.taken(e.spec("a"));
+    const lease held = std::move(moved);
+    moved.async_release(told); // NOLINT: it is what a moved-from lease does
+    BOOST_TEST(completed == 3);
+    nothing.async_release(asio::bind_executor(e.context.get_executor(), told));
+    BOOST_TEST(completed == 3);
+    e.poll();
+    BOOST_TEST(completed == 4);
 }
 
 BOOST_AUTO_TEST_CASE(a_release_that_fails_is_repeated)
