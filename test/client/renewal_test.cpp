@@ -5,6 +5,7 @@
 
 #include "fsm/keep_alive.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -374,6 +375,28 @@ BOOST_AUTO_TEST_CASE(what_expires_with_a_renewal_on_its_way_is_given_back)
         e.say_freed();
         check_idle(e);
     }
+}
+
+// A short lease must not make the renewals of long ones late.
+BOOST_AUTO_TEST_CASE(each_renewal_of_a_batch_is_waited_for_as_long_as_its_lease_allows)
+{
+    core_fixture e;
+    const lease brief = e.taken(e.spec("a", {.lease_time = 2s}));
+    const lease longer = e.taken(e.spec("b"));
+    e.disconnect();
+    e.connect(); // all are renewed at once
+    BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
+    BOOST_TEST_REQUIRE(e.store->renewals().front().locks.size() == 2u);
+    e.advance(4999ms);
+    const auto is_longer = [](const auto& each) { return each.name == "b"; };
+    auto late = e.seen->events(kind::renewal_late);
+    BOOST_TEST(late.size() >= 2u); // the brief one, until it is lost
+    BOOST_TEST(std::ranges::count_if(late, is_longer) == 0);
+    e.advance(1ms);
+    late = e.seen->events(kind::renewal_late);
+    BOOST_TEST(std::ranges::count_if(late, is_longer) == 1);
+    BOOST_TEST(!brief.valid());
+    BOOST_TEST(longer.valid());
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_that_does_not_renew_ends_when_its_time_has_passed)

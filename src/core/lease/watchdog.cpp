@@ -8,28 +8,30 @@
 
 namespace leasehold::detail {
 
-/// Renewals that were sent together.
+/// Renewals that were sent together. Each is waited for as long as its own lease allows.
 class watchdog::batch final : public timer, public boost::intrusive_ref_counter<batch>
 {
 public:
-    batch(watchdog& keeper, std::vector<ownership_ptr> members, clock::time_point sent)
-        : keeper_(keeper), members_(std::move(members)), sent_(sent)
-    {}
+    batch(watchdog& keeper, std::vector<ownership_ptr> held, clock::time_point sent)
+        : keeper_(keeper), sent_(sent)
+    {
+        members_.reserve(held.size());
+        for (ownership_ptr& each : held)
+            members_.emplace_back(std::move(each), sent);
+    }
 
     void send()
     {
         turn_context& r = keeper_.context_;
-        clock::duration limit = turn_context::request_limit;
         std::vector<renewal> renewals;
         renewals.reserve(members_.size());
-        for (const ownership_ptr& each : members_) {
-            const auto lease = each->spec->options.lease_time;
+        for (const member& each : members_) {
+            const ownership& held = *each.held;
             const auto entry = has(mutant::entry_renewed_as_owner) ? std::string_view()
-                                                                   : each->entry();
-            renewals.push_back({each->spec->name, each->owner, lease, entry});
-            limit = std::min<clock::duration>(limit, clock::duration(lease) / 4);
+                                                                   : held.entry();
+            renewals.push_back({held.spec->name, held.owner, held.spec->options.lease_time, entry});
         }
-        r.timers.schedule(*this, sent_ + limit);
+        schedule();
         r.locks().async_renew(
             renewals, [client = r.shared_from_this(), self = boost::intrusive_ptr<batch>(this)](
                           error_code failed, std::vector<renewal_result> results) {
@@ -38,12 +40,36 @@ public:
     }
 
 private:
+    struct member
+    {
+        member(ownership_ptr of, clock::time_point sent)
+            : held(std::move(of)),
+              limit(sent +
+                    std::min<clock::duration>(turn_context::request_limit,
+                                              clock::duration(held->spec->options.lease_time) / 4))
+        {}
+
+        ownership_ptr held;
+        clock::time_point limit; ///< The end of time when it was given up.
+
+        [[nodiscard]] bool given_up() const noexcept { return limit == clock::time_point::max(); }
+    };
+
+    void schedule()
+    {
+        auto first = clock::time_point::max();
+        for (const member& each : members_)
+            first = std::min(first, each.limit);
+        if (first != clock::time_point::max())
+            keeper_.context_.timers.schedule(*this, first);
+    }
+
     void answered(error_code failed, const std::vector<renewal_result>& results)
     {
         timer_queue::cancel(*this);
         const auto now = keeper_.context_.turn_time();
         for (std::size_t i = 0; i < members_.size(); ++i) {
-            ownership& each = *members_[i];
+            ownership& each = *members_[i].held;
             if (each.life.ended())
                 continue;
             const auto result = failed || i >= results.size() ? renewal_result::failed : results[i];
@@ -52,7 +78,7 @@ private:
                 keeper_.confirmed(each, sent_, now);
             else if (result == renewal_result::gone || has(mutant::unknown_is_lost))
                 keeper_.end(each, errc::lost);
-            else if (!given_up_)
+            else if (!members_[i].given_up())
                 keeper_.failed(each, failed ? failed : error_code(errc::store_refused), now);
         }
     }
@@ -60,17 +86,20 @@ private:
     void expired() override
     {
         // A late answer still counts: it is proof.
-        given_up_ = true;
         const auto now = keeper_.context_.turn_time();
-        for (const ownership_ptr& each : members_)
-            if (!each->life.ended())
-                keeper_.failed(*each, errc::outcome_unknown, now);
+        for (member& each : members_) {
+            if (now < each.limit)
+                continue;
+            each.limit = clock::time_point::max();
+            if (!each.held->life.ended())
+                keeper_.failed(*each.held, errc::outcome_unknown, now);
+        }
+        schedule();
     }
 
     watchdog& keeper_;
-    std::vector<ownership_ptr> members_;
+    std::vector<member> members_;
     clock::time_point sent_;
-    bool given_up_ = false;
 };
 
 void watchdog::start(ownership& held)
