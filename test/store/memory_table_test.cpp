@@ -1,5 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
+#include "store/memory/distinct_times.hpp"
 #include "store/memory/lock_table.hpp"
 
 #include <string>
@@ -148,4 +149,17 @@ BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_names_that_are_over)
         take(keep, std::to_string(i), "b", at(i * 1s), 1ms);
     BOOST_TEST((take(keep, "kept", "b", at(1000s)).result == outcome::held));
     BOOST_TEST(keep.names() == 1001u);
+}
+
+// Fences are told apart by the time when the counters are lost.
+BOOST_AUTO_TEST_CASE(no_two_readings_of_the_clock_are_the_same)
+{
+    distinct_times clock;
+    BOOST_TEST((clock.next(start) == start));
+    BOOST_TEST((clock.next(start) == start + 1us));
+    BOOST_TEST((clock.next(start) == start + 2us));
+    BOOST_TEST((clock.next(start + 1us) == start + 3us));
+    BOOST_TEST((clock.next(start + 1ms) == start + 1ms));
+    // Set back, it is followed.
+    BOOST_TEST((clock.next(start - 1h) == start - 1h));
 }

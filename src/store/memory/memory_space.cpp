@@ -40,8 +40,7 @@ memory::instant memory_space::state::now() const
     using std::chrono::microseconds;
     const auto wall = std::chrono::duration_cast<microseconds>(
         std::chrono::system_clock::now().time_since_epoch());
-    last_wall_ = wall == last_wall_ ? wall + microseconds(1) : wall;
-    return {ticks(), last_wall_};
+    return {ticks(), wall_.next(wall)};
 }
 
 acquire_reply memory_space::state::acquire(const acquire_request& request)

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_MEMORY_MEMORY_SPACE_STATE_HPP
 #define LEASEHOLD_SRC_STORE_MEMORY_MEMORY_SPACE_STATE_HPP
 
+#include "store/memory/distinct_times.hpp"
 #include "store/memory/lock_table.hpp"
 
 #include <leasehold/memory_store.hpp>
@@ -63,7 +64,7 @@ private:
 
     mutable std::mutex mutex_;
     memory::lock_table table_;
-    mutable std::chrono::microseconds last_wall_{};
+    mutable memory::distinct_times wall_;
     memory::name_map<std::vector<subscription>> watched_;
 };
 
