@@ -115,6 +115,24 @@ BOOST_AUTO_TEST_CASE(without_a_client_and_an_executor_the_handler_is_called_in_t
     BOOST_TEST(completed == 4);
 }
 
+// "Not the owner" is the last word only to a release that was sent after the acquire could run.
+BOOST_AUTO_TEST_CASE(a_late_not_owner_of_an_earlier_request_says_nothing_of_a_later_one)
+{
+    core_fixture e;
+    const auto op = e.lock("a");
+    op->cancel();
+    e.advance(1s);
+    e.fail_acquire(errc::outcome_unknown);
+    BOOST_TEST_REQUIRE(e.store->release_count() == 1u); // the acquire may run for 4 s more
+    e.advance(5s + 500ms);
+    BOOST_TEST_REQUIRE(e.store->release_count() == 2u);
+    e.store->complete_release(0, {}, {.result = left::not_owner, .receivers = 0});
+    e.poll();
+    BOOST_TEST(e.stats().orphans == 1u);
+    e.say_freed();
+    check_idle(e);
+}
+
 BOOST_AUTO_TEST_CASE(a_release_that_fails_is_repeated)
 {
     for (const errc each : {errc::store_unavailable, errc::store_refused, errc::outcome_unknown}) {

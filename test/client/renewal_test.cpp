@@ -399,6 +399,21 @@ BOOST_AUTO_TEST_CASE(each_renewal_of_a_batch_is_waited_for_as_long_as_its_lease_
     BOOST_TEST(longer.valid());
 }
 
+BOOST_AUTO_TEST_CASE(a_failure_is_counted_once)
+{
+    core_fixture e;
+    const lease held = e.taken(e.spec("a", {.lease_time = 8s, .renew_interval = 2s}));
+    while (e.store->renew_count() == 0)
+        e.advance(10ms);
+    e.advance(2s); // a quarter of the lease: given up
+    BOOST_TEST(e.stats().renewals_failed == 1u);
+    e.store->complete_renew(0, errc::outcome_unknown);
+    e.poll();
+    BOOST_TEST(e.stats().renewals_failed == 1u);
+    BOOST_TEST(e.seen->count(kind::renewal_late) == 1u);
+    BOOST_TEST(held.valid());
+}
+
 BOOST_AUTO_TEST_CASE(a_lease_that_does_not_renew_ends_when_its_time_has_passed)
 {
     core_fixture e;
