@@ -53,7 +53,10 @@ public:
 make_client_state(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
                   std::shared_ptr<observer> watching, std::unique_ptr<time_source> time);
 
-[[nodiscard]] std::unique_ptr<time_source> make_system_time();
+[[nodiscard]] LEASEHOLD_EXPORT std::unique_ptr<time_source> make_system_time();
+
+/// Its seed, or one of the operating system's.
+[[nodiscard]] LEASEHOLD_EXPORT std::uint64_t seed_of(const time_source& time);
 
 } // namespace leasehold::detail
 
