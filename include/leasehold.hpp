@@ -6,6 +6,7 @@
 #include <leasehold/client.hpp>
 #include <leasehold/clock.hpp>
 #include <leasehold/config.hpp>
+#include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/memory_store.hpp>

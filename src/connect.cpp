@@ -12,7 +12,8 @@ std::shared_ptr<store> make_store(const config& settings)
 {
     settings.validate();
     if (settings.store == config::kind::memory)
-        return make_memory_store(memory_space::shared(settings.memory_name));
+        return make_memory_store(
+            memory_space::shared(settings.memory_name, settings.fence_retention));
     return make_redis_store(settings);
 }
 

@@ -27,7 +27,7 @@ enum class errc
     no_quorum,         ///< Too few independent masters granted the lock.
     not_replicated,    ///< Too few replicas confirmed the lock; it was given back.
     wrong_type,        ///< The key holds a value that is not a lock.
-    invalid_name,      ///< The name is empty or longer than 4 KiB.
+    invalid_name,      ///< The name is empty, longer than 4 KiB, or begins with a reserved prefix.
     invalid_option,    ///< An option is outside its allowed range.
     invalid_url,       ///< The store's URL cannot be used.
     not_supported,     ///< The request is valid, but this version or this store cannot serve it.

@@ -4,6 +4,7 @@
 #include <leasehold/detail/export.hpp>
 #include <leasehold/store.hpp>
 
+#include <chrono>
 #include <memory>
 #include <string_view>
 
@@ -14,14 +15,19 @@ namespace leasehold {
 class LEASEHOLD_EXPORT memory_space
 {
 public:
-    memory_space();
+    /// How long a fence counter outlives its last grant: a name costs some 260 bytes until then.
+    static constexpr std::chrono::milliseconds default_retention = std::chrono::hours(24);
+
+    /// @param fence_retention `config::forever` (0) for counters that never expire.
+    explicit memory_space(std::chrono::milliseconds fence_retention = default_retention);
     ~memory_space();
     memory_space(const memory_space&) = delete;
     memory_space& operator=(const memory_space&) = delete;
 
     /// The space of this process that has that name; made at first use, kept while a client uses
-    /// it.
-    [[nodiscard]] static std::shared_ptr<memory_space> shared(std::string_view name = {});
+    /// it. Its retention is the longest that any of them asked for.
+    [[nodiscard]] static std::shared_ptr<memory_space> shared(
+        std::string_view name = {}, std::chrono::milliseconds fence_retention = default_retention);
 
     /// Deletes a lock, as `DEL` would: its holder loses it, nobody is told. False when there was
     /// none.

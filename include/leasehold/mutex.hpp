@@ -56,7 +56,8 @@ class mutex
 {
 public:
     /// @param locks   The client. It need not run yet, but before the first operation.
-    /// @param name    1 … 4096 bytes, any bytes. The key in the store.
+    /// @param name    1 … 4096 bytes, any bytes, but not beginning with `redisson_lock_token:`,
+    ///                where the fence counters of locks are. The key in the store.
     /// @param options How to acquire and hold.
     /// @throws boost::system::system_error `errc::invalid_name` or `errc::invalid_option`; `what()`
     /// names what is wrong.

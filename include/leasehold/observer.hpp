@@ -2,6 +2,7 @@
 #define LEASEHOLD_OBSERVER_HPP
 
 #include <leasehold/detail/export.hpp>
+#include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
 
 #include <chrono>
@@ -83,6 +84,11 @@ public:
 
     /// The store, or a partition of it, can be reached, for the first time or again.
     virtual void connected() noexcept {}
+
+    /// What is known of an error of the store: of each request that a server refused, whatever it
+    /// was for, and before `disconnected`, where the server said why.
+    /// @param details Which server, which key, and the server's own words. Valid during the call.
+    virtual void store_error(error_code /*code*/, const diagnostics& /*details*/) noexcept {}
 
     /// The store, or a partition of it, cannot be reached; called again when a newer reason is
     /// known.

@@ -2,6 +2,7 @@
 #define LEASEHOLD_STORE_HPP
 
 #include <leasehold/detail/export.hpp>
+#include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -9,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -61,6 +63,9 @@ struct acquire_reply
     std::uint32_t fences = 0;
     std::uint64_t first_fence = 0;
     std::chrono::milliseconds remaining{};
+    /// With an error: what is known of it. May be null; never set with success, which costs
+    /// nothing.
+    std::shared_ptr<const diagnostics> details{};
 };
 
 /// One lock to be prolonged: its time to live becomes the larger of what is left and `lease`.
@@ -99,6 +104,10 @@ struct release_reply
     outcome result = outcome::not_owner;
     std::uint64_t receivers = 0; ///< When freed: how many watchers of all processes were told, this
                                  ///< client included.
+    /// False when others may wait that cannot be told or counted: this user may not publish, or may
+    /// not subscribe and so others of it neither, or the store was made without wake-ups.
+    bool receivers_known = true;
+    std::shared_ptr<const diagnostics> details{}; ///< As in `acquire_reply`.
 };
 
 /// What can be reached or not as a whole: a server, a shard. A store with one server has one, 0.
@@ -147,6 +156,16 @@ public:
     /// reason. Names of other partitions are not affected.
     virtual void on_disconnected(store_partition partition, error_code why) = 0;
 
+    /// What is known of an error: of a request that a server refused, before its handler is called,
+    /// and of a reason, before `on_disconnected` is called with it. For logs; nothing depends on
+    /// it.
+    virtual void on_error(store_partition partition, error_code code, const diagnostics& details)
+    {
+        static_cast<void>(partition);
+        static_cast<void>(code);
+        static_cast<void>(details);
+    }
+
 protected:
     ~store_listener() = default;
 };
@@ -179,8 +198,8 @@ protected:
 ///    (busy, loading, read-only, full).
 ///  - `errc::outcome_unknown`: the request was handed over and the answer never came. It may have
 ///    run, or still run.
-///  - `errc::wrong_type`, `errc::permission_denied`, `errc::not_supported`, `errc::invalid_name`:
-///    not executed, and trying again does not help.
+///  - `errc::wrong_type`, `errc::permission_denied`, `errc::not_supported`, `errc::invalid_name`,
+///    `errc::invalid_option`: not executed, and trying again does not help.
 /// @par What must be atomic
 /// Each request is one atomic step. All are idempotent for the same owner and entry: an acquire
 /// that runs twice counts once and takes no second fence that could be mistaken for another's; a

@@ -85,6 +85,12 @@ std::string problem_of_times(const config& c)
         if (!text.empty())
             return text;
     }
+    return {};
+}
+
+std::string problem_of_retention(const config& c)
+{
+    using namespace std::chrono_literals;
     constexpr milliseconds decade = std::chrono::days(3653);
     if (c.fence_retention != config::forever &&
         (c.fence_retention < 1s || c.fence_retention > decade))
@@ -98,11 +104,12 @@ std::string problem_of_times(const config& c)
 std::string problem_of(const config& c)
 {
     if (c.store == config::kind::memory)
-        return {};
+        return problem_of_retention(c);
     // A negative number in some clients' tables, and in the servers.
     if (c.database > 0x7fffffff)
         return wrong("database", std::to_string(c.database), "0 to 2147483647");
-    for (const auto& check : {problem_of_place, problem_of_sentinel, problem_of_times}) {
+    for (const auto& check :
+         {problem_of_place, problem_of_sentinel, problem_of_times, problem_of_retention}) {
         if (std::string text = check(c); !text.empty())
             return text;
     }

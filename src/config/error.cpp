@@ -17,7 +17,7 @@ const char* text(errc e) noexcept
     case errc::no_quorum: return "too few lock servers granted the lock";
     case errc::not_replicated: return "too few replicas confirmed the lock";
     case errc::wrong_type: return "the key holds a value that is not a lock";
-    case errc::invalid_name: return "invalid lock name: 1 to 4096 bytes are allowed";
+    case errc::invalid_name: return "invalid lock name";
     case errc::invalid_option: return "a lock option is outside its allowed range";
     case errc::invalid_url: return "invalid store URL";
     case errc::not_supported: return "not supported yet";

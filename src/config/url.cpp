@@ -190,6 +190,8 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
                     const std::string& value)
 {
     const bool sentinel = scheme == "redis+sentinel";
+    if (scheme == "memory" && name != "fence_retention")
+        refuse("parameter", name, "fence_retention");
     if (name == "timeout")
         to.timeout = read_milliseconds(name, value);
     else if (name == "health_check")
@@ -284,11 +286,12 @@ config read_memory(const pieces& given)
 {
     if (given.has_authority)
         refuse("URL of kind memory: has a '//', must be memory: and a name");
-    if (!given.query.empty())
-        refuse("URL of kind memory: has parameters, must be memory: and a name");
     config result;
     result.store = config::kind::memory;
     result.memory_name = decode(given.path, "name");
+    read_parameters(result, given.scheme, given.query);
+    if (const std::string wrong = problem_of(result); !wrong.empty())
+        refuse(wrong);
     return result;
 }
 

@@ -221,6 +221,11 @@ void client_state::on_disconnected(store_partition partition, error_code why)
     });
 }
 
+void client_state::on_error(store_partition, error_code code, const diagnostics& details)
+{
+    turn([&] { tell([&](observer& o) { o.store_error(code, details); }); });
+}
+
 void client_state::no_more_locks() noexcept
 {
     phase_.store(phase::stopping, std::memory_order_release);

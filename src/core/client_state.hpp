@@ -76,6 +76,7 @@ private:
     void on_hint(std::string_view name) override;
     void on_connected(store_partition) override;
     void on_disconnected(store_partition, error_code why) override;
+    void on_error(store_partition, error_code code, const diagnostics& details) override;
     void on_context_end() noexcept override;
     void on_turn_end() override;
     void on_turn_failed() noexcept override;

@@ -138,6 +138,11 @@ BOOST_AUTO_TEST_CASE(through_sentinels)
 BOOST_AUTO_TEST_CASE(in_this_process)
 {
     BOOST_TEST((config("memory:").store == config::kind::memory));
+    BOOST_TEST((config("memory:").fence_retention == 24h));
+    const config c("memory:a?fence_retention=60");
+    BOOST_TEST(c.memory_name == "a");
+    BOOST_TEST((c.fence_retention == 60s));
+    BOOST_TEST((config("memory:?fence_retention=forever").fence_retention == config::forever));
     BOOST_TEST(config("memory:").memory_name.empty());
     BOOST_TEST(config("memory:a%2Fb").memory_name == "a/b");
     config("memory:").validate();
@@ -183,7 +188,9 @@ BOOST_AUTO_TEST_CASE(an_error_names_the_part_its_value_and_what_is_allowed)
     refused("redis+sentinel://h1,/master", errc::invalid_url, {"host"});
     refused("redis+sentinel://h1/master/x", errc::invalid_url, {"database", "'x'"});
     refused("memory://name", errc::invalid_url, {"memory:"});
-    refused("memory:name?timeout=100", errc::invalid_url, {"parameters"});
+    refused("memory:name?timeout=100", errc::invalid_url, {"timeout", "fence_retention"});
+    refused("memory:?fence_retention=0", errc::invalid_url, {"fence_retention", "forever"});
+    refused("memory:?fence_retention=400000000", errc::invalid_url, {"fence_retention", "forever"});
 }
 
 BOOST_AUTO_TEST_CASE(an_error_shows_no_password)

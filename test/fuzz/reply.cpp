@@ -209,7 +209,7 @@ private:
         redis_store::readiness_check readiness_check;
         boost::redis::any_adapter adapter = readiness_check.adapter();
         message time;
-        for (int answers = 0; answers < 4; ++answers) {
+        for (std::size_t i = 0; i < redis_store::readiness_check::commands; ++i) {
             for (;;) {
                 const auto got = stream_.read(&adapter, ignored_);
                 if (got == server_stream::result::broken ||
@@ -223,7 +223,7 @@ private:
         const auto told = readiness_check.server_us();
         const auto parts = numbers(time, 2);
         require(!told || (parts && is_time(*told)), "a time that is none");
-        if (readiness_check.refused())
+        if (readiness_check.result().code)
             return lose();
         if (observer_ != nullptr)
             observer_->on_up(told);
@@ -398,13 +398,15 @@ private:
     {
         const auto said = last_numbers(r, 0, 2);
         if (r.failed)
-            return require(closed_ || !said || (*said)[0] < 0 || (*said)[0] > 2 || (*said)[1] < 0,
+            return require(closed_ || !said || (*said)[0] < 0 || (*said)[0] > 2 ||
+                               (*said)[1] < ((*said)[0] == 1 ? -1 : 0),
                            "an answer is not understood");
         require(said.has_value(), "an answer out of nothing");
         const bool as_said = r.released.result == left_t::freed  ? (*said)[0] == 1
                              : r.released.result == left_t::left ? (*said)[0] == 2
                                                                  : (*said)[0] == 0;
-        require(as_said && (*said)[1] >= 0, "another answer than was given");
+        require(as_said && (*said)[1] >= -1, "another answer than was given");
+        require(r.released.receivers_known || r.released.receivers == 0, "receivers from nowhere");
     }
 
     static void check_renewal(const request& r)

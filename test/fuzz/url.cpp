@@ -70,8 +70,12 @@ std::string host(const config::address& at)
 // the parser does.
 std::string write(const config& c)
 {
+    const std::string retention = "fence_retention=" +
+                                  (c.fence_retention == config::forever
+                                       ? "forever"
+                                       : std::to_string(c.fence_retention.count() / 1000));
     if (c.store == config::kind::memory)
-        return "memory:" + encoded(c.memory_name);
+        return "memory:" + encoded(c.memory_name) + '?' + retention;
     const bool sentinel = c.store == config::kind::sentinel;
     const bool local = !c.unix_socket.empty();
     std::string url = sentinel ? "redis+sentinel://"
@@ -89,9 +93,7 @@ std::string write(const config& c)
                     : '/' + database;
     url += "?timeout=" + std::to_string(c.timeout.count()) +
            "&health_check=" + std::to_string(c.health_check.count()) +
-           "&reconnect=" + std::to_string(c.reconnect.count()) + "&fence_retention=";
-    url += c.fence_retention == config::forever ? "forever"
-                                                : std::to_string(c.fence_retention.count() / 1000);
+           "&reconnect=" + std::to_string(c.reconnect.count()) + '&' + retention;
     if (local)
         url += "&db=" + database;
     if (c.tls)

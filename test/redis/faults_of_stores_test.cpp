@@ -408,6 +408,55 @@ BOOST_AUTO_TEST_CASE(row_20_not_allowed)
     BOOST_TEST((guest.lock(stock, long_leases()).code == errc::permission_denied));
 }
 
+// Callers without a limit waited for ever.
+BOOST_AUTO_TEST_CASE(row_20_never_served)
+{
+    const auto told = [](const redis_server& server, const config& where, errc code,
+                         const std::string& words) {
+        client_thread user(where);
+        BOOST_TEST((user.lock(stock, long_leases()).code == code));
+        const auto errors = user.seen().events(kind::store_error);
+        BOOST_TEST_REQUIRE(!errors.empty());
+        BOOST_TEST((errors.front().code == code));
+        BOOST_TEST_CONTEXT(errors.front().name)
+        {
+            BOOST_TEST((errors.front().name.find(words) != std::string::npos));
+            BOOST_TEST((errors.front().name.find(server.socket()) != std::string::npos));
+        }
+    };
+    {
+        redis_server server;
+        config where = at(server);
+        where.database = 16;
+        told(server, where, errc::invalid_option, "DB index is out of range");
+    }
+    redis_server server({"--rename-command", "PEXPIRE", ""});
+    told(server, at(server), errc::not_supported, "PEXPIRE");
+}
+
+// What is not said to be gone is not lost.
+BOOST_AUTO_TEST_CASE(row_20_a_right_is_taken_away_and_given_back)
+{
+    redis_server server;
+    client_thread holder(server);
+    lock_options options = leases_of(30s);
+    options.renew_interval = 50ms;
+    taken held = holder.lock(stock, options);
+    BOOST_TEST_REQUIRE(!held.code);
+    resp_client store = server.connect();
+    store.done({"ACL", "SETUSER", "default", "-pexpire"});
+    holder.seen().wait_for(kind::renewal_late);
+    BOOST_TEST(held.held.valid());
+    BOOST_TEST((holder.seen().events(kind::renewal_late).front().code == errc::permission_denied));
+    BOOST_TEST((holder.seen().events(kind::store_error).front().name.find("key 'stock'") !=
+                std::string::npos));
+    client_thread other(server);
+    BOOST_TEST((other.lock("free", long_leases()).code == errc::permission_denied));
+    store.done({"ACL", "SETUSER", "default", "+pexpire"});
+    goes_on(holder, held.held);
+    BOOST_TEST(!holder.release(std::move(held.held)));
+}
+
 BOOST_AUTO_TEST_CASE(row_22_wrong_type)
 {
     redis_server server;

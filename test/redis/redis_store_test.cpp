@@ -2,6 +2,7 @@
 
 #include "support/counting_listener.hpp"
 #include "support/fault_proxy.hpp"
+#include "support/port.hpp"
 #include "support/redis_application.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
@@ -14,6 +15,7 @@
 #include <boost/redis/resp3/parser.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <string>
 #include <thread>
@@ -118,6 +120,14 @@ struct client_of
 release_request leave(std::string_view name, std::string_view owner)
 {
     return {.name = name, .owner = owner, .entry = {}};
+}
+
+std::string lowered(std::string_view text)
+{
+    std::string result(text);
+    for (char& c : result)
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return result;
 }
 
 constexpr bool both[] = {false, true};
@@ -345,11 +355,199 @@ BOOST_AUTO_TEST_CASE(a_key_of_another_type_is_told_and_left_alone)
     const renewal one[] = {{"lock", "a:1", 10s}};
     BOOST_TEST((c.session.renew(one).reply.at(0) == renewal_result::gone));
     BOOST_TEST(lab.command({"GET", "lock"}) == "text");
+    const auto words = [&](std::string_view name) {
+        const auto refused = c.session.acquire(take(name, "a:1"));
+        BOOST_TEST((refused.code == errc::wrong_type));
+        return refused.reply.details ? refused.reply.details->server_message : "";
+    };
+    BOOST_TEST(words("lock").starts_with("WRONGTYPE the key lock holds string, a lock is a hash"));
 
-    lab.command({"SET", "redisson_lock_token:{other}", "text"});
-    BOOST_TEST((c.session.acquire(take("other", "a:1")).code == errc::wrong_type));
+    const std::string counter = "redisson_lock_token:{other}";
+    lab.command({"SET", counter, "text"});
+    BOOST_TEST(words("other").starts_with("WRONGTYPE the key " + counter + " holds no fence"));
+    lab.command({"DEL", counter});
+    lab.command({"RPUSH", counter, "1"});
+    BOOST_TEST(words("other").starts_with("WRONGTYPE the key " + counter + " holds list"));
+    // Who may not ask for the type is told as much as there is.
+    lab.command({"ACL", "SETUSER", "default", "-type"});
+    BOOST_TEST(words("other").starts_with("WRONGTYPE the key " + counter + " holds another type"));
     BOOST_TEST(lab.command({"EXISTS", "other"}) == "0");
     BOOST_TEST(c.session.disconnected == 0);
+}
+
+// Each of these a later try cannot mend: it is told at once, and in the server's words.
+BOOST_AUTO_TEST_CASE(what_a_server_never_serves_is_told_at_once)
+{
+    struct row
+    {
+        std::vector<std::string> options;
+        resp_client::words command; ///< First, if any.
+        std::uint32_t database;
+        errc code;
+        const char* words;
+    };
+    const auto without = [](const char* command) {
+        return row{{"--rename-command", command, ""}, {}, 0, errc::not_supported, command};
+    };
+    const auto forbidden = [](const char* command) {
+        return row{{},
+                   {"ACL", "SETUSER", "default", '-' + std::string(command)},
+                   0,
+                   errc::permission_denied,
+                   command};
+    };
+    const reserved_port bus;
+    const std::vector<std::string> cluster{"--cluster-enabled", "yes", "--cluster-port",
+                                           std::to_string(bus.number())};
+    const row rows[] = {
+        {{}, {}, 16, errc::invalid_option, "DB index is out of range"},
+        {{"--databases", "1"}, {}, 1, errc::invalid_option, "DB index is out of range"},
+        {cluster, {}, 0, errc::not_supported, "Redis Cluster"},
+        {cluster, {}, 1, errc::not_supported, "cluster"},
+        without("EVALSHA"),
+        without("HELLO"),
+        without("TIME"),
+        without("PTTL"),
+        without("PEXPIRE"),
+        without("HSET"),
+        without("HDEL"),
+        without("DEL"),
+        forbidden("evalsha"),
+        forbidden("time"),
+        forbidden("pttl"),
+        forbidden("pexpire"),
+        forbidden("hset"),
+        forbidden("hincrby"),
+        forbidden("get"),
+        forbidden("select"),
+    };
+    for (const row& each : rows)
+        BOOST_TEST_CONTEXT(each.words)
+        {
+            own_lab lab(each.options);
+            if (!each.command.empty())
+                BOOST_TEST(lab.command(each.command) == "OK");
+            config where = at(lab.server);
+            where.database = each.database;
+            if (each.words == std::string_view("select"))
+                where.database = 1;
+            asio::io_context context;
+            store_session session(context, make_redis_store(where));
+            run_until(context, [&] { return session.disconnected > 0; });
+            BOOST_TEST((session.why == each.code));
+            BOOST_TEST(session.connected == 0);
+            const auto refused = session.acquire(take("lock", "a:1"));
+            BOOST_TEST((refused.code == each.code));
+            BOOST_REQUIRE(refused.reply.details);
+            const diagnostics& more = *refused.reply.details;
+            BOOST_TEST(more.server == lab.server.socket());
+            BOOST_TEST(more.key == "lock");
+            BOOST_TEST_CONTEXT(more.server_message)
+            BOOST_TEST(
+                (lowered(more.server_message).find(lowered(each.words)) != std::string::npos));
+            const renewal one[] = {{"lock", "a:1", 10s}};
+            BOOST_TEST((session.renew(one).code == each.code));
+            BOOST_TEST((session.release(leave("lock", "a:1")).code == each.code));
+        }
+}
+
+// A borrowed connection is asked the same, and again until the reason has gone.
+BOOST_AUTO_TEST_CASE(what_was_forbidden_and_is_allowed_later)
+{
+    for (const bool borrowed : both) {
+        const auto lab = make_lab(borrowed);
+        lab->command({"ACL", "SETUSER", "default", "-pexpire"});
+        asio::io_context context;
+        store_session session(context, lab->make_store());
+        run_until(context, [&] { return session.disconnected > 0; });
+        BOOST_TEST((session.why == errc::permission_denied));
+        BOOST_TEST(lab->command({"DBSIZE"}) == "0"); // asking leaves nothing behind
+        lab->command({"ACL", "SETUSER", "default", "+pexpire"});
+        session.wait_until_connected();
+        BOOST_TEST((session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+    }
+}
+
+// The right goes while a lock is held: what is not said to be gone is not gone.
+BOOST_AUTO_TEST_CASE(a_right_that_is_taken_away_in_the_middle)
+{
+    for (const bool borrowed : both) {
+        for (const char* right : {"pexpire", "pttl", "evalsha"}) {
+            const auto lab = make_lab(borrowed);
+            client_of c(*lab);
+            BOOST_REQUIRE(
+                (c.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+            lab->command({"ACL", "SETUSER", "default", '-' + std::string(right)});
+            BOOST_TEST_CONTEXT(right)
+            {
+                const renewal one[] = {{"lock", "a:1", 60s}};
+                const auto renewed = c.session.renew(one);
+                BOOST_TEST((renewed.code == errc::permission_denied));
+                BOOST_TEST((renewed.reply.at(0) == renewal_result::failed));
+                BOOST_TEST(
+                    (c.session.acquire(take("other", "a:2")).code == errc::permission_denied));
+                BOOST_TEST(lab->command({"EXISTS", "other"}) == "0");
+                lab->command({"ACL", "SETUSER", "default", '+' + std::string(right)});
+                BOOST_TEST((c.session.renew(one).reply.at(0) == renewal_result::renewed));
+            }
+        }
+    }
+}
+
+// Only those locks are refused that this user may not touch.
+BOOST_AUTO_TEST_CASE(a_renewal_that_fails_for_one_lock_does_not_for_the_others)
+{
+    own_lab lab;
+    client_of c(lab);
+    for (const char* name : {"mine:1", "mine:2", "mine:3"})
+        BOOST_REQUIRE((c.session.acquire(take(name, "a:1")).reply.result == granted_t::granted));
+    lab.command({"SET", "mine:2", "text"});
+    const renewal some[] = {{"mine:1", "a:1", 60s}, {"mine:2", "a:1", 60s}, {"mine:3", "a:1", 60s}};
+    const auto renewed = c.session.renew(some);
+    BOOST_TEST((renewed.reply == std::vector{renewal_result::renewed, renewal_result::gone,
+                                             renewal_result::renewed}));
+    lab.command({"CONFIG", "SET", "maxmemory", "1"});
+    BOOST_TEST((c.session.renew(some).reply.at(0) == renewal_result::renewed));
+}
+
+// A re-entry that was not counted leaves no mark, which would keep the lock from being freed.
+BOOST_AUTO_TEST_CASE(a_reentry_that_is_refused_leaves_nothing)
+{
+    own_lab lab;
+    client_of c(lab);
+    BOOST_REQUIRE((c.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+    lab.command({"ACL", "SETUSER", "default", "-hincrby"});
+    BOOST_TEST((c.session.acquire(again("lock", "a:1", "a:2")).code == errc::permission_denied));
+    BOOST_TEST(lab.command({"HLEN", "lock"}) == "1");
+    BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
+}
+
+// Who was not told may wait all the same.
+BOOST_AUTO_TEST_CASE(receivers_are_known_only_to_who_may_tell_and_hear)
+{
+    own_lab lab;
+    const auto known = [&](store_session& s) {
+        BOOST_REQUIRE((s.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+        const auto left = s.release(leave("lock", "a:1"));
+        BOOST_TEST((left.reply.result == left_t::freed));
+        return left.reply.receivers_known;
+    };
+    {
+        client_of c(lab);
+        BOOST_TEST(known(c.session));
+        lab.command({"ACL", "SETUSER", "default", "-publish"});
+        BOOST_TEST(!known(c.session));
+        lab.command({"ACL", "SETUSER", "default", "+publish", "-subscribe"});
+        BOOST_TEST(known(c.session)); // as far as this client has found out
+        c.session.watch("lock");
+        run_until(c.context, [&] { return !known(c.session); });
+        lab.command({"ACL", "SETUSER", "default", "+subscribe"});
+    }
+    redis_application application(lab.server.socket());
+    asio::io_context context;
+    store_session without(context, make_redis_store(application.connection()));
+    without.wait_until_connected();
+    BOOST_TEST(!known(without));
 }
 
 // S3: without memory nothing new is locked, but what is held is kept and given back.
@@ -386,10 +584,12 @@ BOOST_AUTO_TEST_CASE(a_user_that_may_not_run_scripts_is_told)
 {
     own_lab lab;
     lab.command({"ACL", "SETUSER", "default", "-eval", "-evalsha"});
-    client_of c(lab);
-    BOOST_TEST((c.session.acquire(take("lock", "a:1")).code == errc::permission_denied));
+    asio::io_context context;
+    store_session session(context, lab.make_store());
+    run_until(context, [&] { return session.disconnected > 0; });
+    BOOST_TEST((session.acquire(take("lock", "a:1")).code == errc::permission_denied));
     const renewal one[] = {{"lock", "a:1", 60s}};
-    const auto renewed = c.session.renew(one);
+    const auto renewed = session.renew(one);
     BOOST_TEST((renewed.code == errc::permission_denied));
     BOOST_TEST((renewed.reply.at(0) == renewal_result::failed));
 }

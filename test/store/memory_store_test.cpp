@@ -3,6 +3,9 @@
 #include "support/counting_listener.hpp"
 #include "support/store_contract.hpp"
 
+#include "store/memory/memory_space_state.hpp"
+
+#include <leasehold/client.hpp>
 #include <leasehold/memory_store.hpp>
 
 #include <atomic>
@@ -40,6 +43,25 @@ BOOST_AUTO_TEST_CASE(a_space_is_shared_by_name_as_long_as_it_is_used)
     BOOST_TEST(gone.expired());
     const auto user = make_memory_store(memory_space::shared("three"));
     BOOST_TEST(memory_space::shared("three") != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_space_keeps_fences_for_as_long_as_any_client_asks)
+{
+    const auto retention = [](memory_space& of) { return of.get().retention(); };
+    const auto space = memory_space::shared("kept", 60s);
+    BOOST_TEST((retention(*space) == 60s));
+    BOOST_TEST(memory_space::shared("kept", 30s) == space);
+    BOOST_TEST((retention(*space) == 60s));
+    BOOST_TEST(memory_space::shared("kept") == space);
+    BOOST_TEST((retention(*space) == 24h));
+    BOOST_TEST(memory_space::shared("kept", 0s) == space);
+    BOOST_TEST((retention(*space) == 0s));
+    BOOST_TEST(memory_space::shared("kept") == space);
+    BOOST_TEST((retention(*space) == 0s));
+
+    asio::io_context context;
+    const client used(context, "memory:url?fence_retention=5");
+    BOOST_TEST((retention(*memory_space::shared("url", 1s)) == 5s));
 }
 
 BOOST_AUTO_TEST_CASE(an_operator_sees_and_deletes_locks)

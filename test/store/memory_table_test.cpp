@@ -125,6 +125,12 @@ BOOST_AUTO_TEST_CASE(a_fence_is_kept_for_its_retention)
     const auto first = take(for_ever, "n", "a", {start, start + 1h}).first_fence;
     BOOST_TEST((take(for_ever, "n", "b", at(-1h)).result == outcome::held));
     BOOST_TEST(take(for_ever, "n", "b", {start + 87600h, start}).first_fence == first + 1);
+
+    // What was to expire is kept from then on.
+    lock_table later(10s);
+    const auto limited = take(later, "n", "a", {start, start + 1h}).first_fence;
+    later.set_retention(0ms);
+    BOOST_TEST(take(later, "n", "b", at(1h)).first_fence == limited + 1);
 }
 
 BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_names_that_are_over)

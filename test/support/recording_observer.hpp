@@ -29,6 +29,7 @@ public:
         renewal_late,
         lost,
         released,
+        store_error,
         connected,
         disconnected,
     };
@@ -115,6 +116,10 @@ public:
     void released(std::string_view name, std::uint64_t fence, duration held) noexcept override
     {
         add({kind::released, std::string(name), fence, {}, held});
+    }
+    void store_error(error_code code, const diagnostics& details) noexcept override
+    {
+        add({kind::store_error, details.to_string(), 0, code});
     }
     void connected() noexcept override { add({kind::connected, {}, 0, {}}); }
     void disconnected(error_code why) noexcept override { add({kind::disconnected, {}, 0, why}); }

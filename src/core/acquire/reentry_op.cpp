@@ -123,7 +123,7 @@ void reentry_op::connected()
 void reentry_op::disconnected(error_code why)
 {
     last_error_ = why;
-    if (why == errc::permission_denied || (once_ && !under_way_))
+    if (why == condition::bad_request || (once_ && !under_way_))
         fail(why);
 }
 

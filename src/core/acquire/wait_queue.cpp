@@ -186,7 +186,7 @@ void wait_queue::connected()
 void wait_queue::disconnected(error_code why)
 {
     last_error_ = why;
-    if (why == errc::permission_denied)
+    if (why == condition::bad_request)
         fail_all(why);
     else if (!under_way_)
         fail_once(why);

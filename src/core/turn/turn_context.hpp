@@ -138,14 +138,14 @@ public:
     }
 
     /// Why nobody is to wait for a connection; no error where one is there, or may come. `once`:
-    /// one try does not wait. Refused credentials are told by the store once: who comes later is
-    /// told the same.
+    /// one try does not wait. What trying again cannot help is told by the store once: who comes
+    /// later is told the same.
     [[nodiscard]] error_code refusal(std::string_view name, bool once) const noexcept
     {
         if (!reach_.any())
             return {};
         const error_code trouble = reach_.trouble(store_->partition_of(name));
-        return once || trouble == errc::permission_denied ? trouble : error_code();
+        return once || trouble == condition::bad_request ? trouble : error_code();
     }
 
     /// True when anybody is told of what happens.

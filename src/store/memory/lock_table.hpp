@@ -47,6 +47,10 @@ public:
         : retention_(fence_retention)
     {}
 
+    /// Of the grants from now on.
+    void set_retention(milliseconds fence_retention) noexcept { retention_ = fence_retention; }
+    [[nodiscard]] milliseconds retention() const noexcept { return retention_; }
+
     lock_table(const lock_table& other);
     lock_table& operator=(const lock_table& other);
 

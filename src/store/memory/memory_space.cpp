@@ -88,6 +88,20 @@ bool memory_space::state::erase(std::string_view name)
     return table_.erase(name, now());
 }
 
+void memory_space::state::keep_fences(std::chrono::milliseconds at_least)
+{
+    const std::scoped_lock lock(mutex_);
+    const std::chrono::milliseconds now = table_.retention();
+    const bool for_ever = now.count() <= 0 || at_least.count() <= 0;
+    table_.set_retention(for_ever ? std::chrono::milliseconds(0) : std::max(now, at_least));
+}
+
+std::chrono::milliseconds memory_space::state::retention() const
+{
+    const std::scoped_lock lock(mutex_);
+    return table_.retention();
+}
+
 void memory_space::state::clear()
 {
     const std::scoped_lock lock(mutex_);
@@ -134,19 +148,24 @@ void memory_space::state::post_hint(const subscription& to, std::string_view nam
     });
 }
 
-memory_space::memory_space() : state_(std::make_unique<state>()) {}
+memory_space::memory_space(std::chrono::milliseconds fence_retention)
+    : state_(std::make_unique<state>(fence_retention))
+{}
 
 memory_space::~memory_space() = default;
 
-std::shared_ptr<memory_space> memory_space::shared(std::string_view name)
+std::shared_ptr<memory_space> memory_space::shared(std::string_view name,
+                                                   std::chrono::milliseconds fence_retention)
 {
     registry& all = the_registry();
     const std::scoped_lock lock(all.mutex);
     if (const auto found = all.spaces.find(name); found != all.spaces.end())
-        if (std::shared_ptr<memory_space> space = found->second.lock())
+        if (std::shared_ptr<memory_space> space = found->second.lock()) {
+            space->get().keep_fences(fence_retention);
             return space;
+        }
     boost::unordered::erase_if(all.spaces, [](const auto& each) { return each.second.expired(); });
-    auto space = std::make_shared<memory_space>();
+    auto space = std::make_shared<memory_space>(fence_retention);
     all.spaces.insert_or_assign(std::string(name), space);
     return space;
 }

@@ -33,6 +33,12 @@ protected:
 struct memory_space::state
 {
 public:
+    explicit state(std::chrono::milliseconds fence_retention) : table_(fence_retention) {}
+
+    /// From now on, if that is longer.
+    void keep_fences(std::chrono::milliseconds at_least);
+    std::chrono::milliseconds retention() const;
+
     acquire_reply acquire(const acquire_request& request);
     std::vector<renewal_result> renew(std::span<const renewal> renewals);
     release_reply release(const release_request& request);

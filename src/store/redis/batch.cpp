@@ -140,6 +140,13 @@ void batch::repeat(const batch& from, command& asked)
     added.attempts = asked.attempts + 1;
 }
 
+std::string_view batch::key_of(const command& asked) const
+{
+    std::vector<std::string_view> words;
+    split(request.payload().substr(asked.begin, asked.end - asked.begin), words);
+    return words.size() > 3 ? words[3] : std::string_view();
+}
+
 void batch::clear()
 {
     request.clear();

@@ -83,6 +83,9 @@ public:
     /// Adds a command of another batch again, whose script the server did not have.
     void repeat(const batch& from, command& asked);
 
+    /// The lock that a command is about, the first of several.
+    std::string_view key_of(const command& asked) const;
+
     void clear();
 
     /// Destroys the handlers; the commands may still be under way.

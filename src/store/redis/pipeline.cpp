@@ -92,11 +92,36 @@ void pipeline::on_fork() noexcept
     on_context_end();
 }
 
+pipeline::details_ptr pipeline::details(std::string_view key, std::string_view said) const
+{
+    const auto made = std::make_shared<diagnostics>();
+    if (transport_)
+        made->server = transport_->server();
+    made->key = key;
+    made->server_message = said;
+    return made;
+}
+
+// Of a command that failed. The listener hears what a server refused; what no server answered is
+// told with the end of the connection.
+pipeline::details_ptr pipeline::explain(const batch& from, const command& asked, error_code code)
+{
+    const std::string& said = asked.answer.error;
+    const auto result = details(from.key_of(asked), said.empty() ? down_words_ : said);
+    if (!said.empty() && listener_ != nullptr)
+        listener_->on_error(0, code, *result);
+    return result;
+}
+
 template <class Handler, class Reply>
-void pipeline::refuse(Handler handler, Reply reply)
+void pipeline::refuse(Handler handler, Reply reply, std::string_view key)
 {
     if (!home_)
         return;
+    if constexpr (requires { reply.details; })
+        reply.details = details(key, down_words_);
+    else
+        static_cast<void>(key);
     home_->post(
         [handler = std::move(handler), code = down_reason_, reply = std::move(reply)]() mutable {
             std::move(handler)(code, std::move(reply));
@@ -106,7 +131,7 @@ void pipeline::refuse(Handler handler, Reply reply)
 void pipeline::acquire(const acquire_request& request, store::acquire_handler handler)
 {
     if (!open_for_requests())
-        return refuse(std::move(handler), acquire_reply{});
+        return refuse(std::move(handler), acquire_reply{}, request.name);
     next().acquire(request, time_.limit(local_time_->now(), request.budget), fence_retention_,
                    std::move(handler));
     flush_first();
@@ -115,7 +140,7 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
 void pipeline::release(const release_request& request, store::release_handler handler)
 {
     if (!open_for_requests())
-        return refuse(std::move(handler), release_reply{});
+        return refuse(std::move(handler), release_reply{}, request.name);
     next().release(request, std::move(handler));
     flush_first();
 }
@@ -220,20 +245,25 @@ void pipeline::on_up(std::optional<std::int64_t> server_us)
     if (std::exchange(up_, true) || listener_ == nullptr)
         return;
     told_reason_ = {};
+    down_words_.clear();
     listener_->on_connected(0);
 }
 
-void pipeline::on_down(error_code why)
+void pipeline::on_down(error_code why, std::string_view said)
 {
     const bool was_up = std::exchange(up_, false);
     // Callers are told the reason, so it is one of this library's; of the transport's many errors
     // none asks for anything else.
-    down_reason_ = why == errc::permission_denied || why == errc::store_refused
+    down_reason_ = why == condition::bad_request || why == errc::store_refused
                        ? why
                        : errc::store_unavailable;
+    down_words_ = said;
     if ((was_up || down_reason_ != told_reason_) && listener_ != nullptr) {
         told_reason_ = down_reason_;
-        listener_->on_disconnected(0, down_reason_);
+        if (!said.empty())
+            listener_->on_error(0, down_reason_, *details({}, said));
+        if (listener_ != nullptr)
+            listener_->on_disconnected(0, down_reason_);
     }
     fail_waiting();
 }
@@ -326,7 +356,8 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
             return;
         }
     }
-    std::visit([&](auto& waiting) { answer(asked, waiting, code); }, asked.waiting);
+    const details_ptr more = code ? explain(from, asked, code) : nullptr;
+    std::visit([&](auto& waiting) { answer(asked, waiting, code, more); }, asked.waiting);
 }
 
 /// True when the command goes to the server once more.
@@ -341,10 +372,12 @@ bool pipeline::again(batch& from, command& asked)
     return true;
 }
 
-void pipeline::answer(command& asked, store::acquire_handler& handler, error_code code)
+void pipeline::answer(command& asked, store::acquire_handler& handler, error_code code,
+                      details_ptr more)
 {
     using outcome = acquire_reply::outcome;
     acquire_reply result;
+    result.details = std::move(more);
     const auto& numbers = asked.answer.numbers;
     // What the script never says is no proof of anything.
     if (!code && (!asked.answer.is(4) || !is_server_time(numbers[3])))
@@ -375,18 +408,21 @@ void pipeline::answer(command& asked, store::acquire_handler& handler, error_cod
     std::move(handler)(code, result);
 }
 
-void pipeline::answer(command& asked, store::release_handler& handler, error_code code)
+void pipeline::answer(command& asked, store::release_handler& handler, error_code code,
+                      details_ptr more)
 {
     using outcome = release_reply::outcome;
     release_reply result;
+    result.details = std::move(more);
     const auto& numbers = asked.answer.numbers;
-    if (!code && (!asked.answer.is(2) || numbers[1] < 0))
+    if (!code && (!asked.answer.is(2) || numbers[1] < -1 || (numbers[1] < 0 && numbers[0] != 1)))
         code = errc::outcome_unknown;
     if (!code) {
         switch (numbers[0]) {
         case 1:
             result.result = outcome::freed;
-            result.receivers = static_cast<std::uint64_t>(numbers[1]);
+            result.receivers = static_cast<std::uint64_t>(std::max<std::int64_t>(numbers[1], 0));
+            result.receivers_known = numbers[1] >= 0 && (!knows_receivers || knows_receivers());
             break;
         case 2: result.result = outcome::left; break;
         case 0: result.result = outcome::not_owner; break;
@@ -396,7 +432,7 @@ void pipeline::answer(command& asked, store::release_handler& handler, error_cod
     std::move(handler)(code, result);
 }
 
-void pipeline::answer(command& asked, renew_part& part, error_code code)
+void pipeline::answer(command& asked, renew_part& part, error_code code, const details_ptr&)
 {
     renew_job& job = *part.job;
     if (!code && !asked.answer.is(part.count))

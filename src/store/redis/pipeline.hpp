@@ -12,8 +12,11 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace leasehold::redis_store {
@@ -34,6 +37,9 @@ public:
               store_listener& listener);
     void close() noexcept;
 
+    /// Whether those who wait in other processes can be counted; to be asked with each release.
+    std::function<bool()> knows_receivers;
+
     void acquire(const acquire_request& request, store::acquire_handler handler);
     void renew(std::span<const renewal> renewals, store::renew_handler handler);
     void release(const release_request& request, store::release_handler handler);
@@ -42,7 +48,7 @@ private:
     using batch_ptr = std::shared_ptr<batch>;
 
     void on_up(std::optional<std::int64_t> server_us) override;
-    void on_down(error_code why) override;
+    void on_down(error_code why, std::string_view said) override;
     void on_answers(const batch_ptr& sent) override;
     void on_end(const batch_ptr& sent, error_code unanswered) override;
     void on_context_end() noexcept override;
@@ -50,7 +56,10 @@ private:
 
     bool open_for_requests() const noexcept { return up_ && transport_ != nullptr; }
     template <class Handler, class Reply>
-    void refuse(Handler handler, Reply reply);
+    void refuse(Handler handler, Reply reply, std::string_view key = {});
+    using details_ptr = std::shared_ptr<const diagnostics>;
+    details_ptr details(std::string_view key, std::string_view said) const;
+    details_ptr explain(const batch& from, const command& asked, error_code code);
 
     batch& next();
     void flush_first();
@@ -63,9 +72,9 @@ private:
 
     void pass_on_until(const batch_ptr& last);
     void finish(batch& from, command& asked, error_code unanswered);
-    void answer(command& asked, store::acquire_handler& handler, error_code code);
-    void answer(command& asked, store::release_handler& handler, error_code code);
-    void answer(command& asked, renew_part& part, error_code code);
+    void answer(command& asked, store::acquire_handler& handler, error_code code, details_ptr more);
+    void answer(command& asked, store::release_handler& handler, error_code code, details_ptr more);
+    void answer(command& asked, renew_part& part, error_code code, const details_ptr& more);
     bool again(batch& from, command& asked);
 
     std::shared_ptr<transport> transport_; ///< Null after `close`.
@@ -78,6 +87,7 @@ private:
     bool flush_posted_ = false;
     bool up_ = false;
     error_code down_reason_; ///< What a request is told while the link is down.
+    std::string down_words_; ///< The server's, about it.
     error_code told_reason_; ///< What the listener was told last.
     server_clock time_;
     std::deque<batch_ptr> waiting_;

@@ -20,6 +20,7 @@ public:
     {
         if (wakeups)
             subscriptions_ = std::make_shared<subscriptions>(*wakeups, from);
+        pipeline_->knows_receivers = [told = subscriptions_] { return told && told->allowed(); };
     }
 
     ~store_on_redis() override { close(); }

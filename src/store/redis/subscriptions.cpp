@@ -102,8 +102,10 @@ void subscriptions::on_attempt()
     flush();
 }
 
-void subscriptions::on_lost(error_code)
+void subscriptions::on_lost(error_code why, std::string_view)
 {
+    if (why == condition::bad_request)
+        allowed_ = false;
     attempting_ = false;
     pending_.reset();
 }
@@ -114,6 +116,7 @@ void subscriptions::on_push(const std::vector<std::string>& words)
     // one was published.
     if (words.size() < 2 || (words[0] != "message" && words[0] != "subscribe"))
         return;
+    allowed_ = true;
     const auto found = names_.find(words[1]);
     if (found == names_.end() || listener_ == nullptr)
         return;
@@ -129,10 +132,10 @@ void subscriptions::on_stray_error(const std::string& text)
     const error_code why = classify(text);
     if (!connection_)
         return;
-    if (why == errc::permission_denied)
-        connection_->reset(why, pause_when_denied);
+    if (why == condition::bad_request)
+        connection_->reset(why, text, pause_when_denied);
     else
-        connection_->reset(why);
+        connection_->reset(why, text);
 }
 
 void subscriptions::say(std::string_view verb, std::string_view channel)

@@ -37,9 +37,12 @@ public:
     void watch(std::string_view name);
     void unwatch(std::string_view name);
 
+    /// False when the server forbade it: then it is not known who else would watch.
+    bool allowed() const noexcept { return allowed_; }
+
 private:
     void on_attempt() override;
-    void on_lost(error_code why) override;
+    void on_lost(error_code why, std::string_view said) override;
     void on_push(const std::vector<std::string>& words) override;
     void on_stray_error(const std::string& text) override;
     void on_context_end() noexcept override;
@@ -54,6 +57,7 @@ private:
     std::shared_ptr<context_poster> home_;
     store_listener* listener_ = nullptr;
     std::shared_ptr<reconnecting_connection> connection_;
+    bool allowed_ = true;
     bool attempting_ = false; ///< What is sent now reaches the server, if the connection is made.
     boost::unordered_flat_map<std::string, std::vector<std::string>>
         names_; ///< By channel, which "a" and "{a}" share.

@@ -15,15 +15,43 @@ struct known
 
 // Each of them is answered before anything was written.
 constexpr std::array codes{
-    known{"WRONGTYPE", errc::wrong_type},      known{"NOAUTH", errc::permission_denied},
-    known{"NOPERM", errc::permission_denied},  known{"WRONGPASS", errc::permission_denied},
-    known{"NOSCRIPT", errc::store_refused},    known{"BUSY", errc::store_refused},
-    known{"LOADING", errc::store_refused},     known{"READONLY", errc::store_refused},
-    known{"OOM", errc::store_refused},         known{"MOVED", errc::store_refused},
-    known{"ASK", errc::store_refused},         known{"TRYAGAIN", errc::store_refused},
-    known{"CLUSTERDOWN", errc::store_refused}, known{"MASTERDOWN", errc::store_refused},
-    known{"NOREPLICAS", errc::store_refused},  known{"MISCONF", errc::store_refused},
-    known{"CROSSSLOT", errc::store_refused},
+    known{"WRONGTYPE", errc::wrong_type},     known{"NOAUTH", errc::permission_denied},
+    known{"NOPERM", errc::permission_denied}, known{"WRONGPASS", errc::permission_denied},
+    known{"DENIED", errc::permission_denied}, known{"NOPROTO", errc::not_supported},
+    known{"CROSSSLOT", errc::not_supported},  known{"NOSCRIPT", errc::store_refused},
+    known{"BUSY", errc::store_refused},       known{"LOADING", errc::store_refused},
+    known{"READONLY", errc::store_refused},   known{"OOM", errc::store_refused},
+    known{"MOVED", errc::store_refused},      known{"ASK", errc::store_refused},
+    known{"TRYAGAIN", errc::store_refused},   known{"CLUSTERDOWN", errc::store_refused},
+    known{"MASTERDOWN", errc::store_refused}, known{"NOREPLICAS", errc::store_refused},
+    known{"MISCONF", errc::store_refused},
+};
+
+// How an error without a code of its own begins.
+constexpr std::array beginnings{
+    known{"ERR invalid password", errc::permission_denied},
+    known{"ERR Client sent AUTH", errc::permission_denied},
+    known{"ERR AUTH", errc::permission_denied},
+    // Renamed, or not there in this version or this product.
+    known{"ERR unknown command", errc::not_supported},
+    known{"ERR unknown subcommand", errc::not_supported},
+    known{"ERR Unknown subcommand", errc::not_supported},
+    known{"ERR wrong number of arguments", errc::not_supported},
+    known{"ERR Error compiling script", errc::not_supported},
+    known{"ERR SELECT is not allowed in cluster mode", errc::not_supported},
+    known{"ERR DB index is out of range", errc::invalid_option},
+    known{"ERR invalid DB index", errc::invalid_option},
+};
+
+// What servers say, each in its own frame, of a command inside a script.
+constexpr std::array in_scripts{
+    known{"Unknown Redis command", errc::not_supported},
+    known{"Unknown command called from script", errc::not_supported},
+    known{"command is not allowed from script", errc::not_supported},
+    known{"non local key in a cluster node", errc::not_supported},
+    known{"do not hash to the same slot", errc::not_supported},
+    known{"user executing the script can't", errc::permission_denied},
+    known{"ACL failure in script", errc::permission_denied},
 };
 
 const known* find_code(std::string_view word)
@@ -92,12 +120,14 @@ errc classify(std::string_view text)
 {
     if (const known* code = code_of(text))
         return code->meaning;
-    if (text.starts_with("ERR invalid password") || text.starts_with("ERR Client sent AUTH") ||
-        text.starts_with("ERR AUTH"))
-        return errc::permission_denied;
-    // How Redis 7.0 says NOPERM of a command inside a script.
-    if (text.find("user executing the script can't") != std::string_view::npos)
-        return errc::permission_denied;
+    for (const known& each : beginnings) {
+        if (text.starts_with(each.code))
+            return each.meaning;
+    }
+    for (const known& each : in_scripts) {
+        if (text.find(each.code) != std::string_view::npos)
+            return each.meaning;
+    }
     const bool in_script = text.find("script") != std::string_view::npos;
     return in_script ? errc::outcome_unknown : errc::store_refused;
 }
@@ -107,17 +137,21 @@ bool is_script_missing(std::string_view text)
     return text.starts_with("NOSCRIPT");
 }
 
-std::optional<errc> find_reason(std::string_view text)
+std::string_view find_words(std::string_view text)
 {
+    const auto line_from = [&](std::size_t begin) {
+        return text.substr(begin, text.find_first_of("\r\n", begin) - begin);
+    };
     std::string_view rest = text;
     while (!rest.empty()) {
-        if (const known* code = find_code(next_word(rest)))
-            return code->meaning;
+        const std::string_view word = next_word(rest);
+        if (find_code(word) != nullptr)
+            return line_from(static_cast<std::size_t>(word.data() - text.data()));
     }
     // Without a code of its own: "ERR invalid password".
     if (const std::size_t at = text.find("ERR "); at != std::string_view::npos)
-        return classify(text.substr(at));
-    return std::nullopt;
+        return line_from(at);
+    return {};
 }
 
 bool is_not_serving(std::string_view text)

@@ -7,7 +7,6 @@
 #include <boost/redis/resp3/node.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,15 +26,18 @@ struct reply
     }
 };
 
-/// What an error text of the server means, in terms of `store`.
+/// What an error text of the server means, in terms of `store`. Where trying again cannot help
+/// (no such command, no right to it, no such database, a cluster), it is a
+/// `condition::bad_request`.
 /// A script that failed for a reason not known here may have run in part: `errc::outcome_unknown`.
 errc classify(std::string_view text);
 
 /// True for the answer to the hash of a script that the server does not have.
 bool is_script_missing(std::string_view text);
 
-/// The first code in a text of other words that is known here, such as a log message.
-std::optional<errc> find_reason(std::string_view text);
+/// What a server said, within a text of other words, such as a log message: from the first code
+/// that is known here to the end of that line. Empty: nothing.
+std::string_view find_words(std::string_view text);
 
 /// True for the answer of a server that serves nothing for now: it loads its data, runs a long
 /// script, or has lost its master.

@@ -37,4 +37,10 @@ const script& release_script()
     return value;
 }
 
+const script& check_script()
+{
+    static const script value(scripts::check);
+    return value;
+}
+
 } // namespace leasehold::redis_store

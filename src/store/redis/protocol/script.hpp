@@ -20,6 +20,9 @@ const script& acquire_script();
 const script& renew_script();
 const script& release_script();
 
+/// Finds out whether the three can run.
+const script& check_script();
+
 } // namespace leasehold::redis_store
 
 #endif

@@ -18,18 +18,37 @@ end
 
 local left = call('PTTL', lock)
 local lease = tonumber(ARGV[2])
-local ours = left ~= -2 and call('HEXISTS', lock, owner) == 1
+local ours = false
+if left ~= -2 then
+    local entered = redis.pcall('HEXISTS', lock, owner)
+    if type(entered) == 'table' then
+        if string.find(entered.err, 'WRONGTYPE', 1, true) then
+            local kind = redis.pcall('TYPE', lock)
+            return redis.error_reply('WRONGTYPE the key ' .. lock .. ' holds ' ..
+                (kind.ok or 'another type') .. ', a lock is a hash')
+        end
+        return entered
+    end
+    ours = entered == 1
+end
 
 if ARGV[6] ~= '' then
     if not ours then
         return {-2, 0, 0, now}
     end
-    -- The marker makes the entry idempotent: a request that runs twice counts once.
-    if call('HSETNX', lock, owner .. '/' .. ARGV[6], 1) == 1 then
-        call('HINCRBY', lock, owner, 1)
-    end
     if left >= 0 and left < lease then
         call('PEXPIRE', lock, lease)
+    end
+    -- The marker makes the entry idempotent: a request that runs twice counts once.
+    local marker = owner .. '/' .. ARGV[6]
+    if call('HSET', lock, marker, 1) == 1 then
+        local count = redis.pcall('HINCRBY', lock, owner, 1)
+        if type(count) == 'table' then
+            -- Not allowed to this user. A marker without its count would keep the lock from being
+            -- freed.
+            call('HDEL', lock, marker)
+            return count
+        end
     end
     return {1, 0, 0, now}
 end
@@ -39,12 +58,20 @@ if left ~= -2 and not ours then
 end
 
 local last = 0
-local stored = call('GET', KEYS[2])
+local stored = redis.pcall('GET', KEYS[2])
+if type(stored) == 'table' then
+    if string.find(stored.err, 'WRONGTYPE', 1, true) then
+        local kind = redis.pcall('TYPE', KEYS[2])
+        return redis.error_reply('WRONGTYPE the key ' .. KEYS[2] .. ' holds ' ..
+            (kind.ok or 'another type') .. ', a fence counter is a string')
+    end
+    return stored
+end
 if stored then
     last = tonumber(stored)
     -- Not a whole number, or one that a double cannot add 1 to.
     if not last or last % 1 ~= 0 or last >= 9007199254740991 then
-        return redis.error_reply('WRONGTYPE the fence counter does not hold a fence')
+        return redis.error_reply('WRONGTYPE the key ' .. KEYS[2] .. ' holds no fence')
     end
 end
 

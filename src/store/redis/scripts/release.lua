@@ -2,6 +2,7 @@
 -- KEYS lock
 -- ARGV owner, entry ('' for the first), release channel
 -- Returns {status, receivers}: 1 freed, 2 left but others are in, 0 not in (nothing was touched)
+-- receivers: how many were told; -1: nobody was, because this user may not publish
 local lock, owner, entry = KEYS[1], ARGV[1], ARGV[2]
 local count = tonumber(redis.call('HGET', lock, owner))
 if not count then
@@ -23,6 +24,6 @@ redis.call('DEL', lock)
 -- pcall: a user that may not publish has still released; those who wait look again by themselves.
 local receivers = redis.pcall('PUBLISH', ARGV[3], '0')
 if type(receivers) ~= 'number' then
-    receivers = 0
+    receivers = -1
 end
 return {1, receivers}

@@ -4,6 +4,7 @@
 #include "store/redis/transport/readiness_check.hpp"
 #include "store/redis/transport/reconnecting_connection.hpp"
 
+#include <string>
 #include <utility>
 
 namespace leasehold::redis_store {
@@ -59,7 +60,18 @@ public:
     void on_read_only() override
     {
         if (connection_)
-            connection_->reset(errc::store_refused);
+            connection_->reset(errc::store_refused, "READONLY");
+    }
+
+    std::string server() const override
+    {
+        if (where_.store == config::kind::sentinel)
+            return "master " + where_.master;
+        if (!where_.unix_socket.empty())
+            return where_.unix_socket;
+        const config::address& at = where_.addresses.front();
+        const bool ipv6 = at.host.find(':') != std::string::npos;
+        return (ipv6 ? '[' + at.host + ']' : at.host) + ':' + std::to_string(at.port);
     }
 
 private:
@@ -78,19 +90,19 @@ private:
 
     void on_answer(const readiness_check& asked)
     {
-        if (asked.refused()) {
+        if (const auto found = asked.result(); found.code) {
             if (connection_)
-                connection_->reset(errc::store_refused);
+                connection_->reset(found.code, found.said);
         }
         else if (observer_ != nullptr)
             observer_->on_up(asked.server_us());
     }
 
-    void on_lost(error_code why) override
+    void on_lost(error_code why, std::string_view said) override
     {
         check_.reset();
         if (observer_ != nullptr)
-            observer_->on_down(why);
+            observer_->on_down(why, said);
     }
 
     const config where_;

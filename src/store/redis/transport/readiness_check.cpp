@@ -3,18 +3,21 @@
 #include "store/redis/protocol/script.hpp"
 #include "store/redis/protocol/server_clock.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace leasehold::redis_store {
 
 // The scripts come as early as possible, but a user that may not load them sends their text later.
+// Without arguments HELLO changes nothing, and no user can be forbidden to say it.
 readiness_check::readiness_check()
     : request(boost::redis::request::config{.cancel_if_unresponded = true,
                                             .hello_with_priority = false})
 {
+    request.push("HELLO");
     for (const script* each : {&acquire_script(), &renew_script(), &release_script()})
         request.push("SCRIPT", "LOAD", each->text);
+    request.push("EVAL", check_script().text, 0);
+    request.push("EVALSHA", renew_script().sha, 0); // of no lock
     request.push("TIME");
 }
 
@@ -26,29 +29,63 @@ boost::redis::any_adapter readiness_check::adapter()
                                    const boost::redis::resp3::node_view& node, error_code&) {
             if (answered_ == answers_.size())
                 return;
-            if (event == any_adapter::parse_event::node)
-                answers_[answered_].record(node);
-            else if (event == any_adapter::parse_event::done)
+            if (event == any_adapter::parse_event::done)
                 ++answered_;
+            else if (event == any_adapter::parse_event::node) {
+                answers_[answered_].record(node);
+                if (answered_ == hello && node.depth == 1)
+                    hello_.emplace_back(node.value);
+            }
         }));
 }
 
-bool readiness_check::refused() const
+std::string_view readiness_check::mode() const
 {
-    return std::any_of(answers_.begin(), answers_.end(),
-                       [](const reply& each) { return is_not_serving(each.error); });
+    for (std::size_t i = 0; i + 1 < hello_.size(); i += 2) {
+        if (hello_[i] == "mode")
+            return hello_[i + 1];
+    }
+    return {};
+}
+
+readiness_check::verdict readiness_check::result() const
+{
+    for (const reply& each : answers_) {
+        if (is_not_serving(each.error))
+            return {errc::store_refused, each.error};
+    }
+    if (mode() == "cluster")
+        return {errc::not_supported,
+                "the server is part of a Redis Cluster, which this store does not serve yet"};
+    if (mode() == "sentinel")
+        return {errc::not_supported,
+                "the server is a Sentinel, whose URL begins with redis+sentinel://"};
+    // What cannot be found out here is told by the requests themselves.
+    const auto refuses = [](const reply& each) {
+        return !each.error.empty() && error_code(classify(each.error)) == condition::bad_request;
+    };
+    const reply& sent_text = answers_[check];
+    const reply& sent_hash = answers_[run];
+    // A user that may neither load scripts nor send their text has none to run.
+    const bool missing = is_script_missing(sent_hash.error);
+    if (refuses(sent_hash))
+        return {classify(sent_hash.error), sent_hash.error};
+    if (refuses(sent_text) &&
+        (missing || sent_text.error.find(", which locks need: ") != std::string::npos))
+        return {classify(sent_text.error), sent_text.error};
+    return {};
 }
 
 std::optional<std::int64_t> readiness_check::server_us() const
 {
-    const reply& time = answers_.back();
+    const reply& said = answers_[time];
     constexpr std::int64_t second = 1'000'000;
     // So that the sum below is within bounds whatever was answered.
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / second - 1;
-    if (!time.is(2) || time.numbers[0] < 0 || time.numbers[0] > most || time.numbers[1] < 0 ||
-        time.numbers[1] >= second)
+    if (!said.is(2) || said.numbers[0] < 0 || said.numbers[0] > most || said.numbers[1] < 0 ||
+        said.numbers[1] >= second)
         return std::nullopt;
-    const std::int64_t us = time.numbers[0] * second + time.numbers[1];
+    const std::int64_t us = said.numbers[0] * second + said.numbers[1];
     return is_server_time(us) ? std::optional(us) : std::nullopt;
 }
 

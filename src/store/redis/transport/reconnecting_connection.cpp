@@ -52,10 +52,12 @@ void reconnecting_connection::drop() noexcept
     time_->close();
 }
 
-void reconnecting_connection::reset(error_code why, std::optional<std::chrono::milliseconds> pause)
+void reconnecting_connection::reset(error_code why, std::string_view said,
+                                    std::optional<std::chrono::milliseconds> pause)
 {
     if (!running_ || reset_reason_)
         return;
+    reset_words_ = said;
     reset_reason_ = why;
     next_pause_ = pause;
     connection_->cancel(boost::redis::operation::run);
@@ -80,7 +82,8 @@ void reconnecting_connection::on_end(error_code error)
     connection_->cancel(boost::redis::operation::exec);
     pushes_.clear();
     if (observer_ != nullptr)
-        observer_->on_lost(reason(error));
+        observer_->on_lost(reason(error), reset_reason_ ? std::string_view(reset_words_)
+                                                        : find_words(complaints_));
     if (observer_ == nullptr)
         return;
     const clock::duration pause = next_pause_ ? clock::duration(*next_pause_)
@@ -93,11 +96,12 @@ error_code reconnecting_connection::reason(error_code error) const
     if (reset_reason_)
         return reset_reason_;
     // The server's own words, when it refused to set the connection up, are only in the log.
-    const std::optional<errc> told = find_reason(complaints_);
-    if (told == errc::permission_denied)
-        return errc::permission_denied;
+    const std::string_view said = find_words(complaints_);
+    const error_code told = said.empty() ? error_code() : error_code(classify(said));
+    if (told == condition::bad_request)
+        return told;
     if (error == boost::redis::error::resp3_hello)
-        return told.value_or(errc::store_refused);
+        return told ? told : error_code(errc::store_refused);
     return error ? error : error_code(errc::store_unavailable);
 }
 

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace leasehold::redis_store {
@@ -33,8 +34,9 @@ public:
     /// An attempt to connect begins. What is sent from here on goes out first, when there is a
     /// connection.
     virtual void on_attempt() = 0;
-    /// The attempt, or the connection, ended. What was sent ends soon.
-    virtual void on_lost(error_code why) = 0;
+    /// The attempt, or the connection, ended. What was sent ends soon. `said`: the server's own
+    /// words about it, if any.
+    virtual void on_lost(error_code why, std::string_view said) = 0;
     /// A push message, or an error that answers no command.
     virtual void on_push(const std::vector<std::string>&) {}
     virtual void on_stray_error(const std::string&) {}
@@ -58,7 +60,8 @@ public:
     /// The user is not told anything any more; all ends soon.
     void close() noexcept;
     /// Closes the connection, for this reason, and makes it again after the usual pause, or this.
-    void reset(error_code why, std::optional<std::chrono::milliseconds> pause = std::nullopt);
+    void reset(error_code why, std::string_view said,
+               std::optional<std::chrono::milliseconds> pause = std::nullopt);
     /// The context ends: nothing more can be cancelled or awaited.
     void drop() noexcept;
 
@@ -89,6 +92,7 @@ private:
     bool running_ = false;
     std::string complaints_; ///< What Boost.Redis logged as errors during this attempt.
     error_code reset_reason_;
+    std::string reset_words_;
     std::optional<std::chrono::milliseconds> next_pause_;
     push_inbox pushes_;
     const asio::any_io_executor strand_;

@@ -147,6 +147,8 @@ public:
         static_cast<void>(posted); // the report that is destroyed tells as much
     }
 
+    std::string server() const override { return "the connection of the application"; }
+
     void abandon(const std::shared_ptr<batch>& sent) override
     {
         there_->post(there_,
@@ -188,9 +190,11 @@ private:
         if (observer_ == nullptr || check_ != asked)
             return;
         check_.reset();
-        if (!error && !asked->refused())
+        const auto found = error ? readiness_check::verdict{errc::store_unavailable, {}}
+                                 : asked->result();
+        if (!found.code)
             return observer_->on_up(asked->server_us());
-        observer_->on_down(error ? errc::store_unavailable : errc::store_refused);
+        observer_->on_down(found.code, found.said);
         time_->wake_at(time_->now() + reconnect_pause(pause_, random_));
     }
 

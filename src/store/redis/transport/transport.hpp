@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace leasehold::redis_store {
 
@@ -21,8 +23,9 @@ class transport_observer
 public:
     /// Commands can be served. `server_us`: the server's time, unless this user may not ask for it.
     virtual void on_up(std::optional<std::int64_t> server_us) = 0;
-    /// They cannot. Called for each reason that is found.
-    virtual void on_down(error_code why) = 0;
+    /// They cannot. Called for each reason that is found. `said`: in the server's own words.
+    virtual void on_down(error_code why, std::string_view said) = 0;
+    void on_down(error_code why) { on_down(why, {}); }
 
 protected:
     ~transport_observer() = default;
@@ -44,6 +47,8 @@ public:
     virtual void abandon(const std::shared_ptr<batch>& sent) = 0;
     /// The server is not a master any more: another one has to be looked for.
     virtual void on_read_only() {}
+    /// Where it leads to, for diagnostics.
+    virtual std::string server() const { return {}; }
     /// The strand's context ends: lets go of all that belongs to it.
     virtual void drop() noexcept = 0;
 };
