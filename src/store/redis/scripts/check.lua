@@ -1,5 +1,6 @@
--- Whether this user may run, and this server knows, what the other scripts call. Nothing is written:
--- where there is no harmless form, the arguments are wrong, which servers look at after the rights.
+-- Whether this user may run, and this server knows, what the other scripts call. Nothing is
+-- written: where there is no harmless form, the arguments are wrong, which servers look at after
+-- the rights.
 -- Returns 1, or an error that begins with NOPERM or ERR unknown command and names the command.
 -- Any other error says nothing: the key is not this user's, there is no memory, a replica.
 local key = 'redisson_lock_token:{leasehold}:check'
