@@ -6,10 +6,17 @@
 #include "store/memory/memory_space_state.hpp"
 
 #include <leasehold/client.hpp>
+#include <leasehold/clock.hpp>
 #include <leasehold/memory_store.hpp>
 
+#include <unistd.h>
+
 #include <atomic>
+#include <fstream>
+#include <semaphore>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace {
 
@@ -156,4 +163,122 @@ BOOST_AUTO_TEST_CASE(threads_exclude_each_other)
     }
     BOOST_TEST(clashes == 0);
     BOOST_TEST(grants == 400);
+}
+
+namespace {
+
+/// Keeps the thread that posts to it, which does so under the mutex of a space.
+class holding_executor
+{
+public:
+    explicit holding_executor(asio::execution_context& context) : context_(&context) {}
+
+    template <class Function>
+    void execute(Function&&) const
+    {
+        if (!std::exchange(state_->armed, false))
+            return;
+        state_->held.release();
+        state_->may_go_on.acquire();
+    }
+
+    asio::execution_context& query(asio::execution::context_t) const noexcept { return *context_; }
+    static constexpr asio::execution::blocking_t query(asio::execution::blocking_t) noexcept
+    {
+        return asio::execution::blocking.never;
+    }
+    holding_executor require(asio::execution::blocking_t::never_t) const { return *this; }
+
+    friend bool operator==(const holding_executor& a, const holding_executor& b) noexcept
+    {
+        return a.state_ == b.state_;
+    }
+
+    /// From now on the first that comes is kept.
+    void arm() const { state_->armed = true; }
+    void wait_until_held() const { state_->held.acquire(); }
+    void let_go() const { state_->may_go_on.release(); }
+
+private:
+    struct shared
+    {
+        bool armed = false;
+        std::binary_semaphore held{0};
+        std::binary_semaphore may_go_on{0};
+    };
+
+    asio::execution_context* context_;
+    std::shared_ptr<shared> state_ = std::make_shared<shared>();
+};
+
+struct deaf_watcher final : memory::watcher
+{
+    void on_hint(std::string_view) override {}
+};
+
+/// Whether a thread of this process waits for something, as one that finds a mutex taken does.
+bool sleeps(pid_t thread)
+{
+    std::ifstream in("/proc/self/task/" + std::to_string(thread) + "/stat");
+    std::string text;
+    std::getline(in, text);
+    const auto name_end = text.rfind(')');
+    return name_end != std::string::npos && text.compare(name_end, 3, ") S") == 0;
+}
+
+} // namespace
+
+// The caller has given up by then, and what it was granted would stay taken.
+BOOST_AUTO_TEST_CASE(the_time_spent_waiting_for_another_thread_counts)
+{
+    asio::io_context context;
+    const memory_space space;
+    memory_space::state& locks = space.get();
+    const holding_executor slow(context);
+    const auto watcher = std::make_shared<deaf_watcher>();
+    locks.acquire(contract::take("other", "a:1"));
+    locks.watch("other", watcher, slow);
+    slow.arm();
+    const std::jthread holds(
+        [&] { locks.release({.name = "other", .owner = "a:1", .entry = {}}); });
+    slow.wait_until_held();
+
+    acquire_request asked = contract::take("lock", "b:1");
+    asked.budget = 20ms;
+    std::atomic<pid_t> id = 0;
+    acquire_reply said;
+    std::jthread waits([&] {
+        id = gettid();
+        said = locks.acquire(asked);
+    });
+    while (id == 0 || !sleeps(id))
+        std::this_thread::yield();
+    const auto end = leasehold::clock::now() + asked.budget;
+    while (leasehold::clock::now() <= end)
+        std::this_thread::yield();
+    slow.let_go();
+    waits.join();
+    BOOST_TEST((said.result == acquire_reply::outcome::late));
+    BOOST_TEST(space.size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_hint_that_is_on_its_way_when_the_watch_ends_is_not_told)
+{
+    counting_listener ears;
+    asio::io_context context;
+    const auto space = std::make_shared<memory_space>();
+    const auto store = make_memory_store(space);
+    store->open(context.get_executor(), ears);
+    store->watch("lock");
+    context.poll();
+    const int calls = ears.calls;
+    BOOST_TEST(calls == 2); // connected, and the watch is in effect
+    memory_space::state& locks = space->get();
+    locks.acquire(contract::take("lock", "a:1"));
+    BOOST_TEST(locks.release({.name = "lock", .owner = "a:1", .entry = {}}).receivers == 1u);
+    store->unwatch("lock");
+    context.restart();
+    context.poll();
+    BOOST_TEST(ears.calls == calls);
+    store->close();
 }
