@@ -34,7 +34,7 @@ concept no_owner = !std::convertible_to<Token, owner>;
 /// when there is no error.
 /// @par Errors
 ///  - `errc::held`: another has the lock (try, and any limit of 0).
-///  - `errc::timed_out`: the limit passed while another had the lock.
+///  - `errc::timed_out`: the limit passed while another had the lock, as the store last said.
 ///  - `errc::store_unavailable`, `errc::store_refused`, `errc::outcome_unknown`: the limit passed
 ///  while the store could not serve.
 ///  - `errc::wrong_type`: the key holds something that is not a lock. `errc::permission_denied`:

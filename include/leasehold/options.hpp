@@ -47,8 +47,10 @@ struct lock_options
 
     /// A lock goes from one waiter of this client to the next without the store for this long, and
     /// this often, before it is released for other processes. 0: never. At most 60 s and 1,000,000
-    /// times. The store may have fewer fences for it, which ends it earlier: it reserves 10,000 at
-    /// most, and less the first time and when grants follow each other within microseconds.
+    /// times. Both count from the acquire in the store. A lease is handed over when that is within
+    /// the limits of its own mutex, and of the one that the acquire in the store was made for. The
+    /// store may have fewer fences for it, which ends it earlier: 10,000 at most are asked for, and
+    /// there are less the first time and when grants follow each other within microseconds.
     milliseconds handoff_time{20};
     std::uint32_t handoff_count = 1'000;
 

@@ -43,7 +43,8 @@ client_state::client_state(const asio::any_io_executor& executor, std::shared_pt
       releases_(*this),
       ender_(*this, watchdog_, releases_, lost_owners_),
       watchdog_(*this, ender_),
-      reentries_{*this, releases_, watchdog_, lost_owners_},
+      queues_{*this, releases_, window_, watchdog_},
+      reentries_{*this, releases_, window_, watchdog_, lost_owners_},
       stop_limit_(*this)
 {}
 
@@ -166,8 +167,7 @@ wait_queue& client_state::at(std::string_view name)
     const auto found = names_.find(name);
     if (found != names_.end())
         return found->second;
-    const auto place =
-        names_.try_emplace(std::string(name), *this, releases_, watchdog_, to_check_).first;
+    const auto place = names_.try_emplace(std::string(name), queues_).first;
     wait_queue& made = place->second;
     made.set_name(place->first);
     in_order_.push_back(made);
@@ -273,7 +273,7 @@ void client_state::stopped(error_code outcome)
 {
     if (!std::exchange(stopped_, true)) {
         releases_.give_up(errc::shut_down);
-        to_check_.clear();
+        queues_.to_check.clear();
         names_.clear();
         counts.watched.clear();
         timers.clear();
@@ -324,12 +324,12 @@ void client_state::on_turn_end()
 
 void client_state::look_at_unused()
 {
-    for (wait_queue* each : to_check_) {
+    for (wait_queue* each : queues_.to_check) {
         each->looked_at();
         if (each->unused() && each->rest())
             names_.erase(names_.find(each->name()));
     }
-    to_check_.clear();
+    queues_.to_check.clear();
 }
 
 // Something is half done and nobody knows what, so nothing more is done: leases end here, and what
@@ -363,7 +363,7 @@ void client_state::drop_all(error_code told) noexcept
     while (!reentries_.running.empty())
         reentries_.running.front().drop(told);
     watchdog_.drop(told);
-    to_check_.clear();
+    queues_.to_check.clear();
     releases_.drop(told);
     timers.clear();
     names_.clear();

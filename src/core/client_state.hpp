@@ -93,11 +93,12 @@ private:
     void drop_all(error_code told) noexcept;
 
     std::atomic<phase> phase_ = phase::fresh;
+    acquire_window window_;
     pending_releases releases_;
     lost_owners lost_owners_;
     lease_ender ender_;
     watchdog watchdog_;
-    wait_queue::check_list to_check_;
+    wait_queue::client_parts queues_;
     name_map<wait_queue> names_;
     wait_queue::list in_order_; ///< Of their making: nothing depends on how names are hashed.
     reentry_op::client_parts reentries_;

@@ -3,6 +3,8 @@
 
 #include <leasehold/clock.hpp>
 
+#include <boost/assert.hpp>
+
 #include <algorithm>
 #include <random>
 
@@ -26,11 +28,14 @@ public:
     backoff() = default;
     backoff(clock::duration floor, clock::duration ceiling) noexcept
         : floor_(floor), ceiling_(ceiling), bound_(floor)
-    {}
+    {
+        BOOST_ASSERT(floor > clock::duration::zero() && floor <= ceiling);
+    }
 
     clock::duration next(random_source& random)
     {
         const clock::duration bound = bound_;
+        BOOST_ASSERT(bound >= floor_ && bound <= ceiling_);
         bound_ = bound_ > ceiling_ / 2 ? ceiling_ : bound_ * 2;
         // Never next to nothing: a pause shorter than a round trip is only load.
         return pick(random, std::min(floor_, bound) / 2, bound);

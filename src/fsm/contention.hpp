@@ -4,6 +4,8 @@
 #include "fsm/backoff.hpp"
 #include "mutant.hpp"
 
+#include <boost/assert.hpp>
+
 #include <utility>
 
 namespace leasehold::fsm {
@@ -16,6 +18,7 @@ namespace leasehold::fsm {
 ///                    sending ──held─────▶ sleeping ──due, hint, connected──▶ sending
 ///                    sending ──failed───▶ sleeping
 ///                    sending ──failed again──▶ pausing ──due, hint──▶ sending
+///   releasing ──left, others may wait──▶ yielding ──due, hint of another's release──▶ sending
 ///
 /// Contention belongs to the name and not to a waiter: waiters come and go, a wake-up or a grant is
 /// never lost with one of them.
@@ -25,11 +28,13 @@ public:
     enum class state : unsigned char
     {
         idle,      ///< Nobody wants it.
-        sending,   ///< One acquire is under way.
+        sending,   ///< One acquire is under way, or about to be.
         sleeping,  ///< Another has it, or the store did not serve; looks again later, or when
                    ///< something has changed.
         pausing,   ///< The store failed again. No connection shortens the pause: one that comes and
                    ///< goes is not to bring a request each time.
+        yielding,  ///< It was left, and others may wait: they get a head start, or this client
+                   ///< would win every time. Ends with the release of another.
         holding,   ///< This client has it.
         releasing, ///< It is being left.
     };
@@ -48,7 +53,11 @@ public:
 
     [[nodiscard]] state current() const noexcept { return state_; }
 
-    void use(const backoff& policy) noexcept { backoff_ = policy; }
+    void use(const backoff& policy) noexcept
+    {
+        BOOST_ASSERT(state_ == state::idle);
+        backoff_ = policy;
+    }
 
     /// There is a waiter now. `online`: whether the store can be reached.
     action wanted(bool online) noexcept
@@ -68,19 +77,43 @@ public:
             rest();
     }
 
+    /// The acquire was not sent and is not going to be: nobody wants it, or the store cannot be
+    /// reached.
+    void unsent(bool wanted) noexcept
+    {
+        BOOST_ASSERT(state_ == state::sending);
+        if (wanted)
+            state_ = state::sleeping;
+        else
+            rest();
+    }
+
     /// Something suggests that the name is free.
     action hint() noexcept
     {
         if (has(mutant::hint_ignored))
             return {};
-        if (waits() && !yielding_)
-            return send();
-        if (state_ == state::sending)
-            again_ = true; // the answer under way may be older than the hint
+        switch (state_) {
+        case state::sending: again_ = true; break; // the answer may be older than the hint
+        case state::sleeping:
+        case state::pausing: return send();
+        case state::releasing: own_heard_ = true; break;
+        case state::yielding:
+            // This client hears of its own release too. If that message is lost, it misses the next
+            // one, and the head start ends by itself.
+            if (std::exchange(own_heard_, true))
+                return send();
+            break;
+        case state::idle:
+        case state::holding: break;
+        }
         return {};
     }
 
-    action connected() noexcept { return state_ == state::sleeping ? send() : action{}; }
+    action connected() noexcept
+    {
+        return state_ == state::sleeping || state_ == state::yielding ? send() : action{};
+    }
 
     /// The pause is over.
     action due(bool online) noexcept
@@ -95,6 +128,7 @@ public:
 
     void granted() noexcept
     {
+        BOOST_ASSERT(state_ == state::sending);
         state_ = state::holding;
         backoff_.reset();
         again_ = false;
@@ -105,6 +139,7 @@ public:
     /// Another owner has it for `remaining` more; negative: nobody knows how long.
     action held(clock::duration remaining, bool wanted, random_source& random)
     {
+        BOOST_ASSERT(state_ == state::sending);
         late_ = 0;
         failing_ = false;
         if (!wanted)
@@ -125,6 +160,7 @@ public:
     /// The store did not execute it, or nobody knows.
     action failed(bool wanted, random_source& random)
     {
+        BOOST_ASSERT(state_ == state::sending);
         if (!wanted)
             return rest();
         const bool again = std::exchange(failing_, true);
@@ -140,6 +176,7 @@ public:
     /// one should fit.
     action late(bool wanted, random_source& random)
     {
+        BOOST_ASSERT(state_ == state::sending);
         if (!wanted)
             return rest();
         if (++late_ <= 2)
@@ -147,20 +184,24 @@ public:
         return sleep(backoff_.next(random));
     }
 
-    void leaving() noexcept { state_ = state::releasing; }
+    void leaving() noexcept
+    {
+        BOOST_ASSERT(state_ == state::holding);
+        state_ = state::releasing;
+        own_heard_ = false;
+    }
 
-    /// The hold has ended. `others`: other processes wait, and were told; they get a head start, or
-    /// this one would win every time.
+    /// The lock is free. `others`: other processes wait, or nobody knows whether they do.
     action left(bool wanted, bool others, bool online, random_source& random)
     {
+        BOOST_ASSERT(state_ == state::releasing);
         state_ = state::idle;
         if (!wanted)
             return rest();
         if (has(mutant::waiter_forgotten))
             return {};
         if (others) {
-            yielding_ = true;
-            state_ = state::sleeping;
+            state_ = state::yielding;
             return {action::kind::sleep,
                     pick(random, std::chrono::milliseconds(1), backoff_.floor())};
         }
@@ -170,7 +211,7 @@ public:
     /// Nothing is under way, and somebody waits.
     [[nodiscard]] bool waits() const noexcept
     {
-        return state_ == state::sleeping || state_ == state::pausing;
+        return state_ == state::sleeping || state_ == state::pausing || state_ == state::yielding;
     }
 
 private:
@@ -178,7 +219,6 @@ private:
     {
         state_ = state::sending;
         again_ = false;
-        yielding_ = false;
         return {action::kind::send, {}};
     }
 
@@ -193,7 +233,6 @@ private:
     {
         state_ = state::idle;
         again_ = false;
-        yielding_ = false;
         failing_ = false;
         late_ = 0;
         backoff_.reset();
@@ -203,8 +242,8 @@ private:
     backoff backoff_;
     state state_ = state::idle;
     bool again_ = false;
-    bool yielding_ = false;
-    bool failing_ = false; ///< The last request was not served.
+    bool own_heard_ = false; ///< Of its last release, by itself.
+    bool failing_ = false;   ///< The last request was not served.
     unsigned char late_ = 0;
 };
 

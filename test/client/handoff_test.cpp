@@ -78,6 +78,75 @@ BOOST_AUTO_TEST_CASE(not_more_often_than_fences_were_reserved)
     BOOST_TEST(!two->done());
 }
 
+// A lease has the limits of its own handle, within those of the handle that took the lock from the
+// store.
+BOOST_AUTO_TEST_CASE(not_by_a_handle_that_does_not_hand_over)
+{
+    constexpr lock_options generous{.handoff_time = 60s, .handoff_count = 1'000'000};
+    for (const lock_options& never :
+         {lock_options{.handoff_count = 0}, lock_options{.handoff_time = 0ms}}) {
+        core_fixture e;
+        lease held = e.taken(e.spec("a", generous), 10'000);
+        const auto b = e.lock(e.spec("a", never));
+        const auto c = e.lock(e.spec("a", generous));
+        e.release(std::move(held));
+        BOOST_TEST_REQUIRE(b->done());
+        e.release(std::move(b->value<1>()));
+        BOOST_TEST(!c->done());
+        BOOST_TEST(e.store->release_count() == 1u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(each_lease_within_the_limits_of_its_handle_and_of_the_tenure)
+{
+    core_fixture e;
+    const auto generous = e.spec("a", {.handoff_time = 60s, .handoff_count = 3});
+    const auto hasty = e.spec("a", {.handoff_time = 20ms, .handoff_count = 1'000'000});
+    lease held = e.taken(generous, 4);
+    const auto one = e.lock(hasty);
+    const auto two = e.lock(generous);
+    const auto three = e.lock(hasty);
+    const auto four = e.lock(hasty);
+    e.advance(10ms);
+    e.release(std::move(held));
+    BOOST_TEST_REQUIRE(one->done());
+    e.release(std::move(one->value<1>()));
+    BOOST_TEST_REQUIRE(two->done());
+    e.advance(100ms);
+    e.release(std::move(two->value<1>())); // has time, and is not the fourth
+    BOOST_TEST_REQUIRE(three->done());
+    e.release(std::move(three->value<1>()));
+    BOOST_TEST(!four->done());
+    BOOST_TEST(e.store->release_count() == 1u);
+}
+
+// However often it may be handed over: a block of fences must not be far ahead of the store's
+// clock.
+BOOST_AUTO_TEST_CASE(fences_for_ten_thousand_at_a_time)
+{
+    core_fixture e;
+    const auto what = e.spec("a", {.handoff_time = 60s, .handoff_count = 1'000'000});
+    lease held = e.taken(what, 10'000);
+    BOOST_TEST(e.last_acquire().fences == 10'000u);
+    std::uint64_t fence = held.fence();
+    for (int i = 1; i < 10'000; ++i) {
+        const auto next = e.lock(what);
+        e.release(std::move(held));
+        BOOST_TEST_REQUIRE(next->done());
+        held = std::move(next->value<1>());
+        BOOST_TEST_REQUIRE(held.fence() == ++fence);
+    }
+    // Then it is asked for again.
+    const auto next = e.lock(what);
+    e.release(std::move(held));
+    BOOST_TEST(!next->done());
+    e.say_freed();
+    BOOST_TEST_REQUIRE(e.store->acquire_count() == 2u);
+    BOOST_TEST(e.last_acquire().fences == 10'000u);
+    e.grant(10'000);
+    BOOST_TEST(code(*next) == error_code());
+}
+
 BOOST_AUTO_TEST_CASE(not_when_somebody_may_have_entered_under_its_owner)
 {
     core_fixture e;

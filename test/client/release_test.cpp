@@ -393,4 +393,59 @@ BOOST_AUTO_TEST_CASE(others_who_wait_get_a_head_start)
     BOOST_TEST(!next->done());
 }
 
+// The one who got it has left again: what remains of the head start would be idle time.
+BOOST_AUTO_TEST_CASE(the_release_of_those_who_got_a_head_start_ends_it)
+{
+    core_fixture e;
+    const auto what = e.spec("a", {.backoff_floor = 1s, .handoff_count = 0});
+    const auto first = e.lock(what);
+    e.say_held(); // watches from now on
+    e.store->hint("a");
+    e.poll();
+    e.grant();
+    const auto next = e.lock(what);
+    e.release(std::move(first->value<1>()));
+    e.say_freed(2);
+    const auto asked = e.store->acquire_count();
+    e.store->hint("a"); // its own
+    e.poll();
+    BOOST_TEST(e.store->acquire_count() == asked);
+    e.store->hint("a"); // the other's
+    e.poll();
+    BOOST_TEST(e.store->acquire_count() == asked + 1);
+    e.grant();
+    BOOST_TEST(code(*next) == error_code());
+}
+
+// Releases are not announced: without a right to PUBLISH or SUBSCRIBE, or a subscription. Nobody
+// knows whether others wait, so they get a head start.
+BOOST_AUTO_TEST_CASE(those_of_whom_nobody_knows_get_a_head_start)
+{
+    for (const bool watching : {false, true}) {
+        core_fixture e;
+        const auto what = e.spec("a", {.handoff_count = 0});
+        const auto first = e.lock(what);
+        if (watching) {
+            e.say_held();
+            e.store->hint("a");
+            e.poll();
+        }
+        e.grant();
+        const auto next = e.lock(what);
+        const auto asked = e.store->acquire_count();
+        e.release(std::move(first->value<1>()));
+        // One that watches the name and is not told itself knows without the store.
+        release_reply reply;
+        reply.result = left::freed;
+        reply.receivers_known = watching;
+        e.store->complete_release(0, {}, reply);
+        e.poll();
+        BOOST_TEST(e.store->acquire_count() == asked);
+        e.advance(20ms);
+        BOOST_TEST(e.store->acquire_count() == asked + 1);
+        e.grant();
+        BOOST_TEST(code(*next) == error_code());
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,6 +3,8 @@
 
 #include "support/core_checks.hpp"
 
+#include <utility>
+
 using namespace leasehold;
 using namespace leasehold::test;
 using namespace std::chrono_literals;
@@ -138,6 +140,53 @@ BOOST_AUTO_TEST_CASE(a_limit_while_the_store_does_not_answer)
     BOOST_TEST(code(*op) == errc::outcome_unknown);
     e.advance(4s);
     BOOST_TEST(e.stats().orphans == 1u);
+}
+
+// The last answer said that another has it, and the store is well.
+BOOST_AUTO_TEST_CASE(a_limit_shorter_than_the_way_to_the_store_and_back)
+{
+    core_fixture e;
+    const auto first = e.lock(e.spec("a"), 50ms);
+    e.say_held();
+    e.advance(50ms);
+    BOOST_TEST(code(*first) == errc::timed_out);
+    e.say_held(); // nobody waits for it any more
+    const auto asked = e.store->acquire_count();
+    const auto next = e.lock(e.spec("a"), 1ms);
+    BOOST_TEST(e.store->acquire_count() == asked + 1);
+    e.advance(1ms);
+    BOOST_TEST(code(*next) == errc::timed_out);
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_after_one_request_was_not_answered_and_after_two)
+{
+    // By the same limit; the requests are waited for as long as the lease.
+    for (const auto& [limit, expected] :
+         {std::pair(110ms, errc::timed_out), std::pair(1000ms, errc::outcome_unknown)}) {
+        core_fixture e;
+        const auto op = e.lock(
+            e.spec("a", {.lease_time = 100ms, .backoff_floor = 1ms, .backoff_ceiling = 1ms}),
+            limit);
+        e.say_held();
+        e.advance(limit);
+        BOOST_TEST(code(*op) == expected);
+    }
+}
+
+// What was free when it was last heard of is held by nobody who is known.
+BOOST_AUTO_TEST_CASE(a_limit_without_an_answer_after_ones_own_release)
+{
+    core_fixture e;
+    const auto first = e.lock(e.spec("a"));
+    e.say_held();
+    e.store->hint("a");
+    e.poll();
+    e.grant();
+    e.release(std::move(first->value<1>()));
+    e.say_freed(1);
+    const auto op = e.lock(e.spec("a"), 1s);
+    e.advance(1s);
+    BOOST_TEST(code(*op) == errc::outcome_unknown);
 }
 
 BOOST_AUTO_TEST_CASE(a_try_of_a_store_that_does_not_answer_ends)

@@ -16,8 +16,8 @@ namespace leasehold::fsm {
 
 std::ostream& operator<<(std::ostream& out, contention::state s)
 {
-    return out << std::vector<const char*>{"idle",    "sending", "sleeping",
-                                           "pausing", "holding", "releasing"}
+    return out << std::vector<const char*>{"idle",     "sending", "sleeping", "pausing",
+                                           "yielding", "holding", "releasing"}
                       .at(static_cast<std::size_t>(s));
 }
 
@@ -47,6 +47,12 @@ struct machine : contention
             failed(true, random);
             due(true);
             failed(true, random);
+            break;
+        case state::yielding:
+            wanted(true);
+            granted();
+            leaving();
+            left(true, true, true, random);
             break;
         case state::holding:
             wanted(true);
@@ -110,6 +116,18 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::sending},
+    {state::sending, "not sent",
+     [](machine& m) {
+         m.unsent(true);
+         return nothing();
+     },
+     kind::none, state::sleeping},
+    {state::sending, "not sent, nobody wants it",
+     [](machine& m) {
+         m.unsent(false);
+         return nothing();
+     },
+     kind::none, state::idle},
     {state::sending, "hint", [](machine& m) { return m.hint(); }, kind::none, state::sending},
     {state::sending, "connected", [](machine& m) { return m.connected(); }, kind::none,
      state::sending},
@@ -170,6 +188,28 @@ const std::vector<row> table = {
     {state::pausing, "due, offline", [](machine& m) { return m.due(false); }, kind::none,
      state::sleeping},
 
+    {state::yielding, "wanted by one more", [](machine& m) { return m.wanted(true); }, kind::none,
+     state::yielding},
+    {state::yielding, "unwanted",
+     [](machine& m) {
+         m.unwanted();
+         return nothing();
+     },
+     kind::none, state::idle},
+    {state::yielding, "hint, of its own release", [](machine& m) { return m.hint(); }, kind::none,
+     state::yielding},
+    {state::yielding, "hint, of another's release",
+     [](machine& m) {
+         m.hint();
+         return m.hint();
+     },
+     kind::send, state::sending},
+    {state::yielding, "connected", [](machine& m) { return m.connected(); }, kind::send,
+     state::sending},
+    {state::yielding, "due", [](machine& m) { return m.due(true); }, kind::send, state::sending},
+    {state::yielding, "due, offline", [](machine& m) { return m.due(false); }, kind::none,
+     state::sleeping},
+
     {state::holding, "wanted", [](machine& m) { return m.wanted(true); }, kind::none,
      state::holding},
     {state::holding, "unwanted",
@@ -206,7 +246,7 @@ const std::vector<row> table = {
     {state::releasing, "left, offline",
      [](machine& m) { return m.left(true, false, false, m.random); }, kind::none, state::sleeping},
     {state::releasing, "left, others wait",
-     [](machine& m) { return m.left(true, true, true, m.random); }, kind::sleep, state::sleeping},
+     [](machine& m) { return m.left(true, true, true, m.random); }, kind::sleep, state::yielding},
     {state::releasing, "left, nobody wants it",
      [](machine& m) { return m.left(false, false, true, m.random); }, kind::none, state::idle},
     {state::releasing, "left, only others want it",
@@ -349,8 +389,9 @@ BOOST_AUTO_TEST_CASE(pauses_grow_while_the_store_fails_and_start_anew_with_the_n
     BOOST_TEST((tenth > 500ms));
 }
 
-// The release that this client just made wakes it too; those it has let in would never get a turn.
-BOOST_AUTO_TEST_CASE(a_client_that_yields_does_not_listen_to_hints)
+// The release that this client just made is told to it too; if it listened to that, those that it
+// yields to would never get a turn.
+BOOST_AUTO_TEST_CASE(a_client_that_yields_does_not_listen_to_its_own_release)
 {
     for (unsigned seed = 0; seed < 200; ++seed) {
         machine m(state::releasing);
@@ -359,10 +400,28 @@ BOOST_AUTO_TEST_CASE(a_client_that_yields_does_not_listen_to_hints)
         BOOST_TEST((action.pause >= 1ms));
         BOOST_TEST((action.pause <= 20ms));
         BOOST_TEST(m.hint().what == kind::none);
-        BOOST_TEST(m.current() == state::sleeping);
+        BOOST_TEST(m.current() == state::yielding);
         BOOST_TEST(m.due(true).what == kind::send);
         BOOST_TEST(m.held(1s, true, m.random).what == kind::sleep);
         BOOST_TEST(m.hint().what == kind::send);
+    }
+}
+
+// Else the lock stands idle when the one that was let in has left again.
+BOOST_AUTO_TEST_CASE(a_client_that_yields_hears_the_next_release)
+{
+    machine m(state::releasing);
+    for (int tenure = 0; tenure < 3; ++tenure) {
+        // Its own release is told before the answer to it, or after.
+        if (tenure != 1)
+            BOOST_TEST(m.hint().what == kind::none);
+        m.left(true, true, true, m.random);
+        if (tenure == 1)
+            BOOST_TEST(m.hint().what == kind::none);
+        BOOST_TEST(m.current() == state::yielding);
+        BOOST_TEST(m.hint().what == kind::send);
+        m.granted();
+        m.leaving();
     }
 }
 

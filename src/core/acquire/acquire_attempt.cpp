@@ -29,11 +29,15 @@ void acquire_attempt::send(std::uint32_t fences)
     runs_until_ = sent_ + budget;
     context_.timers.schedule(*this, runs_until_);
     ++context_.counts.acquires_sent;
+    window_.sent();
     context_.locks().async_acquire(
         {spec->name, owner, entry, lease, fences, budget},
         [client = context_.shared_from_this(),
          self = acquire_attempt_ptr(this)](error_code failed, acquire_reply reply) {
-            client->turn([&] { self->answered(failed, reply); });
+            client->turn([&] {
+                self->window_.done();
+                self->answered(failed, reply);
+            });
         });
 }
 

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_CORE_ACQUIRE_ACQUIRE_ATTEMPT_HPP
 #define LEASEHOLD_SRC_CORE_ACQUIRE_ACQUIRE_ATTEMPT_HPP
 
+#include "core/acquire/acquire_window.hpp"
 #include "core/lease/ownership.hpp"
 #include "core/lock_spec.hpp"
 #include "core/release/pending_releases.hpp"
@@ -32,16 +33,18 @@ public:
     };
 
     /// @param entered Empty: takes the lock.
-    acquire_attempt(turn_context& r, pending_releases& releases, listener& told, spec_ptr lock,
-                    std::string owner_id, std::string entered)
+    acquire_attempt(turn_context& r, pending_releases& releases, acquire_window& window,
+                    listener& told, spec_ptr lock, std::string owner_id, std::string entered)
         : spec(std::move(lock)),
           owner(std::move(owner_id)),
           entry(std::move(entered)),
           context_(r),
           releases_(releases),
+          window_(window),
           listener_(&told)
     {}
 
+    /// The window has room for it.
     void send(std::uint32_t fences);
 
     /// What it was granted, or nothing when the lease time is over already; then it is being given
@@ -68,6 +71,7 @@ private:
 
     turn_context& context_;
     pending_releases& releases_;
+    acquire_window& window_;
     listener* listener_;           ///< None when it has told, or is not to tell.
     pending_release_ptr orphan_;   ///< What is given back, when it could not be waited for.
     clock::time_point sent_{};     ///< Before the request: what the lease time counts from.

@@ -54,12 +54,18 @@ void reentry_op::start(client_parts& client)
 
 void reentry_op::send()
 {
-    turn_context& r = client_->context;
     pausing_ = false;
     schedule(clock::time_point::max());
+    client_->window.enter(*this);
+}
+
+void reentry_op::on_room()
+{
+    turn_context& r = client_->context;
     // An id for this try: one whose answer is lost is given back under its own id, and cannot take
     // this one along.
-    under_way_ = new acquire_attempt(r, client_->releases, *this, spec_, who_.id(), r.make_owner());
+    under_way_ = new acquire_attempt(r, client_->releases, client_->window, *this, spec_, who_.id(),
+                                     r.make_owner());
     under_way_->send(1);
 }
 
@@ -101,10 +107,12 @@ void reentry_op::pause(error_code why)
 void reentry_op::expired()
 {
     turn_context& r = client_->context;
-    if (r.turn_time() >= limit_)
-        return fail(last_error_ ? last_error_
-                                : error_code(r.online(name()) ? errc::outcome_unknown
-                                                              : errc::store_unavailable));
+    if (r.turn_time() >= limit_) {
+        const bool sent = r.online(name()) && !waits_for_window();
+        return fail(last_error_
+                        ? last_error_
+                        : error_code(sent ? errc::outcome_unknown : errc::store_unavailable));
+    }
     if (r.online(name()))
         return send();
     pausing_ = false;
@@ -116,13 +124,14 @@ void reentry_op::connected()
     if (pausing_)
         return; // a connection that comes and goes is not to bring a request each time
     last_error_ = {};
-    if (!under_way_)
+    if (!under_way_ && !waits_for_window())
         send();
 }
 
 void reentry_op::disconnected(error_code why)
 {
     last_error_ = why;
+    withdraw();
     if (why == condition::bad_request || (once_ && !under_way_))
         fail(why);
 }
@@ -143,6 +152,7 @@ void reentry_op::fail(error_code why)
 void reentry_op::leave()
 {
     timer_queue::cancel(*this);
+    withdraw();
     --client_->context.counts.waiting;
     client_->running.erase(client_->running.iterator_to(*this));
     client_ = nullptr;
@@ -154,6 +164,7 @@ void reentry_op::drop(error_code told) noexcept
     if (under_way_)
         std::exchange(under_way_, nullptr)->forget();
     timer_queue::cancel(*this);
+    withdraw();
     client_->running.erase(client_->running.iterator_to(*this));
     client_ = nullptr;
     done.end(told);

@@ -23,6 +23,7 @@ namespace leasehold::detail {
 class reentry_op final : public timer,
                          public boost::intrusive::list_base_hook<>,
                          public boost::intrusive_ref_counter<reentry_op>,
+                         private acquire_window::entry,
                          private acquire_attempt::listener
 {
 public:
@@ -37,6 +38,7 @@ public:
     {
         turn_context& context;
         pending_releases& releases;
+        acquire_window& window;
         watchdog& keeper;
         const lost_owners& lost;
         list running{};
@@ -59,6 +61,7 @@ private:
     void on_answer(acquire_attempt& attempt, error_code failed,
                    const acquire_reply& reply) override;
     void expired() override;
+    void on_room() override;
 
     void send();
     void pause(error_code why);

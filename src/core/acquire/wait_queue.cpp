@@ -17,6 +17,10 @@ constexpr clock::duration linger = std::chrono::seconds(1);
 // A time to live so much above one's own lease time is odd.
 constexpr int odd_factor = 10;
 
+// More fences than this are never reserved: after a loss of data the counter starts from the clock,
+// which a block must not be far ahead of.
+constexpr std::uint32_t most_fences = 10'000;
+
 } // namespace
 
 void lock_op::cancel()
@@ -60,7 +64,8 @@ void wait_queue::enqueue(lock_op& op)
     if (!for_ever && patience < clock::time_point::max() - op.since)
         r.timers.schedule(op, op.since + patience);
     if (contention_.current() == state::idle) {
-        taken_ = false;
+        if (r.online(name()))
+            last_error_ = {};
         const lock_options& o = op.spec->options;
         contention_.use(fsm::backoff(o.backoff_floor, o.backoff_ceiling));
         lingering_ = false;
@@ -74,7 +79,7 @@ void wait_queue::remove(lock_op& op)
     BOOST_ASSERT(op.place == this && context_.in_turn());
     timer_queue::cancel(op);
     op.place = nullptr;
-    queue_.erase(queue_.iterator_to(op));
+    queue_.erase(op);
     --context_.counts.waiting;
 }
 
@@ -105,11 +110,7 @@ void wait_queue::complete_cancelled()
 
 void wait_queue::fail_once(error_code why)
 {
-    for (auto i = queue_.begin(); i != queue_.end();) {
-        lock_op& each = *i++;
-        if (each.once())
-            fail(each, why);
-    }
+    queue_.each_try([&](lock_op& each) { fail(each, why); });
 }
 
 void wait_queue::limit_reached(lock_op& op)
@@ -118,8 +119,11 @@ void wait_queue::limit_reached(lock_op& op)
     const error_code fault = last_error_   ? last_error_
                              : unreachable ? error_code(errc::store_unavailable)
                                            : error_code();
-    fail(op, fault ? fault
-                   : error_code(taken_ && !op.once() ? errc::timed_out : errc::outcome_unknown));
+    if (fault)
+        return fail(op, fault);
+    if (taken_ && !op.once())
+        return fail(op, errc::timed_out);
+    fail(op, waits_for_window() ? errc::store_unavailable : errc::outcome_unknown);
 }
 
 void wait_queue::queue_left()
@@ -128,6 +132,10 @@ void wait_queue::queue_left()
         return;
     if (contention_.waits())
         timer_queue::cancel(*this);
+    if (waits_for_window()) {
+        withdraw();
+        contention_.unsent(false);
+    }
     contention_.unwanted();
     check();
 }
@@ -139,12 +147,12 @@ bool wait_queue::hand_over(ownership& held)
     if (queue_.empty())
         return false;
     const lock_options& o = held.spec->options;
+    const handoff_limits limits = held.handoff.within(handoff_limits(o));
     const auto now = context_.turn_time();
     lock_op& next = queue_.front();
-    const bool allowed = o.renew && held.handoffs < o.handoff_count &&
+    const bool allowed = o.renew && held.handoffs < limits.count &&
                          (held.handoffs + 1 < held.fences || has(mutant::fences_not_reserved)) &&
-                         (now - held.since < clock::duration(o.handoff_time) ||
-                          has(mutant::handoff_without_end)) &&
+                         (now - held.since < limits.time() || has(mutant::handoff_without_end)) &&
                          (held.valid_until() - now >= clock::duration(o.lease_time) / 2 ||
                           has(mutant::handoff_near_the_end)) &&
                          (!held.shared() || has(mutant::handoff_of_entered)) &&
@@ -152,6 +160,7 @@ bool wait_queue::hand_over(ownership& held)
     if (!allowed)
         return false;
     ++held.handoffs;
+    held.handoff = handoff_limits(next.spec->options);
     held.life.extend(next.spec->longest(now));
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
     remove(next);
@@ -164,16 +173,27 @@ void wait_queue::on_leaving() noexcept
     contention_.leaving();
 }
 
-void wait_queue::on_left(bool others)
+void wait_queue::left(bool others)
 {
     turn_context& r = context_;
+    if (queue_.empty())
+        taken_ = false;
     perform(contention_.left(!queue_.empty(), others, r.online(name()), r.random));
     check();
 }
 
+void wait_queue::on_freed(const release_reply& reply)
+{
+    // Of those who were told one is this client, if it watches the name. If not even that was told,
+    // releases are not announced here, and nobody knows who waits elsewhere.
+    const bool known = reply.receivers_known && context_.traits().announces;
+    left(!known || (watching_ ? reply.receivers != 1 : reply.receivers > 0));
+}
+
 void wait_queue::hint()
 {
-    perform(contention_.hint());
+    if (!waits_for_window()) // it looks after this anyway
+        perform(contention_.hint());
 }
 
 void wait_queue::connected()
@@ -186,6 +206,10 @@ void wait_queue::connected()
 void wait_queue::disconnected(error_code why)
 {
     last_error_ = why;
+    if (waits_for_window()) {
+        withdraw();
+        contention_.unsent(true);
+    }
     if (why == condition::bad_request)
         fail_all(why);
     else if (!under_way_)
@@ -196,6 +220,7 @@ void wait_queue::stop()
 {
     if (under_way_)
         std::exchange(under_way_, nullptr)->abandon();
+    withdraw();
     timer_queue::cancel(*this);
 }
 
@@ -203,19 +228,20 @@ void wait_queue::drop(error_code told) noexcept
 {
     while (!queue_.empty()) {
         const boost::intrusive_ptr<lock_op> last(&queue_.front(), false);
-        queue_.pop_front();
+        queue_.erase(*last);
         last->place = nullptr;
         timer_queue::cancel(*last);
         last->done.end(told);
     }
     if (under_way_)
         std::exchange(under_way_, nullptr)->forget();
+    withdraw();
 }
 
 void wait_queue::check()
 {
     if (!std::exchange(noted_, true))
-        to_check_.push_back(this);
+        client_.to_check.push_back(this);
 }
 
 bool wait_queue::unused() const noexcept
@@ -259,13 +285,19 @@ void wait_queue::perform(fsm::contention::action next)
 void wait_queue::send()
 {
     timer_queue::cancel(*this);
+    client_.window.enter(*this);
+}
+
+void wait_queue::on_room()
+{
     turn_context& r = context_;
     const spec_ptr& spec = queue_.front().spec;
     const lock_options& o = spec->options;
     const bool hands_over = !has(mutant::fences_not_reserved) && o.renew && o.handoff_count > 0 &&
                             o.handoff_time.count() > 0;
-    under_way_ = new acquire_attempt(r, releases_, *this, spec, r.make_owner(), {});
-    under_way_->send(hands_over ? o.handoff_count + 1 : 1);
+    under_way_ = new acquire_attempt(r, client_.releases, client_.window, *this, spec,
+                                     r.make_owner(), {});
+    under_way_->send(hands_over ? std::min(o.handoff_count, most_fences - 1) + 1 : 1);
 }
 
 void wait_queue::on_answer(acquire_attempt& attempt, error_code failed, const acquire_reply& reply)
@@ -295,6 +327,7 @@ void wait_queue::granted(acquire_attempt& attempt, const acquire_reply& reply)
 {
     last_error_ = {};
     taken_ = true;
+    unanswered_ = false;
     const ownership_ptr taken = attempt.take(reply);
     if (!taken)
         return refused(errc::store_unavailable);
@@ -302,11 +335,12 @@ void wait_queue::granted(acquire_attempt& attempt, const acquire_reply& reply)
     if (queue_.empty() || !attempt.spec->serves(*queue_.front().spec)) {
         contention_.leaving();
         if (has(mutant::cancelled_grant_kept))
-            return on_left(false);
-        return releases_.leave(*taken, {nullptr, {}, this});
+            return on_left();
+        return client_.releases.leave(*taken, {nullptr, {}, this});
     }
+    taken->handoff = handoff_limits(queue_.front().spec->options);
     taken->belong_to(*this);
-    watchdog_.start(*taken);
+    client_.keeper.start(*taken);
     lock_op& next = queue_.front();
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
     remove(next);
@@ -320,6 +354,7 @@ void wait_queue::held_by_other(const acquire_reply& reply)
     const auto now = r.turn_time();
     last_error_ = {};
     taken_ = true;
+    unanswered_ = false;
     r.tell([&](observer& o) { o.waiting(name(), reply.remaining); });
     fail_once(errc::held);
     if (!queue_.empty()) {
@@ -337,7 +372,11 @@ void wait_queue::held_by_other(const acquire_reply& reply)
 
 void wait_queue::refused(error_code why)
 {
-    last_error_ = why;
+    // A single request without an answer is no reason why a wait ends without the lock, when the
+    // answer before said that another has it.
+    const bool first = why == errc::outcome_unknown && !std::exchange(unanswered_, true);
+    if (!first || !taken_ || !context_.online(name()))
+        last_error_ = why;
     fail_once(why);
     perform(contention_.failed(!queue_.empty(), context_.random));
 }

@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_CORE_ACQUIRE_WAIT_QUEUE_HPP
 
 #include "core/acquire/acquire_attempt.hpp"
+#include "core/acquire/waiters.hpp"
 #include "core/async/completion.hpp"
 #include "core/lease/ownership.hpp"
 #include "core/lease/watchdog.hpp"
@@ -61,17 +62,23 @@ class wait_queue final : public boost::intrusive::list_base_hook<
                              boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
                          private ownership::home,
                          private timer,
+                         private acquire_window::entry,
                          private acquire_attempt::listener
 {
 public:
     using list = boost::intrusive::list<wait_queue, boost::intrusive::constant_time_size<false>>;
 
-    /// Queues to be looked at when the turn ends: they may be unused.
-    using check_list = std::vector<wait_queue*>;
+    /// What all of a client work with.
+    struct client_parts
+    {
+        turn_context& context;
+        pending_releases& releases;
+        acquire_window& window;
+        watchdog& keeper;
+        std::vector<wait_queue*> to_check{}; ///< When the turn ends: they may be unused.
+    };
 
-    wait_queue(turn_context& r, pending_releases& releases, watchdog& keeper,
-               check_list& to_check) noexcept
-        : context_(r), releases_(releases), watchdog_(keeper), to_check_(to_check)
+    explicit wait_queue(client_parts& client) noexcept : client_(client), context_(client.context)
     {}
     ~wait_queue();
 
@@ -114,11 +121,12 @@ public:
 private:
     bool hand_over(ownership& held) override;
     void on_leaving() noexcept override;
-    void on_left(bool others) override;
-    [[nodiscard]] bool watching() const noexcept override { return watching_; }
+    void on_freed(const release_reply& reply) override;
+    void on_left() override { left(false); }
     void on_answer(acquire_attempt& attempt, error_code failed,
                    const acquire_reply& reply) override;
     void expired() override;
+    void on_room() override;
 
     void perform(fsm::contention::action next);
     void send();
@@ -128,22 +136,22 @@ private:
     void fail_once(error_code why);
     void remove(lock_op& op);
     void queue_left();
+    void left(bool others);
     void watch();
     void check();
 
+    client_parts& client_;
     turn_context& context_;
-    pending_releases& releases_;
-    watchdog& watchdog_;
-    check_list& to_check_;
     const std::string* name_ = nullptr;
     fsm::contention contention_;
-    boost::intrusive::list<lock_op, boost::intrusive::constant_time_size<false>> queue_;
+    waiters<lock_op> queue_;
     acquire_attempt_ptr under_way_;
     error_code last_error_;
     std::chrono::milliseconds last_remaining_{-1};
     clock::time_point last_look_{};
     bool noted_ = false;
-    bool taken_ = false; ///< The last that is known: somebody has it.
+    bool taken_ = false;      ///< The last that is known: somebody has it.
+    bool unanswered_ = false; ///< The last request was not answered.
     bool watching_ = false;
     bool lingering_ = false;
 };

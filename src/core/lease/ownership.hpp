@@ -6,11 +6,14 @@
 #include "core/turn/timer_queue.hpp"
 #include "fsm/keep_alive.hpp"
 
+#include <leasehold/store.hpp>
+
 #include <boost/assert.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -19,6 +22,32 @@
 #include <utility>
 
 namespace leasehold::detail {
+
+/// How often, and for how long, a lock goes to the next waiter of this client without the store.
+struct handoff_limits
+{
+    handoff_limits() = default;
+    explicit handoff_limits(const lock_options& options) noexcept
+        : count(options.handoff_count),
+          milliseconds(static_cast<std::uint32_t>(options.handoff_time.count()))
+    {}
+
+    [[nodiscard]] handoff_limits within(const handoff_limits& other) const noexcept
+    {
+        handoff_limits both;
+        both.count = std::min(count, other.count);
+        both.milliseconds = std::min(milliseconds, other.milliseconds);
+        return both;
+    }
+
+    [[nodiscard]] clock::duration time() const noexcept
+    {
+        return std::chrono::milliseconds(milliseconds);
+    }
+
+    std::uint32_t count = 0;
+    std::uint32_t milliseconds = 0; // at most a minute: an ownership is kept for each lease
+};
 
 /// What the store holds for this client: one owner of one name, or one further entry of an owner.
 /// Serves one lease after another. Belongs to the strand, except for the atomics.
@@ -51,11 +80,10 @@ public:
 
         virtual void on_leaving() noexcept = 0; ///< It is being given back, or was lost.
 
-        /// The store has answered, or cannot. `others`: other clients wait for the name.
-        virtual void on_left(bool others) = 0;
-
-        /// Whether this client itself is among those who are told of a release.
-        [[nodiscard]] virtual bool watching() const noexcept = 0;
+        /// The store has freed it.
+        virtual void on_freed(const release_reply& reply) = 0;
+        /// The store has answered something else, or cannot.
+        virtual void on_left() = 0;
 
     protected:
         ~home() = default;
@@ -144,6 +172,7 @@ public:
     std::uint64_t first_fence = 0;
     std::uint32_t fences = 0;
     std::uint32_t handoffs = 0;
+    handoff_limits handoff; ///< Of the lease that it serves; those of the whole are in `spec`.
     const clock::time_point since;
 
 private:

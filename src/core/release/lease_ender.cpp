@@ -85,7 +85,7 @@ void lease_ender::on_lost(ownership& held, errc reason)
     if (reason == errc::expired && may_outlast(held) && !has(mutant::expired_entry_kept))
         releases_.leave(held, {nullptr, reason, nullptr});
     if (place != nullptr)
-        place->on_left(false);
+        place->on_left();
 }
 
 void lease_ender::on_abandoned(ownership& held)

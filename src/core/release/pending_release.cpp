@@ -3,6 +3,7 @@
 #include <boost/assert.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace leasehold::detail {
 namespace {
@@ -34,7 +35,7 @@ void pending_release::act(fsm::release::action next)
         return act(steps_.due(context_.turn_time(), context_.online(name())));
     case fsm::release::action::wait:
         if (!context_.online(name()))
-            tell_place(false);
+            tell_place();
         break;
     }
     context_.timers.schedule(*this, std::min(steps_.next(), give_up_at_));
@@ -63,9 +64,9 @@ void pending_release::answered(unsigned request, error_code failed, const releas
     turn_context& r = context_;
     give_up_at_ = clock::time_point::max();
     const bool freed = !failed && reply.result == release_reply::outcome::freed;
-    // Of those who were told, one is this client itself, if it watches the name.
-    const bool watching = interest_.place != nullptr && interest_.place->watching();
-    tell_place(freed && reply.receivers > (watching ? 1u : 0u));
+    if (freed && interest_.place != nullptr)
+        std::exchange(interest_.place, nullptr)->on_freed(reply);
+    tell_place();
     if (!failed)
         *last_answer_ = r.turn_time();
     act(failed
@@ -79,7 +80,7 @@ void pending_release::expired()
     const auto now = r.turn_time();
     if (now >= give_up_at_) {
         give_up_at_ = clock::time_point::max();
-        tell_place(false);
+        tell_place();
         return act(steps_.failed(errc::outcome_unknown, pause_floor, now));
     }
     act(steps_.due(now, r.online(name())));
@@ -100,10 +101,10 @@ void pending_release::complete_cancelled()
         interest_.waiting->cancel();
 }
 
-void pending_release::tell_place(bool others)
+void pending_release::tell_place()
 {
     if (interest_.place != nullptr)
-        std::exchange(interest_.place, nullptr)->on_left(others);
+        std::exchange(interest_.place, nullptr)->on_left();
 }
 
 error_code pending_release::outcome() const
@@ -114,7 +115,7 @@ error_code pending_release::outcome() const
 
 void pending_release::tell()
 {
-    tell_place(false);
+    tell_place();
     complete(outcome());
 }
 
@@ -132,7 +133,7 @@ void pending_release::give_up(error_code why)
     listed::unlink();
     if (orphan_)
         --context_.counts.orphans;
-    tell_place(false);
+    tell_place();
     complete(why);
 }
 

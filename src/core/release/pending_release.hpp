@@ -79,7 +79,7 @@ private:
     void answered(unsigned request, error_code failed, const release_reply& reply);
     void expired() override;
     [[nodiscard]] error_code outcome() const;
-    void tell_place(bool others);
+    void tell_place();
     void tell();
     void complete(error_code why);
 

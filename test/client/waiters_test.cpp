@@ -1,0 +1,93 @@
+// What it costs to end those of one try among many who wait.
+#include <boost/test/unit_test.hpp>
+
+#include "core/acquire/waiters.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace {
+
+struct counted_op : boost::intrusive::list_base_hook<>
+{
+    counted_op(bool one_try, std::size_t& looks) : tries(one_try), looked(&looks) {}
+
+    bool once() const
+    {
+        ++*looked;
+        return tries;
+    }
+
+    bool tries;
+    std::size_t* looked;
+};
+
+struct line
+{
+    explicit line(const std::vector<bool>& tries)
+    {
+        ops.reserve(tries.size());
+        for (const bool each : tries) {
+            ops.emplace_back(each, looks);
+            queue.push_back(ops.back());
+        }
+        looks = 0;
+    }
+
+    ~line()
+    {
+        while (!queue.empty())
+            queue.erase(queue.front());
+    }
+
+    // The places of those that were ended.
+    std::vector<std::size_t> end_tries()
+    {
+        std::vector<std::size_t> ended;
+        queue.each_try([&](counted_op& each) {
+            ended.push_back(static_cast<std::size_t>(&each - ops.data()));
+            queue.erase(each);
+        });
+        return ended;
+    }
+
+    std::size_t looks = 0;
+    std::vector<counted_op> ops;
+    leasehold::detail::waiters<counted_op> queue;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(waiters_of_a_name)
+
+BOOST_AUTO_TEST_CASE(a_look_at_a_line_without_tries_costs_nothing)
+{
+    line all(std::vector<bool>(10'000, false));
+    for (int i = 0; i < 1'000; ++i)
+        BOOST_TEST_REQUIRE(all.end_tries().empty());
+    BOOST_TEST(all.looks == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(tries_are_ended_in_order_and_nobody_is_looked_at_behind_the_last)
+{
+    std::vector<bool> tries(1'000, false);
+    tries[0] = tries[1] = tries[3] = true;
+    line all(tries);
+    BOOST_TEST((all.end_tries() == std::vector<std::size_t>{0, 1, 3}));
+    BOOST_TEST(all.looks <= 10u);
+    BOOST_TEST(&all.queue.front() == &all.ops[2]);
+    all.looks = 0;
+    BOOST_TEST(all.end_tries().empty());
+    BOOST_TEST(all.looks == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_left_by_itself_is_not_counted)
+{
+    line all({false, true, false, true, false});
+    all.queue.erase(all.ops[1]);
+    BOOST_TEST((all.end_tries() == std::vector<std::size_t>{3}));
+    BOOST_TEST(all.end_tries().empty());
+    BOOST_TEST(!all.queue.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
