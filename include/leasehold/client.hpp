@@ -22,13 +22,14 @@ LEASEHOLD_EXPORT void start_shutdown(bound_handler<void(error_code)>, client_sta
 
 } // namespace detail
 
-/// What a client did since it was made, and what it has now. Counts, unless said otherwise.
+/// What a client did since it was made, and what it has now. All are counts.
 struct client_stats
 {
-    std::uint64_t held = 0;            ///< Leases held now.
-    std::uint64_t waiting = 0;         ///< Operations that wait for a lock now.
-    std::uint64_t acquired = 0;        ///< Leases given out, handed over ones included.
-    std::uint64_t handed_over = 0;     ///< Of these, without the store.
+    std::uint64_t held = 0;     ///< Leases held now.
+    std::uint64_t waiting = 0;  ///< Operations that wait for a lock now.
+    std::uint64_t acquired = 0; ///< Leases granted, handed off ones included.
+    std::uint64_t handed_over =
+        0; ///< Of `acquired`: handed off locally, without a request to the store.
     std::uint64_t released = 0;        ///< Leases released.
     std::uint64_t lost = 0;            ///< Leases lost.
     std::uint64_t renewed = 0;         ///< Renewals confirmed.
@@ -105,12 +106,15 @@ public:
     /// `void(error_code)`
     /// @par Errors
     ///  - success: `async_shutdown` has completed its work.
-    ///  - `asio::error::operation_aborted`: cancelled.
+    ///  - `asio::error::operation_aborted`: cancelled, by `cancel`, the slot, or the destructor.
     ///  - `errc::already_running`: it was called before; a client runs once.
     ///  - `errc::shut_down`: the client was shut down or cancelled before; or an exception on the
     ///    strand ended it.
     /// @par Cancellation
-    /// All types: what `cancel` does.
+    /// All types, at any time: what `cancel` does.
+    /// @par Completion
+    /// Never inside this call, on the handler's associated executor (default: `get_executor()`).
+    /// After it no request is under way.
     template <class Token = asio::deferred_t>
     auto async_run(Token&& token = Token())
     {
@@ -131,6 +135,10 @@ public:
     ///  - `asio::error::operation_aborted`: cancelled.
     /// @par Cancellation
     /// All types end the wait only: the shutdown goes on.
+    /// @par Completion
+    /// Never inside this call, on the handler's associated executor (default: `get_executor()`).
+    /// Any number of shutdowns may be outstanding; each is told the outcome. On a client that never
+    /// ran it completes at once.
     template <class Token = asio::deferred_t>
     auto async_shutdown(Token&& token = Token())
     {

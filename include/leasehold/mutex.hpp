@@ -27,19 +27,20 @@ concept no_owner = !std::convertible_to<Token, owner>;
 
 } // namespace detail
 
-/// A named lock, exclusive among all processes that use the same store. A cheap handle: copy it,
-/// make it where it is needed. Two handles of one name exclude each other, also within one client.
+/// A named lock, exclusive among all processes that use the same store. A cheap handle: copy it, or
+/// make one where it is needed. Two handles of one name exclude each other, also within one client.
 ///
 /// All operations have the signature `void(error_code, lease)` and complete with a lease exactly
 /// when there is no error.
 /// @par Errors
-///  - `errc::held`: another has the lock (try, and any limit of 0).
-///  - `errc::timed_out`: the limit passed while another had the lock, as the store last said.
+///  - `errc::held`: another owner holds the lock (one try, and any limit of 0).
+///  - `errc::timed_out`: the limit passed while another owner held the lock, as the store last
+///  said.
 ///  - `errc::store_unavailable`, `errc::store_refused`, `errc::outcome_unknown`: the limit passed
 ///  while the store could not serve.
 ///  - `errc::wrong_type`: the key holds something that is not a lock. `errc::permission_denied`:
 ///  the server forbids what is needed.
-///  - `errc::lost`: entering again, and the owner is not in (any more).
+///  - `errc::lost`: a reentrant acquisition, and the owner does not hold the lock (any more).
 ///  - `errc::not_running`: `client::async_run` was not called. `errc::shut_down`: the client stops.
 ///  - `asio::error::operation_aborted`: cancelled.
 /// @par Cancellation
@@ -70,16 +71,19 @@ public:
     /// Where handlers run that have no executor of their own, as `client::get_executor` says.
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
 
-    /// Waits for the lock, no longer than `lock_options::wait_limit`.
+    /// Acquires the lock, waiting no longer than `lock_options::wait_limit`.
     template <detail::no_owner Token = asio::deferred_t>
     auto async_lock(Token&& token = Token()) const
     {
         return start(detail::wait_limit(*spec_), owner(), std::forward<Token>(token));
     }
 
-    /// Enters a lock again that `who` holds, here or in another process. The lease has the fence of
-    /// `who` and must be released for itself: the lock is free when all have left. Does not wait
-    /// for others; waits for the store no longer than `lock_options::wait_limit`.
+    /// Acquires the lock reentrantly under an owner that holds it, here or in another process. The
+    /// lease has the fence of that owner. Release it separately; the lock is freed when every
+    /// holder of the owner has released. Does not wait for other owners; waits for the store no
+    /// longer than `lock_options::wait_limit`.
+    /// @throws boost::system::system_error `errc::invalid_option` when `under` is no owner; so do
+    /// all overloads that take one.
     template <class Token = asio::deferred_t>
     auto async_lock(owner under, Token&& token = Token()) const
     {
@@ -87,7 +91,9 @@ public:
                      std::forward<Token>(token));
     }
 
-    /// One try: completes with `errc::held` when another has it or waits for it in this client.
+    /// Tries once: completes with `errc::held` when another owner holds the lock, or somebody waits
+    /// for it in this client. Waits for the store, when it cannot be reached yet or does not
+    /// answer, up to five seconds.
     template <detail::no_owner Token = asio::deferred_t>
     auto async_try_lock(Token&& token = Token()) const
     {
@@ -101,7 +107,8 @@ public:
                      std::forward<Token>(token));
     }
 
-    /// Waits for the lock no longer than `limit`, connecting included. Zero or less: one try.
+    /// Acquires the lock, waiting no longer than `limit`, connecting included. Zero or less: one
+    /// try.
     template <detail::no_owner Token = asio::deferred_t>
     auto async_try_lock_for(std::chrono::milliseconds limit, Token&& token = Token()) const
     {
@@ -115,8 +122,8 @@ public:
         return start(clipped(limit), entering(std::move(under)), std::forward<Token>(token));
     }
 
-    /// Waits for the lock until `when` by the lease clock, counted from this call. In the past: one
-    /// try.
+    /// Acquires the lock, waiting no longer than until `when` by `leasehold::clock`. In the past:
+    /// one try.
     template <detail::no_owner Token = asio::deferred_t>
     auto async_try_lock_until(clock::time_point when, Token&& token = Token()) const
     {
