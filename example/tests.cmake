@@ -15,19 +15,24 @@ leasehold_example_test(example_composed $<TARGET_FILE:example_composed>)
 leasehold_example_test(example_guarded_work $<TARGET_FILE:example_guarded_work>)
 leasehold_example_test(example_simulate $<TARGET_FILE:example_simulate> --seeds 500)
 
-leasehold_example_test(example_redis_first ${with_redis} bash -c "exec \"$0\" \"$LEASEHOLD_URL\"" $<TARGET_FILE:example_first>)
+leasehold_example_test(example_redis_first
+    ${with_redis} bash -c "exec \"$0\" \"$LEASEHOLD_URL\"" $<TARGET_FILE:example_first>)
 foreach(name signup callbacks composed guarded_work reenter)
     leasehold_example_test(example_redis_${name} ${with_redis} $<TARGET_FILE:example_${name}>)
 endforeach()
-leasehold_example_test(example_redis_stock ${with_redis} $<TARGET_FILE:example_stock> --stock 150 --processes 3 --coroutines 4)
+leasehold_example_test(example_redis_stock
+    ${with_redis} $<TARGET_FILE:example_stock> --stock 150 --processes 3 --coroutines 4)
 leasehold_example_test(example_redis_stock_kill ${with_redis} $<TARGET_FILE:example_stock>
     --stock 150 --processes 3 --coroutines 4 --lease-ms 500 --kill-one)
 leasehold_example_test(example_redis_stock_unsafe ${with_redis} $<TARGET_FILE:example_stock>
     --stock 50 --processes 3 --coroutines 4 --unsafe)
 leasehold_example_test(example_redis_cron_once ${with_redis} $<TARGET_FILE:example_cron_once>
     --ticks 10 --tick-ms 20 --lease-ms 500)
-leasehold_example_test(example_redis_embedded ${with_redis} $<TARGET_FILE:example_embedded> --bookings 20)
-leasehold_example_test(example_redis_embedded_stop ${with_redis} ${CMAKE_CURRENT_SOURCE_DIR}/test/embedded_stop
+leasehold_example_test(example_redis_embedded
+    ${with_redis} $<TARGET_FILE:example_embedded> --bookings 20)
+leasehold_example_test(example_redis_embedded_stop
+    ${with_redis} ${CMAKE_CURRENT_SOURCE_DIR}/test/embedded_stop
     $<TARGET_FILE:example_embedded>)
-leasehold_example_test(example_arguments ${CMAKE_CURRENT_SOURCE_DIR}/test/arguments $<TARGET_FILE_DIR:example_stock>)
+leasehold_example_test(example_arguments
+    ${CMAKE_CURRENT_SOURCE_DIR}/test/arguments $<TARGET_FILE_DIR:example_stock>)
 leasehold_example_test(example_with_redis ${CMAKE_CURRENT_SOURCE_DIR}/test/with_redis ${with_redis})

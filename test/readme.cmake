@@ -7,7 +7,8 @@ file(READ "${PROGRAM}" program)
 set(opening "\n<!-- first program -->\n```cpp\n")
 string(FIND "${readme}" "${opening}" at)
 if(at EQUAL -1)
-    message(FATAL_ERROR "${README}: there is no line `<!-- first program -->` with a line \"```cpp\" directly after it")
+    message(FATAL_ERROR "${README}: there is no line `<!-- first program -->` "
+        "with a line \"```cpp\" directly after it")
 endif()
 string(LENGTH "${opening}" length)
 math(EXPR at "${at} + ${length}")
@@ -48,5 +49,7 @@ while("x${ours}" STREQUAL "x${theirs}")
     take_line(fence ours)
     take_line(program theirs)
 endwhile()
-message(FATAL_ERROR "the first program in the README differs from ${PROGRAM} at its line ${number}:\n"
-    "  README:  ${ours}\n  program: ${theirs}\nMake the two equal; the file is the one that is compiled.")
+message(FATAL_ERROR
+    "the first program in the README differs from ${PROGRAM} at its line ${number}:\n"
+    "  README:  ${ours}\n  program: ${theirs}\n"
+    "Make the two equal; the file is the one that is compiled.")

@@ -36,7 +36,8 @@ constexpr char usage[] =
 
   --minutes M        how long, all deployments together; 0.1 ... 1440 (1)
   --seed S           decides the order of the faults (drawn)
-  --deployment NAME  one only: none, always, everysec (what a server writes to its append-only file; default: all three)
+  --deployment NAME  one only: none, always, everysec (what a server writes to its append-only
+                     file; default: all three)
   --keep DIRECTORY   write there what the clients wrote, the faults and the register, of every round
   --controls         only the negative control of the fences
 )";
