@@ -24,4 +24,10 @@ const char* impossible(fault_kind what, phase in) noexcept
     }
 }
 
+bool rare(fault_kind what, phase in) noexcept
+{
+    // What was cancelled is over, and then its client is idle, but for the moment between the two.
+    return what == fault_kind::cancel && in == phase::idle;
+}
+
 } // namespace leasehold::test::sim

@@ -159,7 +159,7 @@ bool print_coverage(const sim::coverage& counted, std::uint64_t least)
             const auto hits = counted.met[f][p];
             const char* const why_not = sim::impossible(kind, in);
             // What is said to be impossible must not happen.
-            const bool good = why_not == nullptr ? hits >= least : hits == 0;
+            const bool good = why_not != nullptr ? hits == 0 : hits >= least || sim::rare(kind, in);
             enough = enough && good;
             std::printf("%10llu%c", static_cast<unsigned long long>(hits),
                         !good                ? '!'
