@@ -1,7 +1,9 @@
-# leasehold_embed(OUTPUT HEADER FILES...): one header with each file's text as a constant named after the file.
+# leasehold_embed(OUTPUT HEADER FILES...): one header with each file's text as a constant named
+# after the file.
 # Comments and indentation stay behind: the text is sent to the server.
 function(leasehold_embed header)
-    set(content "#pragma once\n// Made by CMake from the .lua files.\nnamespace leasehold::scripts {\n")
+    set(content "#pragma once\n// Made by CMake from the .lua files.\n")
+    string(APPEND content "namespace leasehold::scripts {\n")
     foreach(file IN LISTS ARGN)
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
         file(READ "${file}" text)

@@ -1,13 +1,15 @@
 -- Takes a free lock, repeats an acquire whose reply was lost, or enters a held lock again.
 -- KEYS lock, fence counter
--- ARGV owner, lease (ms), fences wanted, latest server time (us, 0: none), fence retention (ms, 0: for ever),
+-- ARGV owner, lease (ms), fences wanted, latest server time (us, 0: none), fence retention (ms, 0:
+--      for ever),
 --      entry ('' takes the lock, anything else enters it again under that name)
 -- Returns {status, a, b, server time in us}
 --    1, first fence, fences   granted
 --    0, PTTL                  held by another owner
 --   -1                        too late: the caller has given up, nothing was touched
 --   -2                        cannot enter again: the owner is not in
--- Everything is read and checked before the first write: a script that fails halfway is not taken back.
+-- Everything is read and checked before the first write: a script that fails halfway is not taken
+-- back.
 local call, lock, owner = redis.call, KEYS[1], ARGV[1]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -79,15 +81,17 @@ if ours and stored then
     if left >= 0 and left < lease then
         call('PEXPIRE', lock, lease)
     end
-    -- The block was reserved for this owner by the first run; its end is a fence that nobody else can have.
+    -- The block was reserved for this owner by the first run; its end is a fence that nobody else
+    -- can have.
     return {1, last, 1, now}
 end
 
--- The server's clock, two fences a microsecond, is the floor, so that the fence rises also when the counter was lost. For the same
--- reason a block ends at that clock and reaches back to the grant before: a fence from the future would be undercut when the data
--- is lost. It reaches back by 5 ms at most (10,000 fences): a server that begins again with an older
--- counter has been away for longer, so none of its blocks reaches below a fence that was given
--- before. A double holds such a number until the year 2112.
+-- The server's clock, two fences a microsecond, is the floor, so that the fence rises also when the
+-- counter was lost. For the same reason a block ends at that clock and reaches back to the grant
+-- before: a fence from the future would be undercut when the data is lost. It reaches back by 5 ms
+-- at most (10,000 fences): a server that begins again with an older counter has been away for
+-- longer, so none of its blocks reaches below a fence that was given before. A double holds such a
+-- number until the year 2112.
 local floor = now * 2
 local first, count = floor, 1
 if last >= floor then

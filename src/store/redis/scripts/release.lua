@@ -13,7 +13,8 @@ if entry ~= '' then
         return {0, 0}
     end
 elseif count <= redis.call('HLEN', lock) - 1 then
-    -- Only entries with markers are left: the first one has gone before, and this is its repetition.
+    -- Only entries with markers are left: the first one has gone before, and this is its
+    -- repetition.
     return {0, 0}
 end
 if count > 1 then
