@@ -6,6 +6,7 @@
 #include "core/async/context_poster.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/subscriptions.hpp"
+#include "store/redis/transport/environment.hpp"
 #include "store/redis/transport/push_inbox.hpp"
 
 #include <leasehold/store.hpp>
@@ -71,7 +72,7 @@ void push(std::string_view input)
     static asio::io_context context(1);
     static listener told;
     static const auto subscriptions = std::make_shared<redis_store::subscriptions>(
-        config("unix:///nowhere"));
+        config("unix:///nowhere"), redis_store::system_environment());
     static const bool opened = [] {
         subscriptions->open(context.get_executor(),
                             redis_store::context_poster::make(context.get_executor()), told);
