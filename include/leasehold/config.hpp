@@ -75,7 +75,9 @@ struct LEASEHOLD_EXPORT config
     /// A connection that is silent for this long is asked, and closed when it stays silent as long
     /// again. 10 ms … 10 min.
     std::chrono::milliseconds health_check{2'000};
-    /// The pause before a connection is made again. 1 ms … 10 min.
+    /// The pause before a connection is made again; each takes between half and one and a half of
+    /// it, by chance, so that those who lost a server together do not all come back at once.
+    /// 1 ms … 10 min.
     std::chrono::milliseconds reconnect{250};
     /// How long the fence counter of a name outlives its last grant; `forever`, or 1 s … 10 years.
     /// With `forever` names that Redisson's fenced locks use too can be shared.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <random>
 
 namespace leasehold::detail {
 namespace {
@@ -76,6 +77,14 @@ private:
 std::unique_ptr<time_source> make_system_time()
 {
     return std::make_unique<system_time>();
+}
+
+std::uint64_t seed_of(const time_source& time)
+{
+    if (const auto given = time.seed())
+        return *given;
+    std::random_device device;
+    return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
 } // namespace leasehold::detail

@@ -55,6 +55,9 @@ make_client_state(const asio::any_io_executor& executor, std::shared_ptr<store> 
 
 [[nodiscard]] std::unique_ptr<time_source> make_system_time();
 
+/// Its seed, or one of the operating system's.
+[[nodiscard]] std::uint64_t seed_of(const time_source& time);
+
 } // namespace leasehold::detail
 
 #endif

@@ -7,22 +7,12 @@
 #include <boost/uuid/random_generator.hpp>
 #include <boost/uuid/uuid_io.hpp>
 
-#include <random>
-
 namespace leasehold::detail {
 namespace {
 
 // So that one turn stays short, however many timers are due; it is also how many renewals go out
 // together.
 constexpr std::size_t most_timers_in_a_turn = 256;
-
-std::uint64_t seed(const time_source& time)
-{
-    if (const auto given = time.seed())
-        return *given;
-    std::random_device device;
-    return (static_cast<std::uint64_t>(device()) << 32) | device();
-}
 
 std::string make_id(const time_source& time, fsm::random_source& random)
 {
@@ -35,7 +25,7 @@ std::string make_id(const time_source& time, fsm::random_source& random)
 
 turn_context::turn_context(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
                            std::shared_ptr<observer> watching, std::unique_ptr<time_source> time)
-    : random(seed(*time)),
+    : random(seed_of(*time)),
       store_(std::move(backend)),
       traits_(store_->traits()),
       strand_(executor),

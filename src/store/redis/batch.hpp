@@ -5,6 +5,7 @@
 #include "store/redis/protocol/reply.hpp"
 #include "store/redis/protocol/script.hpp"
 
+#include <leasehold/clock.hpp>
 #include <leasehold/store.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
@@ -95,12 +96,12 @@ public:
 
     boost::redis::request request;
     std::vector<command> commands;
-    std::size_t handled = 0;                        ///< How many answers the owner has passed on.
-    std::shared_ptr<batch_owner> owner;             ///< Set while it is under way.
-    std::chrono::steady_clock::time_point deadline; ///< For the owner.
-    bool abandoned = false;                         ///< For the owner.
-    std::uint64_t sent_before = 0;                  ///< For the link that sends it.
-    asio::cancellation_signal abandon;              ///< For the link that sends it.
+    std::size_t handled = 0;            ///< How many answers the owner has passed on.
+    std::shared_ptr<batch_owner> owner; ///< Set while it is under way.
+    clock::time_point deadline;         ///< For the owner.
+    bool abandoned = false;             ///< For the owner.
+    std::uint64_t sent_before = 0;      ///< For the link that sends it.
+    asio::cancellation_signal abandon;  ///< For the link that sends it.
 
 private:
     template <class Waiting>

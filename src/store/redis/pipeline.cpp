@@ -24,11 +24,12 @@ bool found_nothing(const command& release)
 
 } // namespace
 
-pipeline::pipeline(std::shared_ptr<transport> way, std::chrono::milliseconds timeout,
-                   std::chrono::milliseconds fence_retention)
+pipeline::pipeline(std::shared_ptr<transport> way, std::unique_ptr<detail::time_source> time,
+                   std::chrono::milliseconds timeout, std::chrono::milliseconds fence_retention)
     : transport_(std::move(way)),
       timeout_(timeout),
       fence_retention_(fence_retention),
+      local_time_(std::move(time)),
       down_reason_(errc::store_unavailable)
 {}
 
@@ -39,7 +40,12 @@ void pipeline::open(const asio::any_io_executor& strand,
         .add(shared_from_this());
     home_ = home;
     listener_ = &listener;
-    timer_.emplace(strand);
+    local_time_->open(strand, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) {
+            self->timer_runs_ = false;
+            self->on_time();
+        }
+    });
     transport_->open(strand, home, *this);
 }
 
@@ -51,8 +57,7 @@ void pipeline::close() noexcept
     const auto last = std::exchange(transport_, nullptr);
     if (!last || !home_)
         return;
-    if (timer_)
-        timer_->cancel();
+    local_time_->close();
     last->close();
     // Never inside the call.
     try {
@@ -71,7 +76,7 @@ void pipeline::on_context_end() noexcept
     up_ = false;
     if (const auto last = std::exchange(transport_, nullptr))
         last->drop();
-    timer_.reset();
+    local_time_->close();
     forget_waiting();
     const auto under_way = std::exchange(under_way_, {});
     // A borrowed connection goes on with what it has; its answers are for nobody.
@@ -102,7 +107,7 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
 {
     if (!open_for_requests())
         return refuse(std::move(handler), acquire_reply{});
-    next().acquire(request, time_.limit(clock::now(), request.budget), fence_retention_,
+    next().acquire(request, time_.limit(local_time_->now(), request.budget), fence_retention_,
                    std::move(handler));
     flush_first();
 }
@@ -178,7 +183,7 @@ void pipeline::flush()
         const batch_ptr sent = std::move(waiting_.front());
         waiting_.pop_front();
         under_way_.push_back(sent);
-        sent->deadline = std::chrono::steady_clock::now() + timeout_;
+        sent->deadline = local_time_->now() + timeout_;
         sent->start(shared_from_this(), home_);
         transport_->send(sent);
         watch_time();
@@ -188,23 +193,17 @@ void pipeline::flush()
 // One wait at a time, for the batch that was sent first: sending one costs no timer of its own.
 void pipeline::watch_time()
 {
-    if (timer_runs_ || under_way_.empty() || !timer_)
+    if (timer_runs_ || under_way_.empty() || transport_ == nullptr)
         return;
     timer_runs_ = true;
-    timer_->expires_at(under_way_.front()->deadline);
-    timer_->async_wait([weak = weak_from_this()](error_code) {
-        if (const auto self = weak.lock()) {
-            self->timer_runs_ = false;
-            self->on_time();
-        }
-    });
+    local_time_->wake_at(under_way_.front()->deadline);
 }
 
 void pipeline::on_time()
 {
     if (transport_ == nullptr)
         return;
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = local_time_->now();
     const auto late = under_way_;
     for (const batch_ptr& each : late) {
         if (each->deadline <= now && !std::exchange(each->abandoned, true) && transport_)
@@ -217,7 +216,7 @@ void pipeline::on_time()
 void pipeline::on_up(std::optional<std::int64_t> server_us)
 {
     if (server_us)
-        time_.learn(*server_us, clock::now());
+        time_.learn(*server_us, local_time_->now());
     if (std::exchange(up_, true) || listener_ == nullptr)
         return;
     told_reason_ = {};
@@ -351,7 +350,7 @@ void pipeline::answer(command& asked, store::acquire_handler& handler, error_cod
     if (!code && (!asked.answer.is(4) || !is_server_time(numbers[3])))
         code = errc::outcome_unknown;
     if (!code) {
-        time_.learn(numbers[3], clock::now());
+        time_.learn(numbers[3], local_time_->now());
         switch (numbers[0]) {
         case 1:
             if (asked.fences > 0 &&

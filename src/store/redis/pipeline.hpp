@@ -2,13 +2,12 @@
 #define LEASEHOLD_SRC_STORE_REDIS_PIPELINE_HPP
 
 #include "core/async/context_lifetime.hpp"
+#include "core/turn/time_source.hpp"
 #include "store/redis/batch.hpp"
 #include "store/redis/protocol/server_clock.hpp"
 #include "store/redis/transport/transport.hpp"
 
 #include <leasehold/store.hpp>
-
-#include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -28,8 +27,8 @@ class pipeline final : public batch_owner,
                        public std::enable_shared_from_this<pipeline>
 {
 public:
-    pipeline(std::shared_ptr<transport> way, std::chrono::milliseconds timeout,
-             std::chrono::milliseconds fence_retention);
+    pipeline(std::shared_ptr<transport> way, std::unique_ptr<detail::time_source> time,
+             std::chrono::milliseconds timeout, std::chrono::milliseconds fence_retention);
 
     void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home,
               store_listener& listener);
@@ -74,7 +73,7 @@ private:
     const std::chrono::milliseconds fence_retention_;
     std::shared_ptr<context_poster> home_;
     store_listener* listener_ = nullptr;
-    std::optional<asio::steady_timer> timer_;
+    const std::unique_ptr<detail::time_source> local_time_;
     bool timer_runs_ = false;
     bool flush_posted_ = false;
     bool up_ = false;

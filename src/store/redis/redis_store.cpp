@@ -1,80 +1,41 @@
 #include <leasehold/redis_store.hpp>
 
-#include "store/redis/pipeline.hpp"
-#include "store/redis/subscriptions.hpp"
-#include "store/redis/transport/owned_transport.hpp"
+#include "store/redis/store_on_redis.hpp"
+#include "store/redis/transport/environment.hpp"
 #include "store/redis/transport/settings.hpp"
-#include "store/redis/transport/shared_transport.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/redis/connection.hpp>
 #include <boost/system/system_error.hpp>
 
-#include <string>
 #include <utility>
 
 namespace leasehold {
 namespace {
 
-using namespace redis_store;
-
-class redis_store_type final : public store
+/// The connection of an application.
+class adopted_connection final : public redis_store::request_channel
 {
 public:
-    redis_store_type(std::shared_ptr<transport> way, const config& limits,
-                     const std::optional<config>& wakeups)
-        : pipeline_(
-              std::make_shared<pipeline>(std::move(way), limits.timeout, limits.fence_retention))
+    explicit adopted_connection(std::shared_ptr<boost::redis::connection> connection)
+        : connection_(std::move(connection))
+    {}
+
+    void execute(const boost::redis::request& request, boost::redis::any_adapter adapter,
+                 asio::cancellation_slot slot, executed done) override
     {
-        if (wakeups)
-            subscriptions_ = std::make_shared<subscriptions>(*wakeups);
+        connection_->async_exec(
+            request, std::move(adapter),
+            asio::bind_cancellation_slot(
+                slot, [done = std::move(done)](error_code error, std::size_t size) mutable {
+                    std::move(done)(error, size);
+                }));
     }
 
-    ~redis_store_type() override { close(); }
-
-    void open(const asio::any_io_executor& strand, store_listener& listener) override
-    {
-        const auto home = context_poster::make(strand);
-        if (subscriptions_)
-            subscriptions_->open(strand, home, listener);
-        pipeline_->open(strand, home, listener);
-    }
-
-    void close() final
-    {
-        pipeline_->close();
-        if (subscriptions_)
-            subscriptions_->close();
-    }
-
-    void async_acquire(const acquire_request& request, acquire_handler handler) override
-    {
-        pipeline_->acquire(request, std::move(handler));
-    }
-
-    void async_renew(std::span<const renewal> renewals, renew_handler handler) override
-    {
-        pipeline_->renew(renewals, std::move(handler));
-    }
-
-    void async_release(const release_request& request, release_handler handler) override
-    {
-        pipeline_->release(request, std::move(handler));
-    }
-
-    void watch(std::string_view name) override
-    {
-        if (subscriptions_)
-            subscriptions_->watch(name);
-    }
-
-    void unwatch(std::string_view name) override
-    {
-        if (subscriptions_)
-            subscriptions_->unwatch(name);
-    }
+    std::size_t commands_sent() const override { return connection_->get_usage().commands_sent; }
 
 private:
-    std::shared_ptr<pipeline> pipeline_;
-    std::shared_ptr<subscriptions> subscriptions_;
+    const std::shared_ptr<boost::redis::connection> connection_;
 };
 
 // What is wrong with a config is told where it is given, not when the connection is made.
@@ -84,7 +45,7 @@ void check(const config& settings)
     if (settings.store == config::kind::memory)
         throw boost::system::system_error(errc::invalid_option,
                                           "store is memory, must be redis or sentinel");
-    static_cast<void>(tls_settings(settings));
+    static_cast<void>(redis_store::tls_settings(settings));
 }
 
 } // namespace
@@ -92,7 +53,7 @@ void check(const config& settings)
 std::shared_ptr<store> make_redis_store(const config& settings)
 {
     check(settings);
-    return std::make_shared<redis_store_type>(make_owned_transport(settings), settings, settings);
+    return redis_store::make_store(settings, redis_store::system_environment());
 }
 
 std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection> connection,
@@ -103,9 +64,9 @@ std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection
                                           "connection is null, must be a connection");
     if (wakeups)
         check(*wakeups);
-    const config limits = wakeups.value_or(config());
-    return std::make_shared<redis_store_type>(
-        make_shared_transport(std::move(connection), limits.reconnect), limits, wakeups);
+    const asio::any_io_executor executor = connection->get_executor();
+    return redis_store::make_store(std::make_shared<adopted_connection>(std::move(connection)),
+                                   executor, wakeups, redis_store::system_environment());
 }
 
 } // namespace leasehold

@@ -70,7 +70,7 @@ void subscriptions::watch(std::string_view name)
         return;
     sharing.emplace_back(name);
     if (!connection_) {
-        const auto made = std::make_shared<reconnecting_connection>(strand_, where_);
+        const auto made = std::make_shared<reconnecting_connection>(*from_, strand_, where_);
         // Later, because this is inside a call.
         home_->post([self = shared_from_this(), made] {
             if (self->connection_ == made)

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace leasehold::redis_store {
@@ -26,7 +27,9 @@ class subscriptions final : public connection_observer,
                             public std::enable_shared_from_this<subscriptions>
 {
 public:
-    explicit subscriptions(const config& settings) : where_(settings) {}
+    subscriptions(const config& settings, std::shared_ptr<environment> from)
+        : where_(settings), from_(std::move(from))
+    {}
 
     void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home,
               store_listener& listener);
@@ -46,6 +49,7 @@ private:
     void flush();
 
     const config where_;
+    const std::shared_ptr<environment> from_;
     asio::any_io_executor strand_;
     std::shared_ptr<context_poster> home_;
     store_listener* listener_ = nullptr;

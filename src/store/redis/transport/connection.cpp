@@ -5,6 +5,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
+#include <boost/redis/logger.hpp>
 
 #include <utility>
 
@@ -52,8 +53,12 @@ private:
 } // namespace
 
 std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
-                                            asio::ssl::context tls, boost::redis::logger log)
+                                            asio::ssl::context tls, connection::complaint told)
 {
+    // Only errors are logged, so only an attempt that failed costs anything.
+    boost::redis::logger log(boost::redis::logger::level::err,
+                             [told = std::move(told)](boost::redis::logger::level,
+                                                      std::string_view text) { told(text); });
     // Boost.Redis makes a dozen steps for each request, each with copies of its executor: those of
     // a known one cost a seventh less in all.
     using known = asio::strand<asio::io_context::executor_type>;

@@ -14,13 +14,15 @@ class owned_transport final : public transport,
                               public std::enable_shared_from_this<owned_transport>
 {
 public:
-    explicit owned_transport(const config& settings) : where_(settings) {}
+    owned_transport(const config& settings, std::shared_ptr<environment> from)
+        : where_(settings), from_(std::move(from))
+    {}
 
     void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>&,
               transport_observer& user) override
     {
         observer_ = &user;
-        connection_ = std::make_shared<reconnecting_connection>(strand, where_);
+        connection_ = std::make_shared<reconnecting_connection>(*from_, strand, where_);
         connection_->open(*this);
     }
 
@@ -92,6 +94,7 @@ private:
     }
 
     const config where_;
+    const std::shared_ptr<environment> from_;
     transport_observer* observer_ = nullptr;
     std::shared_ptr<reconnecting_connection> connection_;
     std::shared_ptr<readiness_check> check_;
@@ -99,9 +102,10 @@ private:
 
 } // namespace
 
-std::shared_ptr<transport> make_owned_transport(const config& settings)
+std::shared_ptr<transport> make_owned_transport(const config& settings,
+                                                std::shared_ptr<environment> from)
 {
-    return std::make_shared<owned_transport>(settings);
+    return std::make_shared<owned_transport>(settings, std::move(from));
 }
 
 } // namespace leasehold::redis_store

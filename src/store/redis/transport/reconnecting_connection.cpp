@@ -1,6 +1,7 @@
 #include "store/redis/transport/reconnecting_connection.hpp"
 
 #include "store/redis/protocol/reply.hpp"
+#include "store/redis/transport/reconnect_pause.hpp"
 #include "store/redis/transport/settings.hpp"
 
 #include <boost/redis/error.hpp>
@@ -9,18 +10,17 @@
 
 namespace leasehold::redis_store {
 
-// Only errors are logged, so only an attempt that failed costs anything.
-reconnecting_connection::reconnecting_connection(const asio::any_io_executor& strand,
+reconnecting_connection::reconnecting_connection(environment& from,
+                                                 const asio::any_io_executor& strand,
                                                  const config& settings)
     : settings_(connection_settings(settings)),
       pause_(settings.reconnect),
-      connection_(make_connection(
-          strand, tls_settings(settings),
-          boost::redis::logger(boost::redis::logger::level::err,
-                               [this](boost::redis::logger::level, std::string_view text) {
-                                   complaints_.append(text).append("\n");
-                               }))),
-      timer_(strand)
+      strand_(strand),
+      connection_(from.make_connection(
+          strand, settings,
+          [this](std::string_view text) { complaints_.append(text).append("\n"); })),
+      time_(from.make_time()),
+      random_(detail::seed_of(*time_))
 {
     boost::redis::any_adapter take = pushes_.adapter();
     connection_->set_receive_response(take);
@@ -29,6 +29,10 @@ reconnecting_connection::reconnecting_connection(const asio::any_io_executor& st
 void reconnecting_connection::open(connection_observer& user)
 {
     observer_ = &user;
+    time_->open(strand_, [weak = weak_from_this()] {
+        if (const auto self = weak.lock(); self && self->observer_ != nullptr)
+            self->attempt();
+    });
     receive();
     attempt();
 }
@@ -36,7 +40,7 @@ void reconnecting_connection::open(connection_observer& user)
 void reconnecting_connection::close() noexcept
 {
     observer_ = nullptr;
-    timer_.cancel();
+    time_->close();
     connection_->cancel(boost::redis::operation::receive);
     connection_->cancel(boost::redis::operation::exec);
     connection_->cancel(boost::redis::operation::run);
@@ -45,9 +49,10 @@ void reconnecting_connection::close() noexcept
 void reconnecting_connection::drop() noexcept
 {
     observer_ = nullptr;
+    time_->close();
 }
 
-void reconnecting_connection::reset(error_code why, std::chrono::milliseconds pause)
+void reconnecting_connection::reset(error_code why, std::optional<std::chrono::milliseconds> pause)
 {
     if (!running_ || reset_reason_)
         return;
@@ -78,11 +83,9 @@ void reconnecting_connection::on_end(error_code error)
         observer_->on_lost(reason(error));
     if (observer_ == nullptr)
         return;
-    timer_.expires_after(next_pause_.value_or(pause_));
-    timer_.async_wait([self = shared_from_this()](error_code aborted) {
-        if (!aborted && self->observer_ != nullptr)
-            self->attempt();
-    });
+    const clock::duration pause = next_pause_ ? clock::duration(*next_pause_)
+                                              : reconnect_pause(pause_, random_);
+    time_->wake_at(time_->now() + pause);
 }
 
 error_code reconnecting_connection::reason(error_code error) const

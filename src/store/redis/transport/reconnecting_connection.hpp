@@ -1,7 +1,10 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_RECONNECTING_CONNECTION_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_RECONNECTING_CONNECTION_HPP
 
+#include "core/turn/time_source.hpp"
+#include "fsm/backoff.hpp"
 #include "store/redis/transport/connection.hpp"
+#include "store/redis/transport/environment.hpp"
 #include "store/redis/transport/push_inbox.hpp"
 
 #include <leasehold/config.hpp>
@@ -9,7 +12,6 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
 #include <functional>
@@ -49,14 +51,14 @@ protected:
 class reconnecting_connection final : public std::enable_shared_from_this<reconnecting_connection>
 {
 public:
-    reconnecting_connection(const asio::any_io_executor& strand, const config& settings);
+    reconnecting_connection(environment& from, const asio::any_io_executor& strand,
+                            const config& settings);
 
     void open(connection_observer& user);
     /// The user is not told anything any more; all ends soon.
     void close() noexcept;
-    /// Closes the connection, for this reason, and makes it again after the pause.
-    void reset(error_code why, std::chrono::milliseconds pause);
-    void reset(error_code why) { reset(why, pause_); }
+    /// Closes the connection, for this reason, and makes it again after the usual pause, or this.
+    void reset(error_code why, std::optional<std::chrono::milliseconds> pause = std::nullopt);
     /// The context ends: nothing more can be cancelled or awaited.
     void drop() noexcept;
 
@@ -89,8 +91,10 @@ private:
     error_code reset_reason_;
     std::optional<std::chrono::milliseconds> next_pause_;
     push_inbox pushes_;
+    const asio::any_io_executor strand_;
     const std::unique_ptr<connection> connection_;
-    asio::steady_timer timer_;
+    const std::unique_ptr<detail::time_source> time_;
+    fsm::random_source random_;
 };
 
 } // namespace leasehold::redis_store

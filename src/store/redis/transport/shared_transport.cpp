@@ -2,13 +2,11 @@
 
 #include "store/redis/batch.hpp"
 #include "store/redis/transport/readiness_check.hpp"
+#include "store/redis/transport/reconnect_pause.hpp"
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/redis/connection.hpp>
-
-#include <optional>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace leasehold::redis_store {
 namespace {
@@ -17,9 +15,8 @@ namespace {
 class other_side final : public detail::context_observer
 {
 public:
-    explicit other_side(std::shared_ptr<boost::redis::connection> connection)
-        : connection_(std::move(connection)),
-          way_(context_poster::make(connection_->get_executor()))
+    other_side(std::shared_ptr<request_channel> connection, const asio::any_io_executor& executor)
+        : connection_(std::move(connection)), way_(context_poster::make(executor))
     {}
 
     /// Calls `function(connection)` there. False when that context has ended.
@@ -40,7 +37,7 @@ public:
     }
 
 private:
-    std::shared_ptr<boost::redis::connection> connection_;
+    std::shared_ptr<request_channel> connection_;
     std::shared_ptr<context_poster> way_;
 };
 
@@ -75,30 +72,32 @@ private:
 };
 
 template <class Tell>
-void execute(boost::redis::connection& connection, const boost::redis::request& request,
+void execute(request_channel& connection, const boost::redis::request& request,
              boost::redis::any_adapter adapter, asio::cancellation_slot slot, report<Tell> done)
 {
-    const std::size_t before = connection.get_usage().commands_sent;
+    const std::size_t before = connection.commands_sent();
     // The writer takes all that waits at once: as long as it has not taken anything, it has not
     // taken this.
-    connection.async_exec(
-        request, std::move(adapter),
-        asio::bind_cancellation_slot(slot, [&connection, before, done = std::move(done)](
-                                               error_code error, std::size_t) mutable {
-            done.now(error, connection.get_usage().commands_sent != before);
-        }));
+    connection.execute(
+        request, std::move(adapter), slot,
+        [&connection, before, done = std::move(done)](error_code error, std::size_t) mutable {
+            done.now(error, connection.commands_sent() != before);
+        });
 }
 
 class shared_transport final : public transport,
                                public std::enable_shared_from_this<shared_transport>
 {
 public:
-    shared_transport(std::shared_ptr<boost::redis::connection> connection,
-                     std::chrono::milliseconds pause)
-        : pause_(pause), there_(std::make_shared<other_side>(connection))
+    shared_transport(std::shared_ptr<request_channel> connection,
+                     const asio::any_io_executor& executor, std::chrono::milliseconds pause,
+                     std::unique_ptr<detail::time_source> time)
+        : pause_(pause),
+          there_(std::make_shared<other_side>(std::move(connection), executor)),
+          time_(std::move(time)),
+          random_(detail::seed_of(*time_))
     {
-        asio::use_service<detail::context_lifetime>(
-            asio::query(connection->get_executor(), asio::execution::context))
+        asio::use_service<detail::context_lifetime>(asio::query(executor, asio::execution::context))
             .add(there_);
     }
 
@@ -107,7 +106,10 @@ public:
     {
         home_ = home;
         observer_ = &user;
-        timer_.emplace(strand);
+        time_->open(strand, [weak = weak_from_this()] {
+            if (const auto self = weak.lock())
+                self->ask();
+        });
         ask();
     }
 
@@ -115,7 +117,7 @@ public:
     {
         observer_ = nullptr;
         // What is under way keeps this, perhaps until after the strand's context has ended.
-        timer_.reset();
+        time_->close();
         if (const auto asked = std::exchange(check_, nullptr))
             there_->post(there_,
                          [asked](auto&) { asked->cancel.emit(asio::cancellation_type::terminal); });
@@ -126,7 +128,7 @@ public:
     void drop() noexcept override
     {
         observer_ = nullptr;
-        timer_.reset();
+        time_->close();
         check_.reset();
         under_way_.clear();
     }
@@ -138,7 +140,7 @@ public:
             self->on_end(sent, error, written);
         });
         const bool posted = there_->post(
-            there_, [sent, done = std::move(end)](boost::redis::connection& connection) mutable {
+            there_, [sent, done = std::move(end)](request_channel& connection) mutable {
                 execute(connection, sent->request, sent->adapter(), sent->abandon.slot(),
                         std::move(done));
             });
@@ -174,11 +176,11 @@ private:
         report end(home_, [self = shared_from_this(), asked = check_](error_code error, bool) {
             self->on_answer(asked, error);
         });
-        there_->post(there_, [asked = check_,
-                              done = std::move(end)](boost::redis::connection& connection) mutable {
-            execute(connection, asked->request, asked->adapter(), asked->cancel.slot(),
-                    std::move(done));
-        });
+        there_->post(there_,
+                     [asked = check_, done = std::move(end)](request_channel& connection) mutable {
+                         execute(connection, asked->request, asked->adapter(), asked->cancel.slot(),
+                                 std::move(done));
+                     });
     }
 
     void on_answer(const std::shared_ptr<readiness_check>& asked, error_code error)
@@ -189,30 +191,28 @@ private:
         if (!error && !asked->refused())
             return observer_->on_up(asked->server_us());
         observer_->on_down(error ? errc::store_unavailable : errc::store_refused);
-        if (!timer_)
-            return;
-        timer_->expires_after(pause_);
-        timer_->async_wait([weak = weak_from_this()](error_code aborted) {
-            if (const auto self = weak.lock(); self && !aborted)
-                self->ask();
-        });
+        time_->wake_at(time_->now() + reconnect_pause(pause_, random_));
     }
 
     const std::chrono::milliseconds pause_;
     const std::shared_ptr<other_side> there_;
     std::shared_ptr<context_poster> home_;
     transport_observer* observer_ = nullptr;
-    std::optional<asio::steady_timer> timer_;
+    const std::unique_ptr<detail::time_source> time_;
+    fsm::random_source random_;
     std::shared_ptr<readiness_check> check_;
     std::vector<std::shared_ptr<batch>> under_way_;
 };
 
 } // namespace
 
-std::shared_ptr<transport> make_shared_transport(
-    std::shared_ptr<boost::redis::connection> connection, std::chrono::milliseconds pause)
+std::shared_ptr<transport> make_shared_transport(std::shared_ptr<request_channel> connection,
+                                                 const asio::any_io_executor& executor,
+                                                 std::chrono::milliseconds pause,
+                                                 std::unique_ptr<detail::time_source> time)
 {
-    return std::make_shared<shared_transport>(std::move(connection), pause);
+    return std::make_shared<shared_transport>(std::move(connection), executor, pause,
+                                              std::move(time));
 }
 
 } // namespace leasehold::redis_store

@@ -1,21 +1,24 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_SHARED_TRANSPORT_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_SHARED_TRANSPORT_HPP
 
+#include "core/turn/time_source.hpp"
+#include "store/redis/transport/connection.hpp"
 #include "store/redis/transport/transport.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
 
 #include <chrono>
 #include <memory>
 
-namespace boost::redis {
-class connection;
-}
-
 namespace leasehold::redis_store {
 
 /// A link over a connection that the application runs, on whatever executor it lives.
+/// @param executor Where it lives.
 /// @param pause Before the connection is asked again whether it serves.
-std::shared_ptr<transport> make_shared_transport(
-    std::shared_ptr<boost::redis::connection> connection, std::chrono::milliseconds pause);
+std::shared_ptr<transport> make_shared_transport(std::shared_ptr<request_channel> connection,
+                                                 const asio::any_io_executor& executor,
+                                                 std::chrono::milliseconds pause,
+                                                 std::unique_ptr<detail::time_source> time);
 
 } // namespace leasehold::redis_store
 

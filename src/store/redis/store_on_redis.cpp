@@ -1,0 +1,93 @@
+#include "store/redis/store_on_redis.hpp"
+
+#include "store/redis/pipeline.hpp"
+#include "store/redis/subscriptions.hpp"
+#include "store/redis/transport/owned_transport.hpp"
+#include "store/redis/transport/shared_transport.hpp"
+
+#include <utility>
+
+namespace leasehold::redis_store {
+namespace {
+
+class store_on_redis final : public store
+{
+public:
+    store_on_redis(std::shared_ptr<transport> way, const config& limits,
+                   const std::optional<config>& wakeups, const std::shared_ptr<environment>& from)
+        : pipeline_(std::make_shared<pipeline>(std::move(way), from->make_time(), limits.timeout,
+                                               limits.fence_retention))
+    {
+        if (wakeups)
+            subscriptions_ = std::make_shared<subscriptions>(*wakeups, from);
+    }
+
+    ~store_on_redis() override { close(); }
+
+    void open(const asio::any_io_executor& strand, store_listener& listener) override
+    {
+        const auto home = context_poster::make(strand);
+        if (subscriptions_)
+            subscriptions_->open(strand, home, listener);
+        pipeline_->open(strand, home, listener);
+    }
+
+    void close() final
+    {
+        pipeline_->close();
+        if (subscriptions_)
+            subscriptions_->close();
+    }
+
+    void async_acquire(const acquire_request& request, acquire_handler handler) override
+    {
+        pipeline_->acquire(request, std::move(handler));
+    }
+
+    void async_renew(std::span<const renewal> renewals, renew_handler handler) override
+    {
+        pipeline_->renew(renewals, std::move(handler));
+    }
+
+    void async_release(const release_request& request, release_handler handler) override
+    {
+        pipeline_->release(request, std::move(handler));
+    }
+
+    void watch(std::string_view name) override
+    {
+        if (subscriptions_)
+            subscriptions_->watch(name);
+    }
+
+    void unwatch(std::string_view name) override
+    {
+        if (subscriptions_)
+            subscriptions_->unwatch(name);
+    }
+
+private:
+    std::shared_ptr<pipeline> pipeline_;
+    std::shared_ptr<subscriptions> subscriptions_;
+};
+
+} // namespace
+
+std::shared_ptr<store> make_store(const config& settings, std::shared_ptr<environment> from)
+{
+    return std::make_shared<store_on_redis>(make_owned_transport(settings, from), settings,
+                                            settings, from);
+}
+
+std::shared_ptr<store> make_store(std::shared_ptr<request_channel> connection,
+                                  const asio::any_io_executor& executor,
+                                  const std::optional<config>& wakeups,
+                                  std::shared_ptr<environment> from)
+{
+    const config limits = wakeups.value_or(config());
+    auto way = make_shared_transport(std::move(connection), executor, limits.reconnect,
+                                     from->make_time());
+    return std::make_shared<store_on_redis>(std::move(way), limits, wakeups, from);
+}
+
+} // namespace leasehold::redis_store

@@ -1,0 +1,29 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_STORE_ON_REDIS_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_STORE_ON_REDIS_HPP
+
+#include "store/redis/transport/environment.hpp"
+
+#include <leasehold/config.hpp>
+#include <leasehold/detail/export.hpp>
+#include <leasehold/store.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace leasehold::redis_store {
+
+/// As `make_redis_store`, with connections and time from an environment.
+[[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store> make_store(const config& settings,
+                                                                 std::shared_ptr<environment> from);
+
+/// Over a connection of the application.
+/// @param executor Where that one lives.
+[[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store> make_store(
+    std::shared_ptr<request_channel> connection, const asio::any_io_executor& executor,
+    const std::optional<config>& wakeups, std::shared_ptr<environment> from);
+
+} // namespace leasehold::redis_store
+
+#endif
