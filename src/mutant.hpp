@@ -39,6 +39,11 @@ enum class mutant
     waiter_forgotten,       ///< Whoever waits when a lease ends is not served.
     shutdown_keeps,         ///< What is held at the shutdown stays.
     waiters_not_refused,    ///< Whoever waits at the shutdown waits on.
+    readiness_not_repeated, ///< A server that does not serve yet is not asked again.
+    loading_is_up,          ///< A server that loads its data is taken for one that serves.
+    commands_outlive,       ///< What a lost connection left unanswered is sent over the next one.
+    one_channel_again,      ///< After a reconnect one name is watched again, not all.
+    text_sent_once,         ///< A script that is missing is sent on the first repetition only.
     count_
 };
 

@@ -109,7 +109,8 @@ public:
     void run(const std::shared_ptr<session>& self)
     {
         const asio::any_io_executor strand = asio::make_strand(context_);
-        pipeline_ = std::make_shared<redis_store::pipeline>(self, 5s, 24h);
+        pipeline_ = std::make_shared<redis_store::pipeline>(
+            self, leasehold::detail::make_system_time(), 5s, 24h);
         pipeline_->open(strand, redis_store::context_poster::make(strand), *this);
         std::string_view rest = script_;
         while (!rest.empty()) {

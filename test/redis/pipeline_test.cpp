@@ -86,7 +86,8 @@ BOOST_AUTO_TEST_CASE(a_post_that_throws_does_not_silence_what_comes_later)
     const asio::any_io_executor strand = full_executor(context, fails);
     test::counting_listener ears;
     const auto way = std::make_shared<kept_transport>();
-    const auto made = std::make_shared<pipeline>(way, leasehold::detail::make_system_time(), 5s, 24h);
+    const auto made = std::make_shared<pipeline>(way, leasehold::detail::make_system_time(), 5s,
+                                                 24h);
     made->open(strand, context_poster::make(strand), ears);
     way->observer->on_up(std::nullopt);
 

@@ -3,6 +3,7 @@
 #include "core/turn/turn_context.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -145,12 +146,47 @@ void checks::check_handover(const actor& a, const grant_record& from, const leas
         trial_.wrong("handoff: a lease that is about to end was handed over");
 }
 
+void checks::expect_nobody_connects(clock::duration how_long)
+{
+    // Where nothing delays what was under way when it began.
+    constexpr std::array plain = {fault_kind::restart_kept, fault_kind::shutdown,
+                                  fault_kind::cancel,       fault_kind::lost_hints,
+                                  fault_kind::false_hint,   fault_kind::flush_scripts};
+    const auto is_plain = [&](const fault& f) {
+        return std::find(plain.begin(), plain.end(), f.what) != plain.end();
+    };
+    const auto& all = trial_.scenario.faults;
+    if (how_long <= 2ms || !std::all_of(all.begin(), all.end(), is_plain))
+        return;
+    trial_.world.after(1ms, [this, how_long] {
+        for (process& each : trial_.processes) {
+            if (each.dead || each.closing)
+                continue;
+            const auto before = each.locks->stats().connects;
+            trial_.world.after(how_long - 2ms, [this, &each, before] {
+                if (!each.dead && !each.closing && each.locks->stats().connects != before)
+                    trial_.wrong("connected: " + each.host->name() +
+                                 " takes a server that loads its data for one that serves");
+            });
+        }
+    });
+}
+
 void checks::check_wait(const actor& a, const name_state& n)
 {
     const plan& p = trial_.scenario;
-    if (!p.is_quiet() || !p.options.renew || p.options.longest_hold != no_limit)
+    if (!p.options.renew || p.options.longest_hold != no_limit)
+        return;
+    const testing::connecting& how = p.connections[a.client->client];
+    if (how.shared && !how.wakeups)
         return;
     const auto since = std::max({a.started, n.freed, n.left});
+    // What has happened is over, wake-ups arrive again, and whoever left last has freed it.
+    const bool over = n.freed >= n.left &&
+                      trial_.troubled_until + p.options.lease_time + to_notice < since &&
+                      n.broken == never && !trial_.clocks_beyond && !trial_.stepped_back;
+    if (!p.is_quiet() && !over)
+        return;
     const bool handed_over = !n.grants.empty() && n.grants.back().first != n.highest;
     if (trial_.now() - since > 100ms && !handed_over)
         trial_.wrong("wake-up: waited " + std::to_string((trial_.now() - since) / 1ms) +

@@ -40,6 +40,9 @@ public:
     /// Nothing is left over, after all clients have been shut down.
     void nothing_left();
 
+    /// For so long no client may find the server serving.
+    void expect_nobody_connects(clock::duration how_long);
+
 private:
     [[nodiscard]] bool excused(const possession& p) const;
     [[nodiscard]] bool untroubled() const;

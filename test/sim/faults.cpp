@@ -19,6 +19,7 @@ clock::duration trouble_of(const fault& f, milliseconds how_long, milliseconds l
     case fault_kind::slow_server:
     case fault_kind::lossy:
     case fault_kind::resetting: return left;
+    case fault_kind::restart_kept: return how_long + milliseconds(f.amount);
     case fault_kind::reordering: return left + 2s; // a message is late by a second
     case fault_kind::delaying:
         return left + 2 * milliseconds(f.amount); // what is under way, and its answer
@@ -170,8 +171,13 @@ void faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
         s.slow(milliseconds(f.amount));
         return trial_.world.after(how_long, [&s] { s.slow({}); });
     case fault_kind::stalled_server: return s.stall(how_long);
-    case fault_kind::refusing_server: return s.refuse(how_long);
-    case fault_kind::restart_kept: s.restart(data::kept, how_long); return;
+    case fault_kind::refusing_server:
+        return s.refuse(how_long, static_cast<testing::server::trouble>(f.amount));
+    case fault_kind::restart_kept:
+        s.restart(data::kept, how_long);
+        // It reads its data before it serves.
+        s.refuse(how_long + milliseconds(f.amount), testing::server::trouble::loading);
+        return checks_.expect_nobody_connects(how_long + milliseconds(f.amount));
     case fault_kind::restart_lost: s.restart(data::lost, how_long); return;
     case fault_kind::restart_second_lost: s.restart(data::last_second_lost, how_long); return;
     case fault_kind::fail_over: s.fail_over(milliseconds(f.amount), how_long); return;

@@ -39,7 +39,12 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "no_backoff",
     "waiter_forgotten",
     "shutdown_keeps",
-    "waiters_not_refused"};
+    "waiters_not_refused",
+    "readiness_not_repeated",
+    "loading_is_up",
+    "commands_outlive",
+    "one_channel_again",
+    "text_sent_once"};
 
 } // namespace
 

@@ -122,8 +122,10 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
                                       : ms_between(random, 100ms, p.options.lease_time * 2);
     f.how_long = std::min(f.how_long, 8000ms);
     switch (kind) {
-    case fault_kind::slow_server: f.amount = random.between(1, 400); break; // ms each
-    case fault_kind::fail_over: f.amount = random.between(1, 3000); break;  // ms of lag
+    case fault_kind::refusing_server: f.amount = random.between(0, 6); break; // why
+    case fault_kind::restart_kept: f.amount = random.between(0, 1500); break; // ms of loading
+    case fault_kind::slow_server: f.amount = random.between(1, 400); break;   // ms each
+    case fault_kind::fail_over: f.amount = random.between(1, 3000); break;    // ms of lag
     case fault_kind::drift_within:
     case fault_kind::server_drift: f.amount = random.between(0, 8000) - 4000; break;
     case fault_kind::drift_beyond:
@@ -140,6 +142,19 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
     default: break;
     }
     return f;
+}
+
+/// Mostly over connections of its own; else over one of the application's.
+testing::connecting make_connecting(generator& random)
+{
+    testing::connecting how;
+    // Time limits after which `to_notice` holds.
+    how.limits.timeout = 2000ms;
+    how.limits.health_check = 1500ms;
+    how.limits.reconnect = one_of(random, std::array{20ms, 100ms, 250ms});
+    how.shared = random.below(4) == 0;
+    how.wakeups = random.below(3) != 0;
+    return how;
 }
 
 } // namespace
@@ -174,6 +189,9 @@ plan make_plan(std::uint64_t seed)
     p.names = 1 + static_cast<std::size_t>(random.below(3));
     p.options = make_options(random);
     p.heals = 45'000ms - p.options.lease_time;
+    generator of_connections(seed + 1'000'000'007);
+    for (std::size_t i = 0; i < p.clients; ++i)
+        p.connections.push_back(make_connecting(of_connections));
     // In bursts, so that there is something to wait for.
     const auto bursts = random.between(2, 7);
     for (auto burst = 0; burst < bursts; ++burst) {
@@ -218,6 +236,13 @@ std::string describe(const plan& what)
         << (o.longest_hold == no_limit ? "" : ", held 3 s at most") << ", backoff to "
         << o.backoff_ceiling.count() << " ms, handoffs for " << o.handoff_time.count()
         << " ms, heals at " << what.heals.count() << " ms\n";
+    for (std::size_t i = 0; i < what.connections.size(); ++i) {
+        const testing::connecting& how = what.connections[i];
+        out << "  host " << i << ": "
+            << (how.shared ? "the application's connection" : "own connections")
+            << (how.shared && !how.wakeups ? ", no wake-ups" : "") << ", reconnects after "
+            << how.limits.reconnect.count() << " ms\n";
+    }
     constexpr std::array verbs = {"lock",          "try", "try for", "with_lock", "with_lock, deaf",
                                   "lock and enter"};
     for (const operation& each : what.operations) {

@@ -108,6 +108,7 @@ struct plan
     std::vector<fault> faults;
     milliseconds heals{}; ///< From here on nothing new goes wrong.
     milliseconds ends{60'000};
+    std::vector<testing::connecting> connections; ///< Of each client.
 
     [[nodiscard]] bool is_quiet() const noexcept { return faults.empty(); }
 };

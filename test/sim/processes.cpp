@@ -30,7 +30,8 @@ process& processes::start(std::size_t client, testing::host& on)
     process& p = trial_.processes.emplace_back();
     p.client = client;
     p.host = &on;
-    p.locks.reset(new leasehold::client(on.make_client(trial_.server)));
+    p.locks.reset(
+        new leasehold::client(on.make_client(trial_.server, trial_.scenario.connections[client])));
     p.core = leasehold::detail::access::state_of(*p.locks);
     for (const name_state& each : trial_.names)
         p.names.emplace_back(*p.locks, each.text, trial_.scenario.options);

@@ -1,5 +1,6 @@
 #include "store/redis/batch.hpp"
 
+#include "mutant.hpp"
 #include "store/redis/protocol/key_names.hpp"
 
 #include <boost/redis/error.hpp>
@@ -52,7 +53,11 @@ void split(std::string_view text, std::vector<std::string_view>& words)
 
 } // namespace
 
-batch::batch() : request(fail_fast) {}
+batch::batch() : request(fail_fast)
+{
+    if (has(mutant::commands_outlive))
+        request.get_config() = {.cancel_if_unresponded = false, .hello_with_priority = false};
+}
 
 template <class Waiting>
 command& batch::add(Waiting waiting, const script& called, std::size_t begin, std::size_t expects)
@@ -131,6 +136,8 @@ void batch::repeat(const batch& from, command& asked)
                 with_text = false;
         }
     }
+    if (has(mutant::text_sent_once) && asked.attempts > 0)
+        with_text = false;
     const std::size_t begin = request.payload().size();
     words_.erase(words_.begin());
     words_.front() = with_text ? asked.called->text : std::string_view(asked.called->sha);

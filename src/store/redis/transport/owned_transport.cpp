@@ -1,5 +1,6 @@
 #include "store/redis/transport/owned_transport.hpp"
 
+#include "mutant.hpp"
 #include "store/redis/batch.hpp"
 #include "store/redis/transport/readiness_check.hpp"
 #include "store/redis/transport/reconnecting_connection.hpp"
@@ -79,7 +80,7 @@ private:
     void on_answer(const readiness_check& asked)
     {
         if (asked.refused()) {
-            if (connection_)
+            if (connection_ && !has(mutant::readiness_not_repeated))
                 connection_->reset(errc::store_refused);
         }
         else if (observer_ != nullptr)
