@@ -1,7 +1,6 @@
 #include "sim/checks.hpp"
 
 #include "core/turn/turn_context.hpp"
-#include "sim/known_defects.hpp"
 
 #include <algorithm>
 #include <string>
@@ -184,7 +183,7 @@ void checks::check_handover(const possession& mine, const grant_record& from, co
     };
     if (from.options != nullptr)
         limited_by(*from.options);
-    if (n.last_fence == fence - 1 && !known::handoff_options_leak)
+    if (n.last_fence == fence - 1)
         limited_by(*n.last_options);
 }
 
