@@ -1,3 +1,4 @@
+#include "contender.hpp"
 #include "machine.hpp"
 #include "measurements.hpp"
 
@@ -21,11 +22,13 @@ struct measurement
     section (*measure)(const setting&);
 };
 
-constexpr std::array<measurement, 4> measurements{{
+constexpr std::array<measurement, 6> measurements{{
     {"distinct_keys", &distinct_keys},
     {"handoff", &handoff},
     {"held", &held},
     {"waiters", &waiters},
+    {"server_cost", &server_cost},
+    {"contention", &contention},
 }};
 
 struct arguments
@@ -64,7 +67,8 @@ arguments parse(const std::vector<std::string>& words)
             out.chosen.push_back(word);
         else
             refuse("unknown argument \"" + word +
-                   "\"; measurements: distinct_keys, handoff, held, waiters");
+                   "\"; measurements: distinct_keys, handoff, held, waiters, server_cost, "
+                   "contention");
     }
     if (out.where.socket.empty())
         refuse("--redis SOCKET is missing");
@@ -75,8 +79,11 @@ arguments parse(const std::vector<std::string>& words)
 
 int main(int count, char** words)
 {
-    const arguments given = parse(std::vector<std::string>(words + 1, words + count));
     try {
+        // One of the processes of a contest, started by this program.
+        if (count > 1 && std::string_view(words[1]) == "--contender")
+            return contend(std::vector<std::string>(words + 2, words + count), std::cout);
+        const arguments given = parse(std::vector<std::string>(words + 1, words + count));
         const facts about = machine(given.where.socket);
         print(std::cout, about);
         std::vector<section> sections;

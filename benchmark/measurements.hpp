@@ -27,6 +27,12 @@ section held(const setting&);
 /// Many who wait for one lock, and what the server sees of them.
 section waiters(const setting&);
 
+/// What a lock costs the server, and what it leaves there.
+section server_cost(const setting&);
+
+/// One lock among processes: how often, how fairly, at which cost.
+section contention(const setting&);
+
 } // namespace leasehold::benchmark
 
 #endif

@@ -6,6 +6,7 @@
 #include <boost/redis/response.hpp>
 
 #include <array>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -41,6 +42,38 @@ asio::awaitable<void> raw_client::prepare()
 {
     acquire_ = co_await load(scripts::acquire);
     release_ = co_await load(scripts::release);
+    bare_release_ = co_await load("if redis.call('GET', KEYS[1]) == ARGV[1] then "
+                                  "return redis.call('DEL', KEYS[1]) end return 0");
+}
+
+// As long as the library's, and as fresh for each acquisition.
+std::string raw_client::next_owner()
+{
+    return "9d9bf2a6-3ad6-4d1c-8f6b-5e7c1f2a3b4c:" + std::to_string(++owners_);
+}
+
+asio::awaitable<void> raw_client::bare_cycle(std::string name,
+                                             std::chrono::steady_clock::time_point end,
+                                             std::uint64_t& cycles)
+{
+    redis::request request;
+    redis::response<std::optional<std::string>> acquired;
+    redis::response<std::int64_t> released;
+    while (std::chrono::steady_clock::now() < end) {
+        const std::string owner = next_owner();
+        request.clear();
+        request.push("SET", name, owner, "NX", "PX", 30'000);
+        std::get<0>(acquired).value().reset(); // text is appended to what is there
+        co_await connection_->async_exec(request, acquired);
+        if (std::get<0>(acquired).value() != "OK")
+            throw std::runtime_error("the bare lock was not free");
+        request.clear();
+        request.push("EVALSHA", bare_release_, 1, name, owner);
+        co_await connection_->async_exec(request, released);
+        if (std::get<0>(released).value() != 1)
+            throw std::runtime_error("the bare lock was lost");
+        ++cycles;
+    }
 }
 
 asio::awaitable<void> raw_client::cycle(std::string name, std::chrono::steady_clock::time_point end,
@@ -52,9 +85,7 @@ asio::awaitable<void> raw_client::cycle(std::string name, std::chrono::steady_cl
     redis::response<std::array<std::int64_t, 4>> acquired;
     redis::response<std::array<std::int64_t, 2>> released;
     while (std::chrono::steady_clock::now() < end) {
-        // As long as the library's, and as fresh for each acquisition.
-        const std::string owner = "9d9bf2a6-3ad6-4d1c-8f6b-5e7c1f2a3b4c:" +
-                                  std::to_string(++owners_);
+        const std::string owner = next_owner();
         request.clear();
         request.push("EVALSHA", acquire_, 2, name, fence, owner, 30'000, 1'001, 0, 86'400'000, "");
         co_await connection_->async_exec(request, acquired);
@@ -67,6 +98,23 @@ asio::awaitable<void> raw_client::cycle(std::string name, std::chrono::steady_cl
             throw std::runtime_error("the baseline lost its lock");
         ++cycles;
     }
+}
+
+asio::awaitable<bool> raw_client::exists(std::string key)
+{
+    redis::request request;
+    request.push("EXISTS", key);
+    redis::response<std::int64_t> answer;
+    co_await connection_->async_exec(request, answer);
+    co_return std::get<0>(answer).value() == 1;
+}
+
+asio::awaitable<void> raw_client::flush_all()
+{
+    redis::request request;
+    request.push("FLUSHALL");
+    redis::response<redis::ignore_t> answer;
+    co_await connection_->async_exec(request, answer);
 }
 
 asio::awaitable<std::map<std::string, std::string>> raw_client::info(std::string section)

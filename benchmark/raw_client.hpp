@@ -32,16 +32,28 @@ public:
     asio::awaitable<void> cycle(std::string name, std::chrono::steady_clock::time_point end,
                                 std::uint64_t& cycles);
 
+    /// The least that a lock can be: SET NX PX, and a script that compares and deletes. No fence,
+    /// nobody is told.
+    asio::awaitable<void> bare_cycle(std::string name, std::chrono::steady_clock::time_point end,
+                                     std::uint64_t& cycles);
+
     /// The fields of INFO, or of one section of it.
     asio::awaitable<std::map<std::string, std::string>> info(std::string section);
 
+    /// Whether the server has the key.
+    asio::awaitable<bool> exists(std::string key);
+
+    asio::awaitable<void> flush_all();
+
 private:
     asio::awaitable<std::string> load(const char* text);
+    std::string next_owner();
 
     // Its operations refer to it without owning it, so the one that runs it does.
     std::shared_ptr<boost::redis::connection> connection_;
     std::string acquire_;
     std::string release_;
+    std::string bare_release_;
     std::uint64_t owners_ = 0;
 };
 

@@ -2,12 +2,11 @@
 #include "measurements.hpp"
 #include "raw_client.hpp"
 #include "sample.hpp"
+#include "server_figures.hpp"
 #include "session.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 
@@ -40,24 +39,6 @@ asio::awaitable<void> hold(client& locks, lease& held)
 asio::awaitable<void> give_back(lease& held)
 {
     co_await held.async_release();
-}
-
-// What clients sent. The server also counts what runs inside the scripts, and what this asks
-// itself.
-asio::awaitable<void> count_commands(raw_client& raw, std::uint64_t& sum)
-{
-    static constexpr std::array not_sent{"info",    "time",    "pttl", "hexists", "hsetnx",
-                                         "hincrby", "pexpire", "get",  "set",     "hset",
-                                         "hget",    "hdel",    "hlen", "del",     "publish"};
-    const auto fields = co_await raw.info("commandstats");
-    sum = 0;
-    for (const auto& [name, value] : fields) {
-        const bool inner = std::find(not_sent.begin(), not_sent.end(),
-                                     name.substr(name.find('_') + 1)) != not_sent.end();
-        const std::size_t calls = value.find("calls=");
-        if (!inner && calls != std::string::npos)
-            sum += std::strtoull(value.c_str() + calls + 6, nullptr, 10);
-    }
 }
 
 asio::awaitable<void> all_wait(std::vector<std::unique_ptr<session>>& sessions, std::size_t each)

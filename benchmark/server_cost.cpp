@@ -1,0 +1,140 @@
+#include "crew.hpp"
+#include "measurements.hpp"
+#include "raw_client.hpp"
+#include "sample.hpp"
+#include "server_figures.hpp"
+#include "session.hpp"
+
+#include <array>
+#include <cstdint>
+#include <iostream>
+
+namespace leasehold::benchmark {
+namespace {
+
+constexpr std::size_t coroutines = 1'000;
+
+asio::awaitable<void> cycle(client& locks, std::string name, steady::time_point end,
+                            std::uint64_t& cycles)
+{
+    const mutex own(locks, name);
+    while (steady::now() < end) {
+        lease held = co_await own.async_lock();
+        co_await held.async_release();
+        ++cycles;
+    }
+}
+
+// Takes its share of names, each once.
+asio::awaitable<void> use_names(client& locks, std::size_t first, std::size_t end)
+{
+    for (std::size_t i = first; i < end; ++i) {
+        lease held = co_await mutex(locks, "order:" + std::to_string(i)).async_lock();
+        co_await held.async_release();
+    }
+}
+
+struct cost
+{
+    double server; ///< CPU seconds per cycle.
+    double time;   ///< Seconds per cycle.
+};
+
+template <class Start>
+cost round(asio::io_context& context, raw_client& raw, steady::duration time, Start start)
+{
+    double before = 0, after = 0;
+    std::uint64_t cycles = 0;
+    run(context, server_cpu(raw, before));
+    crew all(context);
+    const steady::time_point begin = steady::now();
+    for (std::size_t i = 0; i < coroutines; ++i)
+        all.add(start("key:" + std::to_string(i), begin + time, cycles));
+    all.wait();
+    const double took = seconds(steady::now() - begin);
+    run(context, server_cpu(raw, after));
+    const auto count = static_cast<double>(cycles);
+    return {(after - before) / count, took / count};
+}
+
+void measure_names(section& out, const setting& where)
+{
+    const std::size_t names = where.quick ? 2'000 : 1'000'000;
+    std::cerr << "server_cost: " << grouped(names) << " names\n";
+    asio::io_context context(1);
+    raw_client raw(context, where.socket);
+    session ours(context, where.redis_url());
+    // What the server keeps for connections and scripts is there before.
+    run(context, use_names(ours.locks(), 0, coroutines));
+    run(context, raw.flush_all());
+    double before = 0, after = 0;
+    run(context, server_memory(raw, before));
+    crew all(context);
+    for (std::size_t i = 0; i < coroutines; ++i)
+        all.add(use_names(ours.locks(), names * i / coroutines, names * (i + 1) / coroutines));
+    all.wait();
+    run(context, server_memory(raw, after));
+    out.add(grouped(names) + " names", "left in the server, each locked and released once",
+            (after - before) / static_cast<double>(names), "bytes per name", at_most(0));
+    run(context, raw.flush_all());
+}
+
+} // namespace
+
+section server_cost(const setting& where)
+{
+    const std::size_t rounds = where.quick ? 1 : 9;
+    const steady::duration time = std::chrono::milliseconds(where.quick ? 20 : 500);
+    constexpr std::size_t ways = 2;
+
+    section out{"server_cost",
+                "what a free lock costs the server, acquire + release; baseline: SET NX PX and a "
+                "script that compares and deletes, without a fence, by a bare Boost.Redis "
+                "connection",
+                {}};
+    {
+        std::cerr << "server_cost: " << grouped(coroutines) << " coroutines\n";
+        asio::io_context context(1);
+        session ours(context, where.redis_url());
+        raw_client raw(context, where.socket);
+        run(context, raw.prepare());
+        const auto measure = [&](std::size_t way, steady::duration how_long) {
+            if (way == 0)
+                return round(context, raw, how_long,
+                             [&](std::string name, steady::time_point end, std::uint64_t& cycles) {
+                                 return raw.bare_cycle("bare:" + name, end, cycles);
+                             });
+            return round(context, raw, how_long,
+                         [&](std::string name, steady::time_point end, std::uint64_t& cycles) {
+                             return cycle(ours.locks(), std::move(name), end, cycles);
+                         });
+        };
+        std::array<std::vector<double>, ways> server, times;
+        std::vector<double> dearer, slower;
+        for (std::size_t way = 0; way < ways; ++way)
+            measure(way, time / 5);
+        for (std::size_t i = 0; i < rounds; ++i) {
+            for (std::size_t step = 0; step < ways; ++step) {
+                const std::size_t way = (i + step) % ways; // neither always comes first
+                const cost measured = measure(way, time);
+                server[way].push_back(measured.server);
+                times[way].push_back(measured.time);
+            }
+            dearer.push_back(server[1].back() / server[0].back());
+            slower.push_back(times[1].back() / times[0].back());
+        }
+        const std::string situation = grouped(coroutines) + " coroutines";
+        out.add(situation, "CPU of the server, baseline", median(server[0]) * 1e6, "us a cycle");
+        out.add(situation, "CPU of the server, leasehold", median(server[1]) * 1e6, "us a cycle");
+        out.add(situation, "CPU of the server, leasehold : baseline", median(dearer), "",
+                at_most(1.25));
+        out.add(situation, "baseline", 1 / median(times[0]), "cycles/s");
+        out.add(situation, "leasehold", 1 / median(times[1]), "cycles/s");
+        out.add(situation, "throughput, leasehold : baseline", 1 / median(slower), "",
+                at_least(0.9));
+    }
+    measure_names(out, where);
+    return out;
+}
+
+} // namespace leasehold::benchmark
