@@ -61,7 +61,8 @@ asio::awaitable<void> sign_up(course& to, std::string name)
 {
     for (;;) {
         leasehold::error_code failed;
-        leasehold::lease lease = co_await to.lock.async_try_lock_for(100ms,
+        leasehold::diagnostics details; // where the exception would have them
+        leasehold::lease lease = co_await to.lock.async_try_lock_for(100ms, details,
                                                                      asio::redirect_error(failed));
         if (!failed) {
             co_await write_down(to, name);
@@ -69,9 +70,10 @@ asio::awaitable<void> sign_up(course& to, std::string name)
             break;
         }
         if (failed != leasehold::condition::busy)
-            throw boost::system::system_error(failed);
+            throw boost::system::system_error(failed, details.to_string());
         ++to.told_to_try_again;
-        std::cout << name << ": others are signing up (" << failed.message() << "), trying again\n";
+        std::cout << name << ": others are signing up (" << details.to_string()
+                  << "), trying again\n";
     }
     if (--to.to_answer == 0)
         co_await to.locks.async_shutdown();

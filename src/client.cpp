@@ -48,6 +48,11 @@ void client::cancel() noexcept
     state_->cancel();
 }
 
+std::string client::id() const
+{
+    return state_->id();
+}
+
 client_stats client::stats() const noexcept
 {
     return state_->stats();

@@ -3,6 +3,7 @@
 #include "core/async/cancel_by_slot.hpp"
 #include "core/async/posted_op.hpp"
 #include "core/client_state.hpp"
+#include "core/lease/loss_details.hpp"
 #include "mutant.hpp"
 
 #include <boost/asio/any_completion_executor.hpp>
@@ -49,6 +50,8 @@ public:
     bool operator==(const inline_executor&) const noexcept = default;
 };
 
+} // namespace
+
 void release_in_background(lease_state_ptr given) noexcept
 {
     client_state& client = client_of(*given);
@@ -61,8 +64,6 @@ void release_in_background(lease_state_ptr given) noexcept
         lease_state::abandon(std::move(given));
     }
 }
-
-} // namespace
 
 const asio::any_io_executor& executor_of(const lease_state_ptr& given) noexcept
 {
@@ -83,7 +84,7 @@ void start_nothing(void_handler handler, lease_state_ptr before)
     const asio::any_completion_executor own = asio::get_associated_executor(
         handler.handler, asio::any_completion_executor(inline_executor()));
     if (own.target<inline_executor>() != nullptr)
-        return std::move(handler.handler)(errc::not_owner);
+        return std::move(handler.handler)(errc::not_owner, nullptr);
     completion<error_code> done(std::move(handler));
     done(errc::not_owner);
 }
@@ -115,57 +116,74 @@ void start_wait_lost(void_handler handler, lease_state_ptr given)
     wait_op_ptr op(new wait_op(std::move(handler)));
     cancel_by_slot(client, op, [given](wait_op& cancelled) { given->stop_waiting(cancelled); });
     client.carry([given = std::move(given), going = posted_op(std::move(op)), &client]() mutable {
-        going.arrive(client, [&](const wait_op_ptr& arrived) { given->wait(arrived); });
+        going.arrive(client, [&](const wait_op_ptr& arrived) {
+            const error_code reason = given->loss();
+            const bool explained = reason && arrived->done.explained();
+            given->wait(arrived, explained ? loss_details(client, *given->held, reason) : nullptr);
+        });
     });
 }
 
 } // namespace detail
 
-lease::lease() noexcept = default;
-lease::lease(lease&&) noexcept = default;
-
 lease& lease::operator=(lease&& other) noexcept
 {
     lease taken(std::move(other));
     taken.state_.swap(state_);
-    before_ = std::move(taken.before_);
     return *this;
 }
 
-lease::~lease()
+const detail::lease_state* lease::held() const noexcept
 {
-    if (state_)
+    return state_ && state_->in_hand ? state_.get() : nullptr;
+}
+
+detail::lease_target lease::give_up() noexcept
+{
+    return {state_, state_ && std::exchange(state_->in_hand, false)};
+}
+
+void lease::leave() noexcept
+{
+    if (state_->in_hand)
         detail::release_in_background(std::move(state_));
 }
 
 bool lease::valid() const noexcept
 {
-    return state_ && state_->active() && !detail::client_of(*state_).gone() &&
-           (detail::client_of(*state_).now() < state_->held->valid_until() ||
-            has(mutant::validity_without_clock));
+    const detail::lease_state* const state = held();
+    if (state == nullptr || !state->active())
+        return false;
+    const detail::client_state& client = detail::client_of(*state);
+    return !client.gone() &&
+           (client.now() < state->held->valid_until() || has(mutant::validity_without_clock));
 }
 
 clock::time_point lease::deadline() const noexcept
 {
-    return state_ ? state_->held->valid_until() : clock::time_point();
+    const detail::lease_state* const state = held();
+    return state != nullptr ? state->held->valid_until() : clock::time_point();
 }
 
 std::uint64_t lease::fence() const noexcept
 {
-    return state_ ? state_->fence : 0;
+    const detail::lease_state* const state = held();
+    return state != nullptr ? state->fence : 0;
 }
 
 owner lease::owner() const
 {
-    if (!state_)
+    const detail::lease_state* const state = held();
+    if (state == nullptr)
         return {};
-    state_->held->share();
-    return {state_->held->owner, state_->fence};
+    state->held->share();
+    return {state->held->owner, state->fence};
 }
 
 std::string lease::name() const
 {
-    return state_ ? state_->held->spec->name : std::string();
+    const detail::lease_state* const state = held();
+    return state != nullptr ? state->held->spec->name : std::string();
 }
 
 asio::any_io_executor lease::get_executor() const noexcept

@@ -42,6 +42,13 @@ enum class mutant
     doubt_forgotten,        ///< A renewal without an answer is taken to have ended with its lease.
     expired_entry_kept,     ///< What expired beside others under the same owner stays in.
     entry_renewed_as_owner, ///< A renewal does not name the entry that it prolongs.
+    readiness_not_repeated, ///< A server that does not serve yet is not asked again.
+    loading_is_up,          ///< A server that loads its data is taken for one that serves.
+    commands_outlive,       ///< What a lost connection left unanswered is sent over the next one.
+    one_channel_again,      ///< After a reconnect one name is watched again, not all.
+    text_sent_once,         ///< A script that is missing is sent on the first repetition only.
+    clock_not_learned,      ///< A new connection does not say what time it is at the server.
+    read_only_kept,         ///< The connection to a server that became a replica is kept.
     count_
 };
 

@@ -8,19 +8,39 @@
 #include <leasehold/client.hpp>
 #include <leasehold/detail/access.hpp>
 
+#include <memory>
+#include <new>
 #include <utility>
 
 namespace leasehold {
 namespace detail {
+
+namespace {
+
+details_ptr name_of(const lock_spec& spec) noexcept
+{
+    try {
+        const auto made = std::make_shared<diagnostics>();
+        made->key = spec.name;
+        return made;
+    }
+    catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
+} // namespace
 
 void start_lock(lock_handler handler, spec_ptr spec, owner under, clock::duration limit)
 {
     client_state& client = *spec->owner;
     if (client.gone())
         return;
-    if (const auto why = client.ready())
-        return completion<error_code, lease>::immediate(std::move(handler),
-                                                        client.handler_executor(), why, lease());
+    if (const auto why = client.ready()) {
+        details_ptr details = handler.explained ? name_of(*spec) : nullptr;
+        return completion<error_code, lease>::immediate(
+            std::move(handler), client.handler_executor(), why, lease(), std::move(details));
+    }
     const auto start = [&client](auto op, auto begin) {
         cancel_by_slot(client, op);
         client.carry([going = posted_op(std::move(op)), begin, &client]() mutable {

@@ -8,6 +8,9 @@
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>
 
+#include <memory>
+#include <new>
+
 namespace leasehold::detail {
 
 /// The steps of `with_lock`: wait, work beside a watch on the lease, release, complete. On a strand
@@ -33,6 +36,7 @@ class guarded_run : public std::enable_shared_from_this<guarded_run>
         guarded_call_ptr call;
         asio::cancellation_slot slot;
         error_code reason;
+        details_ptr details;
 
         void operator()()
         {
@@ -40,7 +44,7 @@ class guarded_run : public std::enable_shared_from_this<guarded_run>
             // finds nothing.
             if (slot.is_connected())
                 slot.clear();
-            call.release()->complete(reason);
+            call.release()->complete(reason, details);
         }
     };
 
@@ -65,7 +69,7 @@ public:
             });
         }
         lock_.async_lock(
-            on_strand(waiting_, [self = shared_from_this()](error_code failed, lease held) {
+            said_, on_strand(waiting_, [self = shared_from_this()](error_code failed, lease held) {
                 self->locked(failed, std::move(held));
             }));
     }
@@ -116,8 +120,10 @@ private:
 
     void locked(error_code failed, lease held)
     {
-        if (failed)
-            return finish(failed);
+        if (failed) {
+            explain(failed);
+            return finish();
+        }
         lease_ = std::move(held);
         if (cancelled_) {
             // It was granted already when the cancellation came to the client.
@@ -129,8 +135,9 @@ private:
             // The watch is first: what stands in its way is known before the work has begun.
             watch_ended_ = true;
             lease_.async_wait_lost(
-                on_strand(watching_,
-                          [self = shared_from_this()](error_code ended) { self->watched(ended); }));
+                said_, on_strand(watching_, [self = shared_from_this()](error_code ended) {
+                    self->watched(ended);
+                }));
             watch_ended_ = false;
             call_->work().begin(lease_, shared_from_this());
         }
@@ -153,7 +160,7 @@ private:
             return;
         // Aborted: because the work has ended, or has released the lease itself.
         if (ended != asio::error::operation_aborted)
-            reason_ = ended;
+            explain(ended);
         if (work_ended_)
             release();
         else
@@ -165,20 +172,32 @@ private:
         phase_ = phase::releasing;
         call_->work().discard();
         lease_.async_release(
-            asio::bind_executor(executor_, [self = shared_from_this()](error_code released) {
+            said_, asio::bind_executor(executor_, [self = shared_from_this()](error_code released) {
                 // It may have ended unseen, between the last look and now.
                 if (!self->reason_ &&
                     (released == condition::lease_ended || released == errc::shut_down))
-                    self->reason_ = released;
-                self->finish(self->reason_);
+                    self->explain(released);
+                self->finish();
             }));
     }
 
-    void finish(error_code reason)
+    // The next operation writes over what the last one said.
+    void explain(error_code reason)
+    {
+        reason_ = reason;
+        try {
+            details_ = std::make_shared<const diagnostics>(std::move(said_));
+        }
+        catch (const std::bad_alloc&) {
+            details_.reset();
+        }
+    }
+
+    void finish()
     {
         call_->work().discard();
         const auto to = std::exchange(completion_, completion_executor());
-        to.post(completion{std::move(call_), slot_, reason});
+        to.post(completion{std::move(call_), slot_, reason_, std::move(details_)});
     }
 
     guarded_call_ptr call_;
@@ -196,7 +215,9 @@ private:
     bool work_cancelled_ = false;
     bool work_ended_ = false;
     bool watch_ended_ = false;
-    error_code reason_; ///< Counts for more than how the work ended.
+    error_code reason_;   ///< Counts for more than how the work ended.
+    details_ptr details_; ///< Of the reason.
+    diagnostics said_;    ///< By the operation under way.
     lease lease_;
 };
 

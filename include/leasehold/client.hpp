@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace leasehold {
@@ -149,6 +150,10 @@ public:
     /// Stops at once: as `async_shutdown`, but waits no longer than a second for the store, and
     /// `async_run` completes with `operation_aborted`.
     LEASEHOLD_EXPORT void cancel() noexcept;
+
+    /// What diagnostics, here and in other processes, call the holder when it is this client: eight
+    /// hexadecimal digits, with which nobody can enter. For the log that a process begins with.
+    [[nodiscard]] LEASEHOLD_EXPORT std::string id() const;
 
     /// A snapshot; each member is exact, together they need not be.
     [[nodiscard]] LEASEHOLD_EXPORT client_stats stats() const noexcept;

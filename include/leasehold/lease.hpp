@@ -4,8 +4,10 @@
 #include <leasehold/clock.hpp>
 #include <leasehold/detail/fwd.hpp>
 #include <leasehold/detail/initiation.hpp>
+#include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
 #include <leasehold/owner.hpp>
+#include <leasehold/with_diagnostics.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -18,23 +20,55 @@ namespace leasehold {
 namespace detail {
 
 using void_handler = bound_handler<void(error_code)>;
+LEASEHOLD_EXPORT void release_in_background(lease_state_ptr) noexcept;
 LEASEHOLD_EXPORT void start_release(void_handler, lease_state_ptr);
 LEASEHOLD_EXPORT void start_wait_lost(void_handler, lease_state_ptr);
+
+/// Tells `async_lock(token)` from `async_lock(owner)` and `async_lock(details)`.
+template <class Token>
+concept token_argument = !std::convertible_to<Token, owner> &&
+                         !std::same_as<std::remove_cvref_t<Token>, diagnostics>;
 
 /// Completes an operation on no lease.
 /// @param before The lease that was released; null: there was none.
 LEASEHOLD_EXPORT void start_nothing(void_handler, lease_state_ptr before);
 
-/// What an operation of a lease works on: the lease, or else the one that was released before.
+/// What an operation of a lease works on: the lease, or one that was released before and still
+/// tells its client.
 struct lease_target
 {
-    lease_state_ptr held;
-    lease_state_ptr before;
+    lease_state_ptr state;
+    bool held;
 
     friend const asio::any_io_executor& executor_of(const lease_target& of) noexcept
     {
-        return detail::executor_of(of.held ? of.held : of.before);
+        return detail::executor_of(of.state);
     }
+};
+
+/// A lease on its way from its object to the start of its release: released also when that never
+/// comes.
+class parting_lease
+{
+public:
+    explicit parting_lease(lease_target of) noexcept : target_(std::move(of)) {}
+    parting_lease(parting_lease&&) noexcept = default;
+    parting_lease& operator=(parting_lease&&) = delete;
+    ~parting_lease()
+    {
+        if (target_.state && target_.held)
+            release_in_background(std::move(target_.state));
+    }
+
+    [[nodiscard]] lease_target take() noexcept { return std::move(target_); }
+
+    friend const asio::any_io_executor& executor_of(const parting_lease& of) noexcept
+    {
+        return detail::executor_of(of.target_.state);
+    }
+
+private:
+    lease_target target_;
 };
 
 } // namespace detail
@@ -65,8 +99,8 @@ class [[nodiscard]] lease
 {
 public:
     /// No lease: not valid, fence 0.
-    LEASEHOLD_EXPORT lease() noexcept;
-    LEASEHOLD_EXPORT lease(lease&&) noexcept;
+    lease() noexcept = default;
+    lease(lease&&) noexcept = default;
     /// For `lease l = m.async_lock();` only, to say what is missing: the operation has not even
     /// been started.
     template <class Operation>
@@ -80,7 +114,11 @@ public:
 
     /// Releases, in the background, what was held before.
     LEASEHOLD_EXPORT lease& operator=(lease&&) noexcept;
-    LEASEHOLD_EXPORT ~lease();
+    ~lease()
+    {
+        if (state_)
+            leave();
+    }
 
     /// Whether the lock is certainly still held. A read of two atomics and the clock; no lock, no
     /// system call that blocks.
@@ -103,7 +141,7 @@ public:
 
     /// Whether this is a lease at all, valid or lost; false when default-constructed, moved from,
     /// or released.
-    [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
+    [[nodiscard]] explicit operator bool() const noexcept { return held() != nullptr; }
 
     /// Where handlers run that have no executor of their own, as `client::get_executor` says.
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
@@ -126,11 +164,19 @@ public:
     /// Never inside this call, on the handler's associated executor (default:
     /// `client::get_executor()`); with the one exception of operations on no lease, above. The wait
     /// does not need this object to stay: moving it is fine, destroying it ends the wait.
-    template <class Token = asio::deferred_t>
+    /// @par Details
+    /// What the renewals heard that failed before the end: the server, its answer, since when.
+    template <detail::token_argument Token = detail::default_token>
     auto async_wait_lost(Token&& token = Token())
     {
-        return detail::initiate<void(error_code), &lease::start_wait_lost>(
-            detail::lease_target{state_, before_}, std::forward<Token>(token));
+        return wait_lost(nullptr, std::forward<Token>(token));
+    }
+
+    /// As above; `details` has to stay until the handler is called or destroyed.
+    template <class Token = detail::default_token>
+    auto async_wait_lost(diagnostics& details, Token&& token = Token())
+    {
+        return wait_lost(&details, std::forward<Token>(token));
     }
 
     /// Releases the lock: stops the renewal, then leaves the lock to the next waiter.
@@ -156,14 +202,17 @@ public:
     /// @par Completion
     /// Never inside this call, on the handler's associated executor (default:
     /// `client::get_executor()`); with the one exception of operations on no lease, above.
-    template <class Token = asio::deferred_t>
+    template <detail::token_argument Token = detail::default_token>
     auto async_release(Token&& token = Token())
     {
-        // Moved before the call: a deferred operation that is never started releases as well.
-        lease leaving(std::move(*this));
-        before_ = leaving.state_ ? leaving.state_ : leaving.before_;
-        return detail::initiate<void(error_code), &lease::start_release>(
-            std::move(leaving), std::forward<Token>(token));
+        return release(nullptr, std::forward<Token>(token));
+    }
+
+    /// As above; `details` has to stay until the handler is called or destroyed.
+    template <class Token = detail::default_token>
+    auto async_release(diagnostics& details, Token&& token = Token())
+    {
+        return release(&details, std::forward<Token>(token));
     }
 
 private:
@@ -172,27 +221,51 @@ private:
 
     friend const asio::any_io_executor& executor_of(const lease& of) noexcept
     {
-        return detail::executor_of(of.state_ ? of.state_ : of.before_);
+        return detail::executor_of(of.state_);
     }
 
-    static void start_release(detail::void_handler handler, lease leaving)
+    template <class Token>
+    auto wait_lost(diagnostics* details, Token&& token)
     {
-        if (leaving.state_)
-            detail::start_release(std::move(handler), std::move(leaving.state_));
+        return detail::initiate_explained<void(error_code), &lease::start_wait_lost>(
+            detail::lease_target{state_, held() != nullptr}, std::forward<Token>(token), details);
+    }
+
+    template <class Token>
+    auto release(diagnostics* details, Token&& token)
+    {
+        // Given up before the call: a deferred operation that is never started releases as well.
+        return detail::initiate_explained<void(error_code), &lease::start_release>(
+            detail::parting_lease(give_up()), std::forward<Token>(token), details);
+    }
+
+    static void start_release(detail::void_handler handler, detail::parting_lease leaving)
+    {
+        detail::lease_target of = leaving.take();
+        if (of.held)
+            detail::start_release(std::move(handler), std::move(of.state));
         else
-            detail::start_nothing(std::move(handler), std::move(leaving.before_));
+            detail::start_nothing(std::move(handler), std::move(of.state));
     }
 
     static void start_wait_lost(detail::void_handler handler, detail::lease_target of)
     {
         if (of.held)
-            detail::start_wait_lost(std::move(handler), std::move(of.held));
+            detail::start_wait_lost(std::move(handler), std::move(of.state));
         else
-            detail::start_nothing(std::move(handler), std::move(of.before));
+            detail::start_nothing(std::move(handler), std::move(of.state));
     }
 
+    /// Null when there is no lease, or it was released.
+    [[nodiscard]] LEASEHOLD_EXPORT const detail::lease_state* held() const noexcept;
+
+    /// From now on this object holds nothing, and what is returned does.
+    [[nodiscard]] LEASEHOLD_EXPORT detail::lease_target give_up() noexcept;
+
+    LEASEHOLD_EXPORT void leave() noexcept;
+
+    /// Stays after a release: its client completes what comes after it.
     detail::lease_state_ptr state_;
-    detail::lease_state_ptr before_; ///< Was released: its client completes what comes after it.
 };
 
 } // namespace leasehold

@@ -4,13 +4,15 @@
 #include <leasehold/clock.hpp>
 #include <leasehold/detail/fwd.hpp>
 #include <leasehold/detail/initiation.hpp>
+#include <leasehold/diagnostics.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/options.hpp>
 #include <leasehold/owner.hpp>
+#include <leasehold/with_diagnostics.hpp>
 
-#include <concepts>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace leasehold {
 
@@ -20,10 +22,6 @@ using lock_handler = bound_handler<void(error_code, lease)>;
 LEASEHOLD_EXPORT void start_lock(lock_handler, spec_ptr, owner, clock::duration limit);
 LEASEHOLD_EXPORT clock::duration wait_limit(const lock_spec&) noexcept;
 LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noexcept;
-
-/// Tells `async_lock(token)` from `async_lock(owner)`.
-template <class Token>
-concept no_owner = !std::convertible_to<Token, owner>;
 
 } // namespace detail
 
@@ -43,6 +41,10 @@ concept no_owner = !std::convertible_to<Token, owner>;
 ///  - `errc::lost`: a reentrant acquisition, and the owner does not hold the lock (any more).
 ///  - `errc::not_running`: `client::async_run` was not called. `errc::shut_down`: the client stops.
 ///  - `asio::error::operation_aborted`: cancelled.
+///
+/// A coroutine that waits with the default token gets them as `error_with_diagnostics`: which
+/// server and key, what the server answered, who holds the lock, how long it waited. Where no
+/// exception is wanted, an overload takes a `diagnostics&`.
 /// @par Cancellation
 /// All types, in every state. Whatever a request already under way gains goes to the next waiter or
 /// is given back.
@@ -72,10 +74,10 @@ public:
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
 
     /// Acquires the lock, waiting no longer than `lock_options::wait_limit`.
-    template <detail::no_owner Token = asio::deferred_t>
+    template <detail::token_argument Token = detail::default_token>
     auto async_lock(Token&& token = Token()) const
     {
-        return start(detail::wait_limit(*spec_), owner(), std::forward<Token>(token));
+        return start(detail::wait_limit(*spec_), owner(), nullptr, std::forward<Token>(token));
     }
 
     /// Acquires the lock reentrantly under an owner that holds it, here or in another process. The
@@ -84,58 +86,120 @@ public:
     /// longer than `lock_options::wait_limit`.
     /// @throws boost::system::system_error `errc::invalid_option` when `under` is no owner; so do
     /// all overloads that take one.
-    template <class Token = asio::deferred_t>
+    template <detail::token_argument Token = detail::default_token>
     auto async_lock(owner under, Token&& token = Token()) const
     {
-        return start(detail::wait_limit(*spec_), entering(std::move(under)),
+        return start(detail::wait_limit(*spec_), entering(std::move(under)), nullptr,
                      std::forward<Token>(token));
     }
 
     /// Tries once: completes with `errc::held` when another owner holds the lock, or somebody waits
     /// for it in this client. Waits for the store, when it cannot be reached yet or does not
     /// answer, up to five seconds.
-    template <detail::no_owner Token = asio::deferred_t>
+    template <detail::token_argument Token = detail::default_token>
     auto async_try_lock(Token&& token = Token()) const
     {
-        return start(clock::duration::zero(), owner(), std::forward<Token>(token));
+        return start(clock::duration::zero(), owner(), nullptr, std::forward<Token>(token));
     }
 
-    template <class Token = asio::deferred_t>
+    template <detail::token_argument Token = detail::default_token>
     auto async_try_lock(owner under, Token&& token = Token()) const
     {
-        return start(clock::duration::zero(), entering(std::move(under)),
+        return start(clock::duration::zero(), entering(std::move(under)), nullptr,
                      std::forward<Token>(token));
     }
 
     /// Acquires the lock, waiting no longer than `limit`, connecting included. Zero or less: one
     /// try.
-    template <detail::no_owner Token = asio::deferred_t>
+    template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_for(std::chrono::milliseconds limit, Token&& token = Token()) const
     {
-        return start(clipped(limit), owner(), std::forward<Token>(token));
+        return start(clipped(limit), owner(), nullptr, std::forward<Token>(token));
     }
 
-    template <class Token = asio::deferred_t>
+    template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_for(std::chrono::milliseconds limit, owner under,
                             Token&& token = Token()) const
     {
-        return start(clipped(limit), entering(std::move(under)), std::forward<Token>(token));
+        return start(clipped(limit), entering(std::move(under)), nullptr,
+                     std::forward<Token>(token));
     }
 
     /// Acquires the lock, waiting no longer than until `when` by `leasehold::clock`. In the past:
     /// one try.
-    template <detail::no_owner Token = asio::deferred_t>
+    template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_until(clock::time_point when, Token&& token = Token()) const
     {
-        return start(detail::until(*spec_, when), owner(), std::forward<Token>(token));
+        return start(detail::until(*spec_, when), owner(), nullptr, std::forward<Token>(token));
     }
 
-    template <class Token = asio::deferred_t>
+    template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_until(clock::time_point when, owner under, Token&& token = Token()) const
     {
-        return start(detail::until(*spec_, when), entering(std::move(under)),
+        return start(detail::until(*spec_, when), entering(std::move(under)), nullptr,
                      std::forward<Token>(token));
     }
+
+    /// @name With details
+    /// The same operations, each of which also tells what is known of its error: see `diagnostics`,
+    /// which has to stay until the handler is called or destroyed.
+    /// @{
+    template <class Token = detail::default_token>
+    auto async_lock(diagnostics& details, Token&& token = Token()) const
+    {
+        return start(detail::wait_limit(*spec_), owner(), &details, std::forward<Token>(token));
+    }
+
+    template <class Token = detail::default_token>
+    auto async_lock(owner under, diagnostics& details, Token&& token = Token()) const
+    {
+        return start(detail::wait_limit(*spec_), entering(std::move(under)), &details,
+                     std::forward<Token>(token));
+    }
+
+    template <class Token = detail::default_token>
+    auto async_try_lock(diagnostics& details, Token&& token = Token()) const
+    {
+        return start(clock::duration::zero(), owner(), &details, std::forward<Token>(token));
+    }
+
+    template <class Token = detail::default_token>
+    auto async_try_lock(owner under, diagnostics& details, Token&& token = Token()) const
+    {
+        return start(clock::duration::zero(), entering(std::move(under)), &details,
+                     std::forward<Token>(token));
+    }
+
+    template <class Token = detail::default_token>
+    auto async_try_lock_for(std::chrono::milliseconds limit, diagnostics& details,
+                            Token&& token = Token()) const
+    {
+        return start(clipped(limit), owner(), &details, std::forward<Token>(token));
+    }
+
+    template <class Token = detail::default_token>
+    auto async_try_lock_for(std::chrono::milliseconds limit, owner under, diagnostics& details,
+                            Token&& token = Token()) const
+    {
+        return start(clipped(limit), entering(std::move(under)), &details,
+                     std::forward<Token>(token));
+    }
+
+    template <class Token = detail::default_token>
+    auto async_try_lock_until(clock::time_point when, diagnostics& details,
+                              Token&& token = Token()) const
+    {
+        return start(detail::until(*spec_, when), owner(), &details, std::forward<Token>(token));
+    }
+
+    template <class Token = detail::default_token>
+    auto async_try_lock_until(clock::time_point when, owner under, diagnostics& details,
+                              Token&& token = Token()) const
+    {
+        return start(detail::until(*spec_, when), entering(std::move(under)), &details,
+                     std::forward<Token>(token));
+    }
+    /// @}
 
 private:
     friend const asio::any_io_executor& inner_executor_of(const mutex& of) noexcept
@@ -156,10 +220,10 @@ private:
     LEASEHOLD_EXPORT static owner entering(owner under);
 
     template <class Token>
-    auto start(clock::duration limit, owner under, Token&& token) const
+    auto start(clock::duration limit, owner under, diagnostics* details, Token&& token) const
     {
-        return detail::initiate<void(error_code, lease), &detail::start_lock>(
-            spec_, std::forward<Token>(token), std::move(under), limit);
+        return detail::initiate_explained<void(error_code, lease), &detail::start_lock>(
+            spec_, std::forward<Token>(token), details, std::move(under), limit);
     }
 
     detail::spec_ptr spec_;

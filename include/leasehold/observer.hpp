@@ -38,10 +38,12 @@ public:
     {}
 
     /// An operation that acquires ended without a lease.
-    /// @param why    The error that it completes with.
-    /// @param waited Since the call of the operation.
-    virtual void not_acquired(std::string_view /*name*/, error_code /*why*/,
-                              duration /*waited*/) noexcept
+    /// @param why     The error that it completes with.
+    /// @param waited  Since the call of the operation.
+    /// @param details What is known of it: the server and its answer, who holds the lock. Valid
+    ///                during the call.
+    virtual void not_acquired(std::string_view /*name*/, error_code /*why*/, duration /*waited*/,
+                              const diagnostics& /*details*/) noexcept
     {}
 
     /// The store answered that another owner holds the lock.
@@ -71,9 +73,10 @@ public:
     {}
 
     /// A lease ended without being released. Called once for each; `valid()` is false already.
-    /// @param reason As `lease::async_wait_lost` reports it: `lost`, `expired` or `hold_limit`.
-    virtual void lost(std::string_view /*name*/, std::uint64_t /*fence*/,
-                      error_code /*reason*/) noexcept
+    /// @param reason  As `lease::async_wait_lost` reports it: `lost`, `expired` or `hold_limit`.
+    /// @param details What the renewals heard that failed before. Valid during the call.
+    virtual void lost(std::string_view /*name*/, std::uint64_t /*fence*/, error_code /*reason*/,
+                      const diagnostics& /*details*/) noexcept
     {}
 
     /// A lease was released by its holder; called when the release begins.

@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace leasehold {
@@ -45,6 +47,8 @@ struct acquire_request
     std::uint32_t replica_acks = 0;              ///< Replicas that have to confirm the grant.
     std::chrono::milliseconds replica_timeout{}; ///< How long they have for it.
     bool waits = false; ///< Joins the store's line when it is held; needs `store_traits::queues`.
+    bool asks_holder = false; ///< `held` is to come with details that name the holder, if it can be
+                              ///< had.
 };
 
 /// What the store said to an `acquire_request`.
@@ -63,8 +67,8 @@ struct acquire_reply
     std::uint32_t fences = 0;
     std::uint64_t first_fence = 0;
     std::chrono::milliseconds remaining{};
-    /// With an error: what is known of it. May be null; never set with success, which costs
-    /// nothing.
+    /// With an error: what is known of it. With `held`: the holder, as `holder_name` writes it,
+    /// when that was asked for. May be null; never set with a grant, which costs nothing.
     std::shared_ptr<const diagnostics> details{};
 };
 
@@ -83,6 +87,19 @@ enum class renewal_result : std::uint8_t
              ///< has it, or the store lost the entry. Nothing was created.
     renewed, ///< It lives for the lease time from the sending of the request, or longer.
     failed,  ///< Not executed; nothing is known.
+};
+
+/// What the store said to renewals.
+struct renew_reply
+{
+    renew_reply() = default;
+    renew_reply(std::vector<renewal_result> each, std::shared_ptr<const diagnostics> known = {})
+        : results(std::move(each)), details(std::move(known))
+    {}
+
+    std::vector<renewal_result> results; ///< In the order of the renewals.
+    /// As in `acquire_reply`; also of those that failed while others were executed.
+    std::shared_ptr<const diagnostics> details;
 };
 
 /// Leaves a lock. The views are valid during the call only.
@@ -208,8 +225,7 @@ class LEASEHOLD_EXPORT store
 {
 public:
     using acquire_handler = asio::any_completion_handler<void(error_code, acquire_reply)>;
-    using renew_handler =
-        asio::any_completion_handler<void(error_code, std::vector<renewal_result>)>;
+    using renew_handler = asio::any_completion_handler<void(error_code, renew_reply)>;
     using release_handler = asio::any_completion_handler<void(error_code, release_reply)>;
 
     store() = default;
@@ -226,6 +242,14 @@ public:
     {
         static_cast<void>(name);
         return 0;
+    }
+
+    /// Where the partition is, as a log should name it: an address, a socket. Without secrets;
+    /// empty where there is nothing to say. Called on the strand, when something has gone wrong.
+    [[nodiscard]] virtual std::string server_of(store_partition partition) const
+    {
+        static_cast<void>(partition);
+        return {};
     }
 
     /// Starts to connect, and goes on for ever: a lost connection is made again. Called once.

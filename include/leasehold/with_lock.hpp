@@ -2,10 +2,10 @@
 #define LEASEHOLD_WITH_LOCK_HPP
 
 #include <leasehold/detail/guarded_work.hpp>
+#include <leasehold/diagnostics.hpp>
 #include <leasehold/mutex.hpp>
+#include <leasehold/with_diagnostics.hpp>
 
-#include <concepts>
-#include <memory>
 #include <utility>
 
 namespace leasehold {
@@ -27,6 +27,9 @@ namespace leasehold {
 /// @par Signature
 /// That of the work: `void(std::exception_ptr)` or `void(std::exception_ptr, T)` for a coroutine,
 /// with `T` default-constructible.
+/// @par Details
+/// Of an error of the lock or of a loss: in the exception, where the signature has one or the token
+/// makes one, and in `details`, which has to stay until the handler is called or destroyed.
 /// @par Errors
 /// In this order: what `mutex::async_lock` reports, then the work was not started; the reason of
 /// the loss when the lease ended before the work did; what the work reports. For coroutines errors
@@ -43,24 +46,17 @@ namespace leasehold {
 /// `client::get_executor()`). `work` is destroyed before.
 /// @par Source
 /// `keep_alive() || work()` would not cancel the work when the first one fails.
-template <class Work, class Token = asio::deferred_t>
+template <class Work, detail::token_argument Token = detail::default_token>
 auto with_lock(const mutex& lock, Work work, Token&& token = Token())
 {
-    if constexpr (detail::check_work<Work>()) {
-        using signature = detail::work_signature_t<Work>;
-        if constexpr (asio::completion_token_for<Token, signature>) {
-            using carried = detail::carried_work<signature, std::copy_constructible<Work>>;
-            return asio::async_initiate<Token, signature>(
-                detail::guard_initiation<signature>(lock), token,
-                carried(std::make_unique<detail::work_of<Work>>(std::move(work))));
-        }
-        else {
-            static_assert(!std::same_as<Token, Token>,
-                          "with_lock: the handler must take what the work ends with: "
-                          "(std::exception_ptr), or (std::exception_ptr, T), "
-                          "when it is a coroutine, else the same as the operation's own handler");
-        }
-    }
+    return detail::guard(lock, std::move(work), nullptr, std::forward<Token>(token));
+}
+
+/// As above, with details.
+template <class Work, class Token = detail::default_token>
+auto with_lock(const mutex& lock, Work work, diagnostics& details, Token&& token = Token())
+{
+    return detail::guard(lock, std::move(work), &details, std::forward<Token>(token));
 }
 
 } // namespace leasehold

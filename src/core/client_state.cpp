@@ -2,6 +2,7 @@
 
 #include "core/async/cancel_by_slot.hpp"
 #include "core/async/posted_op.hpp"
+#include "core/failure_details.hpp"
 #include "mutant.hpp"
 
 #include <utility>
@@ -18,10 +19,11 @@ constexpr clock::duration cancel_limit = std::chrono::seconds(1);
 std::shared_ptr<client_state> client_state::make(const asio::any_io_executor& executor,
                                                  std::shared_ptr<store> backend,
                                                  std::shared_ptr<observer> watching,
-                                                 std::unique_ptr<time_source> time)
+                                                 std::unique_ptr<time_source> time,
+                                                 std::size_t acquires)
 {
     auto made = std::make_shared<client_state>(executor, std::move(backend), std::move(watching),
-                                               std::move(time));
+                                               std::move(time), acquires);
     // After the strand was made: services are shut down in the reverse order of their making, and
     // this one's news must come first.
     asio::use_service<context_lifetime>(asio::query(executor, asio::execution::context))
@@ -32,14 +34,17 @@ std::shared_ptr<client_state> client_state::make(const asio::any_io_executor& ex
 client_state_ptr make_client_state(const asio::any_io_executor& executor,
                                    std::shared_ptr<store> backend,
                                    std::shared_ptr<observer> watching,
-                                   std::unique_ptr<time_source> time)
+                                   std::unique_ptr<time_source> time, std::size_t acquires)
 {
-    return client_state::make(executor, std::move(backend), std::move(watching), std::move(time));
+    return client_state::make(executor, std::move(backend), std::move(watching), std::move(time),
+                              acquires == 0 ? acquire_window::usual_limit : acquires);
 }
 
 client_state::client_state(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
-                           std::shared_ptr<observer> watching, std::unique_ptr<time_source> time)
+                           std::shared_ptr<observer> watching, std::unique_ptr<time_source> time,
+                           std::size_t acquires)
     : turn_context(executor, std::move(backend), std::move(watching), std::move(time)),
+      window_(acquires),
       releases_(*this),
       ender_(*this, watchdog_, releases_, lost_owners_),
       watchdog_(*this, ender_),
@@ -221,9 +226,13 @@ void client_state::on_disconnected(store_partition partition, error_code why)
     });
 }
 
-void client_state::on_error(store_partition, error_code code, const diagnostics& details)
+void client_state::on_error(store_partition partition, error_code code, const diagnostics& details)
 {
-    turn([&] { tell([&](observer& o) { o.store_error(code, details); }); });
+    turn([&] {
+        if (details.key.empty()) // it is about the partition, and no request's own reply has it
+            reach_.heard(partition, code, copy_details(details));
+        tell([&](observer& o) { o.store_error(code, details); });
+    });
 }
 
 void client_state::no_more_locks() noexcept

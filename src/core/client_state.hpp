@@ -17,6 +17,7 @@
 #include <leasehold/client.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -32,10 +33,12 @@ public:
     static std::shared_ptr<client_state> make(const asio::any_io_executor& executor,
                                               std::shared_ptr<store> backend,
                                               std::shared_ptr<observer> watching,
-                                              std::unique_ptr<time_source> time);
+                                              std::unique_ptr<time_source> time,
+                                              std::size_t acquires = acquire_window::usual_limit);
 
     client_state(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
-                 std::shared_ptr<observer> watching, std::unique_ptr<time_source> time);
+                 std::shared_ptr<observer> watching, std::unique_ptr<time_source> time,
+                 std::size_t acquires);
     ~client_state();
 
     // From any thread.

@@ -2,11 +2,16 @@
 
 #include <leasehold/detail/access.hpp>
 
+#include "store/redis/protocol/key_names.hpp"
+#include "store/redis/store_on_redis.hpp"
 #include "testing/host_state.hpp"
 #include "testing/host_time.hpp"
 #include "testing/server_state.hpp"
-#include "testing/simulated_store.hpp"
+#include "testing/simulated_environment.hpp"
 
+#include <boost/asio/strand.hpp>
+
+#include <optional>
 #include <utility>
 
 namespace leasehold::testing {
@@ -54,12 +59,28 @@ const std::string& host::name() const noexcept
 
 client host::make_client(server& where, std::shared_ptr<observer> watching)
 {
-    const auto store = std::make_shared<impl::simulated_store>(*state_, where.state());
-    state_->stores.push_back(store);
+    return make_client(where, connecting(), std::move(watching));
+}
+
+client host::make_client(server& where, const connecting& how, std::shared_ptr<observer> watching)
+{
+    const auto from = impl::simulated_environment(*state_, where.state());
+    std::shared_ptr<store> store;
+    if (how.shared) {
+        // The connection of an application is not on the client's strand.
+        const asio::any_io_executor elsewhere = asio::make_strand(get_executor());
+        const auto wakeups = how.wakeups ? std::optional(how.limits) : std::nullopt;
+        store = redis_store::make_store(
+            impl::make_application_connection(*state_, where.state(), elsewhere, how.limits),
+            elsewhere, wakeups, from);
+    }
+    else {
+        store = redis_store::make_store(how.limits, from);
+    }
     const auto seed = impl::mix(state_->random.next() + state_->clients++);
-    return leasehold::detail::access::make_client(
-        leasehold::detail::make_client_state(get_executor(), store, std::move(watching),
-                                             std::make_unique<impl::host_time>(*state_, seed)));
+    return leasehold::detail::access::make_client(leasehold::detail::make_client_state(
+        get_executor(), store, std::move(watching),
+        std::make_unique<impl::host_time>(*state_, seed), how.acquires));
 }
 
 clock::time_point host::now() const noexcept
@@ -155,9 +176,9 @@ const mishaps& host::mishaps() const noexcept
 void host::reset_connections()
 {
     state_->line("connections RESET");
-    for (const auto& each : state_->stores)
-        if (const auto store = each.lock())
-            store->reset();
+    for (const auto& each : state_->connections)
+        if (const auto connection = each.lock())
+            connection->reset();
 }
 
 void host::lose_hints(duration how_long)
@@ -168,9 +189,11 @@ void host::lose_hints(duration how_long)
 
 void host::false_hint(std::string_view name)
 {
-    for (const auto& each : state_->stores)
-        if (const auto store = each.lock())
-            store->false_hint(name);
+    std::string channel;
+    redis_store::release_channel(name, channel);
+    for (const auto& each : state_->connections)
+        if (const auto connection = each.lock())
+            connection->inject(channel);
 }
 
 } // namespace leasehold::testing

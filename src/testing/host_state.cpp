@@ -1,8 +1,7 @@
 #include "testing/host_state.hpp"
 
-#include "testing/simulated_store.hpp"
-
 #include <algorithm>
+#include <utility>
 
 namespace leasehold::testing::impl {
 
@@ -86,8 +85,17 @@ void host_state::cut_off(direction which, clock::duration how_long)
                                          : "CUT OFF from the server");
 }
 
+void host_state::add_connection(const std::shared_ptr<connection_end>& made)
+{
+    std::erase_if(connections, [](const auto& each) { return each.expired(); });
+    connections.push_back(made);
+}
+
 void host_state::drop_waits() noexcept
 {
+    for (const auto& each : std::exchange(connections, {}))
+        if (const auto alive = each.lock())
+            alive->drop();
     while (!local_alarms.empty()) {
         local_alarm& each = local_alarms.front();
         each.disarm();

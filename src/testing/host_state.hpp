@@ -18,8 +18,6 @@
 
 namespace leasehold::testing::impl {
 
-class simulated_store;
-
 /// Rings when the clock of a host shows a time.
 class local_alarm : public alarm,
                     public boost::intrusive::list_base_hook<
@@ -53,6 +51,20 @@ private:
     bool by_timer_;
 };
 
+/// A connection of a host, for the world.
+class connection_end
+{
+public:
+    virtual void reset() = 0;
+    /// Somebody seems to have published on the channel.
+    virtual void inject(std::string_view channel) = 0;
+    /// The host has ended: all that waits is destroyed.
+    virtual void drop() noexcept = 0;
+
+protected:
+    ~connection_end() = default;
+};
+
 /// What befalls a host, and what is known of it.
 class host_state
 {
@@ -69,6 +81,7 @@ public:
 
     void pause(clock::duration how_long, bool suspended);
     void resume();
+    void add_connection(const std::shared_ptr<connection_end>& made);
     void drop_waits() noexcept;
     void drift(std::int64_t rate);
     void cut_off(direction which, clock::duration how_long);
@@ -110,7 +123,7 @@ public:
     clock::time_point cut_to_server_until{};
     clock::time_point cut_from_server_until{};
     clock::time_point no_hints_until{};
-    std::vector<std::weak_ptr<simulated_store>> stores;
+    std::vector<std::weak_ptr<connection_end>> connections;
     std::function<void(step)> on_step;
     boost::intrusive::list<local_alarm, boost::intrusive::constant_time_size<false>> local_alarms;
 };

@@ -40,10 +40,10 @@ std::size_t server::flush_all()
     return state_->flush_all();
 }
 
-void server::flush_scripts()
+void server::flush_scripts(duration how_long)
 {
     state_->line("SCRIPT FLUSH");
-    state_->scripts_known.fill(false);
+    state_->forget_scripts(how_long);
 }
 
 bool server::erase(std::string_view name)
@@ -67,7 +67,7 @@ bool server::seize(std::string_view name, milliseconds how_long)
 void server::stall(duration how_long)
 {
     state_->line("STALLS for " + std::to_string(how_long / std::chrono::milliseconds(1)) + " ms");
-    state_->stalled_until = std::max(state_->stalled_until, state_->time.now() + how_long);
+    state_->stall(how_long);
 }
 
 void server::slow(duration each)
@@ -76,24 +76,41 @@ void server::slow(duration each)
     state_->speed(each);
 }
 
-void server::refuse(duration how_long)
+void server::refuse(duration how_long, trouble why)
 {
     state_->line("REFUSES everything for " +
                  std::to_string(how_long / std::chrono::milliseconds(1)) + " ms");
-    state_->refuses_until = std::max(state_->refuses_until, state_->time.now() + how_long);
+    state_->refuse(why, how_long);
 }
 
 void server::deny(duration how_long)
 {
     state_->line("DENIES everything for " +
                  std::to_string(how_long / std::chrono::milliseconds(1)) + " ms");
-    state_->denies_until = std::max(state_->denies_until, state_->time.now() + how_long);
+    state_->refuse(trouble::no_permission, how_long);
 }
 
 void server::fail_renewals(std::string_view name, duration how_long)
 {
     state_->line("RENEWALS of " + std::string(name) + " FAIL");
-    state_->no_renewals.emplace_back(name, state_->time.now() + how_long);
+    state_->fail_renewals(name, how_long);
+}
+
+void server::forbid(std::string_view command)
+{
+    state_->line("FORBIDS " + std::string(command));
+    state_->redis.denied.emplace_back(command);
+}
+
+void server::permit(std::string_view command)
+{
+    state_->line("permits " + std::string(command));
+    std::erase(state_->redis.denied, command);
+}
+
+void server::cluster_mode(bool on) noexcept
+{
+    state_->redis.cluster = on;
 }
 
 void server::step_clock(duration by)
@@ -110,12 +127,12 @@ void server::drift(std::int64_t parts_per_million)
 
 std::string server::holder(std::string_view name) const
 {
-    return std::string(state_->data.owner(name, state_->instant()));
+    return state_->holder(name);
 }
 
 std::size_t server::locks() const
 {
-    return state_->data.size(state_->instant());
+    return state_->locks();
 }
 
 std::chrono::microseconds server::time() const noexcept
@@ -125,7 +142,7 @@ std::chrono::microseconds server::time() const noexcept
 
 std::size_t server::watches() const noexcept
 {
-    return state_->subscriptions.size();
+    return state_->subscriptions();
 }
 
 std::uint64_t server::commands() const noexcept

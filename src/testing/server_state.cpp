@@ -1,26 +1,35 @@
 #include "testing/server_state.hpp"
 
-#include "testing/simulated_store.hpp"
-
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace leasehold::testing::impl {
 namespace {
 
-// What is older than this is in every replica and on every disk.
-constexpr clock::duration longest_lag = std::chrono::seconds(30);
-constexpr std::size_t journal_limit = 4096;
 // A server runs no two scripts in one microsecond, and fences are told apart by it when the
 // counters are lost.
 constexpr clock::duration least = std::chrono::microseconds(2);
 
-std::string short_id(const std::string& owner)
+std::string short_id(std::string_view owner)
 {
     // The beginning tells clients apart, the end their acquisitions.
     const auto colon = owner.find(':');
-    return colon == std::string::npos || colon < 4 ? owner
-                                                   : owner.substr(0, 4) + owner.substr(colon);
+    return std::string(colon == std::string::npos || colon < 4 ? owner : owner.substr(0, 4)) +
+           std::string(colon == std::string::npos || colon < 4 ? "" : owner.substr(colon));
+}
+
+std::int64_t number(const message& said, std::size_t which)
+{
+    const std::string& text = said.nodes()[which + 1].value;
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+bool is_one_of(std::string_view verb, std::initializer_list<std::string_view> all)
+{
+    return std::find(all.begin(), all.end(), verb) != all.end();
 }
 
 } // namespace
@@ -37,16 +46,27 @@ private:
     server_state& of_;
 };
 
-server_state::~server_state() = default;
-
 server_state::server_state(scheduler& all, std::string called)
     : time(all),
       name(called.empty() ? "server" : std::move(called)),
       clock_of_it(all.time, std::chrono::seconds(1'700'000'000)),
       worker_(std::make_unique<worker>(*this))
 {
-    scripts_known.fill(true);
+    redis.publish = [this](std::string_view channel, std::string_view text) {
+        std::int64_t receivers = 0;
+        const message said = message::strings(message::type::push, {"message", channel, text});
+        for (const session_ptr& each : sessions_) {
+            if (std::find(each->channels.begin(), each->channels.end(), channel) ==
+                each->channels.end())
+                continue;
+            ++receivers;
+            each->publish(said);
+        }
+        return receivers;
+    };
 }
+
+server_state::~server_state() = default;
 
 std::int64_t server_state::time_us() const noexcept
 {
@@ -54,219 +74,99 @@ std::int64_t server_state::time_us() const noexcept
         .count();
 }
 
-void server_state::arrive(const call_ptr& what, bool reset_after)
+void server_state::connect(const session_ptr& who)
 {
-    if (!accepts())
+    sessions_.push_back(who);
+}
+
+void server_state::disconnect(session& who)
+{
+    who.open = false;
+    who.channels.clear();
+    std::erase_if(sessions_, [&](const session_ptr& each) { return each.get() == &who; });
+}
+
+void server_state::arrive(const session_ptr& from, const segment_ptr& what, std::size_t count)
+{
+    if (!accepts() || (from && !from->open))
         return;
-    const bool free = queue_.empty() && time.now() >= std::max(stalled_until, next_free_);
-    if (!free) {
-        queue_.push_back({what, reset_after});
-        if (queue_.size() == 1)
-            time.arm(*worker_, std::max(stalled_until, next_free_));
+    const bool free = queue_.empty() && time.now() >= std::max(stalled_until_, next_free_);
+    queue_.push_back({from, what, 0, count});
+    if (queue_.size() != 1)
         return;
-    }
-    next_free_ = time.now() + std::max(each_takes, least);
-    if (each_takes == clock::duration::zero())
-        return run(what, reset_after);
-    queue_.push_back({what, reset_after});
-    time.arm(*worker_, next_free_);
+    if (free && each_takes_ == clock::duration::zero())
+        return work();
+    if (free)
+        next_free_ = time.now() + each_takes_;
+    time.arm(*worker_, std::max(stalled_until_, next_free_));
 }
 
 /// One after the other, in the order in which they came.
 void server_state::work()
 {
-    if (queue_.empty())
+    while (!queue_.empty()) {
+        if (time.now() < stalled_until_)
+            return time.arm(*worker_, stalled_until_);
+        // What it runs may end the server.
+        const std::uint64_t life = life_;
+        waiting next = queue_.front();
+        const bool pause = run_some(next);
+        if (life != life_)
+            return;
+        if (next.next == next.end)
+            queue_.pop_front();
+        else
+            queue_.front().next = next.next;
+        if (!pause)
+            continue;
+        next_free_ = time.now() + std::max(each_takes_, least);
+        if (!queue_.empty())
+            time.arm(*worker_, next_free_);
         return;
-    if (time.now() < stalled_until)
-        return time.arm(*worker_, stalled_until);
-    const waiting next = std::move(queue_.front());
-    queue_.pop_front();
-    if (!queue_.empty())
-        time.arm(*worker_, time.now() + std::max(each_takes, least));
-    next_free_ = time.now() + std::max(each_takes, least);
-    run(next.what, next.reset_after);
+    }
+}
+
+/// Runs commands of one client until one has taken its time; true then.
+bool server_state::run_some(waiting& from)
+{
+    std::vector<message> said;
+    bool pause = false;
+    const std::uint64_t life = life_;
+    while (!pause && from.next < from.end && life == life_) {
+        const std::size_t which = from.next++;
+        pause = from.what->script(which).has_value();
+        if (from.from)
+            said.push_back(run(from.from.get(), *from.what, which));
+        else if (pause && which >= from.what->answered)
+            run(nullptr, *from.what, which);
+    }
+    if (from.from && from.from->open)
+        from.from->answer(std::move(said));
+    return pause;
 }
 
 /// Works on at the new speed.
 void server_state::speed(clock::duration each)
 {
-    each_takes = each;
+    each_takes_ = each;
     next_free_ = std::min(next_free_, time.now() + std::max(each, least));
     if (!queue_.empty())
-        time.arm(*worker_, std::max(stalled_until, next_free_));
+        time.arm(*worker_, std::max(stalled_until_, next_free_));
 }
 
-void server_state::run(const call_ptr& what, bool reset_after)
+void server_state::stall(clock::duration how_long)
 {
-    ++commands;
-    answer said = execute(*what);
-    said.server_us = time_us();
-    time.witness(static_cast<std::uint64_t>(what->what) << 32 |
-                 static_cast<std::uint64_t>(said.failed.value()) << 16 |
-                 static_cast<std::uint64_t>(said.acquired.result) << 8 |
-                 static_cast<std::uint64_t>(said.released.result));
-    if (what->has_steps())
-        what->host.told(what->ran_step());
-    const auto to = what->from.lock();
-    if (!to)
-        return;
-    if (reset_after) {
-        what->host.line("connection RESET after the request ran");
-        if (what->connection == to->connection())
-            to->reset();
-        return;
-    }
-    to->reply(what, std::move(said));
+    stalled_until_ = std::max(stalled_until_, time.now() + how_long);
 }
 
-answer server_state::execute(call& what)
+void server_state::refuse(server::trouble why, clock::duration how_long)
 {
-    answer said;
-    const auto result = [&](const char* text) {
-        if (time.traced())
-            line(describe(what) + " -> " + text);
-    };
-    if (what.what == call::kind::subscribe) {
-        const auto who = what.from.lock();
-        if (who && who->connection() == what.connection)
-            subscriptions.push_back({who.get(), who, what.connection, what.name});
-        return said;
-    }
-    if (what.what == call::kind::unsubscribe) {
-        std::erase_if(subscriptions, [&](const subscription& s) {
-            return s.connection == what.connection && s.id == what.from.lock().get() &&
-                   s.name == what.name;
-        });
-        return said;
-    }
-    if (time.now() < refuses_until) {
-        said.failed = errc::store_refused;
-        said.renewed.resize(what.items.size(), renewal_result::failed);
-        result("refused");
-        return said;
-    }
-    if (time.now() < denies_until) {
-        said.failed = errc::permission_denied;
-        said.renewed.resize(what.items.size(), renewal_result::failed);
-        result("denied");
-        return said;
-    }
-    if (!std::exchange(scripts_known[static_cast<std::size_t>(what.what)], true)) {
-        said.script_missing = true;
-        result("no script");
-        return said;
-    }
-    const auto now = instant();
-    switch (what.what) {
-    case call::kind::acquire: execute_acquire(what, said); break;
-    case call::kind::renew:
-        for (const call::item& each : what.items) {
-            if (fails_renewals_of(each.name)) {
-                if (time.traced())
-                    line("renew " + each.name + " by " + short_id(each.owner) + " -> failed");
-                said.renewed.push_back(renewal_result::failed);
-                continue;
-            }
-            const auto got = is_overwritten(each.name)
-                                 ? renewal_result::gone
-                                 : data.renew({each.name, each.owner, each.lease, each.entry}, now);
-            if (got == renewal_result::renewed)
-                note(written::kind::renew, each.name, each.owner, each.entry, each.lease);
-            if (time.traced())
-                line("renew " + each.name + " by " + short_id(each.owner) +
-                     (got == renewal_result::renewed ? " -> renewed" : " -> GONE"));
-            said.renewed.push_back(got);
-        }
-        break;
-    case call::kind::release:
-        if (is_overwritten(what.name)) {
-            said.failed = errc::wrong_type;
-            result("wrong type");
-            break;
-        }
-        said.released.result = data.release({what.name, what.owner, what.entry}, now);
-        if (said.released.result != release_reply::outcome::not_owner)
-            note(written::kind::release, what.name, what.owner, what.entry);
-        result(said.released.result == release_reply::outcome::freed  ? "freed"
-               : said.released.result == release_reply::outcome::left ? "left"
-                                                                      : "not owner");
-        if (said.released.result == release_reply::outcome::freed)
-            publish(what.name, said.released);
-        if (said.released.result == release_reply::outcome::freed && on_free)
-            on_free(what.name);
-        break;
-    default: break;
-    }
-    return said;
-}
-
-void server_state::execute_acquire(call& what, answer& said)
-{
-    if (is_overwritten(what.name)) {
-        said.failed = errc::wrong_type;
-        if (time.traced())
-            line(describe(what) + " -> wrong type");
-        return;
-    }
-    const auto now = instant();
-    const acquire_request request{what.name, what.owner, what.entry, what.lease, what.fences, {}};
-    // A repetition finds the owner in.
-    const bool repeated = what.entry.empty() &&
-                          data.renew({what.name, what.owner, std::chrono::milliseconds(0)}, now) ==
-                              renewal_result::renewed;
-    said.acquired = data.acquire(request, memory::microseconds(what.latest), now);
-    const bool granted = said.acquired.result == acquire_reply::outcome::granted;
-    if (granted) {
-        note(written::kind::acquire, what.name, what.owner, what.entry, what.lease, what.fences);
-        time.witness(said.acquired.first_fence);
-    }
-    if (time.traced()) {
-        std::string text = describe(what) + " -> ";
-        switch (said.acquired.result) {
-        case acquire_reply::outcome::granted:
-            text += what.entry.empty()
-                        ? "GRANTED fence " +
-                              std::to_string(said.acquired.first_fence % 1'000'000'000)
-                        : "entered";
-            break;
-        case acquire_reply::outcome::held:
-            text += "held for " + std::to_string(said.acquired.remaining.count()) + " ms";
-            break;
-        case acquire_reply::outcome::late: text += "too late"; break;
-        case acquire_reply::outcome::gone: text += "gone"; break;
-        }
-        line(text);
-    }
-    if (granted && what.entry.empty() && on_grant)
-        on_grant({what.name, what.owner, said.acquired.first_fence, said.acquired.fences, repeated,
-                  time.now() - what.sent});
-}
-
-void server_state::publish(std::string_view freed, release_reply& reply)
-{
-    for (const subscription& each : subscriptions) {
-        if (each.name != freed)
-            continue;
-        ++reply.receivers;
-        if (const auto to = each.who.lock())
-            to->publish(freed, each.connection);
-    }
-}
-
-void server_state::connect(const std::shared_ptr<simulated_store>& who)
-{
-    std::erase_if(connected_,
-                  [&](const auto& each) { return each.expired() || each.lock() == who; });
-    connected_.push_back(who);
-}
-
-void server_state::disconnect(simulated_store& who, std::uint64_t connection)
-{
-    std::erase_if(subscriptions, [&](const subscription& s) {
-        return s.id == &who && s.connection == connection;
-    });
-    std::erase_if(connected_,
-                  [&](const auto& each) { return each.expired() || each.lock().get() == &who; });
+    if (why == server::trouble::read_only)
+        for (const session_ptr& each : sessions_)
+            each->demoted = true;
+    clock::time_point& until = troubles_[static_cast<std::size_t>(why)];
+    until = std::max(until, time.now() + how_long);
+    troubled_until_ = std::max(troubled_until_, until);
 }
 
 void server_state::go_down(clock::duration how_long)
@@ -274,83 +174,168 @@ void server_state::go_down(clock::duration how_long)
     down_until = std::max(down_until, time.now() + how_long);
     ++life_;
     queue_.clear();
+    worker_->disarm();
     next_free_ = {};
-    stalled_until = {};
-    subscriptions.clear();
-    for (const auto& each : std::exchange(connected_, {})) {
-        // One that is cut off does not hear of it.
-        if (const auto who = each.lock(); who && !who->host().cut_from_server())
-            who->reset();
-    }
-    scripts_known.fill(false);
-}
-
-void server_state::note(written::kind what, std::string_view n, std::string_view owner,
-                        std::string_view entry, std::chrono::milliseconds lease,
-                        std::uint32_t fences)
-{
-    journal_.push_back({what, std::string(n), std::string(owner), std::string(entry), lease, fences,
-                        instant(), time.now()});
-    while (journal_.size() > journal_limit && journal_.front().when < time.now() - longest_lag) {
-        replay(old_, journal_.front());
-        journal_.pop_front();
-    }
-}
-
-void server_state::replay(memory::lock_table& onto, const written& one)
-{
-    switch (one.what) {
-    case written::kind::acquire:
-        static_cast<void>(onto.acquire({one.name, one.owner, one.entry, one.lease, one.fences, {}},
-                                       memory::lock_table::no_limit, one.at));
-        break;
-    case written::kind::renew:
-        static_cast<void>(onto.renew({one.name, one.owner, one.lease, one.entry}, one.at));
-        break;
-    case written::kind::release:
-        static_cast<void>(onto.release({one.name, one.owner, one.entry}, one.at));
-        break;
-    case written::kind::erase: static_cast<void>(onto.erase(one.name, one.at)); break;
-    case written::kind::flush: onto.clear(); break;
+    stalled_until_ = {};
+    redis.forget_scripts();
+    for (const session_ptr& each : std::exchange(sessions_, {})) {
+        each->open = false;
+        each->channels.clear();
+        each->on_server_end();
     }
 }
 
 /// The data as it was that long ago.
 std::size_t server_state::lose(clock::duration latest)
 {
-    const auto kept = time.now() - latest;
-    std::size_t gone = 0;
-    for (; !journal_.empty() && journal_.back().when > kept; ++gone)
-        journal_.pop_back();
-    memory::lock_table again(old_);
-    for (const written& each : journal_)
-        replay(again, each);
-    data = again;
-    return gone;
+    return redis.data.lose_since(time.now() - latest);
 }
 
 std::size_t server_state::flush_all()
 {
-    const std::size_t gone = data.names() + overwritten_.size();
-    data.clear();
-    overwritten_.clear();
-    note(written::kind::flush, {});
-    return gone;
+    refresh();
+    return redis.data.flush_all();
+}
+
+void server_state::forget_scripts(clock::duration how_long)
+{
+    redis.forget_scripts();
+    forgets_until_ = std::max(forgets_until_, time.now() + how_long);
+}
+
+void server_state::fail_renewals(std::string_view n, clock::duration how_long)
+{
+    no_renewals_.emplace_back(n, time.now() + how_long);
+}
+
+message server_state::run(session* from, const segment& what, std::size_t which)
+{
+    ++commands;
+    const words command = what.command(which);
+    if (const char* const refused = refusal(command)) {
+        const message said = message::error(refused);
+        if (const auto called = what.script(which))
+            follow(from, command, *called, said);
+        return said;
+    }
+    if (is_one_of(command[0], {"SUBSCRIBE", "UNSUBSCRIBE"}))
+        return subscribe(from, command);
+    if (what.script(which))
+        return run_script(from, what, which);
+    return redis.execute(command, time_us(), time.now());
+}
+
+message server_state::run_script(session* from, const segment& what, std::size_t which)
+{
+    const words command = what.command(which);
+    const known_script called = *what.script(which);
+    redis.read_only = is_in(server::trouble::read_only) && from != nullptr && from->demoted;
+    redis.out_of_memory = is_in(server::trouble::out_of_memory);
+    redis.cannot_save = is_in(server::trouble::cannot_save);
+    redis.unrenewable.clear();
+    for (const auto& [of, until] : no_renewals_)
+        if (time.now() < until)
+            redis.unrenewable.push_back(of);
+    refresh();
+    const bool takes = called == known_script::acquire && command.size() == 12 &&
+                       command[10].empty();
+    bool repeated = false;
+    if (takes) {
+        try {
+            repeated = redis.data.hget(command[3], command[5]) != nullptr;
+        }
+        catch (const command_error&) {
+        }
+    }
+    const message said = redis.execute(command, time_us(), time.now());
+    if (time.now() < forgets_until_)
+        redis.forget_scripts();
+    follow(from, command, called, said);
+    if (said.is_error() || number(said, 0) != 1)
+        return said;
+    if (takes) {
+        time.witness(static_cast<std::uint64_t>(number(said, 1)));
+        if (on_grant)
+            on_grant({command[3], command[5], static_cast<std::uint64_t>(number(said, 1)),
+                      static_cast<std::uint32_t>(number(said, 2)), repeated,
+                      time.now() - what.sent});
+    }
+    if (called == known_script::release && on_free)
+        on_free(command[3]);
+    return said;
+}
+
+/// A call of a script has been answered.
+void server_state::follow(session* from, words command, known_script called, const message& said)
+{
+    time.witness(static_cast<std::uint64_t>(called) << 32 |
+                 static_cast<std::uint64_t>(said.size()) << 8 | (said.is_error() ? 1 : 0));
+    if (time.traced())
+        describe(from, command, called, said);
+    if (from != nullptr)
+        from->told(ran_step(called));
+}
+
+message server_state::subscribe(session* from, words command)
+{
+    const std::string verb(command[0]);
+    if (std::find(redis.denied.begin(), redis.denied.end(), verb) != redis.denied.end())
+        return message::error("NOPERM No permissions to access a channel used as argument");
+    const bool begins = verb == "SUBSCRIBE";
+    if (from != nullptr && from->open) {
+        const auto found = std::find(from->channels.begin(), from->channels.end(), command[1]);
+        if (begins && found == from->channels.end())
+            from->channels.emplace_back(command[1]);
+        else if (!begins && found != from->channels.end())
+            from->channels.erase(found);
+    }
+    if (time.traced())
+        line(std::string(begins ? "watch " : "unwatch ") + std::string(command[1]));
+    const std::string count = std::to_string(from == nullptr ? 0 : from->channels.size());
+    return message::strings(message::type::push,
+                            {begins ? "subscribe" : "unsubscribe", command[1], count});
+}
+
+/// What it says to a command that it does not look at.
+const char* server_state::refusal(words command) const noexcept
+{
+    const std::string_view verb = command[0];
+    if (time.now() >= troubled_until_ || is_one_of(verb, {"HELLO", "SELECT"}))
+        return nullptr;
+    using trouble = server::trouble;
+    if (is_in(trouble::busy))
+        return "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN "
+               "NOSAVE.";
+    const bool needs_no_data = is_one_of(verb, {"TIME", "SUBSCRIBE", "UNSUBSCRIBE"});
+    if (is_in(trouble::loading) && !needs_no_data)
+        return "LOADING Redis is loading the dataset in memory";
+    if (is_in(trouble::master_down) && !needs_no_data && !is_one_of(verb, {"PING", "SCRIPT"}))
+        return "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+    if (is_in(trouble::no_permission) && verb != "PING")
+        return "NOPERM User default has no permissions to run this command";
+    if (is_in(trouble::cluster_down) && script_of(command))
+        return "CLUSTERDOWN The cluster is down";
+    if (is_in(trouble::cannot_save) && verb == "PING")
+        return "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to "
+               "persist to disk.";
+    return nullptr;
+}
+
+void server_state::refresh()
+{
+    redis.data.at(time_us() / 1000, time.now());
 }
 
 bool server_state::erase(std::string_view n)
 {
-    const bool was_overwritten = std::erase(overwritten_, n) != 0;
-    const bool was_locked = data.erase(n, instant());
-    if (was_locked)
-        note(written::kind::erase, n);
-    return was_locked || was_overwritten;
+    refresh();
+    return redis.data.del(n);
 }
 
 bool server_state::overwrite(std::string_view n)
 {
     const bool was_there = erase(n);
-    overwritten_.emplace_back(n);
+    redis.data.set(n, "not a lock", 0);
     return was_there;
 }
 
@@ -358,42 +343,80 @@ bool server_state::seize(std::string_view n, std::chrono::milliseconds how_long)
 {
     const bool was_there = erase(n);
     const std::string who = "foreigner:" + std::to_string(++foreigners_);
-    const auto got = data.acquire({n, who, {}, how_long, 1, {}}, memory::lock_table::no_limit,
-                                  instant());
-    note(written::kind::acquire, n, who, {}, how_long, 1);
-    if (on_grant)
-        on_grant({n, who, got.first_fence, got.fences, false, {}});
+    redis.data.hset(n, who, "1");
+    redis.data.pexpire(n, how_long.count());
     return was_there;
 }
 
-bool server_state::fails_renewals_of(std::string_view n) const noexcept
+std::string server_state::holder(std::string_view n)
 {
-    return std::any_of(no_renewals.begin(), no_renewals.end(), [&](const auto& each) {
-        return each.first == n && time.now() < each.second;
-    });
-}
-
-bool server_state::is_overwritten(std::string_view n) const noexcept
-{
-    return !overwritten_.empty() &&
-           std::find(overwritten_.begin(), overwritten_.end(), n) != overwritten_.end();
-}
-
-std::string server_state::describe(const call& what)
-{
-    switch (what.what) {
-    case call::kind::acquire:
-        return (what.entry.empty() ? "acquire " : "enter ") + what.name + " for " + what.host.name +
-               " as " + short_id(what.owner);
-    case call::kind::renew:
-        return "renew " + std::to_string(what.items.size()) + " for " + what.host.name;
-    case call::kind::release:
-        return (what.entry.empty() ? "release " : "leave ") + what.name + " for " + what.host.name +
-               " as " + short_id(what.owner);
-    case call::kind::subscribe: return "watch " + what.name;
-    case call::kind::unsubscribe: return "unwatch " + what.name;
+    refresh();
+    try {
+        // The fields of entries have a slash in them.
+        if (const keyspace::fields* const all = redis.data.hgetall(n))
+            for (const auto& [field, count] : *all)
+                if (field.find('/') == std::string::npos)
+                    return field;
+    }
+    catch (const command_error&) {
     }
     return {};
+}
+
+std::size_t server_state::locks()
+{
+    refresh();
+    return redis.data.hashes();
+}
+
+std::size_t server_state::subscriptions() const noexcept
+{
+    std::size_t all = 0;
+    for (const session_ptr& each : sessions_)
+        all += each->channels.size();
+    return all;
+}
+
+void server_state::describe(const session* from, words command, known_script which,
+                            const message& said)
+{
+    std::string text;
+    const auto who = [&] {
+        text += " as " + short_id(command[which == known_script::acquire ? 5 : 4]);
+    };
+    switch (which) {
+    case known_script::acquire: text = command[10].empty() ? "acquire " : "enter "; break;
+    case known_script::renew: text = "renew "; break;
+    default: text = command[5].empty() ? "release " : "leave "; break;
+    }
+    text += command[3];
+    text += from == nullptr ? " once more" : " for " + from->client();
+    if (which != known_script::renew)
+        who();
+    text += " -> ";
+    if (said.is_error()) {
+        text += said.nodes().front().value;
+    }
+    else if (which == known_script::renew) {
+        for (std::size_t i = 0; i + 1 < said.size(); ++i)
+            text += number(said, i) == 1 ? "renewed " : "GONE ";
+    }
+    else if (which == known_script::release) {
+        text += number(said, 0) == 1 ? "freed" : number(said, 0) == 2 ? "left" : "not owner";
+    }
+    else {
+        switch (number(said, 0)) {
+        case 1:
+            text += command[10].empty()
+                        ? "GRANTED fence " + std::to_string(number(said, 1) % 1'000'000'000)
+                        : "entered";
+            break;
+        case 0: text += "held for " + std::to_string(number(said, 1)) + " ms"; break;
+        case -1: text += "too late"; break;
+        default: text += "gone"; break;
+        }
+    }
+    line(text);
 }
 
 } // namespace leasehold::testing::impl

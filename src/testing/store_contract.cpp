@@ -155,7 +155,7 @@ void a_lease_expires(pair& p)
     EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
     // Nothing that the late owner does touches its successor.
     const renewal late[] = {{"lock", "a:1", 10s}};
-    EXPECT(p.a.renew(late).reply.at(0) == renewal_result::gone);
+    EXPECT(p.a.renew(late).reply.results.at(0) == renewal_result::gone);
     EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
     EXPECT(p.a.acquire(again("lock", "a:1", "e")).reply.result == granted_t::gone);
     EXPECT(p.leave_by(p.b, "b:1") == left_t::freed);
@@ -178,10 +178,10 @@ void a_lease_is_prolonged_and_never_shortened(pair& p)
     p.a.acquire(take("lock", "a:1", 5s));
     const auto left = [&] { return p.b.acquire(take("lock", "b:1")).reply.remaining; };
     const renewal shorter[] = {{"lock", "a:1", 10ms}};
-    EXPECT(p.a.renew(shorter).reply.at(0) == renewal_result::renewed);
+    EXPECT(p.a.renew(shorter).reply.results.at(0) == renewal_result::renewed);
     EXPECT(left() > 4s);
     const renewal longer[] = {{"lock", "a:1", 60s}};
-    EXPECT(p.a.renew(longer).reply.at(0) == renewal_result::renewed);
+    EXPECT(p.a.renew(longer).reply.results.at(0) == renewal_result::renewed);
     EXPECT(left() > 50s);
     p.a.acquire(take("lock", "a:1", 10ms));
     EXPECT(left() > 50s);
@@ -200,9 +200,9 @@ void renewals_are_answered_in_order_and_create_nothing(pair& p)
     const std::vector<renewal_result> expected{renewal_result::renewed, renewal_result::gone,
                                                renewal_result::gone, renewal_result::renewed};
     EXPECT(!got.code.failed());
-    EXPECT(got.reply == expected);
+    EXPECT(got.reply.results == expected);
     EXPECT(p.take_by(p.b, "b:9", "none") == granted_t::granted);
-    EXPECT(p.a.renew({}).reply.empty());
+    EXPECT(p.a.renew({}).reply.results.empty());
 }
 
 void a_lock_that_was_deleted_is_not_made_again(pair& p)
@@ -210,7 +210,7 @@ void a_lock_that_was_deleted_is_not_made_again(pair& p)
     p.take_by(p.a, "a:1");
     p.lab.erase("lock");
     const renewal one[] = {{"lock", "a:1", 10s}};
-    EXPECT(p.a.renew(one).reply.at(0) == renewal_result::gone);
+    EXPECT(p.a.renew(one).reply.results.at(0) == renewal_result::gone);
     EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
     EXPECT(p.a.acquire(again("lock", "a:1", "e")).reply.result == granted_t::gone);
     EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
@@ -251,7 +251,7 @@ void an_entry_that_is_not_known_is_not_renewed(pair& p)
                            {"lock", "b:1", 10s, "e2"}};
     const std::vector<renewal_result> expected{renewal_result::gone, renewal_result::renewed,
                                                renewal_result::renewed, renewal_result::gone};
-    EXPECT(p.a.renew(all).reply == expected);
+    EXPECT(p.a.renew(all).reply.results == expected);
 }
 
 void a_release_tells_those_who_watch(pair& p)

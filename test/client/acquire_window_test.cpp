@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t window = detail::acquire_window::limit;
+constexpr std::size_t window = detail::acquire_window::usual_limit;
 
 // Many acquires at once, each of a name of its own.
 struct flood

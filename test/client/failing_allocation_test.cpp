@@ -429,6 +429,84 @@ BOOST_AUTO_TEST_CASE(of_a_lock_that_another_has)
     });
 }
 
+// Without memory for the details the error is told all the same.
+BOOST_AUTO_TEST_CASE(of_the_details_of_a_lock_that_another_has)
+{
+    const auto details = std::make_shared<diagnostics>();
+    const summary all = fail_each([details](scene& s) {
+        const auto has_it = std::make_shared<lease>(s.take(*s.other));
+        s.act = [&s, has_it, details, m = s.lock(*s.one), done = s.handler()] {
+            m.async_try_lock(*details, done);
+            s.poll();
+            BOOST_TEST((done.to->calls == 0 || done.to->code == errc::held ||
+                        done.to->code == errc::shut_down));
+            *has_it = {};
+        };
+    });
+    BOOST_TEST(all.made_good >= 2); // in the store, and in the client
+}
+
+BOOST_AUTO_TEST_CASE(of_the_details_of_a_loss)
+{
+    const auto details = std::make_shared<diagnostics>();
+    fail_each([details](scene& s) {
+        mutex(*s.one, "lock", {.lease_time = 10ms, .renew = false}).async_lock(s.handler());
+        s.poll();
+        s.fates.back()->held.async_wait_lost(*details, s.handler());
+        s.poll();
+        s.act = [&s] {
+            s.context.restart();
+            s.context.run_for(20ms);
+        };
+    });
+}
+
+// What is asked for costs nothing as long as there is no error.
+BOOST_AUTO_TEST_CASE(details_without_an_error_are_no_allocation)
+{
+    const auto cost = [](auto start) {
+        scene s;
+        const mutex m = s.lock(*s.one);
+        std::size_t least = most_allocations;
+        for (int i = 0; i < 5; ++i) { // until what is reused is there
+            const window here(0);
+            start(m, s);
+            s.poll();
+            s.let_go();
+            s.poll();
+            least = std::min(least, counted);
+        }
+        return least;
+    };
+    lease got;
+    const auto handler = [&](error_code code, lease held) {
+        BOOST_TEST(!code);
+        got = std::move(held);
+    };
+    const auto plain = cost([&](const mutex& m, scene& s) {
+        m.async_lock(handler);
+        s.poll();
+        got = {};
+    });
+    diagnostics details;
+    const auto told = cost([&](const mutex& m, scene& s) {
+        m.async_lock(details, handler);
+        s.poll();
+        got = {};
+    });
+    const auto thrown = cost([&](const mutex& m, scene& s) {
+        m.async_lock(with_diagnostics([&](const std::exception_ptr& failed, lease held) {
+            BOOST_TEST(!failed);
+            got = std::move(held);
+        }));
+        s.poll();
+        got = {};
+    });
+    BOOST_TEST(plain > 0u);
+    BOOST_TEST(told == plain);
+    BOOST_TEST(thrown == plain);
+}
+
 BOOST_AUTO_TEST_CASE(of_a_lock_that_is_handed_over)
 {
     fail_each([](scene& s) {

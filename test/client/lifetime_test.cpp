@@ -382,10 +382,16 @@ struct busy_observer final : observer
     }
 
     void acquired(std::string_view, std::uint64_t, duration, bool) noexcept override { more(); }
-    void not_acquired(std::string_view, error_code, duration) noexcept override { more(); }
+    void not_acquired(std::string_view, error_code, duration, const diagnostics&) noexcept override
+    {
+        more();
+    }
     void waiting(std::string_view, std::chrono::milliseconds) noexcept override { more(); }
     void released(std::string_view, std::uint64_t, duration) noexcept override { more(); }
-    void lost(std::string_view, std::uint64_t, error_code) noexcept override { more(); }
+    void lost(std::string_view, std::uint64_t, error_code, const diagnostics&) noexcept override
+    {
+        more();
+    }
     void renewed(std::string_view, std::uint64_t, duration) noexcept override { more(); }
     void connected() noexcept override { more(); }
 };

@@ -14,9 +14,11 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include <exception>
 #include <future>
 #include <optional>
 #include <string>
@@ -198,7 +200,7 @@ BOOST_AUTO_TEST_CASE(deferred)
 BOOST_AUTO_TEST_CASE(deferred_twice_and_in_a_chain)
 {
     // A copy of an operation that has not started can be started again.
-    const auto operation = m.async_try_lock();
+    const auto operation = m.async_try_lock(asio::deferred);
     int got = 0;
     for (int i = 0; i < 2; ++i) {
         auto copy = operation;
@@ -288,6 +290,160 @@ BOOST_AUTO_TEST_CASE(coroutines)
     run(by_awaitable(m, *space));
     run(by_tuples(m));
     run(by_default(*locks, m, *space));
+}
+
+/// What an exception of this library knows; empty when it is none that does.
+diagnostics details_of(const std::exception_ptr& thrown, errc expected)
+{
+    try {
+        BOOST_TEST_REQUIRE((thrown != nullptr));
+        std::rethrow_exception(thrown);
+    }
+    catch (const error_with_diagnostics& e) {
+        BOOST_TEST((e.code() == expected));
+        BOOST_TEST(std::string(e.what()).starts_with(e.get_diagnostics().to_string() + ": "));
+        return e.get_diagnostics();
+    }
+    catch (const boost::system::system_error& e) {
+        BOOST_TEST((e.code() == expected));
+        return {};
+    }
+}
+
+template <class Operation>
+asio::awaitable<std::exception_ptr> thrown_by(Operation operation)
+{
+    std::exception_ptr thrown;
+    try {
+        static_cast<void>(co_await std::move(operation));
+    }
+    catch (...) {
+        thrown = std::current_exception();
+    }
+    co_return thrown;
+}
+
+asio::awaitable<void> throws_details(client& locks, mutex& m, memory_space& space)
+{
+    const mutex other(locks, "other", {.lease_time = 10ms, .renew = false});
+    lease held = co_await m.async_lock();
+    const std::string id = locks.id();
+    const auto has_them = [&](const std::exception_ptr& thrown) {
+        const diagnostics details = details_of(thrown, errc::held);
+        BOOST_TEST(details.key == "a");
+        BOOST_TEST(details.server == "memory:");
+        BOOST_TEST(details.holder == id);
+    };
+    std::exception_ptr thrown = co_await thrown_by(m.async_try_lock());
+    has_them(thrown);
+    thrown = co_await thrown_by(m.async_try_lock(with_diagnostics(asio::use_awaitable)));
+    has_them(thrown);
+    thrown = co_await thrown_by(m.async_try_lock(with_diagnostics(asio::deferred)));
+    has_them(thrown);
+    thrown = co_await thrown_by(
+        m.async_try_lock(with_diagnostics(asio::cancel_after(10s, asio::deferred))));
+    has_them(thrown);
+    diagnostics details;
+    thrown = co_await thrown_by(m.async_try_lock(details));
+    has_them(thrown);
+    BOOST_TEST((details == details_of(thrown, errc::held)));
+    thrown = co_await thrown_by(m.async_try_lock(details, with_diagnostics(asio::use_awaitable)));
+    has_them(thrown);
+
+    // An error_code has no place for them, and neither does another adapter in between.
+    thrown = co_await thrown_by(m.async_try_lock(asio::use_awaitable));
+    BOOST_TEST(details_of(thrown, errc::held).empty());
+    thrown = co_await thrown_by(m.async_try_lock(asio::deferred));
+    BOOST_TEST(details_of(thrown, errc::held).empty());
+    thrown = co_await thrown_by(
+        m.async_try_lock(asio::cancel_after(10s, with_diagnostics(asio::deferred))));
+    BOOST_TEST(details_of(thrown, errc::held).empty());
+
+    lease fixed = co_await other.async_lock();
+    thrown = co_await thrown_by(fixed.async_wait_lost());
+    BOOST_TEST(details_of(thrown, errc::expired).key == "other");
+    space.erase("a");
+    thrown = co_await thrown_by(held.async_release());
+    BOOST_TEST(details_of(thrown, errc::not_owner).key == "a");
+    thrown = co_await thrown_by(held.async_release());
+    BOOST_TEST(details_of(thrown, errc::not_owner).empty()); // no lease, no details
+}
+
+BOOST_AUTO_TEST_CASE(exceptions_know_the_details)
+{
+    run(throws_details(*locks, m, *space));
+}
+
+asio::awaitable<void> takes_details(mutex& m, const owner& wrong)
+{
+    diagnostics d;
+    lease held = co_await m.async_lock(d);
+    lease inner = co_await m.async_lock(held.owner(), d, asio::use_awaitable);
+    co_await inner.async_release(d);
+    BOOST_TEST(d.empty());
+    const auto refused = [&](const std::tuple<error_code, lease>& got, errc expected) {
+        BOOST_TEST((std::get<0>(got) == expected));
+        BOOST_TEST(d.key == "a");
+        d.clear();
+    };
+    refused(co_await m.async_lock(wrong, d, asio::as_tuple), errc::lost);
+    refused(co_await m.async_try_lock(d, asio::as_tuple), errc::held);
+    refused(co_await m.async_try_lock(wrong, d, asio::as_tuple), errc::lost);
+    refused(co_await m.async_try_lock_for(2ms, d, asio::as_tuple), errc::timed_out);
+    refused(co_await m.async_try_lock_for(2ms, wrong, d, asio::as_tuple), errc::lost);
+    refused(co_await m.async_try_lock_until(clock::now() + 2ms, d, asio::as_tuple),
+            errc::timed_out);
+    refused(co_await m.async_try_lock_until(clock::now() + 2ms, wrong, d, asio::as_tuple),
+            errc::lost);
+    co_await held.async_release(d);
+}
+
+BOOST_AUTO_TEST_CASE(every_lock_gives_details)
+{
+    run(takes_details(m, owner("11111111-1111-1111-1111-111111111111:1", 1)));
+}
+
+BOOST_AUTO_TEST_CASE(details_with_futures_and_handlers)
+{
+    const lease held = take(m);
+    auto future = m.async_try_lock(with_diagnostics(asio::use_future));
+    BOOST_CHECK_EXCEPTION(
+        static_cast<void>(wait(std::move(future))), error_with_diagnostics,
+        [&](const error_with_diagnostics& e) { return e.get_diagnostics().key == "a"; });
+    // A handler has what it is associated with, as any has.
+    completion<std::exception_ptr, lease> op(context.get_executor());
+    op.start([&](auto handler) { m.async_try_lock(with_diagnostics(std::move(handler))); });
+    until([&] { return op.done(); });
+    BOOST_TEST(op.proper());
+    BOOST_TEST(op.allocator().allocations() > 0u);
+    BOOST_TEST(details_of(op.value<0>(), errc::held).key == "a");
+    completion<std::exception_ptr, lease> waiting(context.get_executor());
+    waiting.start([&](auto handler) { m.async_lock(with_diagnostics(std::move(handler))); });
+    poll();
+    waiting.cancel();
+    until([&] { return waiting.done(); });
+    BOOST_TEST(waiting.proper());
+}
+
+// Of another library, or one that throws by itself.
+BOOST_AUTO_TEST_CASE(with_diagnostics_of_other_operations)
+{
+    asio::steady_timer timer(context, 1h);
+    std::exception_ptr thrown;
+    timer.async_wait(with_diagnostics([&](std::exception_ptr e) { thrown = e; }));
+    timer.cancel();
+    until([&] { return thrown != nullptr; });
+    BOOST_CHECK_EXCEPTION(std::rethrow_exception(thrown), boost::system::system_error,
+                          [](const auto& e) { return e.code() == asio::error::operation_aborted; });
+    bool ended = false;
+    asio::co_spawn(
+        context, []() -> asio::awaitable<int> { co_return 5; },
+        with_diagnostics([&](std::exception_ptr e, int value) {
+            ended = true;
+            BOOST_TEST((e == nullptr));
+            BOOST_TEST(value == 5);
+        }));
+    until([&] { return ended; });
 }
 
 BOOST_AUTO_TEST_CASE(cancel_after_that_is_not_needed)

@@ -18,6 +18,8 @@ struct counted_op : boost::intrusive::list_base_hook<>
         return tries;
     }
 
+    bool explained() const { return false; }
+
     bool tries;
     std::size_t* looked;
 };

@@ -134,6 +134,130 @@ BOOST_AUTO_TEST_CASE(work_runs_under_the_lock_and_the_lock_is_free_after_it)
     check_free();
 }
 
+/// What an exception knows; empty when it is none of those that know something.
+diagnostics details_of(const std::exception_ptr& failed)
+{
+    try {
+        if (failed)
+            std::rethrow_exception(failed);
+    }
+    catch (const error_with_diagnostics& e) {
+        return e.get_diagnostics();
+    }
+    catch (const std::exception&) {
+    }
+    return {};
+}
+
+BOOST_AUTO_TEST_CASE(details_of_a_lock_that_was_not_had)
+{
+    lease held = take(theirs);
+    const mutex brief(*locks, "a", {.wait_limit = 5ms});
+    const auto done = start(brief, [&] { return wait_for_ever(); });
+    until([&] { return done->done(); });
+    BOOST_TEST(code_of(done->value<0>()) == errc::timed_out);
+    BOOST_TEST(details_of(done->value<0>()).holder == others->id());
+    BOOST_TEST(!begun);
+
+    // The work completes with an error_code, which has no place for them.
+    diagnostics details;
+    completion<error_code, int> op(context.get_executor());
+    const auto work = [&] { return answer_later(context, {}); };
+    op.start([&](auto handler) { with_lock(brief, work, details, std::move(handler)); });
+    until([&] { return op.done(); });
+    BOOST_TEST(op.proper());
+    BOOST_TEST(op.value<0>() == errc::timed_out);
+    BOOST_TEST(details.holder == others->id());
+
+    completion<std::exception_ptr, int> thrown(context.get_executor());
+    thrown.start(
+        [&](auto handler) { with_lock(brief, work, with_diagnostics(std::move(handler))); });
+    until([&] { return thrown.done(); });
+    BOOST_TEST(thrown.proper());
+    BOOST_TEST(details_of(thrown.value<0>()).holder == others->id());
+
+    BOOST_TEST(release(std::move(held)) == error_code());
+    completion<error_code, int> well(context.get_executor());
+    well.start([&](auto handler) { with_lock(brief, work, details, std::move(handler)); });
+    until([&] { return well.done(); });
+    BOOST_TEST(well.value<0>() == error_code());
+    BOOST_TEST(well.value<1>() == 42);
+    BOOST_TEST(details.empty());
+}
+
+BOOST_AUTO_TEST_CASE(details_of_a_lease_that_was_lost)
+{
+    core_fixture e;
+    client locks_of_e = detail::access::make_client(e.core);
+    const mutex lock(locks_of_e, "a", {.lease_time = 1s});
+    diagnostics details;
+    completion<std::exception_ptr> op(e.context.get_executor());
+    asio::steady_timer timer(e.context, asio::steady_timer::time_point::max());
+    op.start([&](auto handler) {
+        with_lock(
+            lock,
+            [&]() -> asio::awaitable<void> {
+                begun = true;
+                co_await timer.async_wait(asio::use_awaitable);
+            },
+            details, std::move(handler));
+    });
+    e.poll();
+    e.grant();
+    BOOST_TEST_REQUIRE(begun);
+    e.advance(500ms);
+    BOOST_TEST_REQUIRE(e.store->renew_count() > 0u);
+    const auto last = e.store->renew_count() - 1;
+    e.store->complete_renew(
+        last, errc::permission_denied,
+        {{},
+         std::make_shared<diagnostics>(diagnostics{.server_message = "NOPERM no right to renew"})});
+    e.advance(1s);
+    BOOST_TEST_REQUIRE(e.store->release_count() > 0u);
+    e.say_freed();
+    BOOST_TEST_REQUIRE(op.done());
+    BOOST_TEST(code_of(op.value<0>()) == errc::expired);
+    BOOST_TEST(details.key == "a");
+    BOOST_TEST(details.attempts > 0u);
+    BOOST_TEST((details_of(op.value<0>()) == details));
+}
+
+// The process stood still, and the work ended before anyone had looked at the time.
+BOOST_AUTO_TEST_CASE(a_loss_that_is_found_by_the_release)
+{
+    core_fixture e;
+    client locks_of_e = detail::access::make_client(e.core);
+    const mutex lock(locks_of_e, "a", {.lease_time = 1s});
+    asio::steady_timer timer(e.context, asio::steady_timer::time_point::max());
+    diagnostics details;
+    completion<std::exception_ptr> op(e.context.get_executor());
+    op.start([&](auto handler) {
+        with_lock(
+            lock,
+            [&]() -> asio::awaitable<void> {
+                co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+            },
+            details, std::move(handler));
+    });
+    e.poll();
+    e.grant();
+    e.advance(500ms);
+    BOOST_TEST_REQUIRE(e.store->renew_count() > 0u);
+    e.store->complete_renew(
+        e.store->renew_count() - 1, errc::permission_denied,
+        {{},
+         std::make_shared<diagnostics>(diagnostics{.server_message = "NOPERM no right to renew"})});
+    e.poll();
+    e.time.set(e.time.now() + 2s);
+    timer.cancel();
+    e.poll();
+    e.say_freed();
+    BOOST_TEST_REQUIRE(op.done());
+    BOOST_TEST(code_of(op.value<0>()) == errc::expired);
+    BOOST_TEST(details.server_message == "NOPERM no right to renew");
+    BOOST_TEST((details_of(op.value<0>()) == details));
+}
+
 BOOST_AUTO_TEST_CASE(work_sees_its_lease)
 {
     std::uint64_t fence = 0;

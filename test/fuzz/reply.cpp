@@ -337,10 +337,10 @@ private:
             std::vector<renewal> renewals;
             for (const std::string& each : names)
                 renewals.push_back({each, "owner", 10s});
-            pipeline_->renew(renewals, [&r](error_code failed, std::vector<renewal_result> said) {
+            pipeline_->renew(renewals, [&r](error_code failed, renew_reply said) {
                 ++r.calls;
                 r.failed = failed;
-                r.renewed = std::move(said);
+                r.renewed = std::move(said.results);
             });
         }
         }

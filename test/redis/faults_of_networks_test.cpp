@@ -103,12 +103,13 @@ public:
         all_.receive();
     }
 
-    /// The next request that runs this script.
+    /// The next request that runs this script for a lock; a client that connects asks whether the
+    /// server has it, with no lock named.
     std::vector<std::string> next(const std::string& sha)
     {
         for (;;) {
             auto words = words_of(all_.receive().text);
-            if (words.size() > 2 && words[1] == sha)
+            if (words.size() > 2 && words[1] == sha && words[2] != "0")
                 return words;
         }
     }

@@ -301,13 +301,14 @@ BOOST_AUTO_TEST_CASE(many_renewals_in_one_call)
     }
     const auto got = c.session.renew(renewals);
     BOOST_TEST(!got.code.failed());
-    BOOST_REQUIRE(got.reply.size() == count);
+    BOOST_REQUIRE(got.reply.results.size() == count);
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < count; ++i)
-        wrong += got.reply[i] != (i % 2 == 0 ? renewal_result::renewed : renewal_result::gone);
+        wrong += got.reply.results[i] !=
+                 (i % 2 == 0 ? renewal_result::renewed : renewal_result::gone);
     BOOST_TEST(wrong == 0u);
     BOOST_TEST(std::stol(lab.command({"PTTL", "lock:1000"})) > 60'000);
-    BOOST_TEST(c.session.renew({}).reply.empty());
+    BOOST_TEST(c.session.renew({}).reply.results.empty());
 }
 
 // Thousands of commands of one turn: each gets its own answer.
@@ -353,7 +354,7 @@ BOOST_AUTO_TEST_CASE(a_key_of_another_type_is_told_and_left_alone)
     BOOST_TEST((c.session.acquire(take("lock", "a:1")).code == errc::wrong_type));
     BOOST_TEST((c.session.release(leave("lock", "a:1")).code == errc::wrong_type));
     const renewal one[] = {{"lock", "a:1", 10s}};
-    BOOST_TEST((c.session.renew(one).reply.at(0) == renewal_result::gone));
+    BOOST_TEST((c.session.renew(one).reply.results.at(0) == renewal_result::gone));
     BOOST_TEST(lab.command({"GET", "lock"}) == "text");
     const auto words = [&](std::string_view name) {
         const auto refused = c.session.acquire(take(name, "a:1"));
@@ -373,6 +374,52 @@ BOOST_AUTO_TEST_CASE(a_key_of_another_type_is_told_and_left_alone)
     BOOST_TEST(words("other").starts_with("WRONGTYPE the key " + counter + " holds another type"));
     BOOST_TEST(lab.command({"EXISTS", "other"}) == "0");
     BOOST_TEST(c.session.disconnected == 0);
+}
+
+// The first digits of the UUID of its client, and nothing of what would let one enter.
+BOOST_AUTO_TEST_CASE(who_holds_a_lock_is_said_when_asked)
+{
+    own_lab lab;
+    client_of c(lab);
+    const std::string owner = "0e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:17";
+    const auto asks = [](acquire_request request) {
+        request.asks_holder = true;
+        return request;
+    };
+    const auto holder = [&](std::string_view name, bool asked = true) {
+        const auto request = take(name, "other");
+        const auto told = c.session.acquire(asked ? asks(request) : request);
+        BOOST_TEST((told.reply.result == granted_t::held));
+        BOOST_TEST(told.reply.remaining.count() > 0);
+        return told.reply.details ? told.reply.details->holder : "-";
+    };
+    BOOST_TEST((c.session.acquire(asks(take("lock", owner))).reply.result == granted_t::granted));
+    BOOST_TEST(holder("lock") == "0e0f8c21");
+    BOOST_TEST(holder("lock", false) == "-");
+    acquire_request entry = take("lock", owner);
+    entry.entry = "11111111-1111-1111-1111-111111111111:1";
+    BOOST_TEST((c.session.acquire(entry).reply.result == granted_t::granted));
+    for (int i = 0; i < 20; ++i) // of the fields one is chosen at random
+        BOOST_TEST(holder("lock") == "0e0f8c21");
+    for (const char* odd : {"mode", "short-3a1c-4a50-9cd4-0b8a5d4e7f10:1", "5e0f8c21:17", "x"}) {
+        lab.command({"DEL", "odd"});
+        lab.command({"HSET", "odd", odd, "1"});
+        lab.command({"PEXPIRE", "odd", "10000"});
+        BOOST_TEST(holder("odd") == "-");
+    }
+
+    // A user that may not look is asked for it once a connection.
+    lab.command({"ACL", "SETUSER", "default", "-hrandfield"});
+    BOOST_TEST(holder("lock") == "-");
+    lab.command({"ACL", "LOG", "RESET"});
+    BOOST_TEST(holder("lock") == "-");
+    BOOST_TEST(lab.command({"ACL", "LOG"}) == "");
+    lab.command({"ACL", "SETUSER", "default", "+hrandfield"});
+    BOOST_TEST(holder("lock") == "-");
+    const int connected = c.session.connected;
+    lab.cut();
+    run_until(c.context, [&] { return c.session.connected > connected; });
+    BOOST_TEST(holder("lock") == "0e0f8c21");
 }
 
 // Each of these a later try cannot mend: it is told at once, and in the server's words.
@@ -446,7 +493,10 @@ BOOST_AUTO_TEST_CASE(what_a_server_never_serves_is_told_at_once)
             BOOST_TEST(
                 (lowered(more.server_message).find(lowered(each.words)) != std::string::npos));
             const renewal one[] = {{"lock", "a:1", 10s}};
-            BOOST_TEST((session.renew(one).code == each.code));
+            const auto renewed = session.renew(one);
+            BOOST_TEST((renewed.code == each.code));
+            BOOST_REQUIRE(renewed.reply.details);
+            BOOST_TEST(renewed.reply.details->server_message == more.server_message);
             BOOST_TEST((session.release(leave("lock", "a:1")).code == each.code));
         }
 }
@@ -483,12 +533,15 @@ BOOST_AUTO_TEST_CASE(a_right_that_is_taken_away_in_the_middle)
                 const renewal one[] = {{"lock", "a:1", 60s}};
                 const auto renewed = c.session.renew(one);
                 BOOST_TEST((renewed.code == errc::permission_denied));
-                BOOST_TEST((renewed.reply.at(0) == renewal_result::failed));
+                BOOST_TEST((renewed.reply.results.at(0) == renewal_result::failed));
+                BOOST_REQUIRE(renewed.reply.details);
+                BOOST_TEST(renewed.reply.details->key == "lock");
+                BOOST_TEST(renewed.reply.details->server_message != "");
                 BOOST_TEST(
                     (c.session.acquire(take("other", "a:2")).code == errc::permission_denied));
                 BOOST_TEST(lab->command({"EXISTS", "other"}) == "0");
                 lab->command({"ACL", "SETUSER", "default", '+' + std::string(right)});
-                BOOST_TEST((c.session.renew(one).reply.at(0) == renewal_result::renewed));
+                BOOST_TEST((c.session.renew(one).reply.results.at(0) == renewal_result::renewed));
             }
         }
     }
@@ -504,10 +557,10 @@ BOOST_AUTO_TEST_CASE(a_renewal_that_fails_for_one_lock_does_not_for_the_others)
     lab.command({"SET", "mine:2", "text"});
     const renewal some[] = {{"mine:1", "a:1", 60s}, {"mine:2", "a:1", 60s}, {"mine:3", "a:1", 60s}};
     const auto renewed = c.session.renew(some);
-    BOOST_TEST((renewed.reply == std::vector{renewal_result::renewed, renewal_result::gone,
-                                             renewal_result::renewed}));
+    BOOST_TEST((renewed.reply.results == std::vector{renewal_result::renewed, renewal_result::gone,
+                                                     renewal_result::renewed}));
     lab.command({"CONFIG", "SET", "maxmemory", "1"});
-    BOOST_TEST((c.session.renew(some).reply.at(0) == renewal_result::renewed));
+    BOOST_TEST((c.session.renew(some).reply.results.at(0) == renewal_result::renewed));
 }
 
 // A re-entry that was not counted leaves no mark, which would keep the lock from being freed.
@@ -559,7 +612,7 @@ BOOST_AUTO_TEST_CASE(a_full_server_refuses_and_goes_on_releasing)
     lab.command({"CONFIG", "SET", "maxmemory", "1"});
     BOOST_TEST((c.session.acquire(take("other", "a:2")).code == errc::store_refused));
     const renewal one[] = {{"lock", "a:1", 60s}};
-    BOOST_TEST((c.session.renew(one).reply.at(0) == renewal_result::renewed));
+    BOOST_TEST((c.session.renew(one).reply.results.at(0) == renewal_result::renewed));
     BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
     lab.command({"CONFIG", "SET", "maxmemory", "0"});
     BOOST_TEST((c.session.acquire(take("other", "a:2")).reply.result == granted_t::granted));
@@ -591,7 +644,7 @@ BOOST_AUTO_TEST_CASE(a_user_that_may_not_run_scripts_is_told)
     const renewal one[] = {{"lock", "a:1", 60s}};
     const auto renewed = session.renew(one);
     BOOST_TEST((renewed.code == errc::permission_denied));
-    BOOST_TEST((renewed.reply.at(0) == renewal_result::failed));
+    BOOST_TEST((renewed.reply.results.at(0) == renewal_result::failed));
 }
 
 BOOST_AUTO_TEST_CASE(a_user_that_may_not_load_scripts_or_publish_can_lock)
@@ -689,7 +742,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_begins_again_without_anything)
         BOOST_TEST((after.result == granted_t::granted));
         BOOST_TEST(after.first_fence > before.reply.first_fence);
         const renewal lost[] = {{"lock", "a:1", 10s}};
-        BOOST_TEST((c.session.renew(lost).reply.at(0) == renewal_result::gone));
+        BOOST_TEST((c.session.renew(lost).reply.results.at(0) == renewal_result::gone));
         BOOST_TEST(c.session.release(leave("lock", "a:2")).reply.receivers == 1u);
         c.session.wait_for_hints(3);
         BOOST_TEST(c.session.connected == c.session.disconnected + 1);

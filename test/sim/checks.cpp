@@ -187,10 +187,39 @@ void checks::check_handover(const possession& mine, const grant_record& from, co
         limited_by(*n.last_options);
 }
 
+void checks::expect_nobody_connects(clock::duration how_long)
+{
+    // Where nothing delays what was under way when it began.
+    const auto is_plain = [](fault_kind f) {
+        return f == fault_kind::restart_kept || is_unnoticed(f);
+    };
+    if (how_long <= 2ms || !trial_.scenario.all_faults(is_plain))
+        return;
+    trial_.world.after(1ms, [this, how_long] {
+        for (process& each : trial_.processes) {
+            if (each.dead || each.closing)
+                continue;
+            const auto before = each.locks->stats().connects;
+            trial_.world.after(how_long - 2ms, [this, &each, before] {
+                if (!each.dead && !each.closing && each.locks->stats().connects != before)
+                    trial_.wrong("connected: " + each.host->name() +
+                                 " takes a server that loads its data for one that serves");
+            });
+        }
+    });
+}
+
+void checks::told_error(const process& p, const diagnostics& details)
+{
+    if (trial_.scenario.all_faults(is_unnoticed))
+        trial_.wrong("refused: " + p.host->name() + " is told " + details.server_message);
+}
+
 void checks::check_wait(const actor& a, const name_state& n)
 {
     const plan& p = trial_.scenario;
-    if (!p.is_quiet())
+    const testing::connecting& how = p.connections[a.client->client];
+    if (how.shared && !how.wakeups)
         return;
     // Who yields to others sleeps for as long as the floor of its backoff.
     milliseconds floor{};
@@ -200,6 +229,16 @@ void checks::check_wait(const actor& a, const name_state& n)
         floor = std::max(floor, each.backoff_floor);
     }
     const auto since = std::max({a.started, n.freed, n.left});
+    // What has happened is over, wake-ups arrive again, and whoever left last has freed it. Who was
+    // not allowed to subscribe asks again half a minute later.
+    const bool deaf = trial_.denied_until != never && trial_.now() < trial_.denied_until + 31s;
+    const clock::duration calm = p.all_faults(is_mild) ? clock::duration(1s)
+                                                       : p.longest_lease() + to_notice;
+    const bool over = !deaf && trial_.demoted_until < since && n.freed >= n.left &&
+                      trial_.troubled_until + calm < since && n.broken == never &&
+                      !trial_.clocks_beyond && !trial_.stepped_back;
+    if (!p.is_quiet() && !over)
+        return;
     const bool handed_over = !n.grants.empty() && n.grants.back().first != n.highest;
     if (trial_.now() - since > 80ms + floor && !handed_over)
         trial_.wrong("wake-up: waited " + std::to_string((trial_.now() - since) / 1ms) +

@@ -41,6 +41,12 @@ public:
     /// Nothing is left over, after all clients have been shut down.
     void nothing_left();
 
+    /// A client was told what a server said of a request.
+    void told_error(const process& p, const diagnostics& details);
+
+    /// For so long no client may find the server serving.
+    void expect_nobody_connects(clock::duration how_long);
+
 private:
     [[nodiscard]] bool excused(const possession& p) const;
     [[nodiscard]] bool untroubled() const;

@@ -12,16 +12,29 @@ namespace {
 using namespace std::chrono_literals;
 using testing::step;
 
+testing::server::trouble trouble(const fault& f)
+{
+    return static_cast<testing::server::trouble>(f.amount);
+}
+
 /// How long a fault makes trouble. `left`: until all is well again.
 clock::duration trouble_of(const plan& scenario, const fault& f, milliseconds how_long,
                            milliseconds left)
 {
+    const auto& all = scenario.connections;
+    const bool any_shared = std::any_of(all.begin(), all.end(), [](auto& c) { return c.shared; });
     switch (f.what) {
+    case fault_kind::refusing_server:
+        // The application's connection stays where it is; others go to the new master at once.
+        return trouble(f) == testing::server::trouble::read_only && !any_shared
+                   ? std::min<clock::duration>(how_long, 1s)
+                   : how_long;
     // A release that is denied is given up: the time to live does the rest.
     case fault_kind::denying_server: return how_long + scenario.longest_lease();
     case fault_kind::slow_server:
     case fault_kind::lossy:
     case fault_kind::resetting: return left;
+    case fault_kind::restart_kept: return how_long + milliseconds(f.amount);
     case fault_kind::reordering: return left + 2s; // a message is late by a second
     case fault_kind::delaying:
         return left + 2 * milliseconds(f.amount); // what is under way, and its answer
@@ -150,18 +163,30 @@ bool faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
         trial_.world.after(how_long, [&s] { s.slow({}); });
         return false;
     case fault_kind::stalled_server: s.stall(how_long); return false;
-    case fault_kind::refusing_server: s.refuse(how_long); return false;
+    case fault_kind::refusing_server:
+        s.refuse(how_long, trouble(f));
+        if (trouble(f) == testing::server::trouble::read_only)
+            trial_.demoted_until = std::max(trial_.demoted_until, trial_.now() + how_long);
+        return false;
     case fault_kind::denying_server:
         s.deny(how_long);
         trial_.denied_until = std::max(trial_.denied_until, trial_.now() + how_long);
         return false;
     case fault_kind::failing_renewals: s.fail_renewals(n.text, how_long); return false;
-    case fault_kind::restart_kept: return s.restart(data::kept, how_long) != 0;
+    case fault_kind::restart_kept: {
+        const bool destroyed = s.restart(data::kept, how_long) != 0;
+        // It reads its data before it serves.
+        s.refuse(how_long + milliseconds(f.amount), testing::server::trouble::loading);
+        checks_.expect_nobody_connects(how_long + milliseconds(f.amount));
+        return destroyed;
+    }
     case fault_kind::restart_lost: return s.restart(data::lost, how_long) != 0;
     case fault_kind::restart_second_lost: return s.restart(data::last_second_lost, how_long) != 0;
     case fault_kind::fail_over: return s.fail_over(milliseconds(f.amount), how_long) != 0;
     case fault_kind::flush_all: return s.flush_all() != 0;
-    case fault_kind::flush_scripts: s.flush_scripts(); return false;
+    case fault_kind::flush_scripts:
+        s.flush_scripts(f.amount != 0 ? how_long : milliseconds());
+        return false;
     case fault_kind::key_deleted: return s.erase(n.text);
     case fault_kind::key_overwritten:
         trial_.world.after(how_long, [this, &s, &n] {

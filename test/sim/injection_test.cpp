@@ -33,7 +33,7 @@ constexpr const char* name = "name";
 
 // A lease time, and what the store's connection takes to notice and to be made again.
 constexpr auto bound = 2s + 4s;
-constexpr std::uint64_t seeds = 20;
+constexpr std::uint64_t seeds = LEASEHOLD_INJECTED_RUNS;
 // There and back, and for the turns between.
 constexpr auto round_trip = 100ms;
 // Until users who still hold something let it go.

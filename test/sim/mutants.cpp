@@ -42,7 +42,14 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "waiters_not_refused",
     "doubt_forgotten",
     "expired_entry_kept",
-    "entry_renewed_as_owner"};
+    "entry_renewed_as_owner",
+    "readiness_not_repeated",
+    "loading_is_up",
+    "commands_outlive",
+    "one_channel_again",
+    "text_sent_once",
+    "clock_not_learned",
+    "read_only_kept"};
 
 } // namespace
 

@@ -182,8 +182,15 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
                                       : ms_between(random, 100ms, p.longest_lease() * 2);
     f.how_long = std::min(f.how_long, 8000ms);
     switch (kind) {
-    case fault_kind::slow_server: f.amount = random.between(1, 400); break; // ms each
-    case fault_kind::fail_over: f.amount = random.between(1, 3000); break;  // ms of lag
+    case fault_kind::refusing_server:
+        f.amount = random.between(0, 6); // why
+        if (static_cast<testing::server::trouble>(f.amount) == testing::server::trouble::read_only)
+            f.how_long = ms_between(random, 1000ms, 20'000ms);
+        break;
+    case fault_kind::restart_kept: f.amount = random.between(0, 1500); break; // ms of loading
+    case fault_kind::flush_scripts: f.amount = random.between(0, 1); break;   // again and again
+    case fault_kind::slow_server: f.amount = random.between(1, 400); break;   // ms each
+    case fault_kind::fail_over: f.amount = random.between(1, 3000); break;    // ms of lag
     case fault_kind::drift_within:
     case fault_kind::server_drift: f.amount = random.between(0, 8000) - 4000; break;
     case fault_kind::drift_beyond:
@@ -200,6 +207,18 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
     default: break;
     }
     return f;
+}
+
+/// Mostly over connections of its own; else over one of the application's.
+testing::connecting make_connection(generator& random)
+{
+    testing::connecting how = usual_connection();
+    how.limits.reconnect = one_of(random, std::array{20ms, 100ms, 250ms});
+    how.shared = random.below(4) == 0;
+    how.wakeups = random.below(3) != 0;
+    if (random.below(4) == 0)
+        how.acquires = 1 + static_cast<std::size_t>(random.below(3));
+    return how;
 }
 
 } // namespace
@@ -225,12 +244,41 @@ bool breaks_exclusion(fault_kind kind) noexcept
     }
 }
 
+bool is_mild(fault_kind kind) noexcept
+{
+    switch (kind) {
+    case fault_kind::reset:
+    case fault_kind::restart_kept: return true;
+    default: return is_unnoticed(kind);
+    }
+}
+
+bool is_unnoticed(fault_kind kind) noexcept
+{
+    switch (kind) {
+    case fault_kind::lost_hints:
+    case fault_kind::false_hint:
+    case fault_kind::flush_scripts:
+    case fault_kind::shutdown:
+    case fault_kind::cancel: return true;
+    default: return false;
+    }
+}
+
 milliseconds plan::longest_lease() const noexcept
 {
     milliseconds longest{};
     for (const lock_options& each : options)
         longest = std::max(longest, each.lease_time);
     return longest;
+}
+
+testing::connecting usual_connection()
+{
+    testing::connecting how;
+    how.limits.timeout = 2000ms;
+    how.limits.health_check = 1500ms;
+    return how;
 }
 
 plan make_plan(std::uint64_t seed)
@@ -242,6 +290,9 @@ plan make_plan(std::uint64_t seed)
     p.names = 1 + static_cast<std::size_t>(random.below(3));
     const auto options = make_all_options(random, p);
     p.heals = 45'000ms - p.longest_lease();
+    generator of_connections(seed + 1'000'000'007);
+    for (std::size_t i = 0; i < p.clients; ++i)
+        p.connections.push_back(make_connection(of_connections));
     // In bursts, so that there is something to wait for.
     const auto bursts = random.between(2, 7);
     for (auto burst = 0; burst < bursts; ++burst) {

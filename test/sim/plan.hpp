@@ -4,6 +4,7 @@
 #include <leasehold/options.hpp>
 #include <leasehold/testing/world.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -63,6 +64,12 @@ enum class fault_kind : std::uint8_t
 /// once, for as long as a lease lasts.
 [[nodiscard]] bool breaks_exclusion(fault_kind kind) noexcept;
 
+/// When it is over, all is well within a second: nothing that was under way is late.
+[[nodiscard]] bool is_mild(fault_kind kind) noexcept;
+
+/// No request is refused because of it.
+[[nodiscard]] bool is_unnoticed(fault_kind kind) noexcept;
+
 struct fault
 {
     fault_kind what;
@@ -108,15 +115,24 @@ struct plan
     std::uint64_t seed = 0;
     std::size_t clients = 1;
     std::size_t names = 1;
-    std::vector<lock_options> options; ///< One for all, or several for each client.
+    std::vector<lock_options> options;            ///< One for all, or several for each client.
+    std::vector<testing::connecting> connections; ///< Of each client.
     std::vector<operation> operations;
     std::vector<fault> faults;
     milliseconds heals{}; ///< From here on nothing new goes wrong.
     milliseconds ends{60'000};
 
     [[nodiscard]] bool is_quiet() const noexcept { return faults.empty(); }
+    [[nodiscard]] bool all_faults(bool (*are)(fault_kind)) const
+    {
+        return std::all_of(faults.begin(), faults.end(),
+                           [are](const fault& each) { return are(each.what); });
+    }
     [[nodiscard]] milliseconds longest_lease() const noexcept;
 };
+
+/// Of its own, with time limits after which `to_notice` holds.
+[[nodiscard]] testing::connecting usual_connection();
 
 [[nodiscard]] plan make_plan(std::uint64_t seed);
 

@@ -122,6 +122,18 @@ lock_options options_from(std::istream& line)
     return o;
 }
 
+testing::connecting connection_from(std::istream& line)
+{
+    testing::connecting how = usual_connection();
+    members of(line, {});
+    of.take("reconnect", how.limits.reconnect);
+    of.take("shared", how.shared);
+    of.take("wakeups", how.wakeups);
+    of.take("acquires", how.acquires);
+    of.end();
+    return how;
+}
+
 operation operation_from(std::istream& line)
 {
     operation op{};
@@ -181,6 +193,16 @@ std::ostream& operator<<(std::ostream& out, const lock_options& o)
                << " handoff_count=" << o.handoff_count;
 }
 
+std::ostream& operator<<(std::ostream& out, const testing::connecting& how)
+{
+    out << "connection reconnect=" << how.limits.reconnect.count();
+    if (how.shared)
+        out << " shared=1 wakeups=" << how.wakeups;
+    if (how.acquires != 0)
+        out << " acquires=" << how.acquires;
+    return out;
+}
+
 std::ostream& operator<<(std::ostream& out, const operation& op)
 {
     out << "operation at=" << op.at.count() << " client=" << op.client << " name=" << op.name;
@@ -225,6 +247,8 @@ std::string to_text(const plan& scenario)
         << scenario.ends.count() << '\n';
     for (const lock_options& each : scenario.options)
         out << each << '\n';
+    for (const testing::connecting& each : scenario.connections)
+        out << each << '\n';
     for (const operation& each : scenario.operations)
         out << each << '\n';
     for (const fault& each : scenario.faults)
@@ -243,6 +267,10 @@ plan plan_from_text(std::istream& text)
         words >> what;
         if (what == "options") {
             p.options.push_back(options_from(words));
+            continue;
+        }
+        if (what == "connection") {
+            p.connections.push_back(connection_from(words));
             continue;
         }
         if (what == "operation") {
@@ -268,6 +296,10 @@ plan plan_from_text(std::istream& text)
         else
             throw std::invalid_argument("unknown line in a plan: " + line);
     }
+    if (p.connections.empty())
+        p.connections.assign(p.clients, usual_connection());
+    if (p.connections.size() < p.clients)
+        throw std::invalid_argument("a client of a plan has no connection");
     const auto known = [&](std::size_t options) { return options < p.options.size(); };
     for (const operation& each : p.operations)
         if (each.client >= p.clients || each.other >= p.clients || each.name >= p.names ||

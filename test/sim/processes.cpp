@@ -1,8 +1,10 @@
 #include "sim/processes.hpp"
 
 #include <leasehold/detail/access.hpp>
+#include <leasehold/observer.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -10,6 +12,25 @@ namespace leasehold::test::sim {
 
 using namespace std::chrono_literals;
 using testing::step;
+
+namespace {
+
+class error_listener final : public observer
+{
+public:
+    error_listener(checks& judge, process& of) noexcept : checks_(judge), process_(of) {}
+
+    void store_error(error_code, const diagnostics& details) noexcept override
+    {
+        checks_.told_error(process_, details);
+    }
+
+private:
+    checks& checks_;
+    process& process_;
+};
+
+} // namespace
 
 void processes::start_all()
 {
@@ -30,7 +51,9 @@ process& processes::start(std::size_t client, testing::host& on)
     process& p = trial_.processes.emplace_back();
     p.client = client;
     p.host = &on;
-    p.locks.reset(new leasehold::client(on.make_client(trial_.server)));
+    p.locks.reset(
+        new leasehold::client(on.make_client(trial_.server, trial_.scenario.connections[client],
+                                             std::make_shared<error_listener>(checks_, p))));
     p.core = leasehold::detail::access::state_of(*p.locks);
     on.on_step([this, &p](step done) {
         follow(p, done);

@@ -171,7 +171,8 @@ public:
     std::vector<possession> possessions;
     std::vector<name_state> names;
     clock::time_point troubled_until = never;
-    clock::time_point denied_until{}; ///< A release that is denied is given up.
+    clock::time_point denied_until{};  ///< A release that is denied is given up.
+    clock::time_point demoted_until{}; ///< Who has not noticed until then connects again first.
     bool clocks_beyond = false;
     bool stepped_back = false;
     bool duplicates = false;

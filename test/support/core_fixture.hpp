@@ -97,10 +97,11 @@ public:
     }
 
     template <class Token>
-    static auto start_lock(Token&& token, detail::spec_ptr what, owner who, clock::duration limit)
+    static auto start_lock(Token&& token, detail::spec_ptr what, owner who, clock::duration limit,
+                           diagnostics* details = nullptr)
     {
-        return detail::initiate<void(error_code, lease), &detail::start_lock>(
-            std::move(what), std::forward<Token>(token), std::move(who), limit);
+        return detail::initiate_explained<void(error_code, lease), &detail::start_lock>(
+            std::move(what), std::forward<Token>(token), details, std::move(who), limit);
     }
 
     template <class Token>

@@ -67,7 +67,7 @@ void fake_store::close()
     if (keep_at_close_)
         return;
     complete_rest(acquires_, errc::outcome_unknown, acquire_reply{});
-    complete_rest(renewals_, errc::outcome_unknown, std::vector<renewal_result>());
+    complete_rest(renewals_, errc::outcome_unknown, renew_reply());
     complete_rest(releases_, errc::outcome_unknown, release_reply{});
 }
 
@@ -80,7 +80,8 @@ void fake_store::async_acquire(const acquire_request& request, acquire_handler h
         misuse_ += "async_acquire with values out of range; ";
     add(acquires_,
         acquire_call{std::string(request.name), std::string(request.owner),
-                     std::string(request.entry), request.lease, request.fences, request.budget},
+                     std::string(request.entry), request.lease, request.fences, request.budget,
+                     request.asks_holder},
         std::move(handler), acquire_reply{});
 }
 
@@ -92,7 +93,7 @@ void fake_store::async_renew(std::span<const renewal> renewals, renew_handler ha
     for (const renewal& each : renewals)
         call.locks.push_back(
             {std::string(each.name), std::string(each.owner), each.lease, std::string(each.entry)});
-    add(renewals_, std::move(call), std::move(handler), std::vector<renewal_result>());
+    add(renewals_, std::move(call), std::move(handler), renew_reply());
 }
 
 void fake_store::async_release(const release_request& request, release_handler handler)
@@ -199,11 +200,10 @@ void fake_store::complete_acquire(std::size_t index, error_code code, acquire_re
     complete(acquires_, index, code, reply);
 }
 
-void fake_store::complete_renew(std::size_t index, error_code code,
-                                std::vector<renewal_result> results)
+void fake_store::complete_renew(std::size_t index, error_code code, renew_reply reply)
 {
     const std::lock_guard lock(mutex_);
-    complete(renewals_, index, code, std::move(results));
+    complete(renewals_, index, code, std::move(reply));
 }
 
 void fake_store::complete_release(std::size_t index, error_code code, release_reply reply)
@@ -230,7 +230,7 @@ void fake_store::renew_all(std::size_t index, renewal_result result)
 {
     const std::lock_guard lock(mutex_);
     const std::size_t count = index < renewals_.size() ? renewals_[index].call.locks.size() : 0;
-    complete(renewals_, index, {}, std::vector<renewal_result>(count, result));
+    complete(renewals_, index, {}, renew_reply({count, result}));
 }
 
 void fake_store::say_freed(std::size_t index, std::uint64_t receivers)
@@ -251,6 +251,11 @@ void fake_store::connect(store_partition partition)
 void fake_store::disconnect(error_code why, store_partition partition)
 {
     tell([partition, why](store_listener& listener) { listener.on_disconnected(partition, why); });
+}
+
+void fake_store::explain(error_code code, diagnostics details, store_partition partition)
+{
+    tell([=](store_listener& listener) { listener.on_error(partition, code, details); });
 }
 
 store_partition fake_store::partition_of(std::string_view name) const noexcept

@@ -37,6 +37,7 @@ public:
         milliseconds lease{};
         std::uint32_t fences = 0;
         milliseconds budget{};
+        bool asks_holder = false;
         bool answered = false;
     };
 
@@ -100,8 +101,7 @@ public:
     /// @name Answers. Throw `std::logic_error` when there is no such call, or it was answered.
     /// @{
     void complete_acquire(std::size_t index, error_code code, acquire_reply reply = {});
-    void complete_renew(std::size_t index, error_code code,
-                        std::vector<renewal_result> results = {});
+    void complete_renew(std::size_t index, error_code code, renew_reply reply = {});
     void complete_release(std::size_t index, error_code code, release_reply reply = {});
 
     void grant(std::size_t index, std::uint64_t first_fence, std::uint32_t fences = 1);
@@ -115,6 +115,7 @@ public:
     void hint(std::string name);
     void connect(store_partition partition = 0);
     void disconnect(error_code why, store_partition partition = 0);
+    void explain(error_code code, diagnostics details, store_partition partition = 0);
 
     /// Names that begin with "1:" are in partition 1 from now on, with "2:" in 2; others in 0.
     void split() noexcept { split_ = true; }
@@ -123,6 +124,10 @@ public:
     /// To be set before the client is made.
     store_traits can;
     [[nodiscard]] store_traits traits() const noexcept override { return can; }
+
+    /// Where it says that it is.
+    std::string server;
+    [[nodiscard]] std::string server_of(store_partition) const override { return server; }
     /// @}
 
     /// Leaves what waits unanswered at `close`, as a slow store may for a while.

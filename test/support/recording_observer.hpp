@@ -42,6 +42,7 @@ public:
         error_code code;
         duration time{}; ///< Whatever duration came with it.
         bool handed_over = false;
+        diagnostics details{};
     };
 
     std::vector<event> events() const
@@ -87,9 +88,10 @@ public:
     {
         add({kind::acquired, std::string(name), fence, {}, waited, handed_over});
     }
-    void not_acquired(std::string_view name, error_code code, duration waited) noexcept override
+    void not_acquired(std::string_view name, error_code code, duration waited,
+                      const diagnostics& details) noexcept override
     {
-        add({kind::not_acquired, std::string(name), 0, code, waited});
+        add({kind::not_acquired, std::string(name), 0, code, waited, false, details});
     }
     void waiting(std::string_view name, std::chrono::milliseconds remaining) noexcept override
     {
@@ -109,9 +111,10 @@ public:
     {
         add({kind::renewal_late, std::string(name), fence, code, left});
     }
-    void lost(std::string_view name, std::uint64_t fence, error_code reason) noexcept override
+    void lost(std::string_view name, std::uint64_t fence, error_code reason,
+              const diagnostics& details) noexcept override
     {
-        add({kind::lost, std::string(name), fence, reason});
+        add({kind::lost, std::string(name), fence, reason, {}, false, details});
     }
     void released(std::string_view name, std::uint64_t fence, duration held) noexcept override
     {

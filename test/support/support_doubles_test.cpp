@@ -212,12 +212,12 @@ BOOST_AUTO_TEST_CASE(the_observer_remembers)
     std::thread other([&] {
         told.connected();
         told.acquired("a", 7, 5ms, true);
-        told.not_acquired("b", errc::held, 6ms);
+        told.not_acquired("b", errc::held, 6ms, {});
         told.waiting("b", 7ms);
         told.suspect_expiry("b", 8ms);
         told.renewed("a", 7, 9ms);
         told.renewal_late("a", 7, errc::store_refused, 10ms);
-        told.lost("a", 7, errc::expired);
+        told.lost("a", 7, errc::expired, {});
         told.released("a", 7, 11ms);
         told.disconnected(errc::store_unavailable);
     });
@@ -291,7 +291,7 @@ BOOST_FIXTURE_TEST_CASE(every_answer_is_the_tests, opened)
     BOOST_TEST((second.reply.result == granted_t::held && second.reply.remaining == 300ms));
     BOOST_TEST(second.calls == 1);
 
-    result<std::vector<renewal_result>> renewed;
+    result<renew_reply> renewed;
     result<release_reply> released;
     const renewal batch[] = {{"n", "o", 1s}, {"m", "p", 2s}};
     session->on_the_strand([&] {
@@ -301,7 +301,7 @@ BOOST_FIXTURE_TEST_CASE(every_answer_is_the_tests, opened)
     fake->renew_all(0);
     fake->complete_release(0, errc::store_refused);
     run_until(context, [&] { return renewed.calls == 1 && released.calls == 1; });
-    BOOST_TEST((renewed.reply == std::vector<renewal_result>(2, renewal_result::renewed)));
+    BOOST_TEST((renewed.reply.results == std::vector<renewal_result>(2, renewal_result::renewed)));
     BOOST_TEST((released.code == errc::store_refused));
     BOOST_TEST(fake->renewals().at(0).locks.at(1).name == "m");
     BOOST_TEST(fake->releases().at(0).entry == "e");

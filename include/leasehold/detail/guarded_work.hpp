@@ -2,14 +2,16 @@
 #define LEASEHOLD_DETAIL_GUARDED_WORK_HPP
 
 #include <leasehold/detail/completion_executor.hpp>
+#include <leasehold/detail/diagnosed_handler.hpp>
 #include <leasehold/detail/work.hpp>
+#include <leasehold/diagnostics.hpp>
 #include <leasehold/mutex.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
-#include <boost/system/system_error.hpp>
+#include <boost/asio/async_result.hpp>
 
 #include <concepts>
 #include <exception>
@@ -28,7 +30,8 @@ public:
     [[nodiscard]] virtual any_work& work() noexcept = 0;
     /// Destroys this, then calls the handler: with `instead` when that is an error, else with what
     /// the work ended with.
-    virtual void complete(error_code instead) = 0;
+    /// @param details Of that error; null without one.
+    virtual void complete(error_code instead, const details_ptr& details) = 0;
     virtual void destroy() noexcept = 0;
 
 protected:
@@ -37,7 +40,7 @@ protected:
 
 struct destroy_guarded_call
 {
-    void operator()(guarded_call* which) const noexcept { which->destroy(); }
+    void operator()(guarded_call* call) const noexcept { call->destroy(); }
 };
 using guarded_call_ptr = std::unique_ptr<guarded_call, destroy_guarded_call>;
 
@@ -64,13 +67,13 @@ class guarded_call_of<void(Error, Results...), Handler> final : public guarded_c
 
 public:
     template <class H>
-    static guarded_call_ptr make(H&& handler, std::unique_ptr<work_type> work)
+    static guarded_call_ptr make(H&& handler, std::unique_ptr<work_type> work, diagnostics* details)
     {
         allocator from(asio::get_associated_allocator(handler));
         auto* place = traits::allocate(from, 1);
         try {
-            return guarded_call_ptr(::new (static_cast<void*>(place))
-                                        guarded_call_of(std::forward<H>(handler), std::move(work)));
+            return guarded_call_ptr(::new (static_cast<void*>(place)) guarded_call_of(
+                std::forward<H>(handler), std::move(work), details));
         }
         catch (...) {
             traits::deallocate(from, place, 1);
@@ -80,27 +83,34 @@ public:
 
     any_work& work() noexcept override { return *work_; }
 
-    void complete(error_code instead) override
+    void complete(error_code instead, const details_ptr& details) override
     {
         auto error = std::move(work_->error);
         auto results = std::move(work_->results);
+        diagnostics* const to = to_;
         auto handler = extract();
+        if (to != nullptr)
+            report(*to, details);
         if (instead)
-            assign(error, instead);
+            assign(error, instead, details);
+        const auto call = [&](Results... each) {
+            if constexpr (takes_details<Handler>)
+                std::move(handler)(std::move(error), std::move(each)..., details);
+            else
+                std::move(handler)(std::move(error), std::move(each)...);
+        };
         if (instead || !results)
-            std::move(handler)(std::move(error), Results()...);
+            call(Results()...);
         else
-            std::apply(
-                [&](Results&... each) { std::move(handler)(std::move(error), std::move(each)...); },
-                *results);
+            std::apply([&](Results&... each) { call(std::move(each)...); }, *results);
     }
 
     void destroy() noexcept override { static_cast<void>(extract()); }
 
 private:
     template <class H>
-    guarded_call_of(H&& handler, std::unique_ptr<work_type> work)
-        : handler_(std::forward<H>(handler)), work_(std::move(work))
+    guarded_call_of(H&& handler, std::unique_ptr<work_type> work, diagnostics* details)
+        : handler_(std::forward<H>(handler)), work_(std::move(work)), to_(details)
     {}
 
     ~guarded_call_of() = default;
@@ -114,14 +124,15 @@ private:
         return handler;
     }
 
-    static void assign(error_code& to, error_code what) { to = what; }
-    static void assign(std::exception_ptr& to, error_code what)
+    static void assign(error_code& to, error_code failed, const details_ptr&) { to = failed; }
+    static void assign(std::exception_ptr& to, error_code failed, const details_ptr& details)
     {
-        to = std::make_exception_ptr(boost::system::system_error(what));
+        to = to_exception(failed, details);
     }
 
     Handler handler_;
     std::unique_ptr<work_type> work_;
+    diagnostics* to_; ///< May be null.
 };
 
 template <class Signature>
@@ -135,7 +146,8 @@ public:
     [[nodiscard]] executor_type get_executor() const noexcept { return lock_.get_executor(); }
 
     template <class Handler, bool Copyable>
-    void operator()(Handler&& handler, carried_work<Signature, Copyable> work) const
+    void operator()(Handler&& handler, carried_work<Signature, Copyable> work,
+                    diagnostics* details) const
     {
         const auto executor = asio::get_associated_executor(handler, inner_executor_of(lock_));
         if constexpr (std::is_convertible_v<decltype(executor), asio::any_io_executor>) {
@@ -144,7 +156,7 @@ public:
                 completion_executor(asio::get_associated_executor(handler, get_executor())),
                 asio::get_associated_cancellation_slot(handler)};
             start_guarded(guarded_call_of<Signature, std::decay_t<Handler>>::make(
-                              std::forward<Handler>(handler), work.release()),
+                              std::forward<Handler>(handler), work.release(), details),
                           lock_, std::move(places));
         }
         else {
@@ -157,6 +169,27 @@ public:
 private:
     mutex lock_;
 };
+
+/// @param details May be null.
+template <class Work, class Token>
+auto guard(const mutex& lock, Work work, diagnostics* details, Token&& token)
+{
+    if constexpr (check_work<Work>()) {
+        using signature = work_signature_t<Work>;
+        if constexpr (asio::completion_token_for<Token, signature>) {
+            using carried = carried_work<signature, std::copy_constructible<Work>>;
+            return asio::async_initiate<Token, signature>(
+                guard_initiation<signature>(lock), token,
+                carried(std::make_unique<work_of<Work>>(std::move(work))), details);
+        }
+        else {
+            static_assert(!std::same_as<Token, Token>,
+                          "with_lock: the handler must take what the work ends with: "
+                          "(std::exception_ptr), or (std::exception_ptr, T), "
+                          "when it is a coroutine, else the same as the operation's own handler");
+        }
+    }
+}
 
 } // namespace leasehold::detail
 

@@ -2,6 +2,7 @@
 #define LEASEHOLD_DETAIL_INITIATION_HPP
 
 #include <leasehold/detail/completion_executor.hpp>
+#include <leasehold/detail/diagnosed_handler.hpp>
 #include <leasehold/detail/fwd.hpp>
 #include <leasehold/error.hpp>
 
@@ -12,6 +13,7 @@
 #include <boost/asio/deferred.hpp>
 
 #include <concepts>
+#include <type_traits>
 #include <utility>
 
 namespace leasehold::detail {
@@ -40,15 +42,22 @@ constexpr bool check_token()
 /// needs while its type is still known, because an erased handler only gives out an executor that
 /// may call it on the spot.
 template <class Signature>
-struct bound_handler
+struct bound_handler;
+
+template <class... Results>
+struct bound_handler<void(error_code, Results...)>
 {
     template <class Handler>
-    bound_handler(Handler&& h, const asio::any_io_executor& io)
-        : executor(asio::get_associated_executor(h, io)), handler(std::forward<Handler>(h))
+    bound_handler(Handler&& h, const asio::any_io_executor& io, diagnostics* details)
+        : executor(asio::get_associated_executor(h, io)),
+          explained(details != nullptr || takes_details<std::decay_t<Handler>>),
+          handler(diagnosed_handler<std::decay_t<Handler>, Results...>(std::forward<Handler>(h),
+                                                                       details))
     {}
 
     completion_executor executor;
-    asio::any_completion_handler<Signature> handler;
+    bool explained; ///< The caller wants the details of an error.
+    asio::any_completion_handler<void(error_code, Results..., const details_ptr&)> handler;
 };
 
 /// The bridge from a completion token to a compiled function: erases the handler and calls
@@ -66,16 +75,18 @@ public:
     [[nodiscard]] executor_type get_executor() const noexcept { return executor_of(source_); }
 
     template <class Handler, class... Arguments>
-    void operator()(Handler&& handler, Arguments&&... arguments) const&
+    void operator()(Handler&& handler, diagnostics* details, Arguments&&... arguments) const&
     {
-        bound_handler<Signature> bound(std::forward<Handler>(handler), executor_of(source_));
+        bound_handler<Signature> bound(std::forward<Handler>(handler), executor_of(source_),
+                                       details);
         Start(std::move(bound), source_, std::forward<Arguments>(arguments)...);
     }
 
     template <class Handler, class... Arguments>
-    void operator()(Handler&& handler, Arguments&&... arguments) &&
+    void operator()(Handler&& handler, diagnostics* details, Arguments&&... arguments) &&
     {
-        bound_handler<Signature> bound(std::forward<Handler>(handler), executor_of(source_));
+        bound_handler<Signature> bound(std::forward<Handler>(handler), executor_of(source_),
+                                       details);
         Start(std::move(bound), std::move(source_), std::forward<Arguments>(arguments)...);
     }
 
@@ -83,13 +94,23 @@ private:
     Source source_;
 };
 
+/// As `initiate`, of an operation that can be explained.
+/// @param details Where to; null: nowhere.
 template <class Signature, auto Start, class Source, class Token, class... Arguments>
-auto initiate(Source source, Token&& token, Arguments&&... arguments)
+auto initiate_explained(Source source, Token&& token, diagnostics* details,
+                        Arguments&&... arguments)
 {
     if constexpr (check_token<Signature, Token>())
         return asio::async_initiate<Token, Signature>(
-            initiation<Signature, Start, Source>(std::move(source)), token,
+            initiation<Signature, Start, Source>(std::move(source)), token, details,
             std::forward<Arguments>(arguments)...);
+}
+
+template <class Signature, auto Start, class Source, class Token, class... Arguments>
+auto initiate(Source source, Token&& token, Arguments&&... arguments)
+{
+    return initiate_explained<Signature, Start>(std::move(source), std::forward<Token>(token),
+                                                nullptr, std::forward<Arguments>(arguments)...);
 }
 
 } // namespace leasehold::detail

@@ -3,10 +3,12 @@
 
 #include <leasehold/client.hpp>
 #include <leasehold/clock.hpp>
+#include <leasehold/config.hpp>
 #include <leasehold/testing/executor.hpp>
 #include <leasehold/testing/network.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -39,6 +41,19 @@ enum class step : std::uint8_t
     disconnected,
 };
 
+/// How a simulated client reaches its server.
+struct connecting
+{
+    /// Time limits and the like; where it says that the server is does not matter.
+    config limits = {};
+    /// Commands go over a connection that the application has, and keeps running by itself.
+    bool shared = false;
+    /// With `shared`: wake-ups come over a connection of the client's own; else there are none.
+    bool wakeups = true;
+    /// So many acquires may be under way at once, others wait for them; 0: the usual number.
+    std::size_t acquires = 0;
+};
+
 /// One process on a machine of its own: an execution context in virtual time, with a clock and a
 /// network connection. Made by `world::make_host`.
 ///
@@ -59,6 +74,8 @@ public:
     /// A client on this host that keeps its locks on `where`. Its `async_run` is the caller's
     /// business, as in production.
     [[nodiscard]] client make_client(server& where, std::shared_ptr<observer> watching = {});
+    [[nodiscard]] client make_client(server& where, const connecting& how,
+                                     std::shared_ptr<observer> watching = {});
 
     /// The clock that leases are measured by on this host.
     [[nodiscard]] clock::time_point now() const noexcept;
@@ -99,8 +116,8 @@ public:
     void network(const conditions& what) noexcept;
     [[nodiscard]] const conditions& network() const noexcept;
 
-    /// Cuts the host off for `how_long`. What was sent meanwhile is lost, or arrives when the cut
-    /// is over: both happen.
+    /// Cuts the host off for `how_long`. What was sent meanwhile arrives when the cut is over;
+    /// after a second or more it may as well be lost, with its connection: both happen.
     void cut_off(direction which, duration how_long);
 
     /// For `how_long` what its clients ask for fails with `errc::store_unavailable` before it is

@@ -8,7 +8,10 @@
 
 namespace leasehold::testing {
 
-/// What may happen to each message between a host and a server. Rates are per million messages.
+/// What may happen to each message between a host and a server. Rates are per million messages. A
+/// message is what one end of a connection writes at once: some commands, or the answers to them. A
+/// connection keeps their order: what is lost takes all with it that follows it on the same way,
+/// until the client gives the connection up.
 struct conditions
 {
     using duration = clock::duration;
@@ -18,18 +21,15 @@ struct conditions
     duration delay_floor = std::chrono::microseconds(200);
     duration delay_ceiling = std::chrono::milliseconds(2);
 
-    rate loss = 0;       ///< The request never arrives; the connection stays open.
-    rate reply_loss = 0; ///< The command runs, its answer never arrives; the connection stays open.
-    rate duplication =
-        0; ///< The request arrives twice, as when it is sent again because no answer came.
-    rate reordering = 0; ///< The message may be overtaken by others, and is late by up to a second.
+    rate loss = 0;         ///< The request never arrives; the connection stays open.
+    rate reply_loss = 0;   ///< The commands run, their answers never arrive; it stays open.
+    rate duplication = 0;  ///< The request runs twice, as when a proxy sends it again.
+    rate reordering = 0;   ///< Late by up to a second; other connections overtake it.
     rate reset_before = 0; ///< The connection is reset, and the request never arrives.
-    rate reset_after =
-        0; ///< The command runs, and the connection is reset before the answer arrives.
-    rate hint_loss = 0; ///< A published release does not arrive.
+    rate reset_after = 0; ///< Reset when some of the commands have run, or all, within the answers.
+    rate hint_loss = 0;   ///< A published release does not arrive.
     rate hint_doubling = 0;
-    rate slow = 0; ///< The message takes `slow_delay`, and what is sent after it on the same
-                   ///< connection too.
+    rate slow = 0; ///< The message takes `slow_delay`, and so does what follows it.
     duration slow_delay = std::chrono::seconds(3);
 
     friend bool operator==(const conditions&, const conditions&) = default;

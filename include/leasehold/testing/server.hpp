@@ -39,6 +39,20 @@ public:
         last_second_lost, ///< Written to disk once a second, and the power failed.
     };
 
+    /// What keeps it from serving.
+    enum class trouble : std::uint8_t
+    {
+        busy,         ///< A long script: `BUSY` to everything.
+        loading,      ///< It has just started: `LOADING` to everything that needs data.
+        master_down,  ///< A replica that has lost its master: `MASTERDOWN`.
+        cluster_down, ///< `CLUSTERDOWN` to everything that needs data.
+        read_only, ///< It is a replica now: `READONLY` to what writes over connections from before;
+                   ///< those who connect again come to its master.
+        out_of_memory, ///< `OOM` to what takes memory.
+        cannot_save,   ///< Its disk is full: `MISCONF` to what writes.
+        no_permission, ///< `NOPERM` to everything.
+    };
+
     /// A grant that the server made: the order of these calls is the order of possession.
     struct grant
     {
@@ -68,8 +82,9 @@ public:
     /// `FLUSHALL`: all locks and fences are gone, nobody is told.
     std::size_t flush_all();
 
-    /// `SCRIPT FLUSH`: commands are sent twice once more.
-    void flush_scripts();
+    /// `SCRIPT FLUSH`: commands are sent twice once more. Within `how_long` each script that runs
+    /// is forgotten again.
+    void flush_scripts(duration how_long = {});
 
     /// `DEL`: a lock is gone, nobody is told. False when there was none.
     bool erase(std::string_view name);
@@ -88,11 +103,19 @@ public:
     /// Each command takes this long; zero ends it.
     void slow(duration each);
 
-    /// Answers every command that it was not executed (`BUSY`, `OOM`, `READONLY`).
-    void refuse(duration how_long);
+    /// Answers what it cannot do in this state that it was not executed.
+    void refuse(duration how_long, trouble why = trouble::busy);
 
     /// Answers every command that its sender has no permission (`NOPERM`).
     void deny(duration how_long);
+
+    /// Takes the right to a command away: `NOPERM` to it from here on, also within scripts.
+    /// `permit` gives it back.
+    void forbid(std::string_view command);
+    void permit(std::string_view command);
+
+    /// Whether it says of itself that it belongs to a cluster.
+    void cluster_mode(bool on) noexcept;
 
     /// Renewals of this name fail; the others of their batch do not.
     void fail_renewals(std::string_view name, duration how_long);

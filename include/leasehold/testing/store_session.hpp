@@ -65,9 +65,9 @@ public:
             [&](auto done) { store_->async_acquire(request, std::move(done)); });
     }
 
-    answer<std::vector<renewal_result>> renew(std::span<const renewal> renewals)
+    answer<renew_reply> renew(std::span<const renewal> renewals)
     {
-        return call<std::vector<renewal_result>>(
+        return call<renew_reply>(
             [&](auto done) { store_->async_renew(renewals, std::move(done)); });
     }
 

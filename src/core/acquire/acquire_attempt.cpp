@@ -19,7 +19,7 @@ bool not_executed(error_code failed) noexcept
 
 } // namespace
 
-void acquire_attempt::send(std::uint32_t fences)
+void acquire_attempt::send(std::uint32_t fences, bool asks_holder)
 {
     const auto lease = spec->options.lease_time;
     sent_ = context_.turn_time();
@@ -31,9 +31,15 @@ void acquire_attempt::send(std::uint32_t fences)
     ++context_.counts.acquires_sent;
     window_.sent();
     context_.locks().async_acquire(
-        {spec->name, owner, entry, lease, fences, budget},
+        {.name = spec->name,
+         .owner = owner,
+         .entry = entry,
+         .lease = lease,
+         .fences = fences,
+         .budget = budget,
+         .asks_holder = asks_holder},
         [client = context_.shared_from_this(),
-         self = acquire_attempt_ptr(this)](error_code failed, acquire_reply reply) {
+         self = acquire_attempt_ptr(this)](error_code failed, const acquire_reply& reply) {
             client->turn([&] {
                 self->window_.done();
                 self->answered(failed, reply);

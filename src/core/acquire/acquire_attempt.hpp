@@ -45,7 +45,8 @@ public:
     {}
 
     /// The window has room for it.
-    void send(std::uint32_t fences);
+    /// @param asks_holder Somebody wants to know who holds the lock.
+    void send(std::uint32_t fences, bool asks_holder);
 
     /// What it was granted, or nothing when the lease time is over already; then it is being given
     /// back.

@@ -22,7 +22,9 @@ class acquire_window
 public:
     /// Enough to keep a fast server busy over a slow line, and answered within milliseconds over a
     /// fast one. The pipeline to a Redis server has as many under way.
-    static constexpr std::size_t limit = 1'000;
+    static constexpr std::size_t usual_limit = 1'000;
+
+    explicit acquire_window(std::size_t limit = usual_limit) noexcept : limit_(limit) {}
 
     /// Something that is to send an acquire. Leaves when it is destroyed.
     class entry : public hook
@@ -51,7 +53,7 @@ public:
     void enter(entry& who)
     {
         BOOST_ASSERT(!who.waits_for_window());
-        if (under_way_ < limit && waiting_.empty())
+        if (under_way_ < limit_ && waiting_.empty())
             who.on_room();
         else
             waiting_.push_back(who);
@@ -65,7 +67,7 @@ public:
     {
         BOOST_ASSERT(under_way_ > 0);
         --under_way_;
-        while (under_way_ < limit && !waiting_.empty()) {
+        while (under_way_ < limit_ && !waiting_.empty()) {
             entry& first = waiting_.front();
             waiting_.pop_front();
             first.on_room();
@@ -73,6 +75,7 @@ public:
     }
 
 private:
+    const std::size_t limit_;
     std::size_t under_way_ = 0;
     boost::intrusive::list<entry, boost::intrusive::base_hook<hook>,
                            boost::intrusive::constant_time_size<false>>

@@ -1,6 +1,7 @@
 #include "core/acquire/reentry_op.hpp"
 
 #include "core/acquire/give_lease.hpp"
+#include "core/failure_details.hpp"
 
 #include <boost/assert.hpp>
 
@@ -66,16 +67,19 @@ void reentry_op::on_room()
     // this one along.
     under_way_ = new acquire_attempt(r, client_->releases, client_->window, *this, spec_, who_.id(),
                                      r.make_owner());
-    under_way_->send(1);
+    ++sent_;
+    under_way_->send(1, false);
 }
 
 void reentry_op::on_answer(acquire_attempt& attempt, error_code failed, const acquire_reply& reply)
 {
     const acquire_attempt_ptr stays = std::exchange(under_way_, nullptr);
-    if (failed == condition::bad_request)
+    if (failed == condition::bad_request) {
+        last_details_ = reply.details;
         return fail(failed);
+    }
     if (failed)
-        return pause(failed);
+        return pause(failed, reply.details);
     if (reply.result == acquire_reply::outcome::late)
         return pause(errc::store_refused);
     if (reply.result != acquire_reply::outcome::granted ||
@@ -94,9 +98,10 @@ void reentry_op::on_answer(acquire_attempt& attempt, error_code failed, const ac
     give_lease(client.context, done, *taken, who_.fence(), since_, false);
 }
 
-void reentry_op::pause(error_code why)
+void reentry_op::pause(error_code why, const details_ptr& details)
 {
     last_error_ = why;
+    last_details_ = details;
     if (once_)
         return fail(why);
     turn_context& r = client_->context;
@@ -124,6 +129,7 @@ void reentry_op::connected()
     if (pausing_)
         return; // a connection that comes and goes is not to bring a request each time
     last_error_ = {};
+    last_details_.reset();
     if (!under_way_ && !waits_for_window())
         send();
 }
@@ -131,6 +137,7 @@ void reentry_op::connected()
 void reentry_op::disconnected(error_code why)
 {
     last_error_ = why;
+    last_details_.reset();
     withdraw();
     if (why == condition::bad_request || (once_ && !under_way_))
         fail(why);
@@ -144,9 +151,23 @@ void reentry_op::fail(error_code why)
     if (under_way_)
         std::exchange(under_way_, nullptr)->abandon();
     const boost::intrusive_ptr<reentry_op> last(this, false); // the list's
+    const details_ptr details = done.explained() || r.observed() ? explain(why) : nullptr;
     leave();
-    done(why, lease());
-    r.tell([&](observer& o) { o.not_acquired(spec_->name, why, r.turn_time() - since_); });
+    done(why, lease(), details);
+    r.tell(
+        [&](observer& o) { o.not_acquired(name(), why, r.turn_time() - since_, shown(details)); });
+}
+
+details_ptr reentry_op::explain(error_code told) const noexcept
+{
+    turn_context& r = client_->context;
+    const details_ptr said = r.online(name()) ? last_details_ : r.trouble_details(name());
+    return make_details(r, {.name = name(),
+                            .told = told,
+                            .cause = last_error_,
+                            .said = said.get(),
+                            .waited = r.turn_time() - since_,
+                            .attempts = sent_});
 }
 
 void reentry_op::leave()

@@ -14,6 +14,7 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace leasehold::detail {
@@ -64,8 +65,9 @@ private:
     void on_room() override;
 
     void send();
-    void pause(error_code why);
+    void pause(error_code why, const details_ptr& details = {});
     void leave();
+    [[nodiscard]] details_ptr explain(error_code told) const noexcept;
     void schedule(clock::time_point next);
 
     const spec_ptr spec_;
@@ -77,8 +79,10 @@ private:
     fsm::backoff backoff_;
     acquire_attempt_ptr under_way_;
     error_code last_error_;
-    bool failing_ = false; ///< The store did not serve the last time.
-    bool pausing_ = false; ///< And not the time before; nothing shortens the pause.
+    details_ptr last_details_; ///< What the store said of that.
+    std::uint32_t sent_ = 0;   ///< Requests.
+    bool failing_ = false;     ///< The store did not serve the last time.
+    bool pausing_ = false;     ///< And not the time before; nothing shortens the pause.
 };
 
 } // namespace leasehold::detail

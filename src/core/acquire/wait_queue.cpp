@@ -1,6 +1,7 @@
 #include "core/acquire/wait_queue.hpp"
 
 #include "core/acquire/give_lease.hpp"
+#include "core/failure_details.hpp"
 #include "mutant.hpp"
 
 #include <boost/assert.hpp>
@@ -43,21 +44,24 @@ void wait_queue::enqueue(lock_op& op)
 {
     turn_context& r = context_;
     using state = fsm::contention::state;
+    op.sent_before = under_way_ ? sent_ - 1 : sent_;
+    const bool for_ever = op.limit == clock::duration::max();
+    if (!for_ever || explains(op))
+        op.begin(r.turn_time());
     if (const error_code why = r.refusal(name(), op.once()))
-        return op.done(why, lease());
+        return op.done(why, lease(), explain(op, why));
     if (op.once()) {
         const bool waited_for = !queue_.empty() && !queue_.front().once();
-        if (contention_.current() == state::holding || waited_for)
-            return op.done(last_error_ ? last_error_ : error_code(errc::held), lease());
+        if (contention_.current() == state::holding || waited_for) {
+            const error_code why = last_error_ ? last_error_ : error_code(errc::held);
+            return op.done(why, lease(), explain(op, why));
+        }
     }
     BOOST_ASSERT(op.place == nullptr);
     op.place = this;
     const auto patience =
         op.once() ? turn_context::request_limit
                   : op.limit; // one try waits for the store no longer than for any request
-    const bool for_ever = patience == clock::duration::max();
-    if (!for_ever || r.observed())
-        op.begin(r.turn_time());
     queue_.push_back(op);
     intrusive_ptr_add_ref(&op);
     ++r.counts.waiting;
@@ -65,7 +69,7 @@ void wait_queue::enqueue(lock_op& op)
         r.timers.schedule(op, op.since + patience);
     if (contention_.current() == state::idle) {
         if (r.online(name()))
-            last_error_ = {};
+            heard({}, nullptr);
         const lock_options& o = op.spec->options;
         contention_.use(fsm::backoff(o.backoff_floor, o.backoff_ceiling));
         lingering_ = false;
@@ -86,11 +90,39 @@ void wait_queue::remove(lock_op& op)
 void wait_queue::fail(lock_op& op, error_code why)
 {
     const boost::intrusive_ptr<lock_op> last(&op, false); // the queue's
+    const details_ptr details = explain(op, why);
     remove(op);
-    op.done(why, lease());
-    context_.tell(
-        [&](observer& o) { o.not_acquired(name(), why, context_.turn_time() - op.since); });
+    op.done(why, lease(), details);
+    context_.tell([&](observer& o) {
+        o.not_acquired(name(), why, context_.turn_time() - op.since, shown(details));
+    });
     queue_left();
+}
+
+bool wait_queue::explains(const lock_op& op) const noexcept
+{
+    return op.explained() || context_.observed();
+}
+
+details_ptr wait_queue::explain(const lock_op& op, error_code told) const noexcept
+{
+    if (!explains(op))
+        return nullptr;
+    const bool unreachable = !context_.online(name());
+    const details_ptr said = unreachable ? context_.trouble_details(name()) : last_details_;
+    return make_details(context_, {.name = name(),
+                                   .told = told,
+                                   .cause = last_error_,
+                                   .said = said.get(),
+                                   .holder = held_ ? std::string_view(held_->owner) : "",
+                                   .waited = context_.turn_time() - op.since,
+                                   .attempts = sent_ - op.sent_before});
+}
+
+void wait_queue::heard(error_code failed, details_ptr details) noexcept
+{
+    last_error_ = failed;
+    last_details_ = std::move(details);
 }
 
 void wait_queue::fail_all(error_code why)
@@ -170,6 +202,7 @@ bool wait_queue::hand_over(ownership& held)
 
 void wait_queue::on_leaving() noexcept
 {
+    held_.reset();
     contention_.leaving();
 }
 
@@ -199,13 +232,13 @@ void wait_queue::hint()
 void wait_queue::connected()
 {
     if (contention_.current() != fsm::contention::state::pausing)
-        last_error_ = {};
+        heard({}, nullptr);
     perform(contention_.connected());
 }
 
 void wait_queue::disconnected(error_code why)
 {
-    last_error_ = why;
+    heard(why, nullptr);
     if (waits_for_window()) {
         withdraw();
         contention_.unsent(true);
@@ -297,18 +330,21 @@ void wait_queue::on_room()
                             o.handoff_time.count() > 0;
     under_way_ = new acquire_attempt(r, client_.releases, client_.window, *this, spec,
                                      r.make_owner(), {});
-    under_way_->send(hands_over ? std::min(o.handoff_count, most_fences - 1) + 1 : 1);
+    ++sent_;
+    under_way_->send(hands_over ? std::min(o.handoff_count, most_fences - 1) + 1 : 1,
+                     queue_.explained() || r.observed());
 }
 
 void wait_queue::on_answer(acquire_attempt& attempt, error_code failed, const acquire_reply& reply)
 {
     const acquire_attempt_ptr stays = std::exchange(under_way_, nullptr);
     if (failed == condition::bad_request) {
+        heard({}, reply.details);
         fail_all(failed);
         perform(contention_.failed(false, context_.random));
     }
     else if (failed) {
-        refused(failed);
+        refused(failed, reply.details);
     }
     else {
         switch (reply.result) {
@@ -317,7 +353,7 @@ void wait_queue::on_answer(acquire_attempt& attempt, error_code failed, const ac
         case acquire_reply::outcome::late:
             perform(contention_.late(!queue_.empty(), context_.random));
             break;
-        case acquire_reply::outcome::gone: refused(errc::store_refused); break;
+        case acquire_reply::outcome::gone: refused(errc::store_refused, nullptr); break;
         }
     }
     check();
@@ -325,21 +361,22 @@ void wait_queue::on_answer(acquire_attempt& attempt, error_code failed, const ac
 
 void wait_queue::granted(acquire_attempt& attempt, const acquire_reply& reply)
 {
-    last_error_ = {};
+    heard({}, nullptr);
     taken_ = true;
     unanswered_ = false;
     const ownership_ptr taken = attempt.take(reply);
     if (!taken)
-        return refused(errc::store_unavailable);
+        return refused(errc::store_unavailable, nullptr);
     contention_.granted();
     if (queue_.empty() || !attempt.spec->serves(*queue_.front().spec)) {
         contention_.leaving();
         if (has(mutant::cancelled_grant_kept))
             return on_left();
-        return client_.releases.leave(*taken, {nullptr, {}, this});
+        return client_.releases.leave(*taken, {.place = this});
     }
     taken->handoff = handoff_limits(queue_.front().spec->options);
     taken->belong_to(*this);
+    held_ = taken;
     client_.keeper.start(*taken);
     lock_op& next = queue_.front();
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
@@ -352,7 +389,7 @@ void wait_queue::held_by_other(const acquire_reply& reply)
 {
     turn_context& r = context_;
     const auto now = r.turn_time();
-    last_error_ = {};
+    heard({}, reply.details);
     taken_ = true;
     unanswered_ = false;
     r.tell([&](observer& o) { o.waiting(name(), reply.remaining); });
@@ -370,13 +407,13 @@ void wait_queue::held_by_other(const acquire_reply& reply)
     perform(contention_.held(reply.remaining, !queue_.empty(), r.random));
 }
 
-void wait_queue::refused(error_code why)
+void wait_queue::refused(error_code why, const details_ptr& details)
 {
     // A single request without an answer is no reason why a wait ends without the lock, when the
     // answer before said that another has it.
     const bool first = why == errc::outcome_unknown && !std::exchange(unanswered_, true);
     if (!first || !taken_ || !context_.online(name()))
-        last_error_ = why;
+        heard(why, details);
     fail_once(why);
     perform(contention_.failed(!queue_.empty(), context_.random));
 }

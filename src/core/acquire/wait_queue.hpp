@@ -14,6 +14,7 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +42,8 @@ public:
     const spec_ptr spec;
     const clock::duration limit; ///< Zero: one try. The longest duration: for ever.
     clock::time_point since;
-    wait_queue* place = nullptr; ///< While it waits.
+    wait_queue* place = nullptr;   ///< While it waits.
+    std::uint32_t sent_before = 0; ///< Requests that were answered for the name before it came.
 
     /// Sets the time of the call, where it was not taken then.
     void begin(clock::time_point now) noexcept
@@ -51,6 +53,7 @@ public:
     }
 
     [[nodiscard]] bool once() const noexcept { return limit <= clock::duration::zero(); }
+    [[nodiscard]] bool explained() const noexcept { return done.explained(); }
 
 private:
     void expired() override;
@@ -132,8 +135,11 @@ private:
     void send();
     void granted(acquire_attempt& attempt, const acquire_reply& reply);
     void held_by_other(const acquire_reply& reply);
-    void refused(error_code why);
+    void refused(error_code why, const details_ptr& details);
+    void heard(error_code failed, details_ptr details) noexcept;
     void fail_once(error_code why);
+    [[nodiscard]] bool explains(const lock_op& op) const noexcept;
+    [[nodiscard]] details_ptr explain(const lock_op& op, error_code told) const noexcept;
     void remove(lock_op& op);
     void queue_left();
     void left(bool others);
@@ -147,6 +153,9 @@ private:
     waiters<lock_op> queue_;
     acquire_attempt_ptr under_way_;
     error_code last_error_;
+    details_ptr last_details_; ///< What came with the last answer, or with the end of a connection.
+    ownership_ptr held_;       ///< While this client holds the lock.
+    std::uint32_t sent_ = 0;   ///< Requests.
     std::chrono::milliseconds last_remaining_{-1};
     clock::time_point last_look_{};
     bool noted_ = false;

@@ -9,7 +9,8 @@
 namespace leasehold::detail {
 
 /// Operations that wait for one name, in order. Those of one try are counted: they end with the
-/// next answer of the store, and most often there are none among many who wait.
+/// next answer of the store, and most often there are none among many who wait. So are those whose
+/// caller wants the details of an error: the store is asked for more when there are any.
 template <class Op>
 class waiters
 {
@@ -26,16 +27,19 @@ public:
     void push_back(Op& op) noexcept
     {
         list_.push_back(op);
-        if (op.once())
-            ++tries_;
+        tries_ += op.once() ? 1 : 0;
+        explained_ += op.explained() ? 1 : 0;
     }
 
     void erase(Op& op) noexcept
     {
         list_.erase(list_.iterator_to(op));
-        if (op.once())
-            --tries_;
+        tries_ -= op.once() ? 1 : 0;
+        explained_ -= op.explained() ? 1 : 0;
     }
+
+    /// Somebody wants the details of an error.
+    [[nodiscard]] bool explained() const noexcept { return explained_ > 0; }
 
     /// Calls `f`, which has to erase what it is given, for each operation of one try. Looks at
     /// nobody when there is none.
@@ -53,6 +57,7 @@ public:
 private:
     list list_;
     std::size_t tries_ = 0;
+    std::size_t explained_ = 0;
 };
 
 } // namespace leasehold::detail

@@ -24,10 +24,14 @@ public:
     using handler_type = bound_handler<void(Results...)>;
 
     explicit completion(handler_type bound)
-        : handler_(std::move(bound.handler)),
+        : explained_(bound.explained),
+          handler_(std::move(bound.handler)),
           executor_(std::move(bound.executor)),
           slot_(asio::get_associated_cancellation_slot(handler_))
     {}
+
+    /// The caller wants the details of an error. They are made for nobody else.
+    [[nodiscard]] bool explained() const noexcept { return explained_; }
 
     [[nodiscard]] bool pending() const noexcept { return static_cast<bool>(handler_); }
 
@@ -38,10 +42,11 @@ public:
     /// handler's executor; never to the strand.
     [[nodiscard]] asio::cancellation_slot& slot() noexcept { return slot_; }
 
-    void operator()(Results... results)
+    void operator()(Results... results, details_ptr details = {})
     {
         const auto executor = std::exchange(executor_, completion_executor());
-        executor.post(invocation{std::move(handler_), slot_, {std::move(results)...}});
+        executor.post(
+            invocation{std::move(handler_), slot_, {std::move(results)...}, std::move(details)});
     }
 
     /// Destroys the handler without calling it: its context has ended.
@@ -68,7 +73,8 @@ public:
     }
 
     /// Completes an operation that never began.
-    static void immediate(handler_type bound, const asio::any_io_executor& io, Results... results)
+    static void immediate(handler_type bound, const asio::any_io_executor& io, Results... results,
+                          details_ptr details = {})
     {
         if (!io)
             return; // the context has ended
@@ -80,18 +86,23 @@ public:
             asio::get_associated_executor(bound.handler, way_out),
             asio::execution::outstanding_work.tracked);
         way_out.execute(
-            [executor = std::move(executor),
-             call = invocation{std::move(bound.handler), {}, {std::move(results)...}}]() mutable {
+            [executor = std::move(executor), call = invocation{std::move(bound.handler),
+                                                               {},
+                                                               {std::move(results)...},
+                                                               std::move(details)}]() mutable {
                 executor.execute(std::move(call));
             });
     }
 
 private:
+    using erased_handler = decltype(handler_type::handler);
+
     struct invocation
     {
-        asio::any_completion_handler<void(Results...)> handler;
+        erased_handler handler;
         asio::cancellation_slot slot;
         std::tuple<Results...> results;
+        details_ptr details;
 
         void operator()()
         {
@@ -99,12 +110,14 @@ private:
             // emission finds nothing.
             if (slot.is_connected())
                 slot.clear();
-            std::apply([this](Results&... each) { std::move(handler)(std::move(each)...); },
-                       results);
+            std::apply(
+                [this](Results&... each) { std::move(handler)(std::move(each)..., details); },
+                results);
         }
     };
 
-    asio::any_completion_handler<void(Results...)> handler_;
+    const bool explained_;
+    erased_handler handler_;
     completion_executor executor_;
     asio::cancellation_slot slot_;
 };

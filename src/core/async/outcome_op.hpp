@@ -18,10 +18,10 @@ class outcome_op : public boost::intrusive_ref_counter<outcome_op>
 public:
     explicit outcome_op(completion<error_code>::handler_type handler) : done(std::move(handler)) {}
 
-    void complete(error_code outcome)
+    void complete(error_code outcome, details_ptr details = {})
     {
         if (done.pending())
-            done(outcome);
+            done(outcome, std::move(details));
     }
 
     /// What is waited for goes on.

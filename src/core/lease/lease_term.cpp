@@ -3,6 +3,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
 
+#include <algorithm>
 #include <exception>
 
 namespace leasehold::detail {
@@ -34,7 +35,7 @@ error_code lease_term::outcome() const noexcept
     return released() ? error_code(asio::error::operation_aborted) : loss();
 }
 
-void lease_term::end(std::int16_t how)
+void lease_term::end(std::int16_t how, const details_ptr& details)
 {
     BOOST_ASSERT(active() && how != running);
     const lease_term_ptr stays(this);
@@ -45,7 +46,7 @@ void lease_term::end(std::int16_t how)
         const wait_op_ptr op(&waits_.front(), false);
         waits_.pop_front();
         try {
-            op->done(outcome());
+            op->done(outcome(), details);
         }
         catch (...) {
             failed = std::current_exception(); // the others first: nobody else tells them
@@ -55,11 +56,17 @@ void lease_term::end(std::int16_t how)
         std::rethrow_exception(failed);
 }
 
-void lease_term::wait(const wait_op_ptr& op)
+bool lease_term::explained() const noexcept
+{
+    return std::any_of(waits_.begin(), waits_.end(),
+                       [](const wait_op& each) { return each.done.explained(); });
+}
+
+void lease_term::wait(const wait_op_ptr& op, details_ptr details)
 {
     BOOST_ASSERT(!op->is_linked());
     if (!active())
-        return op->done(outcome());
+        return op->done(outcome(), std::move(details));
     waits_.push_back(*op);
     intrusive_ptr_add_ref(op.get());
 }

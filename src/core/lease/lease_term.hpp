@@ -56,10 +56,16 @@ public:
     [[nodiscard]] error_code loss() const noexcept;
 
     /// Ends it: it was released, or lost. Whoever waits is told.
-    void end_released() { end(by_its_holder); }
-    void end_lost(errc reason) { end(static_cast<std::int16_t>(reason)); }
+    void end_released() { end(by_its_holder, {}); }
+    void end_lost(errc reason, const details_ptr& details = {})
+    {
+        end(static_cast<std::int16_t>(reason), details);
+    }
 
-    void wait(const wait_op_ptr& op);
+    /// @param details Of the loss, if it has ended already.
+    void wait(const wait_op_ptr& op, details_ptr details);
+    /// Somebody waits who wants the details of a loss.
+    [[nodiscard]] bool explained() const noexcept;
     void stop_waiting(wait_op& op);
 
     /// Completes waits whose cancellation could only be marked.
@@ -79,7 +85,7 @@ private:
         return ended_.load(std::memory_order_acquire);
     }
 
-    void end(std::int16_t how);
+    void end(std::int16_t how, const details_ptr& details);
     void take_back() noexcept;
 
     /// What a wait is told.

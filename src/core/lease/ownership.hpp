@@ -6,6 +6,7 @@
 #include "core/turn/timer_queue.hpp"
 #include "fsm/keep_alive.hpp"
 
+#include <leasehold/diagnostics.hpp>
 #include <leasehold/store.hpp>
 
 #include <boost/assert.hpp>
@@ -17,6 +18,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +49,15 @@ struct handoff_limits
 
     std::uint32_t count = 0;
     std::uint32_t milliseconds = 0; // at most a minute: an ownership is kept for each lease
+};
+
+/// Renewals that failed, one after the other, since the last that was confirmed.
+struct renewal_failures
+{
+    error_code last;     ///< Of the latest.
+    details_ptr details; ///< What the store said of it; may be null.
+    clock::time_point since;
+    std::uint32_t count = 0;
 };
 
 /// What the store holds for this client: one owner of one name, or one further entry of an owner.
@@ -97,7 +108,7 @@ public:
           life(sent, spec->options.lease_time, spec->interval(), spec->longest(sent)),
           since(sent),
           owner_taken_(!entered.empty()),
-          entry_(entered.empty() ? nullptr : std::make_unique<const std::string>(entered))
+          rarities_(entered.empty() ? nullptr : std::make_unique<rarities>(rarities{entered, {}}))
     {
         publish();
     }
@@ -131,7 +142,20 @@ public:
     /// The name of this entry; empty: it took the lock.
     [[nodiscard]] std::string_view entry() const noexcept
     {
-        return entry_ ? std::string_view(*entry_) : std::string_view();
+        return rarities_ ? std::string_view(rarities_->entry) : std::string_view();
+    }
+
+    /// A renewal has failed. Without memory that is not remembered.
+    void renewal_failed(error_code why, details_ptr details, clock::time_point now) noexcept;
+    void renewal_confirmed() noexcept
+    {
+        if (rarities_)
+            rarities_->failures = {};
+    }
+    /// Null when the last renewal was confirmed.
+    [[nodiscard]] const renewal_failures* failures() const noexcept
+    {
+        return rarities_ && rarities_->failures.count > 0 ? &rarities_->failures : nullptr;
     }
 
     /// Somebody else may hold the lock under this owner.
@@ -176,6 +200,13 @@ public:
     const clock::time_point since;
 
 private:
+    /// What few have: there is an ownership for each lease.
+    struct rarities
+    {
+        std::string entry;
+        renewal_failures failures;
+    };
+
     void expired() override { keeper_->on_due(*this); }
 
     std::atomic<bool> owner_taken_; ///< It was told to somebody, or by somebody.
@@ -183,10 +214,25 @@ private:
     keeper* keeper_ = nullptr;
     home* place_ = nullptr;
     lease_term* current_ = nullptr; ///< Its lease keeps it, and ends here before it goes.
-
-    const std::unique_ptr<const std::string>
-        entry_; // few have one, and there is a hold for each lease
+    std::unique_ptr<rarities> rarities_;
 };
+
+inline void ownership::renewal_failed(error_code why, details_ptr details,
+                                      clock::time_point now) noexcept
+{
+    try {
+        if (!rarities_)
+            rarities_ = std::make_unique<rarities>();
+    }
+    catch (const std::bad_alloc&) {
+        return;
+    }
+    renewal_failures& all = rarities_->failures;
+    if (all.count++ == 0)
+        all.since = now;
+    all.last = why;
+    all.details = std::move(details);
+}
 
 using ownership_ptr = boost::intrusive_ptr<ownership>;
 

@@ -34,8 +34,8 @@ public:
         schedule();
         r.locks().async_renew(
             renewals, [client = r.shared_from_this(), self = boost::intrusive_ptr<batch>(this)](
-                          error_code failed, std::vector<renewal_result> results) {
-                client->turn([&] { self->answered(failed, results); });
+                          error_code failed, const renew_reply& reply) {
+                client->turn([&] { self->answered(failed, reply); });
             });
     }
 
@@ -64,8 +64,9 @@ private:
             keeper_.context_.timers.schedule(*this, first);
     }
 
-    void answered(error_code failed, const std::vector<renewal_result>& results)
+    void answered(error_code failed, const renew_reply& reply)
     {
+        const auto& results = reply.results;
         timer_queue::cancel(*this);
         const auto now = keeper_.context_.turn_time();
         for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -79,7 +80,8 @@ private:
             else if (result == renewal_result::gone || has(mutant::unknown_is_lost))
                 keeper_.end(each, errc::lost);
             else if (!members_[i].given_up())
-                keeper_.failed(each, failed ? failed : error_code(errc::store_refused), now);
+                keeper_.failed(each, failed ? failed : error_code(errc::store_refused),
+                               reply.details, now);
         }
     }
 
@@ -92,7 +94,7 @@ private:
                 continue;
             each.limit = clock::time_point::max();
             if (!each.held->life.ended())
-                keeper_.failed(*each.held, errc::outcome_unknown, now);
+                keeper_.failed(*each.held, errc::outcome_unknown, nullptr, now);
         }
         schedule();
     }
@@ -139,7 +141,7 @@ void watchdog::on_due(ownership& held)
             schedule(held);
         }
         else {
-            failed(held, errc::store_unavailable, now);
+            failed(held, errc::store_unavailable, context_.trouble_details(held.spec->name), now);
         }
     }
 }
@@ -201,6 +203,7 @@ void watchdog::confirmed(ownership& held, clock::time_point sent, clock::time_po
     // It may come when the deadline has passed: then the lease is over all the same.
     if (held.life.confirmed(sent, now) == fsm::keep_alive::action::end)
         return end(held, held.life.reason());
+    held.renewal_confirmed();
     held.publish();
     schedule(held);
     ++context_.counts.renewed;
@@ -209,8 +212,9 @@ void watchdog::confirmed(ownership& held, clock::time_point sent, clock::time_po
     });
 }
 
-void watchdog::failed(ownership& held, error_code why, clock::time_point now)
+void watchdog::failed(ownership& held, error_code why, details_ptr details, clock::time_point now)
 {
+    held.renewal_failed(why, std::move(details), now);
     held.life.failed(now);
     schedule(held);
     ++context_.counts.renewals_failed;

@@ -61,7 +61,7 @@ private:
     void end(ownership& held, errc reason);
     void schedule(ownership& held) { context_.timers.schedule(held, held.life.next()); }
     void confirmed(ownership& held, clock::time_point sent, clock::time_point now);
-    void failed(ownership& held, error_code why, clock::time_point now);
+    void failed(ownership& held, error_code why, details_ptr details, clock::time_point now);
 
     turn_context& context_;
     listener& listener_;

@@ -1,5 +1,7 @@
 #include "core/release/lease_ender.hpp"
 
+#include "core/failure_details.hpp"
+#include "core/lease/loss_details.hpp"
 #include "mutant.hpp"
 
 #include <boost/assert.hpp>
@@ -34,19 +36,22 @@ void lease_ender::release(ownership& held, lease_term& lease, const outcome_op_p
         watchdog_.stop(held);
     if (place != nullptr)
         place->on_leaving();
-    releases_.leave(held, {waiting, {}, place});
+    releases_.leave(held, {.waiting = waiting, .place = place});
 }
 
 void lease_ender::release_lost(ownership& held, const outcome_op_ptr& waiting, error_code reason)
 {
+    details_ptr details = waiting && waiting->done.explained()
+                              ? loss_details(context_, held, reason)
+                              : nullptr;
     // The margin for the drift of clocks is left to the key: the store is asked, so that it goes
     // and the caller learns whether another has it. What may be there for longer is on its way
     // back.
     if (reason == errc::expired && waiting && !may_outlast(held) &&
         context_.online(held.spec->name))
-        return releases_.leave(held, {waiting, reason, nullptr});
+        return releases_.leave(held, {.waiting = waiting, .reason = reason, .details = details});
     if (waiting)
-        waiting->complete(reason);
+        waiting->complete(reason, std::move(details));
 }
 
 void lease_ender::shut_down()
@@ -70,20 +75,23 @@ void lease_ender::on_lost(ownership& held, errc reason)
     if (const lease_term_ptr ending = held.serve_nobody()) {
         // First of all: whatever fails after this, the lease has ended.
         --context_.counts.held;
-        ending->end_lost(reason);
+        const bool explained = context_.observed() || ending->explained();
+        const details_ptr details = explained ? loss_details(context_, held, reason) : nullptr;
+        ending->end_lost(reason, details);
         ++context_.counts.lost;
-        context_.tell([&](observer& o) { o.lost(held.spec->name, ending->fence, reason); });
+        context_.tell(
+            [&](observer& o) { o.lost(held.spec->name, ending->fence, reason, shown(details)); });
     }
     remember_lost(held);
     if (place != nullptr)
         place->on_leaving();
     // At the limit the key has most of its time to live; it keeps nobody out for that long.
     if (reason == errc::hold_limit)
-        return releases_.leave(held, {nullptr, reason, place});
+        return releases_.leave(held, {.reason = reason, .place = place});
     // Left alone it would keep the lock: for as long as others hold it under the same owner and
     // after them, or for the lease time that the renewal gave it.
     if (reason == errc::expired && may_outlast(held) && !has(mutant::expired_entry_kept))
-        releases_.leave(held, {nullptr, reason, nullptr});
+        releases_.leave(held, {.reason = reason});
     if (place != nullptr)
         place->on_left();
 }

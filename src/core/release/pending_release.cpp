@@ -1,5 +1,7 @@
 #include "core/release/pending_release.hpp"
 
+#include "core/failure_details.hpp"
+
 #include <boost/assert.hpp>
 
 #include <algorithm>
@@ -18,6 +20,7 @@ void pending_release::start(list& all, clock::time_point& answered)
 {
     BOOST_ASSERT(context_.in_turn() && !listed::is_linked());
     last_answer_ = &answered;
+    since_ = context_.turn_time();
     all.push_back(*this);
     intrusive_ptr_add_ref(this);
     if (orphan_)
@@ -69,6 +72,8 @@ void pending_release::answered(unsigned request, error_code failed, const releas
     tell_place();
     if (!failed)
         *last_answer_ = r.turn_time();
+    last_error_ = failed;
+    said_ = reply.details;
     act(failed
             ? steps_.failed(failed, fsm::pick(r.random, pause_floor, pause_ceiling), r.turn_time())
             : steps_.replied(reply.result, r.turn_time()));
@@ -80,6 +85,8 @@ void pending_release::expired()
     const auto now = r.turn_time();
     if (now >= give_up_at_) {
         give_up_at_ = clock::time_point::max();
+        last_error_ = errc::outcome_unknown;
+        said_.reset();
         tell_place();
         return act(steps_.failed(errc::outcome_unknown, pause_floor, now));
     }
@@ -121,8 +128,27 @@ void pending_release::tell()
 
 void pending_release::complete(error_code why)
 {
-    if (interest_.waiting)
-        std::exchange(interest_.waiting, nullptr)->complete(why ? why : interest_.reason);
+    if (!interest_.waiting)
+        return;
+    const auto waiting = std::exchange(interest_.waiting, nullptr);
+    const error_code told = why ? why : interest_.reason;
+    if (!told || !waiting->done.explained())
+        return waiting->complete(told);
+    const bool of_reason = interest_.details && told == interest_.reason;
+    waiting->complete(told, of_reason ? interest_.details : explain(told));
+}
+
+details_ptr pending_release::explain(error_code told) const noexcept
+{
+    const bool unreachable = !context_.online(name());
+    const details_ptr said = unreachable ? context_.trouble_details(name()) : said_;
+    return make_details(context_,
+                        {.name = name(),
+                         .told = told,
+                         .cause = unreachable ? error_code(errc::store_unavailable) : last_error_,
+                         .said = said.get(),
+                         .waited = context_.turn_time() - since_,
+                         .attempts = request_});
 }
 
 void pending_release::give_up(error_code why)

@@ -43,6 +43,7 @@ public:
     {
         outcome_op_ptr waiting{};         ///< Is told how it went; may be null.
         error_code reason{};              ///< What that is told when the release succeeds.
+        details_ptr details{};            ///< Of that reason.
         ownership::home* place = nullptr; ///< Is told once, of the first answer; may be null.
     };
 
@@ -82,6 +83,7 @@ private:
     void tell_place();
     void tell();
     void complete(error_code why);
+    [[nodiscard]] details_ptr explain(error_code told) const noexcept;
 
     turn_context& context_;
     const subject subject_;
@@ -90,6 +92,9 @@ private:
     clock::time_point give_up_at_ = clock::time_point::max(); ///< The request under way.
     clock::time_point* last_answer_ = nullptr;
     unsigned request_ = 0;
+    clock::time_point since_{};
+    error_code last_error_; ///< Of the last request, if it failed.
+    details_ptr said_;      ///< What the store said of that.
     const bool orphan_;
 };
 

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_CORE_TURN_REACHABILITY_HPP
 #define LEASEHOLD_SRC_CORE_TURN_REACHABILITY_HPP
 
+#include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
 #include <leasehold/store.hpp>
 
@@ -16,18 +17,45 @@ namespace leasehold::detail {
 class reachability
 {
 public:
-    void connected(store_partition partition) { at(partition) = {.id = partition, .online = true}; }
+    void connected(store_partition partition)
+    {
+        at(partition) = {.id = partition, .online = true};
+        look();
+    }
+
+    /// What the store says of a reason that `disconnected` is called with next.
+    void heard(store_partition partition, error_code why, details_ptr said)
+    {
+        state& known = at(partition);
+        known.id = partition;
+        known.said_of = why;
+        known.said = std::move(said);
+    }
 
     /// True when it could be reached until now.
     bool disconnected(store_partition partition, error_code why)
     {
-        return std::exchange(at(partition), {.id = partition, .trouble = why}).online;
+        state& known = at(partition);
+        known.id = partition;
+        known.trouble = why;
+        if (known.said_of != why)
+            known.said.reset();
+        const bool until_now = std::exchange(known.online, false);
+        look();
+        return until_now;
     }
 
     /// None can be reached any more.
-    void clear() noexcept { known_.clear(); }
+    void clear() noexcept
+    {
+        known_.clear();
+        troubled_ = false;
+    }
 
     [[nodiscard]] bool any() const noexcept { return !known_.empty(); }
+
+    /// Whether there is one that cannot be reached.
+    [[nodiscard]] bool troubled() const noexcept { return troubled_; }
 
     [[nodiscard]] bool online(store_partition partition) const noexcept
     {
@@ -42,12 +70,21 @@ public:
         return found != known_.end() ? found->trouble : error_code();
     }
 
+    /// What the store said of that; null: nothing.
+    [[nodiscard]] details_ptr said(store_partition partition) const noexcept
+    {
+        const auto found = find(partition);
+        return found != known_.end() ? found->said : nullptr;
+    }
+
 private:
     struct state
     {
         store_partition id = 0;
         bool online = false;
         error_code trouble{};
+        error_code said_of{};
+        details_ptr said{};
     };
     using states = boost::container::small_vector<state, 1>; // most stores have one partition
 
@@ -64,7 +101,14 @@ private:
         return found != known_.end() ? *found : known_.emplace_back();
     }
 
+    void look() noexcept
+    {
+        troubled_ = std::any_of(known_.begin(), known_.end(),
+                                [](const state& each) { return !each.online; });
+    }
+
     states known_;
+    bool troubled_ = false;
 };
 
 } // namespace leasehold::detail

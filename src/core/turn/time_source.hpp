@@ -6,6 +6,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -49,9 +50,11 @@ public:
 };
 
 /// A client's core that gets its time from `time`.
+/// @param acquires So many may be under way at once; 0: the usual number.
 [[nodiscard]] LEASEHOLD_EXPORT client_state_ptr
 make_client_state(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
-                  std::shared_ptr<observer> watching, std::unique_ptr<time_source> time);
+                  std::shared_ptr<observer> watching, std::unique_ptr<time_source> time,
+                  std::size_t acquires = 0);
 
 [[nodiscard]] LEASEHOLD_EXPORT std::unique_ptr<time_source> make_system_time();
 

@@ -142,11 +142,26 @@ public:
     /// later is told the same.
     [[nodiscard]] error_code refusal(std::string_view name, bool once) const noexcept
     {
-        if (!reach_.any())
+        if (!reach_.troubled()) // asked for each lock, and almost always so
             return {};
         const error_code trouble = reach_.trouble(store_->partition_of(name));
         return once || trouble == condition::bad_request ? trouble : error_code();
     }
+
+    /// What the store said of why the name's partition cannot be reached; null: nothing.
+    [[nodiscard]] details_ptr trouble_details(std::string_view name) const
+    {
+        return reach_.any() ? reach_.said(store_->partition_of(name)) : nullptr;
+    }
+
+    /// Where the name is kept, as diagnostics name it.
+    [[nodiscard]] std::string server_of(std::string_view name) const
+    {
+        return store_ ? store_->server_of(store_->partition_of(name)) : std::string();
+    }
+
+    /// What diagnostics call this client. From any thread.
+    [[nodiscard]] std::string id() const { return uuid_.substr(0, uuid_.find('-')); }
 
     /// True when anybody is told of what happens.
     [[nodiscard]] bool observed() const noexcept { return observer_ != nullptr; }

@@ -1,7 +1,7 @@
 #include "store/memory/lock_table.hpp"
-#include "mutant.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace leasehold::memory {
@@ -10,10 +10,22 @@ namespace {
 constexpr std::uint32_t longest_block = 10'000;
 
 /// Redis keeps times to live in whole milliseconds, and a key is still there in the millisecond in
-/// which it expires.
+/// which it expires, unless Redis 8 has cleared it away by then.
 milliseconds whole(instant now) noexcept
 {
     return std::chrono::floor<milliseconds>(now.ticks);
+}
+
+std::shared_ptr<const diagnostics> held_by(std::string_view owner) noexcept
+{
+    try {
+        const auto made = std::make_shared<diagnostics>();
+        made->holder = holder_name(owner);
+        return made;
+    }
+    catch (const std::bad_alloc&) {
+        return nullptr;
+    }
 }
 
 } // namespace
@@ -41,18 +53,18 @@ lock_table& lock_table::operator=(const lock_table& other)
 
 acquire_reply lock_table::acquire(const acquire_request& request, microseconds latest, instant now)
 {
-    if (latest > no_limit && now.ticks > latest && !has(mutant::late_acquire_runs))
+    if (latest > no_limit && now.ticks > latest)
         return {.result = acquire_reply::outcome::late};
 
     slot* const lock = held(request.name, now);
     if (!request.entry.empty())
         return enter(request, lock, now);
     if (lock != nullptr && lock->owner != request.owner)
-        return {.result = acquire_reply::outcome::held, .remaining = lock->expires - whole(now)};
+        return {.result = acquire_reply::outcome::held,
+                .remaining = lock->expires - whole(now),
+                .details = request.asks_holder ? held_by(lock->owner) : nullptr};
     if (lock != nullptr) {
         raise(*lock, request.lease, now);
-        if (has(mutant::repeated_acquire_adds))
-            ++others(*lock).count;
         // The block was reserved for this owner by the first run; its end is a fence that nobody
         // else can have.
         if (lock->fence != 0)
@@ -72,7 +84,7 @@ acquire_reply lock_table::enter(const acquire_request& request, slot* lock, inst
     if (lock == nullptr || lock->owner != request.owner)
         return {.result = acquire_reply::outcome::gone};
     // The marker makes the entry idempotent: a request that runs twice counts once.
-    if (!lock->has_entry(request.entry) || has(mutant::repeated_entry_adds)) {
+    if (!lock->has_entry(request.entry)) {
         crowd& all = others(*lock);
         all.entries.emplace_back(request.entry);
         ++all.count;
@@ -91,7 +103,7 @@ acquire_reply lock_table::grant(const acquire_request& request, slot& target, in
                                         std::max<microseconds::rep>(now.wall.count(), 1));
     std::uint64_t first = floor;
     std::uint64_t count = 1;
-    if (target.fence >= floor || has(mutant::fence_without_clock)) {
+    if (target.fence >= floor) {
         first = target.fence + 1;
     }
     else if (target.fence != 0) {
@@ -109,11 +121,6 @@ acquire_reply lock_table::grant(const acquire_request& request, slot& target, in
 renewal_result lock_table::renew(const renewal& request, instant now)
 {
     slot* const lock = held(request.name, now);
-    if (has(mutant::renewal_creates) && lock == nullptr && request.lease.count() > 0) {
-        static_cast<void>(
-            acquire({request.name, request.owner, {}, request.lease, 1, {}}, no_limit, now));
-        return renewal_result::renewed;
-    }
     if (lock == nullptr || lock->owner != request.owner)
         return renewal_result::gone;
     // An entry that is not counted keeps nobody out, however long the owner stays in.
@@ -126,7 +133,7 @@ renewal_result lock_table::renew(const renewal& request, instant now)
 release_reply::outcome lock_table::release(const release_request& request, instant now)
 {
     slot* const lock = held(request.name, now);
-    if (lock == nullptr || (lock->owner != request.owner && !has(mutant::release_of_another)))
+    if (lock == nullptr || lock->owner != request.owner)
         return release_reply::outcome::not_owner;
     if (!request.entry.empty()) {
         if (!lock->erase_entry(request.entry))

@@ -27,6 +27,8 @@ public:
 
     ~memory_store() { leave(); }
 
+    [[nodiscard]] std::string server_of(store_partition) const override { return "memory:"; }
+
     void open(const asio::any_io_executor& strand, store_listener& listener) override
     {
         asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
@@ -51,9 +53,8 @@ public:
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override
     {
         if (listener_ == nullptr)
-            return answer(std::move(handler), errc::store_unavailable,
-                          std::vector<renewal_result>());
-        answer(std::move(handler), error_code(), state().renew(renewals));
+            return answer(std::move(handler), errc::store_unavailable, renew_reply());
+        answer(std::move(handler), error_code(), renew_reply(state().renew(renewals)));
     }
 
     void async_release(const release_request& request, release_handler handler) override

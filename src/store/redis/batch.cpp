@@ -1,5 +1,6 @@
 #include "store/redis/batch.hpp"
 
+#include "mutant.hpp"
 #include "store/redis/protocol/key_names.hpp"
 
 #include <boost/redis/error.hpp>
@@ -52,7 +53,11 @@ void split(std::string_view text, std::vector<std::string_view>& words)
 
 } // namespace
 
-batch::batch() : request(fail_fast) {}
+batch::batch() : request(fail_fast)
+{
+    if (has(mutant::commands_outlive))
+        request.get_config() = {.cancel_if_unresponded = false, .hello_with_priority = false};
+}
 
 template <class Waiting>
 command& batch::add(Waiting waiting, const script& called, std::size_t begin, std::size_t expects)
@@ -73,7 +78,8 @@ void batch::acquire(const acquire_request& wanted, std::int64_t latest,
     const std::size_t begin = request.payload().size();
     fence_key(wanted.name, key_);
     request.push("EVALSHA", called.sha, 2, wanted.name, key_, wanted.owner, wanted.lease.count(),
-                 wanted.fences, latest, retention.count(), wanted.entry);
+                 wanted.fences, latest, retention.count(), wanted.entry,
+                 wanted.asks_holder ? 1 : 0);
     add(std::move(handler), called, begin, 4).fences = wanted.entry.empty() ? wanted.fences : 0;
 }
 
@@ -131,6 +137,8 @@ void batch::repeat(const batch& from, command& asked)
                 with_text = false;
         }
     }
+    if (has(mutant::text_sent_once) && asked.attempts > 0)
+        with_text = false;
     const std::size_t begin = request.payload().size();
     words_.erase(words_.begin());
     words_.front() = with_text ? asked.called->text : std::string_view(asked.called->sha);

@@ -28,7 +28,8 @@ struct renew_job
 {
     store::renew_handler handler;
     std::vector<renewal_result> results;
-    std::size_t outstanding = 0; ///< Commands.
+    std::shared_ptr<const diagnostics> details; ///< Of a command that failed.
+    std::size_t outstanding = 0;                ///< Commands.
     bool any_ran = false;
     error_code error; ///< Of a command that did not run.
 };

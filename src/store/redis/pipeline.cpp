@@ -1,6 +1,9 @@
 #include "store/redis/pipeline.hpp"
 
+#include "mutant.hpp"
+
 #include <algorithm>
+#include <cstdio>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -15,6 +18,17 @@ constexpr std::size_t under_way_limit = 8;
 // One renewal command keeps the server from its other clients for some 100 microseconds at most.
 constexpr std::size_t renewals_per_command = 50;
 constexpr unsigned attempts_limit = 3;
+
+// The script gives the first 32 bits of the UUID of the holder's client.
+std::shared_ptr<const diagnostics> held_by(std::int64_t name)
+{
+    const auto made = std::make_shared<diagnostics>();
+    char digits[16];
+    std::snprintf(digits, sizeof digits, "%08x",
+                  static_cast<unsigned>(static_cast<std::uint32_t>(name)));
+    made->holder = digits;
+    return made;
+}
 
 bool found_nothing(const command& release)
 {
@@ -118,10 +132,7 @@ void pipeline::refuse(Handler handler, Reply reply, std::string_view key)
 {
     if (!home_)
         return;
-    if constexpr (requires { reply.details; })
-        reply.details = details(key, down_words_);
-    else
-        static_cast<void>(key);
+    reply.details = details(key, down_words_);
     home_->post(
         [handler = std::move(handler), code = down_reason_, reply = std::move(reply)]() mutable {
             std::move(handler)(code, std::move(reply));
@@ -132,7 +143,9 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
 {
     if (!open_for_requests())
         return refuse(std::move(handler), acquire_reply{}, request.name);
-    next().acquire(request, time_.limit(local_time_->now(), request.budget), fence_retention_,
+    acquire_request asked = request;
+    asked.asks_holder = request.asks_holder && tells_holder_;
+    next().acquire(asked, time_.limit(local_time_->now(), request.budget), fence_retention_,
                    std::move(handler));
     flush_first();
 }
@@ -148,11 +161,10 @@ void pipeline::release(const release_request& request, store::release_handler ha
 void pipeline::renew(std::span<const renewal> renewals, store::renew_handler handler)
 {
     if (!open_for_requests())
-        return refuse(std::move(handler),
-                      std::vector<renewal_result>(renewals.size(), renewal_result::failed));
+        return refuse(std::move(handler), renew_reply({renewals.size(), renewal_result::failed}));
     if (renewals.empty()) {
         home_->post([done = std::move(handler)]() mutable {
-            std::move(done)(error_code(), std::vector<renewal_result>());
+            std::move(done)(error_code(), renew_reply());
         });
         return;
     }
@@ -240,12 +252,13 @@ void pipeline::on_time()
 
 void pipeline::on_up(std::optional<std::int64_t> server_us)
 {
-    if (server_us)
+    if (server_us && !has(mutant::clock_not_learned))
         time_.learn(*server_us, local_time_->now());
     if (std::exchange(up_, true) || listener_ == nullptr)
         return;
     told_reason_ = {};
     down_words_.clear();
+    tells_holder_ = true;
     listener_->on_connected(0);
 }
 
@@ -399,6 +412,10 @@ void pipeline::answer(command& asked, store::acquire_handler& handler, error_cod
             result.result = outcome::held;
             result.remaining = std::min<std::chrono::milliseconds>(
                 std::chrono::milliseconds(numbers[1]), std::chrono::years(100));
+            if (numbers[2] < 0)
+                tells_holder_ = false;
+            else if (numbers[2] != 0)
+                result.details = held_by(numbers[2]);
             break;
         case -1: result.result = outcome::late; break;
         case -2: result.result = outcome::gone; break;
@@ -432,9 +449,11 @@ void pipeline::answer(command& asked, store::release_handler& handler, error_cod
     std::move(handler)(code, result);
 }
 
-void pipeline::answer(command& asked, renew_part& part, error_code code, const details_ptr&)
+void pipeline::answer(command& asked, renew_part& part, error_code code, details_ptr more)
 {
     renew_job& job = *part.job;
+    if (more)
+        job.details = std::move(more);
     if (!code && !asked.answer.is(part.count))
         code = errc::outcome_unknown;
     if (code) {
@@ -453,7 +472,8 @@ void pipeline::answer(command& asked, renew_part& part, error_code code, const d
         }
     }
     if (--job.outstanding == 0)
-        std::move(job.handler)(job.any_ran ? error_code() : job.error, std::move(job.results));
+        std::move(job.handler)(job.any_ran ? error_code() : job.error,
+                               renew_reply(std::move(job.results), std::move(job.details)));
 }
 
 } // namespace leasehold::redis_store

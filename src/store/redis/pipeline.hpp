@@ -37,6 +37,12 @@ public:
               store_listener& listener);
     void close() noexcept;
 
+    /// Where it leads to, for diagnostics.
+    [[nodiscard]] std::string server() const
+    {
+        return transport_ ? transport_->server() : std::string();
+    }
+
     /// Whether those who wait in other processes can be counted; to be asked with each release.
     std::function<bool()> knows_receivers;
 
@@ -74,7 +80,7 @@ private:
     void finish(batch& from, command& asked, error_code unanswered);
     void answer(command& asked, store::acquire_handler& handler, error_code code, details_ptr more);
     void answer(command& asked, store::release_handler& handler, error_code code, details_ptr more);
-    void answer(command& asked, renew_part& part, error_code code, const details_ptr& more);
+    void answer(command& asked, renew_part& part, error_code code, details_ptr more);
     bool again(batch& from, command& asked);
 
     std::shared_ptr<transport> transport_; ///< Null after `close`.
@@ -94,6 +100,7 @@ private:
     std::vector<batch_ptr> under_way_;
     std::vector<batch_ptr> spare_;
     std::size_t repeated_acquires_ = 0; ///< Sent again and not answered yet.
+    bool tells_holder_ = true;          ///< This server, to this user, as far as is known.
 };
 
 } // namespace leasehold::redis_store

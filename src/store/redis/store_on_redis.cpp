@@ -25,6 +25,11 @@ public:
 
     ~store_on_redis() override { close(); }
 
+    [[nodiscard]] std::string server_of(store_partition) const override
+    {
+        return pipeline_->server();
+    }
+
     void open(const asio::any_io_executor& strand, store_listener& listener) override
     {
         const auto home = context_poster::make(strand);

@@ -1,5 +1,6 @@
 #include "store/redis/subscriptions.hpp"
 
+#include "mutant.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/protocol/reply.hpp"
 
@@ -97,8 +98,11 @@ void subscriptions::on_attempt()
 {
     attempting_ = true;
     pending_.reset();
-    for (const auto& [channel, names] : names_)
+    for (const auto& [channel, names] : names_) {
         say("SUBSCRIBE", channel);
+        if (has(mutant::one_channel_again))
+            break;
+    }
     flush();
 }
 

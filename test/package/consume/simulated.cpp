@@ -1,4 +1,4 @@
-// A program of a user that links core and testing, and neither Redis nor OpenSSL.
+// A program of a user that links the simulator, with all that it runs.
 #include <leasehold.hpp>
 #include <leasehold/testing/host.hpp>
 #include <leasehold/testing/server.hpp>

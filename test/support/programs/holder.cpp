@@ -48,7 +48,8 @@ class speaking_observer final : public observer
         if (!std::exchange(said_, true))
             say("waiting");
     }
-    void lost(std::string_view, std::uint64_t, error_code reason) noexcept override
+    void lost(std::string_view, std::uint64_t, error_code reason,
+              const diagnostics&) noexcept override
     {
         say("lost " + why(reason));
     }

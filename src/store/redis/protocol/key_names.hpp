@@ -1,6 +1,8 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_PROTOCOL_KEY_NAMES_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_PROTOCOL_KEY_NAMES_HPP
 
+#include <leasehold/detail/export.hpp>
+
 #include <string>
 #include <string_view>
 
@@ -14,7 +16,7 @@ namespace leasehold::redis_store {
 void fence_key(std::string_view name, std::string& out);
 
 /// The channel that releases are published on.
-void release_channel(std::string_view name, std::string& out);
+LEASEHOLD_REDIS_EXPORT void release_channel(std::string_view name, std::string& out);
 
 /// The field of the lock's hash that marks an entry of its owner.
 std::string entry_field(std::string_view owner, std::string_view entry);

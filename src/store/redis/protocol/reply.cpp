@@ -1,5 +1,7 @@
 #include "store/redis/protocol/reply.hpp"
 
+#include "mutant.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -156,8 +158,8 @@ std::string_view find_words(std::string_view text)
 
 bool is_not_serving(std::string_view text)
 {
-    return text.starts_with("LOADING") || text.starts_with("BUSY ") ||
-           text.starts_with("MASTERDOWN");
+    return (text.starts_with("LOADING") && !has(mutant::loading_is_up)) ||
+           text.starts_with("BUSY ") || text.starts_with("MASTERDOWN");
 }
 
 bool is_read_only(std::string_view text)

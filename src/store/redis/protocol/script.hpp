@@ -1,6 +1,8 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_PROTOCOL_SCRIPT_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_PROTOCOL_SCRIPT_HPP
 
+#include <leasehold/detail/export.hpp>
+
 #include <string>
 #include <string_view>
 
@@ -16,12 +18,12 @@ struct script
 };
 
 /// The three scripts; their arguments and results are described in the .lua files.
-const script& acquire_script();
-const script& renew_script();
-const script& release_script();
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& acquire_script();
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& renew_script();
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& release_script();
 
 /// Finds out whether the three can run.
-const script& check_script();
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& check_script();
 
 } // namespace leasehold::redis_store
 

@@ -2,10 +2,12 @@
 -- KEYS lock, fence counter
 -- ARGV owner, lease (ms), fences wanted, latest server time (us, 0: none), fence retention (ms, 0:
 --      for ever),
---      entry ('' takes the lock, anything else enters it again under that name)
+--      entry ('' takes the lock, anything else enters it again under that name),
+--      1: say who holds it
 -- Returns {status, a, b, server time in us}
 --    1, first fence, fences   granted
---    0, PTTL                  held by another owner
+--    0, PTTL, holder          held by another owner. The first 32 bits of the UUID of its client,
+--                             0: not asked or not known, -1: this user may not look
 --   -1                        too late: the caller has given up, nothing was touched
 --   -2                        cannot enter again: the owner is not in
 -- Everything is read and checked before the first write: a script that fails halfway is not taken
@@ -56,7 +58,18 @@ if ARGV[6] ~= '' then
 end
 
 if left ~= -2 and not ours then
-    return {0, left, 0, now}
+    local holder = 0
+    if ARGV[7] == '1' then
+        -- Every field but foreign ones begins with the owner. The rest of it would let one enter.
+        local field = redis.pcall('HRANDFIELD', lock)
+        if type(field) == 'table' then
+            holder = -1
+        elseif field then
+            local name = string.match(field, '^(%x%x%x%x%x%x%x%x)%-%x+%-%x+%-%x+%-%x+:')
+            holder = tonumber(name or '0', 16)
+        end
+    end
+    return {0, left, holder, now}
 end
 
 local last = 0

@@ -1,5 +1,6 @@
 #include "store/redis/transport/owned_transport.hpp"
 
+#include "mutant.hpp"
 #include "store/redis/batch.hpp"
 #include "store/redis/transport/readiness_check.hpp"
 #include "store/redis/transport/reconnecting_connection.hpp"
@@ -59,7 +60,7 @@ public:
 
     void on_read_only() override
     {
-        if (connection_)
+        if (connection_ && !has(mutant::read_only_kept))
             connection_->reset(errc::store_refused, "READONLY");
     }
 
@@ -91,7 +92,7 @@ private:
     void on_answer(const readiness_check& asked)
     {
         if (const auto found = asked.result(); found.code) {
-            if (connection_)
+            if (connection_ && !has(mutant::readiness_not_repeated))
                 connection_->reset(found.code, found.said);
         }
         else if (observer_ != nullptr)

@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_SETTINGS_HPP
 
 #include <leasehold/config.hpp>
+#include <leasehold/detail/export.hpp>
 
 #include <boost/asio/ssl/context.hpp>
 #include <boost/redis/config.hpp>
@@ -10,7 +11,8 @@ namespace leasehold::redis_store {
 
 /// How Boost.Redis is told where to connect to. Its own reconnecting is off: see
 /// `reconnecting_connection`.
-boost::redis::config connection_settings(const config& settings);
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT boost::redis::config connection_settings(
+    const config& settings);
 
 /// @throws boost::system::system_error `errc::invalid_option` when the trusted certificates cannot
 /// be read.

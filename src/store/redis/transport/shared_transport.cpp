@@ -1,5 +1,6 @@
 #include "store/redis/transport/shared_transport.hpp"
 
+#include "mutant.hpp"
 #include "store/redis/batch.hpp"
 #include "store/redis/transport/readiness_check.hpp"
 #include "store/redis/transport/reconnect_pause.hpp"
@@ -195,6 +196,8 @@ private:
         if (!found.code)
             return observer_->on_up(asked->server_us());
         observer_->on_down(found.code, found.said);
+        if (has(mutant::readiness_not_repeated))
+            return;
         time_->wake_at(time_->now() + reconnect_pause(pause_, random_));
     }
 

@@ -1,0 +1,138 @@
+#ifndef LEASEHOLD_WITH_DIAGNOSTICS_HPP
+#define LEASEHOLD_WITH_DIAGNOSTICS_HPP
+
+#include <leasehold/detail/diagnosed_handler.hpp>
+#include <leasehold/diagnostics.hpp>
+#include <leasehold/error.hpp>
+
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+namespace leasehold {
+
+namespace asio = boost::asio;
+
+/// A completion token that turns errors into exceptions with details: an operation of this library
+/// that completes with `void(error_code, T...)` completes with `void(std::exception_ptr, T...)`
+/// instead, and what is thrown in the end is an `error_with_diagnostics`.
+///
+/// `with_diagnostics(asio::deferred)` is the default token of every operation on a lock or lease,
+/// so `co_await m.async_lock()` throws the details. Asio makes exceptions of error codes by itself
+/// for `asio::use_awaitable`, `asio::use_future` and `asio::deferred`; these are plain
+/// `boost::system::system_error`s, for an `error_code` has no place for more. With any of them
+/// write
+/// @code
+/// lease held = co_await m.async_lock(with_diagnostics(asio::use_awaitable));
+/// lease held = co_await m.async_lock(with_diagnostics(asio::cancel_after(5s, asio::deferred)));
+/// @endcode
+/// It stands outside of other adapters, next to the operation. Operations of other libraries
+/// complete with a plain `system_error`, those that complete with an exception as without it.
+/// Nothing is allocated unless there is an error.
+template <class Token>
+class with_diagnostics_t
+{
+public:
+    constexpr with_diagnostics_t() = default;
+    constexpr explicit with_diagnostics_t(Token token) : token_(std::move(token)) {}
+
+    [[nodiscard]] constexpr const Token& get() const& noexcept { return token_; }
+    [[nodiscard]] constexpr Token&& get() && noexcept { return std::move(token_); }
+
+private:
+    Token token_;
+};
+
+template <class Token>
+[[nodiscard]] constexpr auto with_diagnostics(Token&& token)
+{
+    return with_diagnostics_t<std::decay_t<Token>>(std::forward<Token>(token));
+}
+
+namespace detail {
+
+using default_token = with_diagnostics_t<asio::deferred_t>;
+
+/// Initiates an operation with a handler that takes an exception.
+template <class Initiation, class... Results>
+class throwing_initiation
+{
+public:
+    using executor_type = asio::associated_executor_t<Initiation>;
+
+    explicit throwing_initiation(Initiation inner) : inner_(std::move(inner)) {}
+
+    [[nodiscard]] executor_type get_executor() const noexcept
+    {
+        return asio::get_associated_executor(inner_);
+    }
+
+    template <class Handler, class... Arguments>
+    void operator()(Handler&& handler, Arguments&&... arguments) const&
+    {
+        inner_(throwing_handler<std::decay_t<Handler>, Results...>(std::forward<Handler>(handler)),
+               std::forward<Arguments>(arguments)...);
+    }
+
+    template <class Handler, class... Arguments>
+    void operator()(Handler&& handler, Arguments&&... arguments) &&
+    {
+        std::move(inner_)(
+            throwing_handler<std::decay_t<Handler>, Results...>(std::forward<Handler>(handler)),
+            std::forward<Arguments>(arguments)...);
+    }
+
+private:
+    Initiation inner_;
+};
+
+} // namespace detail
+} // namespace leasehold
+
+namespace boost::asio {
+
+template <class Token, class... Results>
+class async_result<leasehold::with_diagnostics_t<Token>, void(leasehold::error_code, Results...)>
+{
+    template <class Initiation>
+    using throwing =
+        leasehold::detail::throwing_initiation<std::decay_t<Initiation>, std::decay_t<Results>...>;
+
+public:
+    template <class Initiation, class Outer, class... Arguments>
+    static auto initiate(Initiation&& initiation, Outer&& token, Arguments&&... arguments)
+        -> decltype(async_initiate<Token, void(std::exception_ptr, Results...)>(
+            std::declval<throwing<Initiation>>(), std::declval<Token&>(),
+            std::forward<Arguments>(arguments)...))
+    {
+        Token inner(std::forward<Outer>(token).get());
+        return async_initiate<Token, void(std::exception_ptr, Results...)>(
+            throwing<Initiation>(std::forward<Initiation>(initiation)), inner,
+            std::forward<Arguments>(arguments)...);
+    }
+};
+
+/// What throws already is left as it is.
+template <class Token, class... Results>
+class async_result<leasehold::with_diagnostics_t<Token>, void(std::exception_ptr, Results...)>
+{
+public:
+    template <class Initiation, class Outer, class... Arguments>
+    static auto initiate(Initiation&& initiation, Outer&& token, Arguments&&... arguments)
+        -> decltype(async_initiate<Token, void(std::exception_ptr, Results...)>(
+            std::forward<Initiation>(initiation), std::declval<Token&>(),
+            std::forward<Arguments>(arguments)...))
+    {
+        Token inner(std::forward<Outer>(token).get());
+        return async_initiate<Token, void(std::exception_ptr, Results...)>(
+            std::forward<Initiation>(initiation), inner, std::forward<Arguments>(arguments)...);
+    }
+};
+
+} // namespace boost::asio
+
+#endif

@@ -1,0 +1,19 @@
+#include "core/lease/loss_details.hpp"
+
+#include "core/failure_details.hpp"
+
+namespace leasehold::detail {
+
+details_ptr loss_details(turn_context& client, const ownership& held, error_code reason) noexcept
+{
+    failure known{.name = held.spec->name, .told = reason};
+    if (const renewal_failures* const failures = held.failures()) {
+        known.cause = failures->last;
+        known.said = failures->details.get();
+        known.waited = client.turn_time() - failures->since;
+        known.attempts = failures->count;
+    }
+    return make_details(client, known);
+}
+
+} // namespace leasehold::detail

@@ -1,0 +1,87 @@
+#ifndef LEASEHOLD_SRC_TESTING_REDIS_MODEL_HPP
+#define LEASEHOLD_SRC_TESTING_REDIS_MODEL_HPP
+
+#include "testing/keyspace.hpp"
+#include "testing/message.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::testing::impl {
+
+/// The scripts of the library.
+enum class known_script : std::uint8_t
+{
+    acquire,
+    renew,
+    release,
+    check, ///< What a new connection runs first.
+    count_,
+};
+
+/// The words of a command.
+using words = std::span<const std::string_view>;
+
+/// Which script a command calls: EVALSHA or EVAL, with locks to work on.
+[[nodiscard]] std::optional<known_script> script_of(words command) noexcept;
+
+/// What a Redis server answers to commands, and what becomes of its data: no connection, no clock,
+/// nothing to wait for. It knows the commands that this library sends, and those that a test looks
+/// at the data with. The scripts are models of the .lua files, line for line; they are found by
+/// their hash, as on a server, so a script that was changed and whose model was not is an error.
+class redis_model
+{
+public:
+    /// @param now Microseconds since 1970, by the server's clock.
+    /// @param when True time.
+    message execute(words command, std::int64_t now, clock::time_point when);
+
+    void forget_scripts() noexcept { loaded_.fill(false); }
+    [[nodiscard]] bool has_script(known_script which) const noexcept
+    {
+        return loaded_[static_cast<std::size_t>(which)];
+    }
+
+    keyspace data;
+
+    /// Returns how many heard it.
+    std::function<std::int64_t(std::string_view channel, std::string_view text)> publish;
+
+    // What is wrong with it.
+    bool read_only = false; ///< It is a replica.
+    bool out_of_memory = false;
+    bool cannot_save = false; ///< Its disk is full.
+    bool redis_6 = false;     ///< What a script ran into is told as servers before 7.0 do.
+    bool cluster = false;     ///< Says so in its answer to HELLO.
+    std::vector<std::string> unrenewable; ///< Names whose renewal fails.
+    std::vector<std::string> denied;      ///< Commands that the user may not send, nor scripts run.
+
+private:
+    class calls;
+
+    message answer(words command);
+    message hello(words command) const;
+    message script(words command);
+    message eval(words command);
+    message run(known_script which, words keys, words arguments);
+    static std::int64_t holder(calls& redis, std::string_view lock);
+    message acquire(calls& redis, words keys, words arguments);
+    message renew(calls& redis, words keys, words arguments);
+    message release(calls& redis, words keys, words arguments);
+    message check(calls& redis);
+    [[nodiscard]] bool is_denied(std::string_view command) const noexcept;
+
+    std::array<bool, static_cast<std::size_t>(known_script::count_)> loaded_{};
+    std::int64_t now_ = 0;
+};
+
+} // namespace leasehold::testing::impl
+
+#endif

@@ -1,0 +1,37 @@
+#include "testing/segment.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace leasehold::testing::impl {
+namespace {
+
+// "*3\r\n" or "$12\r\n".
+std::size_t read_size(std::string_view& bytes)
+{
+    const std::size_t end = bytes.find("\r\n");
+    std::size_t size = 0;
+    std::from_chars(bytes.data() + 1, bytes.data() + end, size);
+    bytes.remove_prefix(end + 2);
+    return size;
+}
+
+} // namespace
+
+segment::segment(std::string bytes, clock::time_point when) : sent(when), bytes_(std::move(bytes))
+{
+    for (std::string_view rest = bytes_; !rest.empty();) {
+        const std::size_t begin = words_.size();
+        const std::size_t count = read_size(rest);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t size = read_size(rest);
+            words_.push_back(rest.substr(0, size));
+            rest.remove_prefix(size + 2);
+        }
+        commands_.push_back({begin, count, std::nullopt});
+    }
+    for (command_words& each : commands_)
+        each.script = script_of(words(words_).subspan(each.begin, each.count));
+}
+
+} // namespace leasehold::testing::impl

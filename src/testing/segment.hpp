@@ -1,0 +1,72 @@
+#ifndef LEASEHOLD_SRC_TESTING_SEGMENT_HPP
+#define LEASEHOLD_SRC_TESTING_SEGMENT_HPP
+
+#include "testing/redis_model.hpp"
+
+#include <leasehold/clock.hpp>
+#include <leasehold/testing/host.hpp>
+
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::testing::impl {
+
+/// What a client writes in one piece: some commands.
+class segment : public boost::intrusive_ref_counter<segment, boost::thread_unsafe_counter>
+{
+public:
+    /// @param bytes Commands in RESP, whole ones.
+    /// @param when True time.
+    segment(std::string bytes, clock::time_point when);
+
+    [[nodiscard]] std::size_t size() const noexcept { return commands_.size(); }
+    [[nodiscard]] words command(std::size_t which) const noexcept
+    {
+        return words(words_).subspan(commands_[which].begin, commands_[which].count);
+    }
+    [[nodiscard]] std::optional<known_script> script(std::size_t which) const noexcept
+    {
+        return commands_[which].script;
+    }
+
+    const clock::time_point sent;
+    std::size_t answered = 0; ///< How many its sender has heard of.
+
+private:
+    struct command_words
+    {
+        std::size_t begin;
+        std::size_t count;
+        std::optional<known_script> script;
+    };
+
+    const std::string bytes_;
+    std::vector<std::string_view> words_;
+    std::vector<command_words> commands_;
+};
+
+using segment_ptr = boost::intrusive_ptr<segment>;
+
+// The three steps of a call of a script.
+[[nodiscard]] constexpr step sent_step(known_script which) noexcept
+{
+    return static_cast<step>(3 * static_cast<int>(which));
+}
+[[nodiscard]] constexpr step ran_step(known_script which) noexcept
+{
+    return static_cast<step>(3 * static_cast<int>(which) + 1);
+}
+[[nodiscard]] constexpr step answered_step(known_script which) noexcept
+{
+    return static_cast<step>(3 * static_cast<int>(which) + 2);
+}
+
+} // namespace leasehold::testing::impl
+
+#endif

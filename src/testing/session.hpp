@@ -1,0 +1,42 @@
+#ifndef LEASEHOLD_SRC_TESTING_SESSION_HPP
+#define LEASEHOLD_SRC_TESTING_SESSION_HPP
+
+#include "testing/message.hpp"
+
+#include <leasehold/testing/host.hpp>
+
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+
+#include <string>
+#include <vector>
+
+namespace leasehold::testing::impl {
+
+/// A connection, as the server knows it.
+class session : public boost::intrusive_ref_counter<session, boost::thread_unsafe_counter>
+{
+public:
+    virtual ~session() = default;
+
+    /// The answers to commands that came one after the other.
+    virtual void answer(std::vector<message> said) = 0;
+    /// What was published; it answers nothing.
+    virtual void publish(const message& said) = 0;
+    /// The server ends.
+    virtual void on_server_end() = 0;
+    /// A command has come to this step.
+    virtual void told(step what) = 0;
+    /// Whose it is.
+    [[nodiscard]] virtual const std::string& client() const noexcept = 0;
+
+    bool open = true;                  ///< At the server's end.
+    bool demoted = false;              ///< It leads to a server that is a replica now.
+    std::vector<std::string> channels; ///< Subscribed to.
+};
+
+using session_ptr = boost::intrusive_ptr<session>;
+
+} // namespace leasehold::testing::impl
+
+#endif

@@ -1,0 +1,655 @@
+#include "testing/simulated_connection.hpp"
+
+#include "store/redis/transport/boost_redis_parts.hpp"
+#include "testing/tcp_stream.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/redis/config.hpp>
+#include <boost/redis/error.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace leasehold::testing::impl {
+namespace {
+
+using boost::redis::any_adapter;
+
+bool is_error(const boost::redis::resp3::node_view& node)
+{
+    using boost::redis::resp3::type;
+    return node.data_type == type::simple_error || node.data_type == type::blob_error;
+}
+
+} // namespace
+
+class simulated_connection::state final : public near_end,
+                                          public connection_end,
+                                          public std::enable_shared_from_this<state>
+{
+public:
+    state(host_state& where, server_state& to, const asio::any_io_executor& strand, complaint told)
+        : host_(where), server_(to), strand_(strand), complaint_(std::move(told)), silence_(*this)
+    {}
+
+    void run(const boost::redis::config& where, ended done);
+    void execute(const boost::redis::request& what, any_adapter adapter,
+                 asio::cancellation_slot slot, executed done);
+    void receive(ended done);
+    void cancel(boost::redis::operation what);
+
+    any_adapter pushed;
+    std::size_t sent = 0;
+
+    // From the world.
+    void reset() override
+    {
+        if (stream_)
+            stream_->reset();
+    }
+    void inject(std::string_view channel) override;
+    void drop() noexcept override;
+    void on_delivery(tcp_stream& from, delivery what) override;
+    void on_reset(tcp_stream& from) override;
+
+private:
+    /// A request, from its being handed over to its end.
+    struct element
+    {
+        enum class status : std::uint8_t
+        {
+            waiting,
+            written,
+            done,
+        };
+
+        const boost::redis::request* asked = nullptr; ///< Null when nobody waits for it any more.
+        boost::redis::request::config rules;
+        any_adapter adapter;
+        redis_store::connection::executed done;
+        asio::cancellation_slot slot;
+        std::size_t outstanding = 0; ///< Answers.
+        status where = status::waiting;
+    };
+
+    using element_ptr = std::shared_ptr<element>;
+
+    /// Looks after a connection that is silent, or that nobody writes to.
+    class silence final : public local_alarm
+    {
+    public:
+        explicit silence(state& of) noexcept : local_alarm(true), of_(of) {}
+
+    private:
+        void due() override { of_.on_silence(); }
+
+        state& of_;
+    };
+
+    /// Runs `f(*this)` where the connection lives. A host that has ended runs nothing.
+    template <class F>
+    void post(F f)
+    {
+        if (!host_.crashed)
+            asio::post(strand_,
+                       [self = shared_from_this(), f = std::move(f)]() mutable { f(*self); });
+    }
+
+    void connect();
+    void on_connected();
+    void end(error_code why);
+    void finish(const element_ptr& what, error_code outcome);
+    void abandon_element(const element_ptr& what);
+    void write_soon();
+    void write();
+    void read(const delivery& what);
+    /// False when the connection ends over it.
+    bool read(const message& what, std::size_t nodes);
+    [[nodiscard]] bool is_pushed(const message& what) const noexcept;
+    void on_answer();
+    void notify();
+    void on_silence();
+    void watch();
+    void complain(std::string text);
+    [[nodiscard]] clock::time_point local() const noexcept { return host_.lease_clock->now(); }
+    static element_ptr make_internal(const boost::redis::request& what, any_adapter adapter);
+
+    host_state& host_;
+    server_state& server_;
+    asio::any_io_executor strand_;
+    complaint complaint_;
+    std::optional<boost::redis::config> where_;
+    boost::redis::request setup_;
+    boost::redis::request ping_;
+    ended running_;
+    bool runs_ = false;
+    bool cancelled_ = false;
+    bool open_ = false;
+    bool write_posted_ = false;
+    std::uint64_t attempt_ = 0; ///< What belongs to an earlier one is of no interest.
+    tcp_stream_ptr stream_;
+    std::deque<element_ptr> elements_;
+    struct outstanding_segment
+    {
+        segment_ptr what;
+        std::size_t outstanding; ///< Answers.
+    };
+    std::deque<outstanding_segment> written_;
+    bool serves_ = false; ///< It has been asked for the time and has answered.
+    ended receiving_;
+    std::size_t unread_pushes_ = 0;
+    silence silence_;
+    clock::time_point last_read_{};
+    clock::time_point last_written_{};
+};
+
+void simulated_connection::state::run(const boost::redis::config& where, ended done)
+{
+    where_ = where;
+    ping_ = redis_store::make_ping(where.health_check_id);
+    running_ = std::move(done);
+    runs_ = true;
+    cancelled_ = false;
+    connect();
+}
+
+void simulated_connection::state::connect()
+{
+    const std::uint64_t which = ++attempt_;
+    const bool cut = host_.cut_to_server() || host_.cut_from_server();
+    const auto there = host_.delay();
+    const auto back = host_.delay();
+    const auto patience = where_->connect_timeout;
+    const bool late = cut || there + back > patience;
+    // At the server, then here.
+    host_.time.at(host_.time.now() + (late ? clock::duration(patience) : there),
+                  [weak = weak_from_this(), which, late, back, life = server_.life()] {
+                      const auto self = weak.lock();
+                      if (!self || self->attempt_ != which || self->host_.crashed)
+                          return;
+                      error_code failed;
+                      if (late)
+                          failed = redis_store::make_error(boost::redis::error::connect_timeout);
+                      else if (!self->server_.accepts() || life != self->server_.life())
+                          failed = asio::error::connection_refused;
+                      tcp_stream_ptr made;
+                      if (!failed) {
+                          made.reset(new tcp_stream(self->host_, self->server_, *self));
+                          self->server_.connect(made);
+                          self->stream_ = made;
+                      }
+                      self->host_.time.at(
+                          self->host_.time.now() + (late ? clock::duration::zero() : back),
+                          [weak, which, failed] {
+                              const auto again = weak.lock();
+                              if (!again || again->attempt_ != which)
+                                  return;
+                              again->post([which, failed](state& here) {
+                                  if (here.attempt_ != which || !here.runs_)
+                                      return;
+                                  if (!failed)
+                                      return here.on_connected();
+                                  ++here.host_.befallen.connects_failed;
+                                  here.complain("Failed to connect to Redis server: " +
+                                                failed.message());
+                                  here.end(failed);
+                              });
+                          });
+                  });
+}
+
+void simulated_connection::state::on_connected()
+{
+    open_ = true;
+    last_read_ = last_written_ = local();
+    setup_ = where_->setup;
+    // Before all that waits.
+    const element_ptr greeting = make_internal(
+        setup_, any_adapter(any_adapter::impl_t([this](any_adapter::parse_event event,
+                                                       const boost::redis::resp3::node_view& node,
+                                                       error_code& failed) {
+            if (event != any_adapter::parse_event::node || !is_error(node))
+                return;
+            complain("Setup request execution failed: " + std::string(node.value));
+            failed = redis_store::make_error(boost::redis::error::resp3_hello);
+        })));
+    if (greeting->outstanding > 0)
+        elements_.push_front(greeting);
+    write_soon();
+    watch();
+}
+
+simulated_connection::state::element_ptr simulated_connection::state::make_internal(
+    const boost::redis::request& what, any_adapter adapter)
+{
+    auto made = std::make_shared<element>();
+    made->asked = &what;
+    made->rules = {.cancel_on_connection_lost = true, .cancel_if_unresponded = true};
+    made->adapter = std::move(adapter);
+    made->outstanding = what.get_expected_responses();
+    return made;
+}
+
+void simulated_connection::state::execute(const boost::redis::request& what, any_adapter adapter,
+                                          asio::cancellation_slot slot, executed done)
+{
+    const auto made = std::make_shared<element>();
+    made->asked = &what;
+    made->rules = what.get_config();
+    made->adapter = std::move(adapter);
+    made->done = std::move(done);
+    made->outstanding = what.get_expected_responses();
+    if (made->rules.cancel_if_not_connected && open_ && !host_.sends()) {
+        ++host_.befallen.requests_unsent;
+        return finish(made, redis_store::make_error(boost::redis::error::not_connected));
+    }
+    if (made->rules.cancel_if_not_connected && !open_)
+        return finish(made, redis_store::make_error(boost::redis::error::not_connected));
+    if (slot.is_connected()) {
+        made->slot = slot;
+        slot.assign([weak = weak_from_this(),
+                     which = std::weak_ptr(made)](asio::cancellation_type type) {
+            const auto self = weak.lock();
+            const auto cancelled = which.lock();
+            if (!self || !cancelled ||
+                (type & (asio::cancellation_type::terminal | asio::cancellation_type::partial)) ==
+                    asio::cancellation_type::none)
+                return;
+            self->post([cancelled](state& here) { here.abandon_element(cancelled); });
+        });
+    }
+    elements_.push_back(made);
+    write_soon();
+}
+
+void simulated_connection::state::abandon_element(const element_ptr& what)
+{
+    if (what->where == element::status::done)
+        return;
+    if (what->where == element::status::waiting) {
+        std::erase(elements_, what);
+        return finish(what, asio::error::operation_aborted);
+    }
+    // Its answers come all the same, and must not be taken for those to the next one.
+    const auto stays = std::make_shared<element>();
+    stays->outstanding = what->outstanding;
+    stays->where = element::status::written;
+    std::replace(elements_.begin(), elements_.end(), what, stays);
+    finish(what, asio::error::operation_aborted);
+}
+
+/// Its handler is called soon.
+void simulated_connection::state::finish(const element_ptr& what, error_code outcome)
+{
+    what->where = element::status::done;
+    what->adapter = any_adapter();
+    if (!what->done)
+        return;
+    post([what, outcome](state&) {
+        if (what->slot.is_connected())
+            what->slot.clear();
+        if (auto done = std::move(what->done))
+            std::move(done)(outcome, 0);
+    });
+}
+
+void simulated_connection::state::write_soon()
+{
+    if (!open_ || std::exchange(write_posted_, true))
+        return;
+    post([](state& self) {
+        self.write_posted_ = false;
+        self.write();
+    });
+}
+
+/// All that waits, in one piece.
+void simulated_connection::state::write()
+{
+    if (!open_ || !stream_)
+        return;
+    std::string bytes;
+    std::vector<element_ptr> answered;
+    for (const element_ptr& each : elements_) {
+        if (each->where != element::status::waiting)
+            continue;
+        each->where = element::status::written;
+        bytes += each->asked->payload();
+        sent += each->asked->get_commands();
+        if (each->outstanding == 0)
+            answered.push_back(each);
+    }
+    if (bytes.empty())
+        return;
+    const segment_ptr all(new segment(std::move(bytes), host_.time.now()));
+    last_written_ = local();
+    // Those that are answered by pushes, if at all, are done.
+    for (const element_ptr& each : answered) {
+        std::erase(elements_, each);
+        finish(each, {});
+    }
+    std::size_t outstanding = 0;
+    for (std::size_t i = 0; i < all->size(); ++i)
+        outstanding += all->command(i)[0] == "SUBSCRIBE" || all->command(i)[0] == "UNSUBSCRIBE" ? 0
+                                                                                                : 1;
+    if (outstanding > 0)
+        written_.push_back({all, outstanding});
+    const tcp_stream_ptr to = stream_;
+    to->write(all);
+    for (std::size_t i = 0; i < all->size(); ++i)
+        if (const auto called = all->script(i))
+            host_.told(sent_step(*called));
+}
+
+void simulated_connection::state::on_delivery(tcp_stream& from, delivery what)
+{
+    post([by = tcp_stream_ptr(&from), what = std::move(what)](state& self) {
+        if (self.open_ && self.stream_ == by)
+            self.read(what);
+    });
+}
+
+void simulated_connection::state::read(const delivery& what)
+{
+    last_read_ = local();
+    for (std::size_t i = 0; i < what.messages.size(); ++i) {
+        const message& each = what.messages[i];
+        const bool is_part = what.nodes_of_last && i + 1 == what.messages.size();
+        if (!read(each, is_part ? *what.nodes_of_last : each.size()))
+            return;
+    }
+}
+
+bool simulated_connection::state::is_pushed(const message& what) const noexcept
+{
+    return what.is_push() || elements_.empty() ||
+           elements_.front()->where == element::status::waiting;
+}
+
+bool simulated_connection::state::read(const message& what, std::size_t nodes)
+{
+    error_code failed;
+    if (is_pushed(what)) {
+        what.read(pushed, nodes, failed);
+        if (failed) {
+            end(failed);
+            return false;
+        }
+        if (nodes == what.size()) {
+            if (what.is_push() && what.nodes()[1].value == "message")
+                ++host_.befallen.hints;
+            notify();
+        }
+        return true;
+    }
+    const element_ptr first = elements_.front();
+    what.read(first->adapter, nodes, failed);
+    if (failed) {
+        elements_.pop_front();
+        finish(first, failed);
+        end(failed);
+        return false;
+    }
+    if (nodes != what.size())
+        return true;
+    if (what.is_error() && what.nodes().front().value.starts_with("NOSCRIPT"))
+        ++host_.befallen.scripts_missing;
+    if (--first->outstanding == 0) {
+        elements_.pop_front();
+        finish(first, {});
+    }
+    on_answer();
+    return true;
+}
+
+void simulated_connection::state::on_answer()
+{
+    if (written_.empty())
+        return;
+    const segment_ptr asked = written_.front().what;
+    const std::size_t which = asked->answered++;
+    if (--written_.front().outstanding == 0)
+        written_.pop_front();
+    if (const auto called = asked->script(which)) {
+        host_.told(answered_step(*called));
+    }
+    else if (asked->command(which)[0] == "TIME" && !std::exchange(serves_, true)) {
+        // The last of what a connection for commands is asked first.
+        host_.told(step::connected);
+    }
+}
+
+void simulated_connection::state::on_reset(tcp_stream& from)
+{
+    post([by = tcp_stream_ptr(&from)](state& self) {
+        if (self.stream_ == by && self.runs_) {
+            self.complain("Error reading data from the server: Connection reset by peer");
+            self.end(asio::error::connection_reset);
+        }
+    });
+}
+
+/// The connection, or the attempt, has ended.
+void simulated_connection::state::end(error_code why)
+{
+    ++attempt_;
+    silence_.disarm();
+    written_.clear();
+    if (const tcp_stream_ptr last = std::exchange(stream_, nullptr))
+        last->close();
+    if (open_)
+        ++host_.befallen.connections_lost;
+    open_ = false;
+    if (std::exchange(serves_, false))
+        host_.told(step::disconnected);
+    const auto all = std::exchange(elements_, {});
+    for (const element_ptr& each : all) {
+        const bool was_written = each->where == element::status::written;
+        if (was_written && each->asked == nullptr)
+            continue; // nobody waits for it
+        if (was_written ? each->rules.cancel_if_unresponded
+                        : each->rules.cancel_on_connection_lost) {
+            finish(each, asio::error::operation_aborted);
+        }
+        else {
+            each->where = element::status::waiting;
+            each->outstanding = each->asked->get_expected_responses();
+            elements_.push_back(each);
+        }
+    }
+    if (where_->reconnect_wait_interval.count() > 0 && !cancelled_) {
+        host_.time.at(host_.time.now() + where_->reconnect_wait_interval,
+                      [weak = weak_from_this(), which = attempt_] {
+                          if (const auto self = weak.lock();
+                              self && self->attempt_ == which && !self->host_.crashed)
+                              self->post([which](state& here) {
+                                  if (here.attempt_ == which && here.runs_)
+                                      here.connect();
+                              });
+                      });
+        return;
+    }
+    runs_ = false;
+    if (auto done = std::exchange(running_, nullptr))
+        std::move(done)(why);
+}
+
+void simulated_connection::state::cancel(boost::redis::operation what)
+{
+    using boost::redis::operation;
+    switch (what) {
+    case operation::exec: {
+        std::vector<element_ptr> waiting;
+        for (const element_ptr& each : elements_)
+            if (each->where == element::status::waiting)
+                waiting.push_back(each);
+        for (const element_ptr& each : waiting) {
+            std::erase(elements_, each);
+            finish(each, asio::error::operation_aborted);
+        }
+        break;
+    }
+    case operation::receive:
+        if (auto done = std::exchange(receiving_, nullptr))
+            asio::post(strand_, [done = std::move(done)]() mutable {
+                std::move(done)(asio::error::operation_aborted);
+            });
+        break;
+    case operation::run:
+        if (!std::exchange(cancelled_, true) && runs_)
+            post([](state& self) {
+                if (self.runs_ && self.cancelled_)
+                    self.end(asio::error::operation_aborted);
+            });
+        break;
+    default: break;
+    }
+}
+
+void simulated_connection::state::receive(ended done)
+{
+    receiving_ = std::move(done);
+    if (unread_pushes_ > 0)
+        notify();
+}
+
+void simulated_connection::state::notify()
+{
+    if (!receiving_) {
+        ++unread_pushes_;
+        return;
+    }
+    unread_pushes_ = 0;
+    post([done = std::exchange(receiving_, nullptr)](state&) mutable {
+        std::move(done)(error_code());
+    });
+}
+
+/// Asks whether the server is there, or gives it up.
+void simulated_connection::state::on_silence()
+{
+    if (!open_)
+        return;
+    const clock::time_point now = local();
+    const clock::duration patience = where_->health_check_interval;
+    if (now < last_read_ + 2 * patience && now < last_written_ + patience)
+        return watch();
+    if (elements_.empty() && !host_.paused && stream_->is_undisturbed()) {
+        // The answer is known; to ask all the same is most of what a world without trouble does.
+        last_read_ = last_written_ = now;
+        return watch();
+    }
+    post([which = attempt_](state& self) {
+        if (!self.open_ || self.attempt_ != which)
+            return;
+        if (self.local() >=
+            self.last_read_ + 2 * clock::duration(self.where_->health_check_interval)) {
+            self.complain("Error reading data from the server: pong timeout");
+            return self.end(redis_store::make_error(boost::redis::error::pong_timeout));
+        }
+        if (self.local() >= self.last_written_ + self.where_->health_check_interval) {
+            const auto refused = [](any_adapter::parse_event event,
+                                    const boost::redis::resp3::node_view& node,
+                                    error_code& failed) {
+                if (event == any_adapter::parse_event::node && is_error(node))
+                    failed = redis_store::make_error(boost::redis::error::resp3_simple_error);
+            };
+            self.elements_.push_back(
+                make_internal(self.ping_, any_adapter(any_adapter::impl_t(refused))));
+            self.write();
+        }
+        self.watch();
+    });
+}
+
+void simulated_connection::state::watch()
+{
+    const clock::duration patience = where_->health_check_interval;
+    if (patience.count() > 0)
+        silence_.arm(host_, std::min(last_read_ + 2 * patience, last_written_ + patience));
+}
+
+void simulated_connection::state::complain(std::string text)
+{
+    if (complaint_)
+        complaint_(text);
+    if (host_.time.traced())
+        host_.line("connection: " + text);
+}
+
+void simulated_connection::state::inject(std::string_view channel)
+{
+    if (stream_ && std::find(stream_->channels.begin(), stream_->channels.end(), channel) !=
+                       stream_->channels.end())
+        stream_->inject(message::strings(message::type::push, {"message", channel, "0"}));
+}
+
+/// Nobody is told anything any more. What is destroyed here may keep this.
+void simulated_connection::state::drop() noexcept
+{
+    const auto self = shared_from_this();
+    ++attempt_;
+    open_ = runs_ = false;
+    silence_.disarm();
+    complaint_ = nullptr;
+    if (const tcp_stream_ptr last = std::exchange(stream_, nullptr))
+        last->close();
+    const auto running = std::exchange(running_, nullptr);
+    const auto receiving = std::exchange(receiving_, nullptr);
+    const auto all = std::exchange(elements_, {});
+    for (const element_ptr& each : all) {
+        each->adapter = any_adapter();
+        const auto done = std::exchange(each->done, nullptr);
+    }
+    pushed = any_adapter();
+}
+
+simulated_connection::simulated_connection(host_state& where, server_state& to,
+                                           const asio::any_io_executor& strand, complaint told)
+    : state_(std::make_shared<state>(where, to, strand, std::move(told)))
+{
+    where.add_connection(state_);
+}
+
+simulated_connection::~simulated_connection()
+{
+    state_->drop();
+}
+
+void simulated_connection::run(const boost::redis::config& where, ended done)
+{
+    state_->run(where, std::move(done));
+}
+
+void simulated_connection::execute(const boost::redis::request& what, any_adapter adapter,
+                                   asio::cancellation_slot slot, executed done)
+{
+    state_->execute(what, std::move(adapter), slot, std::move(done));
+}
+
+void simulated_connection::set_receive_response(any_adapter adapter)
+{
+    state_->pushed = std::move(adapter);
+}
+
+void simulated_connection::receive(ended done)
+{
+    state_->receive(std::move(done));
+}
+
+void simulated_connection::cancel(boost::redis::operation what)
+{
+    state_->cancel(what);
+}
+
+std::size_t simulated_connection::commands_sent() const
+{
+    return state_->sent;
+}
+
+} // namespace leasehold::testing::impl

@@ -1,0 +1,41 @@
+#ifndef LEASEHOLD_SRC_TESTING_SIMULATED_CONNECTION_HPP
+#define LEASEHOLD_SRC_TESTING_SIMULATED_CONNECTION_HPP
+
+#include "store/redis/transport/connection.hpp"
+#include "testing/host_state.hpp"
+#include "testing/server_state.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace leasehold::testing::impl {
+
+/// Takes the place of a Boost.Redis connection, with its rules: which request waits for a
+/// connection and which fails, what has been sent and what has not, which answer belongs to which
+/// request, when a silent connection is given up.
+class simulated_connection final : public redis_store::connection
+{
+public:
+    simulated_connection(host_state& where, server_state& to, const asio::any_io_executor& strand,
+                         complaint told);
+    ~simulated_connection() override;
+
+    void run(const boost::redis::config& where, ended done) override;
+    void execute(const boost::redis::request& what, boost::redis::any_adapter adapter,
+                 asio::cancellation_slot slot, executed done) override;
+    void set_receive_response(boost::redis::any_adapter adapter) override;
+    void receive(ended done) override;
+    void cancel(boost::redis::operation what) override;
+    [[nodiscard]] std::size_t commands_sent() const override;
+
+private:
+    class state;
+    std::shared_ptr<state> state_;
+};
+
+} // namespace leasehold::testing::impl
+
+#endif

@@ -1,0 +1,53 @@
+#include "testing/simulated_environment.hpp"
+
+#include "store/redis/transport/settings.hpp"
+#include "testing/host_time.hpp"
+#include "testing/simulated_connection.hpp"
+
+#include <utility>
+
+namespace leasehold::testing::impl {
+namespace {
+
+class environment_of_a_host final : public redis_store::environment
+{
+public:
+    environment_of_a_host(host_state& where, server_state& to) noexcept : host_(where), server_(to)
+    {}
+
+    std::unique_ptr<redis_store::connection> make_connection(
+        const asio::any_io_executor& strand, const config&,
+        redis_store::connection::complaint told) override
+    {
+        return std::make_unique<simulated_connection>(host_, server_, strand, std::move(told));
+    }
+
+    std::unique_ptr<leasehold::detail::time_source> make_time() override
+    {
+        return std::make_unique<host_time>(host_, host_.random.next());
+    }
+
+private:
+    host_state& host_;
+    server_state& server_;
+};
+
+} // namespace
+
+std::shared_ptr<redis_store::environment> simulated_environment(host_state& where, server_state& to)
+{
+    return std::make_shared<environment_of_a_host>(where, to);
+}
+
+std::shared_ptr<redis_store::request_channel> make_application_connection(
+    host_state& where, server_state& to, const asio::any_io_executor& executor,
+    const config& limits)
+{
+    auto made = std::make_shared<simulated_connection>(where, to, executor, nullptr);
+    boost::redis::config usual = redis_store::connection_settings(limits);
+    usual.reconnect_wait_interval = limits.reconnect;
+    made->run(usual, [made](error_code) {});
+    return made;
+}
+
+} // namespace leasehold::testing::impl

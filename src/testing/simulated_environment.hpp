@@ -1,0 +1,25 @@
+#ifndef LEASEHOLD_SRC_TESTING_SIMULATED_ENVIRONMENT_HPP
+#define LEASEHOLD_SRC_TESTING_SIMULATED_ENVIRONMENT_HPP
+
+#include "store/redis/transport/environment.hpp"
+#include "testing/host_state.hpp"
+#include "testing/server_state.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <memory>
+
+namespace leasehold::testing::impl {
+
+/// What the Redis store finds on a simulated host: connections to one server, and the host's time.
+[[nodiscard]] std::shared_ptr<redis_store::environment> simulated_environment(host_state& where,
+                                                                              server_state& to);
+
+/// A connection that an application on the host has and keeps running, on an executor of its own.
+[[nodiscard]] std::shared_ptr<redis_store::request_channel> make_application_connection(
+    host_state& where, server_state& to, const asio::any_io_executor& executor,
+    const config& limits);
+
+} // namespace leasehold::testing::impl
+
+#endif
