@@ -1,0 +1,370 @@
+#include <boost/test/unit_test.hpp>
+
+#include "fsm/queued_contention.hpp"
+
+#include <functional>
+#include <ostream>
+#include <set>
+#include <utility>
+#include <vector>
+
+using leasehold::fsm::queued_contention;
+using state = queued_contention::state;
+using kind = queued_contention::action::kind;
+using action = queued_contention::action;
+using whose = queued_contention::whose;
+using next = queued_contention::succession;
+
+namespace leasehold::fsm {
+
+std::ostream& operator<<(std::ostream& out, queued_contention::state s)
+{
+    return out << std::vector<const char*>{"idle",    "sending", "in_line",
+                                           "pausing", "holding", "releasing"}
+                      .at(static_cast<std::size_t>(s));
+}
+
+std::ostream& operator<<(std::ostream& out, queued_contention::action::kind k)
+{
+    return out << std::vector<const char*>{"none", "send", "sleep", "leave", "give_back"}.at(
+               static_cast<std::size_t>(k));
+}
+
+} // namespace leasehold::fsm
+
+namespace {
+
+/// In a state, by the shortest way.
+queued_contention machine(state in, bool joins = false)
+{
+    queued_contention m;
+    if (in == state::idle)
+        return m;
+    m.wanted(true);
+    switch (in) {
+    case state::idle:
+    case state::sending: break;
+    case state::in_line: m.held(true, true); break;
+    case state::pausing: m.failed(true, true); break;
+    case state::holding: m.granted(true, true); break;
+    case state::releasing:
+        m.granted(true, true);
+        m.leaving(joins);
+        break;
+    }
+    return m;
+}
+
+struct row
+{
+    state from;
+    const char* event;
+    std::function<action(queued_contention&)> happens;
+    kind what;
+    state to;
+};
+
+using m_ref = queued_contention&;
+
+// Every state with every event that can reach it.
+const std::vector<row> table = {
+    {state::idle, "wanted", [](m_ref m) { return m.wanted(true); }, kind::send, state::sending},
+    {state::idle, "wanted, offline", [](m_ref m) { return m.wanted(false); }, kind::none,
+     state::pausing},
+    {state::idle, "unwanted", [](m_ref m) { return m.unwanted(); }, kind::none, state::idle},
+    {state::idle, "turn of one that has ended", [](m_ref m) { return m.turn(whose::ended); },
+     kind::give_back, state::idle},
+    {state::idle, "connected", [](m_ref m) { return m.connected(); }, kind::none, state::idle},
+    {state::idle, "due", [](m_ref m) { return m.due(true); }, kind::none, state::idle},
+
+    {state::sending, "wanted by one more", [](m_ref m) { return m.wanted(true); }, kind::none,
+     state::sending},
+    {state::sending, "unwanted: the request stays under way", [](m_ref m) { return m.unwanted(); },
+     kind::none, state::sending},
+    {state::sending, "not sent", [](m_ref m) { return m.unsent(true); }, kind::none,
+     state::pausing},
+    {state::sending, "not sent, nobody wants it", [](m_ref m) { return m.unsent(false); },
+     kind::none, state::idle},
+    {state::sending, "turn", [](m_ref m) { return m.turn(whose::current); }, kind::none,
+     state::sending},
+    {state::sending, "turn of one that has ended", [](m_ref m) { return m.turn(whose::ended); },
+     kind::give_back, state::sending},
+    {state::sending, "connected", [](m_ref m) { return m.connected(); }, kind::none,
+     state::sending},
+    {state::sending, "due", [](m_ref m) { return m.due(true); }, kind::none, state::sending},
+    {state::sending, "granted", [](m_ref m) { return m.granted(true, true); }, kind::none,
+     state::holding},
+    {state::sending, "granted too late", [](m_ref m) { return m.granted(false, true); },
+     kind::leave, state::releasing},
+    {state::sending, "granted, nobody wants it", [](m_ref m) { return m.granted(true, false); },
+     kind::leave, state::releasing},
+    {state::sending, "held, in line", [](m_ref m) { return m.held(true, true); }, kind::sleep,
+     state::in_line},
+    {state::sending, "held, not in line", [](m_ref m) { return m.held(false, true); }, kind::send,
+     state::sending},
+    {state::sending, "held, in line, nobody wants it", [](m_ref m) { return m.held(true, false); },
+     kind::leave, state::releasing},
+    {state::sending, "held, not in line, nobody wants it",
+     [](m_ref m) { return m.held(false, false); }, kind::none, state::idle},
+    {state::sending, "failed, may have run", [](m_ref m) { return m.failed(true, true); },
+     kind::sleep, state::pausing},
+    {state::sending, "failed, did not run", [](m_ref m) { return m.failed(false, true); },
+     kind::sleep, state::pausing},
+    {state::sending, "failed, may have run, nobody wants it",
+     [](m_ref m) { return m.failed(true, false); }, kind::leave, state::releasing},
+    {state::sending, "failed, did not run, nobody wants it",
+     [](m_ref m) { return m.failed(false, false); }, kind::none, state::idle},
+    {state::sending, "late", [](m_ref m) { return m.late(true); }, kind::send, state::sending},
+    {state::sending, "late again",
+     [](m_ref m) {
+         m.late(true);
+         return m.late(true);
+     },
+     kind::sleep, state::pausing},
+    {state::sending, "late, nobody wants it", [](m_ref m) { return m.late(false); }, kind::none,
+     state::idle},
+
+    {state::in_line, "wanted by one more", [](m_ref m) { return m.wanted(true); }, kind::none,
+     state::in_line},
+    {state::in_line, "unwanted", [](m_ref m) { return m.unwanted(); }, kind::leave,
+     state::releasing},
+    {state::in_line, "turn", [](m_ref m) { return m.turn(whose::current); }, kind::send,
+     state::sending},
+    {state::in_line, "turn of one that has ended", [](m_ref m) { return m.turn(whose::ended); },
+     kind::give_back, state::in_line},
+    {state::in_line, "connected", [](m_ref m) { return m.connected(); }, kind::send,
+     state::sending},
+    {state::in_line, "due", [](m_ref m) { return m.due(true); }, kind::send, state::sending},
+    {state::in_line, "due, offline", [](m_ref m) { return m.due(false); }, kind::none,
+     state::pausing},
+
+    {state::pausing, "wanted by one more", [](m_ref m) { return m.wanted(true); }, kind::none,
+     state::pausing},
+    {state::pausing, "unwanted", [](m_ref m) { return m.unwanted(); }, kind::leave,
+     state::releasing},
+    {state::pausing, "turn", [](m_ref m) { return m.turn(whose::current); }, kind::send,
+     state::sending},
+    {state::pausing, "connected", [](m_ref m) { return m.connected(); }, kind::send,
+     state::sending},
+    {state::pausing, "due", [](m_ref m) { return m.due(true); }, kind::send, state::sending},
+    {state::pausing, "due, offline", [](m_ref m) { return m.due(false); }, kind::none,
+     state::pausing},
+
+    {state::holding, "wanted", [](m_ref m) { return m.wanted(true); }, kind::none, state::holding},
+    {state::holding, "unwanted", [](m_ref m) { return m.unwanted(); }, kind::none, state::holding},
+    {state::holding, "turn, doubled", [](m_ref m) { return m.turn(whose::current); }, kind::none,
+     state::holding},
+    {state::holding, "connected", [](m_ref m) { return m.connected(); }, kind::none,
+     state::holding},
+    {state::holding, "due", [](m_ref m) { return m.due(true); }, kind::none, state::holding},
+    {state::holding, "leaving", [](m_ref m) { return m.leaving(false); }, kind::leave,
+     state::releasing},
+
+    {state::releasing, "wanted", [](m_ref m) { return m.wanted(true); }, kind::none,
+     state::releasing},
+    {state::releasing, "unwanted", [](m_ref m) { return m.unwanted(); }, kind::none,
+     state::releasing},
+    {state::releasing, "turn", [](m_ref m) { return m.turn(whose::current); }, kind::none,
+     state::releasing},
+    {state::releasing, "connected", [](m_ref m) { return m.connected(); }, kind::none,
+     state::releasing},
+    {state::releasing, "left", [](m_ref m) { return m.left(next::none, true, false, true); },
+     kind::none, state::idle},
+    {state::releasing, "left, wanted since",
+     [](m_ref m) { return m.left(next::none, true, true, true); }, kind::send, state::sending},
+    {state::releasing, "left, wanted since, offline",
+     [](m_ref m) { return m.left(next::none, true, true, false); }, kind::none, state::pausing},
+};
+
+// The release carries the next owner.
+const std::vector<row> joining = {
+    {state::releasing, "in line", [](m_ref m) { return m.left(next::in_line, true, true, true); },
+     kind::sleep, state::in_line},
+    {state::releasing, "in line, and told meanwhile",
+     [](m_ref m) {
+         m.turn(whose::next);
+         return m.left(next::in_line, true, true, true);
+     },
+     kind::send, state::sending},
+    {state::releasing, "in line, and the one that leaves was told",
+     [](m_ref m) {
+         m.turn(whose::current);
+         return m.left(next::in_line, true, true, true);
+     },
+     kind::sleep, state::in_line},
+    {state::releasing, "in line, offline",
+     [](m_ref m) { return m.left(next::in_line, true, true, false); }, kind::none, state::pausing},
+    {state::releasing, "in line, nobody wants it any more",
+     [](m_ref m) { return m.left(next::in_line, true, false, true); }, kind::leave,
+     state::releasing},
+    {state::releasing, "granted", [](m_ref m) { return m.left(next::granted, true, true, true); },
+     kind::none, state::holding},
+    {state::releasing, "granted too late",
+     [](m_ref m) { return m.left(next::granted, false, true, true); }, kind::leave,
+     state::releasing},
+    {state::releasing, "granted, nobody wants it any more",
+     [](m_ref m) { return m.left(next::granted, true, false, true); }, kind::leave,
+     state::releasing},
+    {state::releasing, "a repetition joins nobody",
+     [](m_ref m) { return m.left(next::none, true, true, true); }, kind::send, state::sending},
+    {state::releasing, "the first may have joined, and nobody wants it any more",
+     [](m_ref m) { return m.left(next::none, true, false, true); }, kind::leave, state::releasing},
+};
+
+void check(const std::vector<row>& rows, bool joins)
+{
+    for (const row& each : rows) {
+        BOOST_TEST_CONTEXT(each.from << ": " << each.event)
+        {
+            queued_contention m = machine(each.from, joins);
+            BOOST_TEST_REQUIRE(m.current() == each.from);
+            const action then = each.happens(m);
+            BOOST_TEST(then.what == each.what);
+            BOOST_TEST(m.current() == each.to);
+            BOOST_TEST(!then.joins);
+            BOOST_TEST(!m.joins());
+        }
+    }
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(queued_contention_fsm)
+
+BOOST_AUTO_TEST_CASE(every_transition)
+{
+    check(table, false);
+}
+
+BOOST_AUTO_TEST_CASE(every_answer_to_a_release_that_joins)
+{
+    check(joining, true);
+}
+
+// SET NX does not prolong what it finds: a deadline counted from its repetition is wrong.
+BOOST_AUTO_TEST_CASE(what_may_have_run_is_sent_again_as_a_repetition)
+{
+    queued_contention m;
+    BOOST_TEST(!m.wanted(true).again);
+    m.failed(true, true);
+    BOOST_TEST(m.connected().again);
+    m.failed(false, true);
+    BOOST_TEST(m.due(true).again);
+    m.held(true, true);
+    BOOST_TEST(m.turn(whose::current).again);
+    BOOST_TEST(m.late(true).again);
+}
+
+BOOST_AUTO_TEST_CASE(what_did_not_run_is_no_repetition)
+{
+    queued_contention m;
+    m.wanted(true);
+    m.failed(false, true);
+    BOOST_TEST(!m.connected().again);
+    BOOST_TEST(!m.late(true).again);
+    m.unsent(true);
+    BOOST_TEST(!m.due(true).again);
+}
+
+BOOST_AUTO_TEST_CASE(after_the_short_way_found_it_held_the_same_owner_joins)
+{
+    queued_contention m;
+    m.wanted(true);
+    const action then = m.held(false, true);
+    BOOST_TEST(then.what == kind::send);
+    BOOST_TEST(then.again);
+    BOOST_TEST(m.held(true, true).what == kind::sleep);
+}
+
+BOOST_AUTO_TEST_CASE(the_next_owner_may_have_joined_and_is_never_sent_as_new)
+{
+    for (const next each : {next::none, next::in_line}) {
+        queued_contention m = machine(state::releasing, true);
+        m.turn(whose::next);
+        const action then = m.left(each, true, true, true);
+        BOOST_TEST(then.what == kind::send);
+        BOOST_TEST(then.again);
+    }
+    queued_contention m = machine(state::releasing, false);
+    BOOST_TEST(!m.left(next::none, true, true, true).again);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_carries_the_next_owner_when_others_wait_here)
+{
+    queued_contention m = machine(state::holding);
+    BOOST_TEST(m.leaving(true).joins);
+    BOOST_TEST(m.joins());
+}
+
+// W1: the answer is older than the notification.
+BOOST_AUTO_TEST_CASE(W1_a_turn_while_sending_is_not_lost)
+{
+    queued_contention m = machine(state::sending);
+    m.turn(whose::current);
+    m.turn(whose::current);
+    BOOST_TEST(m.held(true, true).what == kind::send);
+    // Once: two notifications do not make a loop.
+    BOOST_TEST(m.held(true, true).what == kind::sleep);
+}
+
+BOOST_AUTO_TEST_CASE(a_turn_counts_only_for_the_request_that_was_under_way)
+{
+    queued_contention granted = machine(state::sending);
+    granted.turn(whose::current);
+    granted.granted(true, true);
+    granted.leaving(true);
+    BOOST_TEST(granted.left(next::in_line, true, true, true).what == kind::sleep);
+
+    queued_contention failed = machine(state::sending);
+    failed.turn(whose::current);
+    failed.failed(true, true);
+    failed.due(true);
+    BOOST_TEST(failed.held(true, true).what == kind::sleep);
+}
+
+// A shutdown leaves the line: whoever waits is told, then nobody wants it any more.
+BOOST_AUTO_TEST_CASE(what_the_store_may_know_of_is_left_and_nothing_else)
+{
+    queued_contention unknown;
+    unknown.wanted(false);
+    BOOST_TEST(unknown.unwanted().what == kind::none);
+    BOOST_TEST(unknown.current() == state::idle);
+
+    queued_contention refused = machine(state::sending);
+    refused.failed(false, true);
+    BOOST_TEST(refused.unwanted().what == kind::none);
+    BOOST_TEST(refused.current() == state::idle);
+
+    queued_contention in_doubt = machine(state::pausing);
+    in_doubt.due(true);
+    in_doubt.failed(false, true);
+    BOOST_TEST(in_doubt.unwanted().what == kind::leave);
+}
+
+BOOST_AUTO_TEST_CASE(a_new_owner_begins_as_the_first_did)
+{
+    for (const state from : {state::in_line, state::pausing}) {
+        queued_contention m = machine(from);
+        m.unwanted();
+        m.left(next::none, true, false, true);
+        BOOST_TEST((m == queued_contention()));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(equal_machines_have_equal_hashes_and_others_others)
+{
+    const std::vector<queued_contention> machines{
+        machine(state::idle),           machine(state::sending), machine(state::in_line),
+        machine(state::pausing),        machine(state::holding), machine(state::releasing),
+        machine(state::releasing, true)};
+    std::set<std::size_t> hashes;
+    for (const auto& each : machines) {
+        const auto copy = each;
+        BOOST_TEST((copy == each));
+        BOOST_TEST(hash_value(copy) == hash_value(each));
+        hashes.insert(hash_value(each));
+    }
+    BOOST_TEST(hashes.size() == machines.size());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

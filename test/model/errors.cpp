@@ -1,0 +1,185 @@
+#include "model/runs.hpp"
+
+#include <array>
+
+namespace leasehold::test::model {
+namespace {
+
+/// The least there is: one client, one lock, nothing goes wrong.
+struct least : setting
+{
+    constexpr least() { clients = 1; }
+    constexpr least& of(int of_clients, int of_attempts)
+    {
+        clients = of_clients;
+        attempts = of_attempts;
+        return *this;
+    }
+    constexpr least& with(bool setting::* what)
+    {
+        this->*what = true;
+        return *this;
+    }
+    constexpr least& without(bool setting::* what)
+    {
+        this->*what = false;
+        return *this;
+    }
+    constexpr least& with(int setting::* what, int how_many)
+    {
+        this->*what = how_many;
+        return *this;
+    }
+};
+
+constexpr setting in(error e, setting g)
+{
+    g.wrong = e;
+    return g;
+}
+
+constexpr least one()
+{
+    return {};
+}
+constexpr least two()
+{
+    return least().of(2, 1);
+}
+constexpr least three()
+{
+    return least().of(3, 1);
+}
+constexpr least twice()
+{
+    return least().of(2, 2);
+}
+constexpr auto faults = &setting::faults;
+
+const std::array errors{
+    error_run{"fence_before_set", "the fence is drawn before the key is set",
+              in(error::fence_before_set, two()), "fence"},
+    error_run{"mark_not_set", "a waiter does not mark the value",
+              in(error::mark_not_set, three()), "order"},
+    error_run{"mark_on_foreign", "a waiter marks another library's value",
+              in(error::mark_on_foreign, one().with(&setting::foreign, 1)), "foreign"},
+    error_run{"assigned_unmarked", "an assignment forgets that more wait",
+              in(error::assigned_unmarked, twice().with(&setting::joins)), "order"},
+    error_run{"confirming_drops_mark", "a confirmation forgets that more wait",
+              in(error::confirming_drops_mark, twice()), "order"},
+    error_run{"entering_drops_mark", "a re-entry forgets that more wait",
+              in(error::entering_drops_mark, three().with(&setting::entries)), "order"},
+    error_run{"release_of_another", "a release deletes what it finds",
+              in(error::release_of_another, two().with(&setting::cancels, 1)), "orphan"},
+    error_run{"release_skips_line", "a release deletes a marked value",
+              in(error::release_skips_line, three()), "order"},
+    error_run{"release_by_prefix", "a release takes lh:c:11 for lh:c:1",
+              in(error::release_by_prefix, twice()), "loss"},
+    error_run{"acquire_by_prefix", "SET's answer takes lh:c:11 for lh:c:1",
+              in(error::acquire_by_prefix, twice().with(faults, 1).without(&setting::kill)),
+              "exclusion"},
+    error_run{"own_keeps_entry", "who was brought in past the line stays in it",
+              in(error::own_keeps_entry, twice().with(faults, 2).without(&setting::kill)), "order"},
+    error_run{"renewal_exact", "a renewal takes a marked value for another's",
+              in(error::renewal_exact, two().with(&setting::renewals)), "renewal"},
+    error_run{"renewal_creates", "a renewal makes a missing key again",
+              in(error::renewal_creates, one().with(&setting::renewals)), "orphan"},
+    error_run{"entries_not_renewed", "a renewal does not prolong the entries",
+              in(error::entries_not_renewed,
+                 one().with(&setting::entries).with(&setting::renewals)),
+              "orphan"},
+    error_run{"release_ignores_entries", "a release frees what others have entered",
+              in(error::release_ignores_entries, one().with(&setting::entries)), "loss"},
+    error_run{"join_not_idempotent", "who joins again goes to the end of the line",
+              in(error::join_not_idempotent, three().with(faults, 1)), "order"},
+    error_run{"barging", "an acquire takes a free lock past the line",
+              in(error::barging, three().with(faults, 1)), "order"},
+    error_run{"try_barges", "a try takes a free lock past the line",
+              in(error::try_barges, three().with(faults, 1).with(&setting::tries)), "order"},
+    error_run{"assigned_stays_in_line", "an assignment leaves its entry in line",
+              in(error::assigned_stays_in_line, two().with(&setting::cancels, 1)), "orphan"},
+    error_run{"claim_without_end", "an assignment has no time to live",
+              in(error::claim_without_end, one().with(faults, 1)), "stuck"},
+    error_run{"leave_blind", "leaving the line does not look at the assignment",
+              in(error::leave_blind, two().with(&setting::cancels, 1)), "orphan"},
+    error_run{"late_release_assigns", "a release that is not the holder's assigns",
+              in(error::late_release_assigns, three()), "loss"},
+    error_run{"repeated_release_joins", "a repeated release joins once more",
+              in(error::repeated_release_joins, twice().with(faults, 1).with(&setting::joins)),
+              "order"},
+    error_run{"late_acquire_runs", "an acquire runs after its limit in server time",
+              in(error::late_acquire_runs,
+                 one().with(faults, 1).without(&setting::kill).without(&setting::short_way)),
+              "orphan"},
+    error_run{"late_release_joins", "a release joins after its limit in server time",
+              in(error::late_release_joins, one()
+                                                .of(1, 2)
+                                                .with(faults, 2)
+                                                .with(&setting::joins)
+                                                .without(&setting::kill)
+                                                .without(&setting::short_way)),
+              "orphan"},
+    error_run{"kill_after_requests", "CLIENT KILL comes after other requests",
+              in(error::kill_after_requests, one().with(faults, 1)), "orphan"},
+    error_run{"kill_last_only", "CLIENT KILL ends only the last connection",
+              in(error::kill_last_only, one().with(faults, 2)), "orphan"},
+    error_run{"no_raise_on_connect", "a new connection does not raise the counter",
+              in(error::no_raise_on_connect, two().with(faults, 1).with(&setting::loss)), "fence"},
+    error_run{"raise_without_clock", "the counter is not raised to the server's clock",
+              in(error::raise_without_clock, two().with(faults, 1).with(&setting::loss)), "fence"},
+    error_run{"deadline_from_answer", "a deadline counts from the answer",
+              in(error::deadline_from_answer, two().with(faults, 1)), "exclusion"},
+    error_run{"deadline_from_repetition", "a deadline counts from a repeated SET NX",
+              in(error::deadline_from_repetition, two().with(faults, 2)), "exclusion"},
+    error_run{"deadline_from_redraw", "a deadline counts from the second drawing of a fence",
+              in(error::deadline_from_redraw, two().with(faults, 2).with(&setting::loss)),
+              "exclusion"},
+    error_run{"no_floor", "a fence below the largest one seen is given out",
+              in(error::no_floor, one().with(faults, 1).with(&setting::loss)), "fence"},
+    error_run{"floor_without_raise", "the answer of the raise does not count as seen",
+              in(error::floor_without_raise, one().with(faults, 1).with(&setting::loss)), "fence"},
+    error_run{"fence_beyond_block", "a local handoff takes a fence that nobody reserved",
+              in(error::fence_beyond_block, two()), "fence"},
+    error_run{"notification_grants", "a notification is taken for a grant",
+              in(error::notification_grants, three().with(faults, 1)), "exclusion"},
+    error_run{"renewal_confirms", "an assignment is confirmed by a renewal",
+              in(error::renewal_confirms, twice().with(faults, 1)), "fence"},
+    error_run{"no_look", "nobody looks without being told",
+              in(error::no_look, two().with(faults, 1)),
+              "stuck"},
+    error_run{"refused_fence_kept", "SET took it, INCRBY was refused, nothing is given back",
+              in(error::refused_fence_kept, one().with(faults, 1)), "orphan"},
+    error_run{"new_owner_for_repetition", "a lost request is repeated under another owner",
+              in(error::new_owner_for_repetition, one().with(faults, 1)), "orphan"},
+    error_run{"cancelled_in_silence", "a cancelled waiter does not leave the line",
+              in(error::cancelled_in_silence, one().with(&setting::cancels, 1)), "orphan"},
+    error_run{"cancelled_grant_kept", "a grant that nobody waits for is not given back",
+              in(error::cancelled_grant_kept, one().with(&setting::cancels, 1)), "orphan"},
+    error_run{"lost_request_forgotten", "a lost request is taken for one that never ran",
+              in(error::lost_request_forgotten, one().with(faults, 1).with(&setting::cancels, 1)),
+              "orphan"},
+    // The documented exceptions, without their excuse.
+    error_run{"(exception) barging", "SET NX takes what expired past the line",
+              [] {
+                  setting g = three().with(faults, 1);
+                  g.excuse_barging = false;
+                  return g;
+              }(),
+              "order"},
+    error_run{"(exception) flushed", "FLUSHALL comes between SET NX and INCRBY",
+              [] {
+                  setting g = two().with(faults, 1).with(&setting::loss);
+                  g.excuse_flushed = false;
+                  return g;
+              }(),
+              "fence"},
+};
+
+} // namespace
+
+std::span<const error_run> error_runs()
+{
+    return errors;
+}
+
+} // namespace leasehold::test::model

@@ -1,0 +1,46 @@
+#ifndef LEASEHOLD_TEST_MODEL_SEARCH_HPP
+#define LEASEHOLD_TEST_MODEL_SEARCH_HPP
+
+#include "model/setting.hpp"
+#include "model/steps.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace leasehold::test::model {
+
+struct outcome
+{
+    enum class end : std::uint8_t
+    {
+        complete, ///< Every state that can be reached was looked at; nothing is wrong.
+        found,
+        cut_off, ///< There are more states than allowed.
+    } how = end::complete;
+    std::string what; ///< Of `found`: the property.
+    std::uint64_t states = 0;
+    std::uint64_t transitions = 0;
+    std::size_t memory = 0; ///< Bytes, at the end.
+    /// The way from the first state to the violation, shortest first.
+    std::vector<successor> path{};
+};
+
+struct progress
+{
+    std::uint64_t states;   ///< Known.
+    std::uint64_t explored; ///< Of which all successors are known.
+    std::uint64_t transitions;
+    std::size_t memory;
+};
+
+/// Visits every state, breadth first, and looks whether each is as it must be and whether from each
+/// the end can be reached by steps without faults.
+outcome search(const setting& g, std::uint64_t most_states,
+               const std::function<void(const progress&)>& tell);
+
+} // namespace leasehold::test::model
+
+#endif

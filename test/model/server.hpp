@@ -1,0 +1,18 @@
+#ifndef LEASEHOLD_TEST_MODEL_SERVER_HPP
+#define LEASEHOLD_TEST_MODEL_SERVER_HPP
+
+#include "model/setting.hpp"
+#include "model/state.hpp"
+
+namespace leasehold::test::model {
+
+/// Whether the server may run this request now: the first words of a connection run before its
+/// other requests.
+bool may_run(const state& s, const setting& g, const message& request) noexcept;
+
+/// Runs a request, which has been taken off the way: one atomic step of the server.
+void run(state& s, const setting& g, const message& request);
+
+} // namespace leasehold::test::model
+
+#endif

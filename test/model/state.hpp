@@ -1,0 +1,313 @@
+#ifndef LEASEHOLD_TEST_MODEL_STATE_HPP
+#define LEASEHOLD_TEST_MODEL_STATE_HPP
+
+#include "fsm/queued_contention.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+
+namespace leasehold::test::model {
+
+/// Owners are numbered by client and attempt; so they can be renamed when clients are.
+using owner = std::uint8_t;
+/// Only the order of fences counts: they are renumbered in each state. Those that a server drew
+/// from its clock are `clock_fence` and above, those of a counter that began anew below it.
+using fence = std::uint8_t;
+
+inline constexpr int most_clients = 3;
+inline constexpr int most_attempts = 3;
+inline constexpr owner nobody = 15;
+inline constexpr owner foreigner = 14;
+inline constexpr fence clock_fence = 64;
+
+constexpr std::uint8_t byte(int value) noexcept
+{
+    return static_cast<std::uint8_t>(value);
+}
+constexpr owner owner_of(int client, int number) noexcept
+{
+    return byte(client * 4 + number);
+}
+constexpr bool ours(owner o) noexcept
+{
+    return o < owner_of(most_clients, 0);
+}
+constexpr int client_of(owner o) noexcept
+{
+    return o / 4;
+}
+constexpr int number_of(owner o) noexcept
+{
+    return o % 4;
+}
+
+/// There is more of something than the model has room for.
+struct out_of_room : std::runtime_error
+{
+    using runtime_error::runtime_error;
+};
+
+/// A few bytes in a fixed place; what is not used is zero.
+template <std::size_t Room>
+struct few
+{
+    std::uint8_t size = 0;
+    std::array<std::uint8_t, Room> at{};
+
+    [[nodiscard]] const std::uint8_t* begin() const noexcept { return at.data(); }
+    [[nodiscard]] const std::uint8_t* end() const noexcept { return at.data() + size; }
+    [[nodiscard]] std::uint8_t* begin() noexcept { return at.data(); }
+    [[nodiscard]] std::uint8_t* end() noexcept { return at.data() + size; }
+
+    void push_back(std::uint8_t value)
+    {
+        if (size == Room)
+            throw out_of_room("too many in line");
+        at[size++] = value;
+    }
+    void erase(int index) noexcept
+    {
+        for (int i = index; i + 1 < size; ++i)
+            at[byte(i)] = at[byte(i + 1)];
+        at[--size] = 0;
+    }
+    void clear() noexcept { *this = {}; }
+};
+
+/// What the store has, and what a snapshot keeps.
+struct keys
+{
+    enum flag : std::uint8_t
+    {
+        whole_lease = 1,     ///< The key lives for the lease; otherwise for a claim only.
+        waited_for = 2,      ///< `w`: somebody waits.
+        entered = 4,         ///< `e`: there are entries.
+        first_entry = 8,     ///< Of the hash of entries.
+        second_entry = 16,   ///< "
+        entries_shorter = 32 ///< The hash of entries expires before the lock.
+    };
+    static constexpr std::uint8_t absent = 128; ///< In the line: its presence is over.
+
+    owner lock = nobody;
+    std::uint8_t flags = 0;
+    fence counter = 0;
+    few<6> line;
+
+    [[nodiscard]] bool has(int bits) const noexcept { return (flags & bits) != 0; }
+    [[nodiscard]] int place(owner o) const noexcept
+    {
+        for (int i = 0; i < line.size; ++i)
+            if ((line.at[byte(i)] & ~absent) == o)
+                return i;
+        return -1;
+    }
+};
+
+/// What is on its way. Requests and replies have no order but where `server.cpp` says so.
+struct message
+{
+    enum class type : std::uint8_t
+    {
+        none,
+        // requests
+        set,          ///< SET NX PX GET, the first half of the short way.
+        incr_granted, ///< INCRBY, the second half; SET has taken the lock.
+        incr_own,     ///< SET found the value its own.
+        incr_held,    ///< SET found another's.
+        acquire,      ///< The long way.
+        release,      ///< Short and long: the first half of it changes nothing or everything.
+        renew,
+        enter,
+        hello,          ///< A new connection begins: CLIENT KILL of the earlier ones.
+        raise,          ///< The counter is raised: before anything else, too.
+        redraw_raise,   ///< A fence was below the floor: the counter is raised again,
+        redraw_incr,    ///< and another one drawn.
+        draw_elsewhere, ///< A fence for another name.
+        // replies
+        short_granted,
+        short_own,
+        short_held,
+        short_refused, ///< SET has taken the lock, INCRBY was refused.
+        granted,
+        held,
+        refused_late,
+        left,           ///< Freed, or passed on.
+        left_in_line,   ///< The next owner has joined.
+        left_granted,   ///< The next owner has it.
+        left_others_in, ///< Other entries hold it.
+        not_in,
+        renewed,
+        gone,
+        entered,
+        not_entered,
+        redrawn,
+        drawn_elsewhere,
+        turn, ///< A notification.
+    };
+    enum bit : std::uint8_t
+    {
+        orphan = 1, ///< Nobody reads the answer any more.
+        old = 2,    ///< Orphaned by an earlier loss of the connection than the last.
+        joins = 4,  ///< The release carries the next owner.
+        second = 8, ///< It is about the entry.
+        once = 16,  ///< A try: it does not wait.
+        /// Its limit in server time has passed. A release: that of all that it undoes has.
+        over = 32,
+        passed = 64, ///< The deadline of what it grants has passed.
+        stale = 128, ///< The data that it speaks of was lost.
+    };
+
+    type what = type::none;
+    owner who = 0;
+    std::uint8_t bits = 0;
+    model::fence fence = 0;
+
+    [[nodiscard]] bool has(int wanted) const noexcept { return (bits & wanted) != 0; }
+    [[nodiscard]] bool reply() const noexcept { return what >= type::short_granted; }
+    [[nodiscard]] int client() const noexcept { return client_of(who); }
+    [[nodiscard]] bool greeting() const noexcept
+    {
+        return what == type::hello || what == type::raise;
+    }
+    friend bool operator==(const message&, const message&) = default;
+    friend bool operator<(const message& a, const message& b) noexcept
+    {
+        return std::bit_cast<std::uint32_t>(a) < std::bit_cast<std::uint32_t>(b);
+    }
+};
+
+struct client
+{
+    enum bit : std::uint16_t
+    {
+        believes = 1,  ///< Its lease is valid.
+        cancelled = 2, ///< Nobody waits here any more.
+        once = 4,      ///< It is a try.
+        connected = 8,
+        listens = 16, ///< Its notifications have a connection.
+        dead = 32,
+        unsent = 64,       ///< A release has to be sent when there is a connection.
+        passed = 128,      ///< The deadline passed while a fence was drawn again.
+        stale = 256,       ///< The data that it holds by was lost: no claim on exclusion.
+        stale_entry = 512, ///< And had been when it came in: none on the order of fences either.
+        renewing = 1024,
+        uncovered = 2048,  ///< It counts its deadline from a request that did not prolong.
+        confirming = 4096, ///< It waits for a renewal to enter.
+    };
+    /// What is under way for the owner.
+    enum class task : std::uint8_t
+    {
+        none,
+        short_way,
+        long_way,
+        redraw,
+        release,
+    };
+    /// The second lease under the same owner, by re-entry.
+    enum class inner : std::uint8_t
+    {
+        none,
+        asked,
+        in,
+        in_expired, ///< Its lease is not valid any more.
+        leaving,
+        leave_unsent,
+    };
+
+    fsm::queued_contention contention;
+    std::uint8_t number = 0; ///< Of the current owner; owners before it have ended.
+    task under_way = task::none;
+    inner entry = inner::none;
+    std::uint16_t bits = connected | listens;
+    fence last = 0;        ///< The fence in use.
+    std::uint8_t left = 0; ///< Fences of the block that are left.
+    fence floor = clock_fence;
+    std::uint8_t entry_number = 0; ///< Of its owner.
+    std::uint8_t owed = 0; ///< By number: owners to release once more after their time limit.
+    std::uint8_t spare = 0;
+
+    [[nodiscard]] bool has(int wanted) const noexcept { return (bits & wanted) != 0; }
+    void set(int more) noexcept { bits = static_cast<std::uint16_t>(bits | more); }
+    void unset(int less) noexcept { bits = static_cast<std::uint16_t>(bits & ~less); }
+    [[nodiscard]] fsm::queued_contention::state phase() const noexcept
+    {
+        return contention.current();
+    }
+    /// The owner that asks: the next one when the release that carried it has given it the lock and
+    /// only its fence is missing.
+    [[nodiscard]] int asking() const noexcept
+    {
+        return number + (under_way == task::redraw && contention.joins() ? 1 : 0);
+    }
+};
+
+struct state
+{
+    keys data;
+    keys snapshot;
+    std::uint8_t has_snapshot = 0;
+
+    // What only the properties look at.
+    fence top = clock_fence;           ///< The highest fence that was in use,
+    fence top_unexcused = clock_fence; ///< the same without those that a loss of data excuses.
+    fence ever = clock_fence;          ///< The highest that was drawn: the clock is above it.
+    std::uint8_t open = 0;       ///< The key went without the line, which SET NX may then pass.
+    few<6> order;                ///< Who joined in which order and still waits.
+    std::uint16_t disturbed = 0; ///< By owner: touched by a fault.
+
+    std::uint8_t faults = 0;    ///< Still to come.
+    std::uint8_t cancels = 0;   ///< "
+    std::uint8_t foreign = 0;   ///< "
+    std::uint8_t elsewhere = 0; ///< "
+    enum class foreign_hold : std::uint8_t
+    {
+        none,
+        valid,
+        gone, ///< It lost its key with the data, or crashed.
+    } foreign_client = foreign_hold::none;
+
+    std::uint8_t messages = 0;
+    std::array<client, most_clients> clients;
+    std::array<message, 12> on_the_way;
+
+    void send(message m)
+    {
+        if (messages == on_the_way.size())
+            throw out_of_room("too many messages");
+        on_the_way[messages++] = m;
+    }
+    void take(int index) noexcept
+    {
+        on_the_way[byte(index)] = on_the_way[--messages];
+        on_the_way[messages] = {};
+    }
+    template <class Condition>
+    void take_if(Condition condition)
+    {
+        for (int i = 0; i < messages;)
+            if (condition(on_the_way[byte(i)]))
+                take(i);
+            else
+                ++i;
+    }
+    [[nodiscard]] client& of(owner o) noexcept { return clients[byte(client_of(o))]; }
+    [[nodiscard]] const client& of(owner o) const noexcept { return clients[byte(client_of(o))]; }
+    [[nodiscard]] client& at(int i) noexcept { return clients[byte(i)]; }
+    [[nodiscard]] const client& at(int i) const noexcept { return clients[byte(i)]; }
+
+    void disturb(owner o) noexcept { disturbed = static_cast<std::uint16_t>(disturbed | 1U << o); }
+    void undisturb(owner o) noexcept
+    {
+        disturbed = static_cast<std::uint16_t>(disturbed & ~(1U << o));
+    }
+};
+static_assert(std::is_trivially_copyable_v<state>);
+// States are compared and stored byte by byte.
+static_assert(std::has_unique_object_representations_v<state>);
+
+} // namespace leasehold::test::model
+
+#endif

@@ -1,0 +1,83 @@
+#ifndef LEASEHOLD_TEST_MODEL_STEPS_HPP
+#define LEASEHOLD_TEST_MODEL_STEPS_HPP
+
+#include "model/setting.hpp"
+#include "model/state.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace leasehold::test::model {
+
+/// What may happen next, and to whom.
+struct step
+{
+    enum class type : std::uint8_t
+    {
+        // Steps towards the end.
+        start_short,
+        start_long,
+        try_short,
+        try_long,
+        look,
+        leave,
+        leave_and_join,
+        renew,
+        hand_on,
+        enter,
+        leave_entry,
+        reconnect,
+        listen,
+        release_owed,
+        run,
+        never_runs,
+        limit_passed,
+        deliver,
+        expire,
+        presence_over,
+        line_over,
+        entries_over,
+        foreign_takes,
+        foreign_leaves,
+        // Neither that nor faults.
+        cancel,
+        elsewhere,
+        snapshot,
+        // Faults.
+        crash,
+        crash_unnoticed,
+        disconnect,
+        deafen,
+        turn_lost,
+        turn_doubled,
+        key_lost,
+        presence_lost,
+        too_late,
+        fence_refused,
+        flush,
+        restart,
+        foreign_crash,
+    };
+    type what;
+    std::uint8_t client = 0; ///< Or the owner whose presence is over.
+    message about{};
+
+    [[nodiscard]] bool progress() const noexcept { return what < type::cancel; }
+    [[nodiscard]] bool fault() const noexcept { return what >= type::crash; }
+};
+
+struct successor
+{
+    step by;
+    state to;
+    const char* wrong = nullptr; ///< The property that the step violates.
+};
+
+/// All that may happen in a state. What it comes to is not in canonical form.
+void successors(const state& from, const setting& g, std::vector<successor>& out);
+
+state first_state(const setting& g);
+
+} // namespace leasehold::test::model
+
+#endif
