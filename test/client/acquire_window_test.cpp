@@ -187,6 +187,21 @@ BOOST_AUTO_TEST_CASE(the_request_is_made_for_who_waits_when_it_is_sent)
     BOOST_TEST(code(two) == error_code());
 }
 
+// It suggests no more than a look, and the request will be one.
+BOOST_AUTO_TEST_CASE(a_hint_that_comes_before_a_request_was_sent_brings_no_second_one)
+{
+    flood f(window);
+    core_fixture& e = f.e;
+    f.add("a", clock::duration::max());
+    e.poll();
+    e.store->hint("a");
+    e.poll();
+    f.grant(0);
+    BOOST_TEST_REQUIRE(e.last_acquire().name == "a");
+    e.say_held();
+    BOOST_TEST(e.store->acquire_count() == window + 1);
+}
+
 // What the store still has counts until it has said what became of it.
 BOOST_AUTO_TEST_CASE(a_request_that_nobody_waits_for_any_more_is_still_under_way)
 {

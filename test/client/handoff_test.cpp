@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(not_when_somebody_may_have_entered_under_its_owner)
     BOOST_TEST(e.store->release_count() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(not_with_little_time_left_or_other_options)
+BOOST_AUTO_TEST_CASE(not_with_little_time_left)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a", {.handoff_time = 60s}), 1001);
@@ -166,11 +166,41 @@ BOOST_AUTO_TEST_CASE(not_with_little_time_left_or_other_options)
     e.advance(15s); // its renewal is not answered
     e.release(std::move(held));
     BOOST_TEST(!next->done());
+}
 
-    lease other = e.taken(e.spec("b"), 1001);
-    const auto longer = e.lock(e.spec("b", {.lease_time = 60s}));
-    e.release(std::move(other));
-    BOOST_TEST(!longer->done());
+// What a lease was taken under is what its holder has asked for: how long it lasts, whether and
+// when it is renewed, and for how long at most.
+constexpr lock_options others[] = {
+    {.lease_time = 60s}, {.renew = false}, {.renew_interval = 1s}, {.longest_hold = 1h}};
+
+BOOST_AUTO_TEST_CASE(not_to_a_handle_with_other_options)
+{
+    for (const lock_options& asked : others) {
+        core_fixture e;
+        lease held = e.taken(e.spec("a"), 1001);
+        const auto next = e.lock(e.spec("a", asked));
+        e.release(std::move(held));
+        BOOST_TEST(!next->done());
+        BOOST_TEST(e.store->release_count() == 1u);
+
+        lease other = e.taken(e.spec("b", asked), 1001);
+        const auto usual = e.lock("b");
+        e.release(std::move(other));
+        BOOST_TEST(!usual->done());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(to_a_handle_that_waits_in_another_way)
+{
+    core_fixture e;
+    lease held = e.taken(e.spec("a"), 1001);
+    const auto next = e.lock(e.spec("a", {.wait_limit = 1s,
+                                          .backoff_floor = 1ms,
+                                          .backoff_ceiling = 2ms,
+                                          .handoff_time = 1ms,
+                                          .handoff_count = 1}));
+    e.release(std::move(held));
+    BOOST_TEST(code(*next) == error_code());
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_that_is_destroyed_is_handed_over_as_well)

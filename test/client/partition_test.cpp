@@ -71,6 +71,22 @@ BOOST_AUTO_TEST_CASE(one_that_is_down_refuses_no_name_of_the_others)
     BOOST_TEST(up->value<1>().valid());
 }
 
+// What was wrong with it is over.
+BOOST_AUTO_TEST_CASE(one_that_is_back_serves_while_another_is_down)
+{
+    for (const errc why : {errc::store_unavailable, errc::permission_denied}) {
+        two_partitions e;
+        e.both([&](store_partition p) { e.lose(p, why); });
+        e.reconnect(1);
+        const auto op = e.lock(e.spec("1:a"), 0s);
+        BOOST_TEST_REQUIRE(!op->done());
+        e.grant();
+        BOOST_TEST(op->value<1>().valid());
+        const auto other = e.lock(e.spec("2:a"), 0s);
+        BOOST_TEST((other->value<0>() == why));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(who_waits_for_one_goes_on_when_that_one_is_back)
 {
     two_partitions e;

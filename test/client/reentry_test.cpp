@@ -3,6 +3,8 @@
 
 #include "support/core_checks.hpp"
 
+#include "core/lease/lost_owners.hpp"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -173,6 +175,70 @@ BOOST_AUTO_TEST_CASE(a_cancelled_entry_is_given_back)
     e.say_released(left::left);
     BOOST_TEST(e.stats().orphans == 0u);
     BOOST_TEST(held.valid());
+}
+
+// Its answer comes after all, and says that there is nothing to give back.
+BOOST_AUTO_TEST_CASE(a_cancelled_entry_that_took_nothing_is_forgotten)
+{
+    const std::vector<std::pair<error_code, outcome>> answers = {{errc::store_refused, {}},
+                                                                 {errc::store_unavailable, {}},
+                                                                 {errc::permission_denied, {}},
+                                                                 {{}, outcome::gone},
+                                                                 {{}, outcome::late}};
+    for (const auto& [failed, result] : answers) {
+        core_fixture e;
+        const lease held = e.taken(e.spec("a"));
+        const auto op = e.lock(e.spec("a"), clock::duration::max(), held.owner());
+        op->cancel();
+        e.poll();
+        e.say_released(left::not_owner); // it may still run
+        BOOST_TEST(e.stats().orphans == 1u);
+        e.store->complete_acquire(1, failed, {.result = result});
+        e.poll();
+        BOOST_TEST(e.stats().orphans == 0u);
+        e.renew_all_when_asked = true;
+        e.advance(30s);
+        BOOST_TEST(e.store->release_count() == 1u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(trouble_that_is_over_is_not_told_at_the_limit)
+{
+    core_fixture e;
+    const lease held = e.taken(e.spec("a"));
+    const auto op = e.lock(e.spec("a"), 3s, held.owner());
+    e.disconnect();
+    e.fail_acquire(errc::store_unavailable);
+    e.connect();
+    BOOST_TEST(e.store->acquire_count() == 3u);
+    e.advance(3s);
+    BOOST_TEST(code(*op) == errc::outcome_unknown);
+}
+
+namespace {
+
+constexpr clock::time_point start{1000s};
+
+} // namespace
+
+// Each lease under an owner is lost by itself: the last one counts.
+BOOST_AUTO_TEST_CASE(an_owner_is_remembered_until_its_last_loss_is_over)
+{
+    detail::lost_owners lost;
+    lost.remember("a", start + 2s, start);
+    lost.remember("a", start + 5s, start + 1s);
+    BOOST_TEST(lost.contains("a", start + 5s - 1ns));
+    BOOST_TEST(!lost.contains("a", start + 5s));
+    BOOST_TEST(!lost.contains("b", start));
+}
+
+BOOST_AUTO_TEST_CASE(no_owner_is_forgotten_early_because_there_are_many)
+{
+    detail::lost_owners lost;
+    for (int i = 0; i < 1'000; ++i)
+        lost.remember(std::to_string(i), start + i * 1s, start + 500s);
+    for (int i = 0; i < 1'000; ++i)
+        BOOST_TEST(lost.contains(std::to_string(i), start + 500s) == (i > 500));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

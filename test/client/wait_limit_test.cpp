@@ -8,6 +8,7 @@
 using namespace leasehold;
 using namespace leasehold::test;
 using namespace std::chrono_literals;
+using kind = recording_observer::kind;
 
 BOOST_AUTO_TEST_SUITE(core_limits)
 
@@ -57,6 +58,37 @@ BOOST_AUTO_TEST_CASE(a_limit_while_another_has_it)
     }
     e.advance(1ms);
     BOOST_TEST(code(*op) == errc::timed_out);
+}
+
+// Not from when the client comes to look at it: its strand may be busy.
+BOOST_AUTO_TEST_CASE(a_limit_begins_with_the_call)
+{
+    for (const owner& under : {owner(), owner("11111111-1111-1111-1111-111111111111:1", 7)}) {
+        core_fixture e;
+        const auto op = e.make<core_fixture::locking>();
+        op->start([&](auto handler) { e.async_lock(e.spec("a"), 3s, under, std::move(handler)); });
+        e.skip(2s);
+        BOOST_TEST(e.store->acquire_count() == 1u);
+        e.advance(999ms);
+        BOOST_TEST(!op->done());
+        e.advance(1ms);
+        BOOST_TEST(code(*op) == errc::outcome_unknown);
+        BOOST_TEST((e.seen->events(kind::not_acquired).back().time == 3s));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_try_begins_with_the_call)
+{
+    for (const owner& under : {owner(), owner("11111111-1111-1111-1111-111111111111:1", 7)}) {
+        core_fixture e;
+        const auto op = e.make<core_fixture::locking>();
+        op->start([&](auto handler) { e.async_lock(e.spec("a"), 0s, under, std::move(handler)); });
+        e.skip(2s);
+        e.advance(2999ms);
+        BOOST_TEST(!op->done());
+        e.advance(1ms);
+        BOOST_TEST(code(*op) == errc::outcome_unknown);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_limit_while_another_of_this_client_has_it)
@@ -173,6 +205,26 @@ BOOST_AUTO_TEST_CASE(a_limit_after_one_request_was_not_answered_and_after_two)
     }
 }
 
+// Only silence in a row is a reason to doubt what was heard before it.
+BOOST_AUTO_TEST_CASE(a_limit_after_each_of_two_requests_that_were_not_answered_was_answered)
+{
+    core_fixture e;
+    const auto op = e.lock(e.spec("a"), 4s);
+    e.say_held();
+    for (int i = 0; i < 2; ++i) {
+        e.store->hint("a");
+        e.poll();
+        e.fail_acquire(errc::outcome_unknown);
+        e.store->hint("a");
+        e.poll();
+        if (i == 0)
+            e.say_held();
+    }
+    BOOST_TEST(e.store->acquire_count() == 5u);
+    e.advance(4s);
+    BOOST_TEST(code(*op) == errc::timed_out);
+}
+
 // What was free when it was last heard of is held by nobody who is known.
 BOOST_AUTO_TEST_CASE(a_limit_without_an_answer_after_ones_own_release)
 {
@@ -195,6 +247,40 @@ BOOST_AUTO_TEST_CASE(a_try_of_a_store_that_does_not_answer_ends)
     const auto op = e.lock(e.spec("a"), 0s);
     e.advance(5s);
     BOOST_TEST(code(*op) == errc::outcome_unknown);
+}
+
+// It asked to know whether the lock is free now: what was heard before it came is no answer.
+BOOST_AUTO_TEST_CASE(a_try_that_is_not_answered_is_not_told_that_another_has_it)
+{
+    core_fixture e;
+    const auto before = e.lock("a");
+    e.say_held();
+    before->cancel();
+    e.poll();
+    const auto op = e.lock(e.spec("a"), 0s);
+    BOOST_TEST(e.store->acquire_count() == 2u);
+    e.advance(5s);
+    BOOST_TEST(code(*op) == errc::outcome_unknown);
+}
+
+// Its request may be served all the same: its answer decides, and not the connection.
+BOOST_AUTO_TEST_CASE(a_try_whose_request_is_under_way_hears_what_became_of_it)
+{
+    for (const owner& under : {owner(), owner("11111111-1111-1111-1111-111111111111:1", 7)}) {
+        const auto after = [&](auto answer) {
+            core_fixture e;
+            const auto op = e.lock(e.spec("a"), 0s, under);
+            e.disconnect();
+            BOOST_TEST_REQUIRE(!op->done());
+            answer(e);
+            return code(*op);
+        };
+        BOOST_TEST(after([](core_fixture& e) { e.grant(); }) == error_code());
+        BOOST_TEST(after([](core_fixture& e) { e.fail_acquire(errc::outcome_unknown); }) ==
+                   errc::outcome_unknown);
+        BOOST_TEST(after([](core_fixture& e) { e.fail_acquire(errc::store_refused); }) ==
+                   errc::store_refused);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_store_that_never_answers_is_not_asked_more_and_more)

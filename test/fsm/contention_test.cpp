@@ -312,12 +312,14 @@ BOOST_AUTO_TEST_CASE(never_sleeps_past_what_the_holder_has_left)
     for (unsigned seed = 0; seed < 500; ++seed) {
         machine m(state::sending);
         m.random.seed(seed);
-        for (int i = 0; i < 10; ++i) {
-            const auto action = m.held(5ms, true, m.random);
-            BOOST_TEST_REQUIRE(action.what == kind::sleep);
-            BOOST_TEST((action.pause <= 8ms));
-            BOOST_TEST((action.pause > 0ns));
-            m.due(true);
+        for (const auto remaining : {5ms, 0ms}) {
+            for (int i = 0; i < 10; ++i) {
+                const auto action = m.held(remaining, true, m.random);
+                BOOST_TEST_REQUIRE(action.what == kind::sleep);
+                BOOST_TEST((action.pause <= remaining + 3ms));
+                BOOST_TEST((action.pause > 0ns));
+                m.due(true);
+            }
         }
     }
 }
@@ -387,6 +389,36 @@ BOOST_AUTO_TEST_CASE(pauses_grow_while_the_store_fails_and_start_anew_with_the_n
     }
     BOOST_TEST((first <= 20ms));
     BOOST_TEST((tenth > 500ms));
+}
+
+// Only failures in a row are a reason for a pause that no connection shortens.
+BOOST_AUTO_TEST_CASE(a_failure_is_the_first_again_when_the_store_has_served_meanwhile)
+{
+    const std::vector<std::function<void(machine&)>> served = {
+        [](machine& m) { m.held(10s, true, m.random); },
+        [](machine& m) { m.held(10s, false, m.random); },
+        [](machine& m) {
+            m.granted();
+            m.leaving();
+            m.left(true, false, false, m.random);
+        },
+        [](machine& m) { m.unsent(false); },
+        [](machine& m) { m.late(false, m.random); },
+    };
+    for (const auto& each : served) {
+        machine m(state::sending);
+        m.failed(true, m.random);
+        m.due(true);
+        each(m);
+        if (m.wanted(true).what != kind::send)
+            m.due(true);
+        BOOST_TEST_REQUIRE(m.current() == state::sending);
+        m.failed(true, m.random);
+        BOOST_TEST(m.current() == state::sleeping);
+        m.due(true);
+        m.failed(true, m.random);
+        BOOST_TEST(m.current() == state::pausing);
+    }
 }
 
 // The release that this client just made is told to it too; if it listened to that, those that it

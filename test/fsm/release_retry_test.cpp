@@ -189,6 +189,23 @@ BOOST_AUTO_TEST_CASE(an_answer_that_took_long_is_as_old_as_its_request)
     BOOST_TEST((steps.replied(reply::not_owner, start + 8s) == action::done));
 }
 
+// Its acquire was answered after all: what it took can be given back now, and no later one comes.
+BOOST_AUTO_TEST_CASE(an_orphan_whose_acquire_is_known_to_have_run_does_not_wait)
+{
+    release paused = orphan();
+    paused.due(start, true);
+    BOOST_TEST((paused.replied(reply::not_owner, start + 1ms) == action::wait));
+    BOOST_TEST((paused.settled(start + 2s) == action::send));
+    BOOST_TEST((paused.replied(reply::not_owner, start + 3s) == action::done));
+
+    // What is under way was sent before that, and may have come to the server before the acquire.
+    release under_way = orphan();
+    under_way.due(start, true);
+    BOOST_TEST((under_way.settled(start + 1s) == action::wait));
+    BOOST_TEST((under_way.replied(reply::not_owner, start + 2s) == action::send));
+    BOOST_TEST((under_way.replied(reply::not_owner, start + 3s) == action::done));
+}
+
 // A timer that is due at once, again and again, cost ten times what the release itself costs.
 BOOST_AUTO_TEST_CASE(while_it_is_under_way_only_the_end_of_the_lease_is_waited_for)
 {
