@@ -17,20 +17,20 @@
 namespace leasehold::testing {
 namespace impl {
 
-void post(host& where, std::unique_ptr<task> what)
+void post(host& on, std::unique_ptr<task> work)
 {
-    host_state& state = where.state();
-    state.time.post(state, std::move(what));
+    host_state& state = on.state();
+    state.time.post(state, std::move(work));
 }
 
-bool runs_here(const host& where) noexcept
+bool runs_here(const host& on) noexcept
 {
-    return where.state().time.running() == &where.state();
+    return on.state().time.running() == &on.state();
 }
 
-asio::execution_context& context_of(host& where) noexcept
+asio::execution_context& context_of(host& on) noexcept
 {
-    return where;
+    return on;
 }
 
 } // namespace impl
@@ -57,21 +57,21 @@ const std::string& host::name() const noexcept
     return state_->name;
 }
 
-client host::make_client(server& where, std::shared_ptr<observer> watching)
+client host::make_client(server& to, std::shared_ptr<observer> watching)
 {
-    return make_client(where, connecting(), std::move(watching));
+    return make_client(to, connecting(), std::move(watching));
 }
 
-client host::make_client(server& where, const connecting& how, std::shared_ptr<observer> watching)
+client host::make_client(server& to, const connecting& how, std::shared_ptr<observer> watching)
 {
-    const auto from = impl::simulated_environment(*state_, where.state());
+    const auto from = impl::simulated_environment(*state_, to.state());
     std::shared_ptr<store> store;
     if (how.shared) {
         // The connection of an application is not on the client's strand.
         const asio::any_io_executor elsewhere = asio::make_strand(get_executor());
         const auto wakeups = how.wakeups ? std::optional(how.limits) : std::nullopt;
         store = redis_store::make_store(
-            impl::make_application_connection(*state_, where.state(), elsewhere, how.limits),
+            impl::make_application_connection(*state_, to.state(), elsewhere, how.limits),
             elsewhere, wakeups, from);
     }
     else {
@@ -147,9 +147,9 @@ bool host::is_crashed() const noexcept
     return state_->crashed;
 }
 
-void host::network(const conditions& what) noexcept
+void host::network(const conditions& now) noexcept
 {
-    state_->messages = what;
+    state_->messages = now;
 }
 
 const conditions& host::network() const noexcept
@@ -157,9 +157,9 @@ const conditions& host::network() const noexcept
     return state_->messages;
 }
 
-void host::cut_off(direction which, duration how_long)
+void host::cut_off(direction way, duration how_long)
 {
-    state_->cut_off(which, how_long);
+    state_->cut_off(way, how_long);
 }
 
 void host::fail_sending(duration how_long)

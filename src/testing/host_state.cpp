@@ -5,39 +5,39 @@
 
 namespace leasehold::testing::impl {
 
-void local_alarm::arm(host_state& where, clock::time_point local)
+void local_alarm::arm(host_state& on, clock::time_point local)
 {
-    where_ = &where;
+    where_ = &on;
     local_ = local;
     if (!listed::is_linked())
-        where.local_alarms.push_back(*this);
-    const auto truth = where.lease_clock->when_shows(local);
+        on.local_alarms.push_back(*this);
+    const auto truth = on.lease_clock->when_shows(local);
     if (truth == clock::time_point::max())
         alarm::disarm();
     else
-        where.time.arm(*this, truth);
+        on.time.arm(*this, truth);
 }
 
 void local_alarm::ring()
 {
-    host_state& where = *where_;
+    host_state& on = *where_;
     // A clock that was made slower meanwhile does not show the time yet.
-    if (where.lease_clock->now() < local_)
-        return arm(where, local_);
+    if (on.lease_clock->now() < local_)
+        return arm(on, local_);
     // The timers of the operating system stand still while the machine is suspended.
-    if (by_timer_ && where.paused && where.timers_late > clock::duration::zero())
-        return where.time.arm(
-            *this, where.pause_ends + clock::duration(static_cast<clock::rep>(where.random.below(
-                                          static_cast<std::uint64_t>(where.timers_late.count())))));
+    if (by_timer_ && on.paused && on.timers_late > clock::duration::zero())
+        return on.time.arm(*this, on.pause_ends +
+                                      clock::duration(static_cast<clock::rep>(on.random.below(
+                                          static_cast<std::uint64_t>(on.timers_late.count())))));
     listed::unlink();
     due();
 }
 
-host_state::host_state(scheduler& all, std::size_t which, std::string called)
+host_state::host_state(scheduler& all, std::size_t index, std::string called)
     : time(all),
-      number(which),
-      name(called.empty() ? "host " + std::to_string(which) : std::move(called)),
-      random(mix(all.seed()) + which),
+      number(index),
+      name(called.empty() ? "host " + std::to_string(index) : std::move(called)),
+      random(mix(all.seed()) + index),
       lease_clock(
           std::make_shared<machine_clock>(all.time, std::chrono::seconds(random.below(1'000'000))))
 {}
@@ -73,16 +73,16 @@ void host_state::drift(std::int64_t rate)
         each.arm(*this, each.local_);
 }
 
-void host_state::cut_off(direction which, clock::duration how_long)
+void host_state::cut_off(direction way, clock::duration how_long)
 {
     const auto until = time.now() + how_long;
-    if (which != direction::from_server)
+    if (way != direction::from_server)
         cut_to_server_until = std::max(cut_to_server_until, until);
-    if (which != direction::to_server)
+    if (way != direction::to_server)
         cut_from_server_until = std::max(cut_from_server_until, until);
-    line(which == direction::both        ? "CUT OFF"
-         : which == direction::to_server ? "CUT OFF to the server"
-                                         : "CUT OFF from the server");
+    line(way == direction::both        ? "CUT OFF"
+         : way == direction::to_server ? "CUT OFF to the server"
+                                       : "CUT OFF from the server");
 }
 
 void host_state::add_connection(const std::shared_ptr<connection_end>& made)

@@ -24,7 +24,7 @@ class local_alarm : public alarm,
                         boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
 {
 public:
-    void arm(host_state& where, clock::time_point local);
+    void arm(host_state& on, clock::time_point local);
 
     void disarm() noexcept
     {
@@ -69,7 +69,7 @@ protected:
 class host_state
 {
 public:
-    host_state(scheduler& all, std::size_t which, std::string called);
+    host_state(scheduler& all, std::size_t index, std::string called);
     ~host_state();
 
     /// Runs on this host, soon.
@@ -84,11 +84,11 @@ public:
     void add_connection(const std::shared_ptr<connection_end>& made);
     void drop_waits() noexcept;
     void drift(std::int64_t rate);
-    void cut_off(direction which, clock::duration how_long);
-    void told(step what)
+    void cut_off(direction way, clock::duration how_long);
+    void told(step reached)
     {
         if (on_step)
-            on_step(what);
+            on_step(reached);
     }
 
     [[nodiscard]] bool cut_to_server() const noexcept { return time.now() < cut_to_server_until; }

@@ -16,8 +16,7 @@ namespace leasehold::testing::impl {
 class host_time final : public leasehold::detail::time_source
 {
 public:
-    host_time(host_state& where, std::uint64_t seed)
-        : host_(where), clock_(where.lease_clock), seed_(seed)
+    host_time(host_state& on, std::uint64_t seed) : host_(on), clock_(on.lease_clock), seed_(seed)
     {}
 
     clock::time_point now() const noexcept override { return clock_->now(); }
@@ -47,8 +46,8 @@ public:
 private:
     struct wake_up final : local_alarm, std::enable_shared_from_this<wake_up>
     {
-        wake_up(const asio::any_io_executor& where, std::function<void()> f)
-            : local_alarm(true), strand(where), wake(std::move(f))
+        wake_up(const asio::any_io_executor& executor, std::function<void()> f)
+            : local_alarm(true), strand(executor), wake(std::move(f))
         {}
 
         void due() override

@@ -18,9 +18,9 @@ namespace {
 
 using redis_store::script;
 
-const script& source_of(known_script which)
+const script& source_of(known_script called)
 {
-    switch (which) {
+    switch (called) {
     case known_script::acquire: return redis_store::acquire_script();
     case known_script::renew: return redis_store::renew_script();
     case known_script::release: return redis_store::release_script();
@@ -28,11 +28,11 @@ const script& source_of(known_script which)
     }
 }
 
-std::optional<known_script> find_script(bool by_text, std::string_view which)
+std::optional<known_script> find_script(bool by_text, std::string_view named)
 {
     for (std::size_t i = 0; i < static_cast<std::size_t>(known_script::count_); ++i) {
         const script& source = source_of(static_cast<known_script>(i));
-        if (by_text ? source.text == which : source.sha == which)
+        if (by_text ? source.text == named : source.sha == named)
             return static_cast<known_script>(i);
     }
     return std::nullopt;
@@ -287,11 +287,11 @@ message redis_model::hello(words command) const
 message redis_model::script(words command)
 {
     if (command.size() == 3 && command[1] == "LOAD") {
-        const auto which = find_script(true, command[2]);
-        if (!which)
+        const auto called = find_script(true, command[2]);
+        if (!called)
             return message::error("ERR the simulator has no model of this script");
-        loaded_[static_cast<std::size_t>(*which)] = true;
-        return message::blob(source_of(*which).sha);
+        loaded_[static_cast<std::size_t>(*called)] = true;
+        return message::blob(source_of(*called).sha);
     }
     if (command.size() == 2 && command[1] == "FLUSH") {
         forget_scripts();
@@ -309,22 +309,22 @@ message redis_model::eval(words command)
         static_cast<std::size_t>(*count_of_keys) > command.size() - 3)
         return message::error("ERR Number of keys can't be greater than number of args");
     const bool by_text = command[0] == "EVAL";
-    const auto which = find_script(by_text, command[1]);
-    if (by_text && !which)
+    const auto called = find_script(by_text, command[1]);
+    if (by_text && !called)
         return message::error("ERR the simulator has no model of this script");
-    if (!which || (!by_text && !has_script(*which)))
+    if (!called || (!by_text && !has_script(*called)))
         return message::error("NOSCRIPT No matching script. Please use EVAL.");
-    loaded_[static_cast<std::size_t>(*which)] = true;
+    loaded_[static_cast<std::size_t>(*called)] = true;
     const auto keys = static_cast<std::size_t>(*count_of_keys);
-    return run(*which, command.subspan(3, keys), command.subspan(3 + keys));
+    return run(*called, command.subspan(3, keys), command.subspan(3 + keys));
 }
 
-message redis_model::run(known_script which, words keys, words arguments)
+message redis_model::run(known_script called, words keys, words arguments)
 {
-    const std::string& sha = source_of(which).sha;
+    const std::string& sha = source_of(called).sha;
     try {
         calls redis(*this);
-        switch (which) {
+        switch (called) {
         case known_script::acquire: return acquire(redis, keys, arguments);
         case known_script::renew: return renew(redis, keys, arguments);
         case known_script::release: return release(redis, keys, arguments);

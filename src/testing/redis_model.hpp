@@ -44,9 +44,9 @@ public:
     message execute(words command, std::int64_t now, clock::time_point when);
 
     void forget_scripts() noexcept { loaded_.fill(false); }
-    [[nodiscard]] bool has_script(known_script which) const noexcept
+    [[nodiscard]] bool has_script(known_script called) const noexcept
     {
-        return loaded_[static_cast<std::size_t>(which)];
+        return loaded_[static_cast<std::size_t>(called)];
     }
 
     keyspace data;
@@ -70,7 +70,7 @@ private:
     message hello(words command) const;
     message script(words command);
     message eval(words command);
-    message run(known_script which, words keys, words arguments);
+    message run(known_script called, words keys, words arguments);
     static std::int64_t holder(calls& redis, std::string_view lock);
     message acquire(calls& redis, words keys, words arguments);
     message renew(calls& redis, words keys, words arguments);

@@ -34,29 +34,29 @@ void scheduler::at(clock::time_point when, std::function<void()> f)
     arm(*new call_at(std::move(f)), when);
 }
 
-void scheduler::post(host_state& where, std::unique_ptr<task> what)
+void scheduler::post(host_state& on, std::unique_ptr<task> work)
 {
-    if (where.crashed)
+    if (on.crashed)
         return; // destroyed here
-    if (where.paused) {
-        ++where.befallen.tasks_held_up;
-        where.held.push_back(std::move(what));
+    if (on.paused) {
+        ++on.befallen.tasks_held_up;
+        on.held.push_back(std::move(work));
     }
     else
-        ready_.push_back({&where, std::move(what)});
+        ready_.push_back({&on, std::move(work)});
 }
 
-void scheduler::release(host_state& where)
+void scheduler::release(host_state& on)
 {
-    for (auto& each : std::exchange(where.held, {}))
-        ready_.push_back({&where, std::move(each)});
+    for (auto& each : std::exchange(on.held, {}))
+        ready_.push_back({&on, std::move(each)});
 }
 
-void scheduler::drop(host_state& where)
+void scheduler::drop(host_state& on)
 {
-    std::vector<std::unique_ptr<task>> last = std::exchange(where.held, {});
+    std::vector<std::unique_ptr<task>> last = std::exchange(on.held, {});
     std::erase_if(ready_, [&](ready& each) {
-        if (each.where != &where)
+        if (each.where != &on)
             return false;
         last.push_back(std::move(each.what));
         return true;
@@ -81,12 +81,12 @@ bool scheduler::run_one(clock::time_point end)
 {
     for (;;) {
         while (!ready_.empty()) {
-            const std::size_t which = ready_.size() == 1
+            const std::size_t index = ready_.size() == 1
                                           ? 0
                                           : static_cast<std::size_t>(random.below(ready_.size()));
-            ready next = std::move(ready_[which]);
-            if (which + 1 != ready_.size())
-                ready_[which] = std::move(ready_.back());
+            ready next = std::move(ready_[index]);
+            if (index + 1 != ready_.size())
+                ready_[index] = std::move(ready_.back());
             ready_.pop_back();
             if (next.where->paused) {
                 ++next.where->befallen.tasks_held_up;
@@ -129,7 +129,7 @@ void scheduler::clear() noexcept
     }
 }
 
-void scheduler::line(std::string_view where, std::string_view text)
+void scheduler::line(std::string_view host_name, std::string_view text)
 {
     if (!told)
         return;
@@ -138,7 +138,9 @@ void scheduler::line(std::string_view where, std::string_view text)
     std::snprintf(stamp, sizeof stamp, "%4lld.%06lld ", static_cast<long long>(us / 1'000'000),
                   static_cast<long long>(us % 1'000'000));
     std::string all(stamp);
-    all.append(where).append(where.size() < 10 ? 10 - where.size() : 1, ' ').append(text);
+    all.append(host_name)
+        .append(host_name.size() < 10 ? 10 - host_name.size() : 1, ' ')
+        .append(text);
     told(all);
 }
 

@@ -59,24 +59,24 @@ public:
     [[nodiscard]] clock::time_point now() const noexcept { return time->now; }
     [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
 
-    void arm(alarm& what, clock::time_point when)
+    void arm(alarm& a, clock::time_point when)
     {
-        what.disarm();
-        what.when_ = std::max(when, time->now);
-        what.tie_ = random.next();
-        alarms_.insert(what);
+        a.disarm();
+        a.when_ = std::max(when, time->now);
+        a.tie_ = random.next();
+        alarms_.insert(a);
     }
 
     /// Calls `f` at that time.
     void at(clock::time_point when, std::function<void()> f);
 
-    void post(host_state& where, std::unique_ptr<task> what);
+    void post(host_state& on, std::unique_ptr<task> work);
 
     /// The host can run again.
-    void release(host_state& where);
+    void release(host_state& on);
 
     /// Destroys what is ready on a host.
-    void drop(host_state& where);
+    void drop(host_state& on);
 
     bool run_one(clock::time_point end);
     void run_until(clock::time_point end);
@@ -88,14 +88,14 @@ public:
     [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
 
     /// Adds to the summary of what has happened.
-    void witness(std::uint64_t what) noexcept
+    void witness(std::uint64_t value) noexcept
     {
-        hash_ = mix(hash_ ^ (what + 0x9e3779b97f4a7c15 + (hash_ << 6)));
+        hash_ = mix(hash_ ^ (value + 0x9e3779b97f4a7c15 + (hash_ << 6)));
     }
     [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
 
     [[nodiscard]] bool traced() const noexcept { return static_cast<bool>(told); }
-    void line(std::string_view where, std::string_view text);
+    void line(std::string_view host_name, std::string_view text);
 
     std::shared_ptr<true_time> time = std::make_shared<true_time>();
     const clock::time_point began = time->now;

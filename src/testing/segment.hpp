@@ -26,13 +26,13 @@ public:
     segment(std::string bytes, clock::time_point when);
 
     [[nodiscard]] std::size_t size() const noexcept { return commands_.size(); }
-    [[nodiscard]] words command(std::size_t which) const noexcept
+    [[nodiscard]] words command(std::size_t index) const noexcept
     {
-        return words(words_).subspan(commands_[which].begin, commands_[which].count);
+        return words(words_).subspan(commands_[index].begin, commands_[index].count);
     }
-    [[nodiscard]] std::optional<known_script> script(std::size_t which) const noexcept
+    [[nodiscard]] std::optional<known_script> script(std::size_t index) const noexcept
     {
-        return commands_[which].script;
+        return commands_[index].script;
     }
 
     const clock::time_point sent;
@@ -54,17 +54,17 @@ private:
 using segment_ptr = boost::intrusive_ptr<segment>;
 
 // The three steps of a call of a script.
-[[nodiscard]] constexpr step sent_step(known_script which) noexcept
+[[nodiscard]] constexpr step sent_step(known_script called) noexcept
 {
-    return static_cast<step>(3 * static_cast<int>(which));
+    return static_cast<step>(3 * static_cast<int>(called));
 }
-[[nodiscard]] constexpr step ran_step(known_script which) noexcept
+[[nodiscard]] constexpr step ran_step(known_script called) noexcept
 {
-    return static_cast<step>(3 * static_cast<int>(which) + 1);
+    return static_cast<step>(3 * static_cast<int>(called) + 1);
 }
-[[nodiscard]] constexpr step answered_step(known_script which) noexcept
+[[nodiscard]] constexpr step answered_step(known_script called) noexcept
 {
-    return static_cast<step>(3 * static_cast<int>(which) + 2);
+    return static_cast<step>(3 * static_cast<int>(called) + 2);
 }
 
 } // namespace leasehold::testing::impl

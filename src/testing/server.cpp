@@ -11,15 +11,15 @@ server::server(std::unique_ptr<impl::server_state> state) noexcept : state_(std:
 
 server::~server() = default;
 
-std::size_t server::restart(data what, duration down)
+std::size_t server::restart(data after, duration down)
 {
     std::size_t gone = 0;
-    state_->line(what == data::kept   ? "RESTARTS with its data"
-                 : what == data::lost ? "RESTARTS EMPTY"
-                                      : "RESTARTS without the last second");
-    if (what == data::lost)
+    state_->line(after == data::kept   ? "RESTARTS with its data"
+                 : after == data::lost ? "RESTARTS EMPTY"
+                                       : "RESTARTS without the last second");
+    if (after == data::lost)
         gone = state_->flush_all();
-    else if (what == data::last_second_lost)
+    else if (after == data::last_second_lost)
         gone = state_->lose(std::chrono::seconds(1));
     state_->go_down(down);
     return gone;

@@ -19,9 +19,9 @@ std::string short_id(std::string_view owner)
            std::string(colon == std::string::npos || colon < 4 ? "" : owner.substr(colon));
 }
 
-std::int64_t number(const message& said, std::size_t which)
+std::int64_t number(const message& said, std::size_t index)
 {
-    const std::string& text = said.nodes()[which + 1].value;
+    const std::string& text = said.nodes()[index + 1].value;
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
@@ -86,12 +86,12 @@ void server_state::disconnect(session& who)
     std::erase_if(sessions_, [&](const session_ptr& each) { return each.get() == &who; });
 }
 
-void server_state::arrive(const session_ptr& from, const segment_ptr& what, std::size_t count)
+void server_state::arrive(const session_ptr& from, const segment_ptr& sent, std::size_t count)
 {
     if (!accepts() || (from && !from->open))
         return;
     const bool free = queue_.empty() && time.now() >= std::max(stalled_until_, next_free_);
-    queue_.push_back({from, what, 0, count});
+    queue_.push_back({from, sent, 0, count});
     if (queue_.size() != 1)
         return;
     if (free && each_takes_ == clock::duration::zero())
@@ -133,12 +133,12 @@ bool server_state::run_some(waiting& from)
     bool pause = false;
     const std::uint64_t life = life_;
     while (!pause && from.next < from.end && life == life_) {
-        const std::size_t which = from.next++;
-        pause = from.what->script(which).has_value();
+        const std::size_t index = from.next++;
+        pause = from.what->script(index).has_value();
         if (from.from)
-            said.push_back(run(from.from.get(), *from.what, which));
-        else if (pause && which >= from.what->answered)
-            run(nullptr, *from.what, which);
+            said.push_back(run(from.from.get(), *from.what, index));
+        else if (pause && index >= from.what->answered)
+            run(nullptr, *from.what, index);
     }
     if (from.from && from.from->open)
         from.from->answer(std::move(said));
@@ -208,27 +208,27 @@ void server_state::fail_renewals(std::string_view n, clock::duration how_long)
     no_renewals_.emplace_back(n, time.now() + how_long);
 }
 
-message server_state::run(session* from, const segment& what, std::size_t which)
+message server_state::run(session* from, const segment& sent, std::size_t index)
 {
     ++commands;
-    const words command = what.command(which);
+    const words command = sent.command(index);
     if (const char* const refused = refusal(command)) {
         const message said = message::error(refused);
-        if (const auto called = what.script(which))
+        if (const auto called = sent.script(index))
             follow(from, command, *called, said);
         return said;
     }
     if (is_one_of(command[0], {"SUBSCRIBE", "UNSUBSCRIBE"}))
         return subscribe(from, command);
-    if (what.script(which))
-        return run_script(from, what, which);
+    if (sent.script(index))
+        return run_script(from, sent, index);
     return redis.execute(command, time_us(), time.now());
 }
 
-message server_state::run_script(session* from, const segment& what, std::size_t which)
+message server_state::run_script(session* from, const segment& sent, std::size_t index)
 {
-    const words command = what.command(which);
-    const known_script called = *what.script(which);
+    const words command = sent.command(index);
+    const known_script called = *sent.script(index);
     redis.read_only = is_in(server::trouble::read_only) && from != nullptr && from->demoted;
     redis.out_of_memory = is_in(server::trouble::out_of_memory);
     redis.cannot_save = is_in(server::trouble::cannot_save);
@@ -258,7 +258,7 @@ message server_state::run_script(session* from, const segment& what, std::size_t
         if (on_grant)
             on_grant({command[3], command[5], static_cast<std::uint64_t>(number(said, 1)),
                       static_cast<std::uint32_t>(number(said, 2)), repeated,
-                      time.now() - what.sent});
+                      time.now() - sent.sent});
     }
     if (called == known_script::release && on_free)
         on_free(command[3]);
@@ -377,31 +377,31 @@ std::size_t server_state::subscriptions() const noexcept
     return all;
 }
 
-void server_state::describe(const session* from, words command, known_script which,
+void server_state::describe(const session* from, words command, known_script called,
                             const message& said)
 {
     std::string text;
     const auto who = [&] {
-        text += " as " + short_id(command[which == known_script::acquire ? 5 : 4]);
+        text += " as " + short_id(command[called == known_script::acquire ? 5 : 4]);
     };
-    switch (which) {
+    switch (called) {
     case known_script::acquire: text = command[10].empty() ? "acquire " : "enter "; break;
     case known_script::renew: text = "renew "; break;
     default: text = command[5].empty() ? "release " : "leave "; break;
     }
     text += command[3];
     text += from == nullptr ? " once more" : " for " + from->client();
-    if (which != known_script::renew)
+    if (called != known_script::renew)
         who();
     text += " -> ";
     if (said.is_error()) {
         text += said.nodes().front().value;
     }
-    else if (which == known_script::renew) {
+    else if (called == known_script::renew) {
         for (std::size_t i = 0; i + 1 < said.size(); ++i)
             text += number(said, i) == 1 ? "renewed " : "GONE ";
     }
-    else if (which == known_script::release) {
+    else if (called == known_script::release) {
         text += number(said, 0) == 1 ? "freed" : number(said, 0) == 2 ? "left" : "not owner";
     }
     else {

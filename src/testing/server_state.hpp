@@ -40,10 +40,10 @@ public:
     void connect(const session_ptr& who);
     void disconnect(session& who);
 
-    /// The first `count` commands of `what` have arrived. `from` is null for those that a dead
+    /// The first `count` commands of `sent` have arrived. `from` is null for those that a dead
     /// connection left somewhere: they run, as far as their sender waits for them still, and nobody
     /// is answered.
-    void arrive(const session_ptr& from, const segment_ptr& what, std::size_t count);
+    void arrive(const session_ptr& from, const segment_ptr& sent, std::size_t count);
 
     [[nodiscard]] std::int64_t time_us() const noexcept;
     /// Ends with the process.
@@ -89,8 +89,8 @@ private:
 
     void work();
     bool run_some(waiting& from);
-    message run(session* from, const segment& what, std::size_t which);
-    message run_script(session* from, const segment& what, std::size_t which);
+    message run(session* from, const segment& sent, std::size_t index);
+    message run_script(session* from, const segment& sent, std::size_t index);
     void follow(session* from, words command, known_script called, const message& said);
     message subscribe(session* from, words command);
     [[nodiscard]] const char* refusal(words command) const noexcept;
@@ -98,7 +98,7 @@ private:
     {
         return time.now() < troubles_[static_cast<std::size_t>(why)];
     }
-    void describe(const session* from, words command, known_script which, const message& said);
+    void describe(const session* from, words command, known_script called, const message& said);
     void refresh();
 
     std::vector<session_ptr> sessions_;

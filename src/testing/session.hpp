@@ -26,7 +26,7 @@ public:
     /// The server ends.
     virtual void on_server_end() = 0;
     /// A command has come to this step.
-    virtual void told(step what) = 0;
+    virtual void told(step reached) = 0;
     /// Whose it is.
     [[nodiscard]] virtual const std::string& client() const noexcept = 0;
 

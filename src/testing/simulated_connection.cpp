@@ -33,15 +33,15 @@ class simulated_connection::state final : public near_end,
                                           public std::enable_shared_from_this<state>
 {
 public:
-    state(host_state& where, server_state& to, const asio::any_io_executor& strand, complaint told)
-        : host_(where), server_(to), strand_(strand), complaint_(std::move(told)), silence_(*this)
+    state(host_state& on, server_state& to, const asio::any_io_executor& strand, complaint told)
+        : host_(on), server_(to), strand_(strand), complaint_(std::move(told)), silence_(*this)
     {}
 
-    void run(const boost::redis::config& where, ended done);
-    void execute(const boost::redis::request& what, any_adapter adapter,
+    void run(const boost::redis::config& settings, ended done);
+    void execute(const boost::redis::request& request, any_adapter adapter,
                  asio::cancellation_slot slot, executed done);
     void receive(ended done);
-    void cancel(boost::redis::operation what);
+    void cancel(boost::redis::operation operation);
 
     any_adapter pushed;
     std::size_t sent = 0;
@@ -54,7 +54,7 @@ public:
     }
     void inject(std::string_view channel) override;
     void drop() noexcept override;
-    void on_delivery(tcp_stream& from, delivery what) override;
+    void on_delivery(tcp_stream& from, delivery delivered) override;
     void on_reset(tcp_stream& from) override;
 
 private:
@@ -103,21 +103,21 @@ private:
     void connect();
     void on_connected();
     void end(error_code why);
-    void finish(const element_ptr& what, error_code outcome);
-    void abandon_element(const element_ptr& what);
+    void finish(const element_ptr& target, error_code outcome);
+    void abandon_element(const element_ptr& target);
     void write_soon();
     void write();
-    void read(const delivery& what);
+    void read(const delivery& delivered);
     /// False when the connection ends over it.
-    bool read(const message& what, std::size_t nodes);
-    [[nodiscard]] bool is_pushed(const message& what) const noexcept;
+    bool read(const message& said, std::size_t nodes);
+    [[nodiscard]] bool is_pushed(const message& said) const noexcept;
     void on_answer();
     void notify();
     void on_silence();
     void watch();
     void complain(std::string text);
     [[nodiscard]] clock::time_point local() const noexcept { return host_.lease_clock->now(); }
-    static element_ptr make_internal(const boost::redis::request& what, any_adapter adapter);
+    static element_ptr make_internal(const boost::redis::request& request, any_adapter adapter);
 
     host_state& host_;
     server_state& server_;
@@ -148,10 +148,10 @@ private:
     clock::time_point last_written_{};
 };
 
-void simulated_connection::state::run(const boost::redis::config& where, ended done)
+void simulated_connection::state::run(const boost::redis::config& settings, ended done)
 {
-    where_ = where;
-    ping_ = redis_store::make_ping(where.health_check_id);
+    where_ = settings;
+    ping_ = redis_store::make_ping(settings.health_check_id);
     running_ = std::move(done);
     runs_ = true;
     cancelled_ = false;
@@ -160,7 +160,7 @@ void simulated_connection::state::run(const boost::redis::config& where, ended d
 
 void simulated_connection::state::connect()
 {
-    const std::uint64_t which = ++attempt_;
+    const std::uint64_t attempt = ++attempt_;
     const bool cut = host_.cut_to_server() || host_.cut_from_server();
     const auto there = host_.delay();
     const auto back = host_.delay();
@@ -168,9 +168,9 @@ void simulated_connection::state::connect()
     const bool late = cut || there + back > patience;
     // At the server, then here.
     host_.time.at(host_.time.now() + (late ? clock::duration(patience) : there),
-                  [weak = weak_from_this(), which, late, back, life = server_.life()] {
+                  [weak = weak_from_this(), attempt, late, back, life = server_.life()] {
                       const auto self = weak.lock();
-                      if (!self || self->attempt_ != which || self->host_.crashed)
+                      if (!self || self->attempt_ != attempt || self->host_.crashed)
                           return;
                       error_code failed;
                       if (late)
@@ -185,12 +185,12 @@ void simulated_connection::state::connect()
                       }
                       self->host_.time.at(
                           self->host_.time.now() + (late ? clock::duration::zero() : back),
-                          [weak, which, failed] {
+                          [weak, attempt, failed] {
                               const auto again = weak.lock();
-                              if (!again || again->attempt_ != which)
+                              if (!again || again->attempt_ != attempt)
                                   return;
-                              again->post([which, failed](state& here) {
-                                  if (here.attempt_ != which || !here.runs_)
+                              again->post([attempt, failed](state& here) {
+                                  if (here.attempt_ != attempt || !here.runs_)
                                       return;
                                   if (!failed)
                                       return here.on_connected();
@@ -225,25 +225,25 @@ void simulated_connection::state::on_connected()
 }
 
 simulated_connection::state::element_ptr simulated_connection::state::make_internal(
-    const boost::redis::request& what, any_adapter adapter)
+    const boost::redis::request& request, any_adapter adapter)
 {
     auto made = std::make_shared<element>();
-    made->asked = &what;
+    made->asked = &request;
     made->rules = {.cancel_on_connection_lost = true, .cancel_if_unresponded = true};
     made->adapter = std::move(adapter);
-    made->outstanding = what.get_expected_responses();
+    made->outstanding = request.get_expected_responses();
     return made;
 }
 
-void simulated_connection::state::execute(const boost::redis::request& what, any_adapter adapter,
+void simulated_connection::state::execute(const boost::redis::request& request, any_adapter adapter,
                                           asio::cancellation_slot slot, executed done)
 {
     const auto made = std::make_shared<element>();
-    made->asked = &what;
-    made->rules = what.get_config();
+    made->asked = &request;
+    made->rules = request.get_config();
     made->adapter = std::move(adapter);
     made->done = std::move(done);
-    made->outstanding = what.get_expected_responses();
+    made->outstanding = request.get_expected_responses();
     if (made->rules.cancel_if_not_connected && open_ && !host_.sends()) {
         ++host_.befallen.requests_unsent;
         return finish(made, redis_store::make_error(boost::redis::error::not_connected));
@@ -267,33 +267,33 @@ void simulated_connection::state::execute(const boost::redis::request& what, any
     write_soon();
 }
 
-void simulated_connection::state::abandon_element(const element_ptr& what)
+void simulated_connection::state::abandon_element(const element_ptr& target)
 {
-    if (what->where == element::status::done)
+    if (target->where == element::status::done)
         return;
-    if (what->where == element::status::waiting) {
-        std::erase(elements_, what);
-        return finish(what, asio::error::operation_aborted);
+    if (target->where == element::status::waiting) {
+        std::erase(elements_, target);
+        return finish(target, asio::error::operation_aborted);
     }
     // Its answers come all the same, and must not be taken for those to the next one.
     const auto stays = std::make_shared<element>();
-    stays->outstanding = what->outstanding;
+    stays->outstanding = target->outstanding;
     stays->where = element::status::written;
-    std::replace(elements_.begin(), elements_.end(), what, stays);
-    finish(what, asio::error::operation_aborted);
+    std::replace(elements_.begin(), elements_.end(), target, stays);
+    finish(target, asio::error::operation_aborted);
 }
 
 /// Its handler is called soon.
-void simulated_connection::state::finish(const element_ptr& what, error_code outcome)
+void simulated_connection::state::finish(const element_ptr& target, error_code outcome)
 {
-    what->where = element::status::done;
-    what->adapter = any_adapter();
-    if (!what->done)
+    target->where = element::status::done;
+    target->adapter = any_adapter();
+    if (!target->done)
         return;
-    post([what, outcome](state&) {
-        if (what->slot.is_connected())
-            what->slot.clear();
-        if (auto done = std::move(what->done))
+    post([target, outcome](state&) {
+        if (target->slot.is_connected())
+            target->slot.clear();
+        if (auto done = std::move(target->done))
             std::move(done)(outcome, 0);
     });
 }
@@ -346,58 +346,58 @@ void simulated_connection::state::write()
             host_.told(sent_step(*called));
 }
 
-void simulated_connection::state::on_delivery(tcp_stream& from, delivery what)
+void simulated_connection::state::on_delivery(tcp_stream& from, delivery delivered)
 {
-    post([by = tcp_stream_ptr(&from), what = std::move(what)](state& self) {
+    post([by = tcp_stream_ptr(&from), delivered = std::move(delivered)](state& self) {
         if (self.open_ && self.stream_ == by)
-            self.read(what);
+            self.read(delivered);
     });
 }
 
-void simulated_connection::state::read(const delivery& what)
+void simulated_connection::state::read(const delivery& delivered)
 {
     last_read_ = local();
-    for (std::size_t i = 0; i < what.messages.size(); ++i) {
-        const message& each = what.messages[i];
-        const bool is_part = what.nodes_of_last && i + 1 == what.messages.size();
-        if (!read(each, is_part ? *what.nodes_of_last : each.size()))
+    for (std::size_t i = 0; i < delivered.messages.size(); ++i) {
+        const message& each = delivered.messages[i];
+        const bool is_part = delivered.nodes_of_last && i + 1 == delivered.messages.size();
+        if (!read(each, is_part ? *delivered.nodes_of_last : each.size()))
             return;
     }
 }
 
-bool simulated_connection::state::is_pushed(const message& what) const noexcept
+bool simulated_connection::state::is_pushed(const message& said) const noexcept
 {
-    return what.is_push() || elements_.empty() ||
+    return said.is_push() || elements_.empty() ||
            elements_.front()->where == element::status::waiting;
 }
 
-bool simulated_connection::state::read(const message& what, std::size_t nodes)
+bool simulated_connection::state::read(const message& said, std::size_t nodes)
 {
     error_code failed;
-    if (is_pushed(what)) {
-        what.read(pushed, nodes, failed);
+    if (is_pushed(said)) {
+        said.read(pushed, nodes, failed);
         if (failed) {
             end(failed);
             return false;
         }
-        if (nodes == what.size()) {
-            if (what.is_push() && what.nodes()[1].value == "message")
+        if (nodes == said.size()) {
+            if (said.is_push() && said.nodes()[1].value == "message")
                 ++host_.befallen.hints;
             notify();
         }
         return true;
     }
     const element_ptr first = elements_.front();
-    what.read(first->adapter, nodes, failed);
+    said.read(first->adapter, nodes, failed);
     if (failed) {
         elements_.pop_front();
         finish(first, failed);
         end(failed);
         return false;
     }
-    if (nodes != what.size())
+    if (nodes != said.size())
         return true;
-    if (what.is_error() && what.nodes().front().value.starts_with("NOSCRIPT"))
+    if (said.is_error() && said.nodes().front().value.starts_with("NOSCRIPT"))
         ++host_.befallen.scripts_missing;
     if (--first->outstanding == 0) {
         elements_.pop_front();
@@ -412,13 +412,13 @@ void simulated_connection::state::on_answer()
     if (written_.empty())
         return;
     const segment_ptr asked = written_.front().what;
-    const std::size_t which = asked->answered++;
+    const std::size_t index = asked->answered++;
     if (--written_.front().outstanding == 0)
         written_.pop_front();
-    if (const auto called = asked->script(which)) {
+    if (const auto called = asked->script(index)) {
         host_.told(answered_step(*called));
     }
-    else if (asked->command(which)[0] == "TIME" && !std::exchange(serves_, true)) {
+    else if (asked->command(index)[0] == "TIME" && !std::exchange(serves_, true)) {
         // The last of what a connection for commands is asked first.
         host_.told(step::connected);
     }
@@ -479,10 +479,10 @@ void simulated_connection::state::end(error_code why)
         std::move(done)(why);
 }
 
-void simulated_connection::state::cancel(boost::redis::operation what)
+void simulated_connection::state::cancel(boost::redis::operation cancelled)
 {
     using boost::redis::operation;
-    switch (what) {
+    switch (cancelled) {
     case operation::exec: {
         std::vector<element_ptr> waiting;
         for (const element_ptr& each : elements_)
@@ -609,11 +609,11 @@ void simulated_connection::state::drop() noexcept
     pushed = any_adapter();
 }
 
-simulated_connection::simulated_connection(host_state& where, server_state& to,
+simulated_connection::simulated_connection(host_state& on, server_state& to,
                                            const asio::any_io_executor& strand, complaint told)
-    : state_(std::make_shared<state>(where, to, strand, std::move(told)))
+    : state_(std::make_shared<state>(on, to, strand, std::move(told)))
 {
-    where.add_connection(state_);
+    on.add_connection(state_);
 }
 
 simulated_connection::~simulated_connection()
@@ -621,15 +621,15 @@ simulated_connection::~simulated_connection()
     state_->drop();
 }
 
-void simulated_connection::run(const boost::redis::config& where, ended done)
+void simulated_connection::run(const boost::redis::config& settings, ended done)
 {
-    state_->run(where, std::move(done));
+    state_->run(settings, std::move(done));
 }
 
-void simulated_connection::execute(const boost::redis::request& what, any_adapter adapter,
+void simulated_connection::execute(const boost::redis::request& request, any_adapter adapter,
                                    asio::cancellation_slot slot, executed done)
 {
-    state_->execute(what, std::move(adapter), slot, std::move(done));
+    state_->execute(request, std::move(adapter), slot, std::move(done));
 }
 
 void simulated_connection::set_receive_response(any_adapter adapter)
@@ -642,9 +642,9 @@ void simulated_connection::receive(ended done)
     state_->receive(std::move(done));
 }
 
-void simulated_connection::cancel(boost::redis::operation what)
+void simulated_connection::cancel(boost::redis::operation operation)
 {
-    state_->cancel(what);
+    state_->cancel(operation);
 }
 
 std::size_t simulated_connection::commands_sent() const

@@ -19,16 +19,16 @@ namespace leasehold::testing::impl {
 class simulated_connection final : public redis_store::connection
 {
 public:
-    simulated_connection(host_state& where, server_state& to, const asio::any_io_executor& strand,
+    simulated_connection(host_state& on, server_state& to, const asio::any_io_executor& strand,
                          complaint told);
     ~simulated_connection() override;
 
-    void run(const boost::redis::config& where, ended done) override;
-    void execute(const boost::redis::request& what, boost::redis::any_adapter adapter,
+    void run(const boost::redis::config& settings, ended done) override;
+    void execute(const boost::redis::request& request, boost::redis::any_adapter adapter,
                  asio::cancellation_slot slot, executed done) override;
     void set_receive_response(boost::redis::any_adapter adapter) override;
     void receive(ended done) override;
-    void cancel(boost::redis::operation what) override;
+    void cancel(boost::redis::operation operation) override;
     [[nodiscard]] std::size_t commands_sent() const override;
 
 private:

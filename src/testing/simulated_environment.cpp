@@ -12,8 +12,7 @@ namespace {
 class environment_of_a_host final : public redis_store::environment
 {
 public:
-    environment_of_a_host(host_state& where, server_state& to) noexcept : host_(where), server_(to)
-    {}
+    environment_of_a_host(host_state& on, server_state& to) noexcept : host_(on), server_(to) {}
 
     std::unique_ptr<redis_store::connection> make_connection(
         const asio::any_io_executor& strand, const config&,
@@ -34,16 +33,15 @@ private:
 
 } // namespace
 
-std::shared_ptr<redis_store::environment> simulated_environment(host_state& where, server_state& to)
+std::shared_ptr<redis_store::environment> simulated_environment(host_state& on, server_state& to)
 {
-    return std::make_shared<environment_of_a_host>(where, to);
+    return std::make_shared<environment_of_a_host>(on, to);
 }
 
 std::shared_ptr<redis_store::request_channel> make_application_connection(
-    host_state& where, server_state& to, const asio::any_io_executor& executor,
-    const config& limits)
+    host_state& on, server_state& to, const asio::any_io_executor& executor, const config& limits)
 {
-    auto made = std::make_shared<simulated_connection>(where, to, executor, nullptr);
+    auto made = std::make_shared<simulated_connection>(on, to, executor, nullptr);
     boost::redis::config usual = redis_store::connection_settings(limits);
     usual.reconnect_wait_interval = limits.reconnect;
     made->run(usual, [made](error_code) {});

@@ -12,13 +12,12 @@
 namespace leasehold::testing::impl {
 
 /// What the Redis store finds on a simulated host: connections to one server, and the host's time.
-[[nodiscard]] std::shared_ptr<redis_store::environment> simulated_environment(host_state& where,
+[[nodiscard]] std::shared_ptr<redis_store::environment> simulated_environment(host_state& on,
                                                                               server_state& to);
 
 /// A connection that an application on the host has and keeps running, on an executor of its own.
 [[nodiscard]] std::shared_ptr<redis_store::request_channel> make_application_connection(
-    host_state& where, server_state& to, const asio::any_io_executor& executor,
-    const config& limits);
+    host_state& on, server_state& to, const asio::any_io_executor& executor, const config& limits);
 
 } // namespace leasehold::testing::impl
 

@@ -24,8 +24,8 @@ constexpr clock::duration keep_alive = std::chrono::seconds(1);
 class tcp_stream::to_server final : public alarm
 {
 public:
-    to_server(tcp_stream_ptr by, segment_ptr what, std::size_t count) noexcept
-        : by_(std::move(by)), what_(std::move(what)), count_(count)
+    to_server(tcp_stream_ptr by, segment_ptr sent, std::size_t count) noexcept
+        : by_(std::move(by)), what_(std::move(sent)), count_(count)
     {}
 
 private:
@@ -46,8 +46,8 @@ private:
 class tcp_stream::to_client final : public alarm
 {
 public:
-    to_client(tcp_stream_ptr by, delivery what) noexcept
-        : by_(std::move(by)), what_(std::move(what))
+    to_client(tcp_stream_ptr by, delivery delivered) noexcept
+        : by_(std::move(by)), what_(std::move(delivered))
     {
         by_->behind_ = this;
     }
@@ -129,7 +129,7 @@ std::optional<clock::time_point> tcp_stream::arrival(clock::time_point& last, bo
     return when;
 }
 
-void tcp_stream::write(const segment_ptr& what)
+void tcp_stream::write(const segment_ptr& sent)
 {
     const conditions& net = host_.messages;
     if (!broken_up_ && chance(net.loss)) {
@@ -141,7 +141,7 @@ void tcp_stream::write(const segment_ptr& what)
         host_.line("connection RESET before the request arrived");
         return reset();
     }
-    std::size_t count = what->size();
+    std::size_t count = sent->size();
     if (chance(net.reset_after) && !breaks_) {
         count = host_.random.between<std::size_t>(1, count);
         breaks_ = break_off{count, static_cast<std::size_t>(host_.random.below(count)), false};
@@ -149,22 +149,22 @@ void tcp_stream::write(const segment_ptr& what)
     const bool twice = chance(net.duplication);
     if (const auto when = arrival(last_up_, broken_up_, host_.cut_to_server_until,
                                   host_.befallen.requests_lost))
-        host_.time.arm(*new to_server(this, what, count), last_up_ = *when + clock::duration(1));
+        host_.time.arm(*new to_server(this, sent, count), last_up_ = *when + clock::duration(1));
     if (!twice)
         return;
     ++host_.befallen.requests_doubled;
-    send_again(what);
+    send_again(sent);
 }
 
 // As by a proxy that has got no answer: on a connection of its own, and nobody waits for what is
 // answered there.
-void tcp_stream::send_again(const segment_ptr& what)
+void tcp_stream::send_again(const segment_ptr& sent)
 {
     const auto later = host_.random.below(host_.random.below(2) == 0 ? soon : late_by);
     const auto when = host_.time.now() + host_.delay() +
                       clock::duration(1 + static_cast<clock::rep>(later));
     host_.time.at(std::max(when, host_.cut_to_server_until),
-                  [to = &server_, what] { to->arrive(nullptr, what, what->size()); });
+                  [to = &server_, sent] { to->arrive(nullptr, sent, sent->size()); });
 }
 
 void tcp_stream::close() noexcept
@@ -187,17 +187,17 @@ void tcp_stream::reset()
 
 void tcp_stream::answer(std::vector<message> said)
 {
-    delivery what;
+    delivery delivered;
     if (breaks_)
-        what = cut_short(std::move(said));
+        delivered = cut_short(std::move(said));
     else
-        what.messages = std::move(said);
+        delivered.messages = std::move(said);
     if (!broken_down_ && chance(host_.messages.reply_loss)) {
         broken_down_ = true;
         host_.line("answer LOST, and all that follows it");
     }
-    if (!what.messages.empty())
-        send_down(std::move(what));
+    if (!delivered.messages.empty())
+        send_down(std::move(delivered));
     if (!breaks_ || breaks_->runs > 0)
         return;
     host_.line("connection RESET after the request ran");
@@ -210,20 +210,20 @@ void tcp_stream::answer(std::vector<message> said)
 /// What of these answers gets through a connection that is about to break.
 delivery tcp_stream::cut_short(std::vector<message> said)
 {
-    delivery what;
+    delivery delivered;
     for (message& each : said) {
         if (breaks_->runs > 0)
             --breaks_->runs;
         if (breaks_->heard > 0) {
             --breaks_->heard;
-            what.messages.push_back(std::move(each));
+            delivered.messages.push_back(std::move(each));
         }
         else if (!std::exchange(breaks_->stopped, true)) {
-            what.nodes_of_last = host_.random.below(each.size());
-            what.messages.push_back(std::move(each));
+            delivered.nodes_of_last = host_.random.below(each.size());
+            delivered.messages.push_back(std::move(each));
         }
     }
-    return what;
+    return delivered;
 }
 
 void tcp_stream::publish(const message& said)
@@ -248,21 +248,22 @@ bool tcp_stream::is_undisturbed() const noexcept
            !host_.cut_to_server() && !host_.cut_from_server() && server_.is_well();
 }
 
-void tcp_stream::inject(const message& what)
+void tcp_stream::inject(const message& said)
 {
-    send_down({{what}, std::nullopt});
+    send_down({{said}, std::nullopt});
 }
 
-void tcp_stream::send_down(delivery what)
+void tcp_stream::send_down(delivery delivered)
 {
     if (near_ == nullptr)
         return;
     const auto before = last_down_;
     const auto when = arrival(last_down_, broken_down_, host_.cut_from_server_until,
                               host_.befallen.replies_lost);
-    if (!when || (*when == before && behind_ != nullptr && behind_->take_along(what)))
+    if (!when || (*when == before && behind_ != nullptr && behind_->take_along(delivered)))
         return;
-    host_.time.arm(*new to_client(this, std::move(what)), last_down_ = *when + clock::duration(1));
+    host_.time.arm(*new to_client(this, std::move(delivered)),
+                   last_down_ = *when + clock::duration(1));
 }
 
 void tcp_stream::on_server_end()

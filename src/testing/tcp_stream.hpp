@@ -29,7 +29,7 @@ class tcp_stream;
 class near_end
 {
 public:
-    virtual void on_delivery(tcp_stream& from, delivery what) = 0;
+    virtual void on_delivery(tcp_stream& from, delivery delivered) = 0;
     /// Nothing comes any more.
     virtual void on_reset(tcp_stream& from) = 0;
 
@@ -43,12 +43,12 @@ protected:
 class tcp_stream final : public session
 {
 public:
-    tcp_stream(host_state& where, server_state& to, near_end& near)
-        : host_(where), server_(to), near_(&near)
+    tcp_stream(host_state& on, server_state& to, near_end& near)
+        : host_(on), server_(to), near_(&near)
     {}
 
     /// From the client.
-    void write(const segment_ptr& what);
+    void write(const segment_ptr& sent);
     /// The client is gone; what it has written arrives all the same.
     void close() noexcept;
 
@@ -60,13 +60,13 @@ public:
     [[nodiscard]] bool is_undisturbed() const noexcept;
 
     /// To the client, though nobody published it.
-    void inject(const message& what);
+    void inject(const message& said);
 
     // From the server.
     void answer(std::vector<message> said) override;
     void publish(const message& said) override;
     void on_server_end() override;
-    void told(step what) override { host_.told(what); }
+    void told(step reached) override { host_.told(reached); }
     [[nodiscard]] const std::string& client() const noexcept override { return host_.name; }
 
 private:
@@ -77,9 +77,9 @@ private:
     /// When what leaves now arrives, not before `last`; nothing: never.
     std::optional<clock::time_point> arrival(clock::time_point& last, bool& broken,
                                              clock::time_point cut_until, std::uint64_t& lost);
-    void send_down(delivery what);
+    void send_down(delivery delivered);
     delivery cut_short(std::vector<message> said);
-    void send_again(const segment_ptr& what);
+    void send_again(const segment_ptr& sent);
     [[nodiscard]] bool chance(std::uint32_t rate) { return host_.random.chance(rate); }
 
     host_state& host_;

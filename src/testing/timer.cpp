@@ -27,7 +27,7 @@ class timer_state final : public local_alarm, public std::enable_shared_from_thi
     };
 
 public:
-    explicit timer_state(host& where) noexcept : local_alarm(true), host_(where.state()) {}
+    explicit timer_state(host& on) noexcept : local_alarm(true), host_(on.state()) {}
     ~timer_state() { drop_all(); }
 
     void set(clock::time_point when)
@@ -105,8 +105,7 @@ void start_wait(leasehold::detail::bound_handler<void(error_code)> handler, cons
 
 } // namespace impl
 
-timer::timer(host& where) : parts_{where.get_executor(), std::make_shared<impl::timer_state>(where)}
-{}
+timer::timer(host& on) : parts_{on.get_executor(), std::make_shared<impl::timer_state>(on)} {}
 
 timer::~timer()
 {

@@ -111,13 +111,13 @@ private:
                       from.client + " did not get in after the last fault");
     }
 
-    void check_wait(const std::string& client, const lock_request& which, stamp took)
+    void check_wait(const std::string& client, const lock_request& wish, stamp took)
     {
-        if (which.how != way::last) // those wait for the shutdown
+        if (wish.how != way::last) // those wait for the shutdown
             out_.slowest = std::max(out_.slowest, took);
         if (took > within_.acquire + all_.lease)
-            wrong(rule::liveness, which.name, which.asked,
-                  client + " #" + to_string(which.op) + ' ' + which.how + " took " +
+            wrong(rule::liveness, wish.name, wish.asked,
+                  client + " #" + to_string(wish.op) + ' ' + wish.how + " took " +
                       to_string(took / std::chrono::milliseconds(1)) +
                       " ms when nothing was broken");
     }

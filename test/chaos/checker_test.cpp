@@ -29,10 +29,10 @@ class writer
 public:
     explicit writer(std::string name) { out_.client = std::move(name); }
 
-    void put(stamp at, verb what, const std::string& name, std::uint32_t op, std::uint64_t fence,
+    void put(stamp at, verb kind, const std::string& name, std::uint32_t op, std::uint64_t fence,
              stamp number = {}, bool flag = false, std::string_view word = {})
     {
-        out_.events.push_back({at, what, name, op, fence, number.count(), flag, std::string(word)});
+        out_.events.push_back({at, kind, name, op, fence, number.count(), flag, std::string(word)});
     }
 
     std::uint32_t ask(stamp at, const std::string& name, std::string_view how = way::lock)

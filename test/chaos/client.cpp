@@ -99,9 +99,9 @@ public:
     chronicle(const chronicle&) = delete;
     chronicle& operator=(const chronicle&) = delete;
 
-    void put(const event& what)
+    void put(const event& e)
     {
-        const std::string line = to_line(what);
+        const std::string line = to_line(e);
         if (::write(file_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
             throw std::system_error(errno, std::generic_category(),
                                     "the history cannot be written");
@@ -114,29 +114,29 @@ private:
 /// A lease in the hands of a coroutine.
 struct holding
 {
-    holding(chronicle& to, const asio::any_io_executor& where, std::string lock,
+    holding(chronicle& to, const asio::any_io_executor& executor, std::string lock,
             std::uint32_t operation, lease& from)
         : log(to),
           name(std::move(lock)),
           op(operation),
           fence(from.fence()),
           held(&from),
-          timer(where)
+          timer(executor)
     {}
 
     /// As it is now. The time is read first: a lease that is valid afterwards was so then.
-    event look(verb what) const
+    event look(verb kind) const
     {
-        event out{.at = now(), .what = what, .name = name, .op = op, .fence = fence};
+        event out{.at = now(), .what = kind, .name = name, .op = op, .fence = fence};
         out.flag = held != nullptr && held->valid();
         out.number =
             (held != nullptr ? held->deadline() : last_deadline).time_since_epoch().count();
         return out;
     }
 
-    event note(verb what, std::int64_t value = 0) const
+    event note(verb kind, std::int64_t value = 0) const
     {
-        return {.at = now(), .what = what, .name = name, .op = op, .fence = fence, .number = value};
+        return {.at = now(), .what = kind, .name = name, .op = op, .fence = fence, .number = value};
     }
 
     /// The lease is about to go.
@@ -234,11 +234,11 @@ private:
 
     static config at(const std::string& url)
     {
-        config where(url);
-        where.timeout = 600ms;
-        where.health_check = 300ms;
-        where.reconnect = 20ms;
-        return where;
+        config settings(url);
+        settings.timeout = 600ms;
+        settings.health_check = 300ms;
+        settings.reconnect = 20ms;
+        return settings;
     }
 
     lock_options options() const
@@ -249,10 +249,10 @@ private:
         return out;
     }
 
-    void start(asio::awaitable<void> what)
+    void start(asio::awaitable<void> task)
     {
         ++running_;
-        asio::co_spawn(context_, std::move(what), [this](std::exception_ptr failure) {
+        asio::co_spawn(context_, std::move(task), [this](std::exception_ptr failure) {
             --running_;
             if (failure) {
                 failed_ = true;

@@ -143,13 +143,13 @@ private:
     /// An operation ends once.
     lock_request* end(const event& e)
     {
-        lock_request* const which = wish_of(e);
-        if (which == nullptr || which->ended) {
+        lock_request* const found = wish_of(e);
+        if (found == nullptr || found->ended) {
             wrong(rule::well_formed, e, "there is no such operation, or it has ended before");
             return nullptr;
         }
-        which->ended = e.at;
-        return which;
+        found->ended = e.at;
+        return found;
     }
 
     void was_given(const event& e)
@@ -228,10 +228,10 @@ private:
     {
         ++into_.renewals;
         if (e.op == 0) {
-            given* const which = given_as(e);
-            if (which == nullptr)
+            given* const found = given_as(e);
+            if (found == nullptr)
                 return wrong(rule::well_formed, e, "the observer was told of no such lease");
-            which->renewed = true;
+            found->renewed = true;
             return;
         }
         grant* const held = held_as(e);

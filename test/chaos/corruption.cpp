@@ -34,7 +34,7 @@ bool leaves(const event& e)
 class forger
 {
 public:
-    forger(const record& what, std::uint64_t seed) : out_(what), random_(seed) {}
+    forger(const record& run, std::uint64_t seed) : out_(run), random_(seed) {}
 
     bool apply(corruption how)
     {
@@ -78,7 +78,7 @@ private:
         std::size_t index;
     };
 
-    event& at(const place& where) { return out_.clients[where.client].events[where.index]; }
+    event& at(const place& p) { return out_.clients[p.client].events[p.index]; }
 
     template <class T>
     T* pick(std::vector<T>& from)
@@ -101,16 +101,16 @@ private:
         return chosen == nullptr ? std::nullopt : std::optional(*chosen);
     }
 
-    void insert(const place& before, const event& what)
+    void insert(const place& before, const event& e)
     {
         auto& events = out_.clients[before.client].events;
-        events.insert(events.begin() + static_cast<std::ptrdiff_t>(before.index), what);
+        events.insert(events.begin() + static_cast<std::ptrdiff_t>(before.index), e);
     }
 
     template <class Predicate>
-    void remove(std::size_t client, Predicate which)
+    void remove(std::size_t client, Predicate matches)
     {
-        std::erase_if(out_.clients[client].events, which);
+        std::erase_if(out_.clients[client].events, matches);
     }
 
     const std::vector<client_timeline>& accounts()
@@ -159,13 +159,13 @@ private:
                         .number = deadline.count(),
                         .flag = true};
         history forged{.client = "forged", .ended = ending_kind::killed};
-        for (const verb what :
+        for (const verb kind :
              {verb::asked, verb::given, verb::granted, verb::releasing, verb::released}) {
             event next = any;
-            next.what = what;
-            if (what == verb::releasing || what == verb::released)
+            next.what = kind;
+            if (kind == verb::releasing || kind == verb::released)
                 next.at = now + 1ns;
-            next.word = what == verb::asked ? way::lock : what == verb::given ? "fresh" : fine;
+            next.word = kind == verb::asked ? way::lock : kind == verb::given ? "fresh" : fine;
             forged.events.push_back(next);
         }
         out_.clients.push_back(std::move(forged));
@@ -224,24 +224,24 @@ private:
 
     bool deadline_further()
     {
-        const auto where = find([](std::size_t, const event& e) {
+        const auto at_event = find([](std::size_t, const event& e) {
             return e.what == verb::granted || e.what == verb::lost || leaves(e) ||
                    (e.what == verb::renewed && e.op != 0);
         });
-        if (!where)
+        if (!at_event)
             return false;
-        at(*where).number = (at(*where).at + out_.lease).count();
+        at(*at_event).number = (at(*at_event).at + out_.lease).count();
         return true;
     }
 
     bool deadline_back()
     {
-        const auto where = find(
+        const auto at_event = find(
             [](std::size_t, const event& e) { return e.what == verb::renewed && e.op != 0; });
-        if (!where)
+        if (!at_event)
             return false;
-        event& renewal = at(*where);
-        for (const event& each : out_.clients[where->client].events)
+        event& renewal = at(*at_event);
+        for (const event& each : out_.clients[at_event->client].events)
             if (each.what == verb::granted && each.op == renewal.op)
                 renewal.number = each.number - 1;
         return true;
@@ -249,10 +249,10 @@ private:
 
     bool valid_too_long()
     {
-        const auto where = find([](std::size_t, const event& e) { return leaves(e); });
-        if (!where)
+        const auto at_event = find([](std::size_t, const event& e) { return leaves(e); });
+        if (!at_event)
             return false;
-        event& leaving = at(*where);
+        event& leaving = at(*at_event);
         leaving.flag = true;
         leaving.number = std::min(leaving.number, leaving.at.count() - 1);
         return true;
@@ -261,14 +261,14 @@ private:
     /// A lease that ended in some way, and nothing is said of it.
     bool remove_end(bool was_lost)
     {
-        const grant* const which = find_grant([&](const grant& each) {
+        const grant* const found = find_grant([&](const grant& each) {
             return each.lost.has_value() == was_lost &&
                    out_.clients[each.client].ended == ending_kind::clean;
         });
-        if (which == nullptr)
+        if (found == nullptr)
             return false;
-        remove(which->client, [&](const event& e) {
-            return e.op == which->op &&
+        remove(found->client, [&](const event& e) {
+            return e.op == found->op &&
                    (e.what == verb::lost || e.what == verb::released || leaves(e));
         });
         return true;
@@ -276,11 +276,12 @@ private:
 
     bool loss_late()
     {
-        const auto where = find([](std::size_t, const event& e) { return e.what == verb::lost; });
-        if (!where)
+        const auto at_event = find(
+            [](std::size_t, const event& e) { return e.what == verb::lost; });
+        if (!at_event)
             return false;
-        const auto op = at(*where).op;
-        for (event& each : out_.clients[where->client].events)
+        const auto op = at(*at_event).op;
+        for (event& each : out_.clients[at_event->client].events)
             if (each.op == op && each.number != 0 &&
                 (each.what == verb::granted || each.what == verb::renewed ||
                  each.what == verb::lost || leaves(each)))
@@ -294,12 +295,12 @@ private:
             return !each.lost && each.valid_when_left && each.left && *each.left < each.deadline &&
                    !data_lost(each, *each.left);
         };
-        const grant* const which = find_grant(lossless);
-        if (which == nullptr)
+        const grant* const found = find_grant(lossless);
+        if (found == nullptr)
             return false;
-        auto& events = out_.clients[which->client].events;
+        auto& events = out_.clients[found->client].events;
         const auto leaving = std::find_if(events.begin(), events.end(), [&](const event& e) {
-            return e.op == which->op && leaves(e);
+            return e.op == found->op && leaves(e);
         });
         event loss = *leaving;
         loss.what = verb::lost;
@@ -307,7 +308,7 @@ private:
         loss.word = "lost";
         leaving->flag = false;
         for (event& each : events)
-            if (each.op == which->op && each.what == verb::released)
+            if (each.op == found->op && each.what == verb::released)
                 each.word = "lost";
         events.insert(std::find_if(events.begin(), events.end(),
                                    [&](const event& e) { return e.op == loss.op && leaves(e); }),
@@ -317,39 +318,40 @@ private:
 
     bool loss_revived()
     {
-        const auto where = find([](std::size_t, const event& e) { return e.what == verb::lost; });
-        if (!where)
+        const auto at_event = find(
+            [](std::size_t, const event& e) { return e.what == verb::lost; });
+        if (!at_event)
             return false;
-        event renewal = at(*where);
+        event renewal = at(*at_event);
         renewal.what = verb::renewed;
-        insert({where->client, where->index + 1}, renewal);
+        insert({at_event->client, at_event->index + 1}, renewal);
         return true;
     }
 
     bool answer_missing()
     {
-        const auto where = find(
+        const auto at_event = find(
             [](std::size_t, const event& e) {
                 return e.what == verb::failed || e.what == verb::cancelled;
             },
             true);
-        if (!where)
+        if (!at_event)
             return false;
-        auto& events = out_.clients[where->client].events;
-        events.erase(events.begin() + static_cast<std::ptrdiff_t>(where->index));
+        auto& events = out_.clients[at_event->client].events;
+        events.erase(events.begin() + static_cast<std::ptrdiff_t>(at_event->index));
         return true;
     }
 
     bool time_backwards()
     {
         for (int tries = 0; tries < 100; ++tries) {
-            const auto where = find([](std::size_t, const event&) { return true; });
-            if (!where)
+            const auto at_event = find([](std::size_t, const event&) { return true; });
+            if (!at_event)
                 return false;
-            if (where->index == 0)
+            if (at_event->index == 0)
                 continue;
-            event& before = at({where->client, where->index - 1});
-            event& after = at(*where);
+            event& before = at({at_event->client, at_event->index - 1});
+            event& after = at(*at_event);
             if (before.at == after.at)
                 continue;
             std::swap(before.at, after.at);
@@ -383,10 +385,11 @@ private:
 
     bool refusal_ignored()
     {
-        const auto where = find([](std::size_t, const event& e) { return e.what == verb::wrote; });
-        if (!where)
+        const auto at_event = find(
+            [](std::size_t, const event& e) { return e.what == verb::wrote; });
+        if (!at_event)
             return false;
-        at(*where).what = verb::refused;
+        at(*at_event).what = verb::refused;
         return true;
     }
 
@@ -399,21 +402,21 @@ private:
 
     bool no_entry()
     {
-        const auto where = find_probe();
-        if (!where)
+        const auto at_event = find_probe();
+        if (!at_event)
             return false;
-        at(*where).word = way::lock;
+        at(*at_event).word = way::lock;
         return true;
     }
 
     bool slow_entry()
     {
-        const auto where = find_probe();
-        if (!where)
+        const auto at_event = find_probe();
+        if (!at_event)
             return false;
-        const auto op = at(*where).op;
+        const auto op = at(*at_event).op;
         bool later = false;
-        for (event& each : out_.clients[where->client].events) {
+        for (event& each : out_.clients[at_event->client].events) {
             later = later || (each.op == op && each.what == verb::granted);
             if (!later)
                 continue;
@@ -434,18 +437,19 @@ private:
 
     bool hold_left()
     {
-        const auto where = find([](std::size_t, const event& e) { return e.what == verb::closed; });
-        if (!where)
+        const auto at_event = find(
+            [](std::size_t, const event& e) { return e.what == verb::closed; });
+        if (!at_event)
             return false;
-        at(*where).number = 1;
+        at(*at_event).number = 1;
         return true;
     }
 
     bool bad_exit()
     {
-        history& which = out_.clients[random_.below(out_.clients.size())];
-        which.ended = ending_kind::failed;
-        which.how = "exit code 1";
+        history& client = out_.clients[random_.below(out_.clients.size())];
+        client.ended = ending_kind::failed;
+        client.how = "exit code 1";
         return true;
     }
 
@@ -456,14 +460,14 @@ private:
 
 } // namespace
 
-const char* name_of(corruption which) noexcept
+const char* name_of(corruption how) noexcept
 {
-    return names[static_cast<std::size_t>(which)];
+    return names[static_cast<std::size_t>(how)];
 }
 
-std::optional<record> corrupted(const record& what, corruption how, std::uint64_t seed)
+std::optional<record> corrupted(const record& run, corruption how, std::uint64_t seed)
 {
-    forger at_work(what, seed);
+    forger at_work(run, seed);
     if (!at_work.apply(how))
         return std::nullopt;
     return at_work.take();

@@ -39,10 +39,10 @@ enum class corruption : std::uint8_t
     count_,
 };
 
-[[nodiscard]] const char* name_of(corruption which) noexcept;
+[[nodiscard]] const char* name_of(corruption how) noexcept;
 
 /// Does that to a copy, at a place that the seed chooses; empty when the record has no such place.
-[[nodiscard]] std::optional<record> corrupted(const record& what, corruption how,
+[[nodiscard]] std::optional<record> corrupted(const record& run, corruption how,
                                               std::uint64_t seed);
 
 /// What a record says of one name.

@@ -41,25 +41,25 @@ std::string_view shown(std::string_view text)
 
 } // namespace
 
-std::string_view name_of(verb what) noexcept
+std::string_view name_of(verb kind) noexcept
 {
-    return verbs[static_cast<std::size_t>(what)];
+    return verbs[static_cast<std::size_t>(kind)];
 }
 
-std::string to_line(const event& what)
+std::string to_line(const event& e)
 {
-    std::string line = std::to_string(what.at.count());
+    std::string line = std::to_string(e.at.count());
     const auto add = [&](std::string_view field) {
         line += ' ';
         line += field;
     };
-    add(name_of(what.what));
-    add(shown(what.name));
-    add(std::to_string(what.op));
-    add(std::to_string(what.fence));
-    add(std::to_string(what.number));
-    add(what.flag ? "1" : "0");
-    add(shown(what.word));
+    add(name_of(e.what));
+    add(shown(e.name));
+    add(std::to_string(e.op));
+    add(std::to_string(e.fence));
+    add(std::to_string(e.number));
+    add(e.flag ? "1" : "0");
+    add(shown(e.word));
     line += '\n';
     return line;
 }
@@ -73,13 +73,13 @@ std::optional<event> parse_line(std::string_view line)
     if (!read_number(next_field(line), at))
         return std::nullopt;
     out.at = stamp(at);
-    const std::string_view what = next_field(line);
-    std::size_t which = 0;
-    while (which < verbs.size() && verbs[which] != what)
-        ++which;
-    if (which == verbs.size())
+    const std::string_view kind = next_field(line);
+    std::size_t index = 0;
+    while (index < verbs.size() && verbs[index] != kind)
+        ++index;
+    if (index == verbs.size())
         return std::nullopt;
-    out.what = static_cast<verb>(which);
+    out.what = static_cast<verb>(index);
     out.name = text_of(next_field(line));
     if (!read_number(next_field(line), out.op) || !read_number(next_field(line), out.fence) ||
         !read_number(next_field(line), out.number))

@@ -66,10 +66,10 @@ struct event
     bool operator==(const event&) const = default;
 };
 
-[[nodiscard]] std::string_view name_of(verb what) noexcept;
+[[nodiscard]] std::string_view name_of(verb kind) noexcept;
 
 /// One line with its end: `AT VERB NAME OP FENCE NUMBER FLAG WORD`, what is not used is `-`.
-[[nodiscard]] std::string to_line(const event& what);
+[[nodiscard]] std::string to_line(const event& e);
 
 /// Reads what `to_line` made, with or without the end of the line; empty when it is something else.
 [[nodiscard]] std::optional<event> parse_line(std::string_view line);

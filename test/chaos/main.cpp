@@ -205,10 +205,10 @@ private:
         return true;
     }
 
-    bool run_one(std::size_t which, std::uint64_t number, milliseconds length)
+    bool run_one(std::size_t index, std::uint64_t number, milliseconds length)
     {
-        const deployment& where = chosen_[which];
-        const round_settings how{.how = where.how,
+        const deployment& on = chosen_[index];
+        const round_settings how{.how = on.how,
                                  .clients = {.seed = seed_ + number * 1'000'003,
                                              .clients = 5,
                                              .names = {"a", "b", "c", "d"},
@@ -222,7 +222,7 @@ private:
                 char text[160];
                 std::snprintf(text, sizeof text,
                               "round %llu, %-14s %5.1f s: %4zu faults, %7llu grants, %5llu losses",
-                              static_cast<unsigned long long>(number + 1), where.title,
+                              static_cast<unsigned long long>(number + 1), on.title,
                               static_cast<double>((boot_time() - begun).count()) / 1e9, faults,
                               static_cast<unsigned long long>(clients.grants()),
                               static_cast<unsigned long long>(clients.losses()));
@@ -231,23 +231,23 @@ private:
         });
         if (!args_.keep.empty())
             save(all, std::filesystem::path(args_.keep) /
-                          (std::to_string(number + 1) + '-' + where.option));
+                          (std::to_string(number + 1) + '-' + on.option));
         const report found = check(all);
-        results_[which].second += found;
+        results_[index].second += found;
         if (!found.violations.empty())
-            complain(all, found, how, where);
-        records_[which] = std::move(all);
+            complain(all, found, how, on);
+        records_[index] = std::move(all);
         return found.violations.empty();
     }
 
     void complain(const record& all, const report& found, const round_settings& how,
-                  const deployment& where)
+                  const deployment& on)
     {
         constexpr std::size_t most = 20;
         progress_.end_line();
         std::cout << '\n'
-                  << where.title << ": " << found.violations.size()
-                  << " violations; this round alone: --deployment " << where.option << " --seed "
+                  << on.title << ": " << found.violations.size()
+                  << " violations; this round alone: --deployment " << on.option << " --seed "
                   << how.clients.seed << '\n';
         for (std::size_t i = 0; i < std::min(most, found.violations.size()); ++i) {
             const violation& each = found.violations[i];

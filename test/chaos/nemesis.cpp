@@ -66,47 +66,47 @@ void nemesis::heal()
     active_.clear();
 }
 
-void nemesis::begin(const planned_fault& what, stamp now)
+void nemesis::begin(const planned_fault& planned, stamp now)
 {
-    log_.push_back({.what = name_of(what.kind),
-                    .whom = what.place == the_server ? "server" : crew_.name(what.place),
+    log_.push_back({.what = name_of(planned.kind),
+                    .whom = planned.place == the_server ? "server" : crew_.name(planned.place),
                     .begin = boot_time(),
                     .end = stamp::max(),
-                    .loses = loses_data(what.kind, persistence_),
-                    .name = what.kind == fault_kind::delete_key
-                                ? names_[what.detail % names_.size()]
+                    .loses = loses_data(planned.kind, persistence_),
+                    .name = planned.kind == fault_kind::delete_key
+                                ? names_[planned.detail % names_.size()]
                                 : std::string()});
-    active_.push_back({.what = what, .until = now + what.length, .logged = log_.size() - 1});
-    if (what.place == the_server)
+    active_.push_back({.what = planned, .until = now + planned.length, .logged = log_.size() - 1});
+    if (planned.place == the_server)
         begin_at_server(active_.back());
     else
-        begin_at_client(what);
-    if (what.length.count() == 0) {
+        begin_at_client(planned);
+    if (planned.length.count() == 0) {
         log_.back().end = boot_time();
         active_.pop_back();
     }
 }
 
-void nemesis::begin_at_server(active& which)
+void nemesis::begin_at_server(active& fault)
 {
     const auto send = [&](const std::vector<std::string>& command) {
-        which.connection = std::make_unique<resp_client>(server_.endpoint());
-        which.connection->send(command);
+        fault.connection = std::make_unique<resp_client>(server_.endpoint());
+        fault.connection->send(command);
     };
-    switch (which.what.kind) {
+    switch (fault.what.kind) {
     case fault_kind::kill_server: return server_.kill();
     case fault_kind::power_cut:
         if (const auto file = append_only_file())
-            which.size = std::filesystem::file_size(*file);
+            fault.size = std::filesystem::file_size(*file);
         return;
     case fault_kind::stop_server: return server_.pause();
     case fault_kind::sleep_server:
         return send({"DEBUG", "SLEEP",
-                     std::to_string(std::chrono::duration<double>(which.what.length).count())});
+                     std::to_string(std::chrono::duration<double>(fault.what.length).count())});
     case fault_kind::slow_script: return send({"EVAL", "while true do end", "0"});
     case fault_kind::flush_scripts: return done({"SCRIPT", "FLUSH"});
     case fault_kind::flush_all: return done({"FLUSHALL"});
-    case fault_kind::delete_key: return done({"DEL", log_[which.logged].name});
+    case fault_kind::delete_key: return done({"DEL", log_[fault.logged].name});
     case fault_kind::kill_connections:
         done({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
         return done({"CLIENT", "KILL", "TYPE", "pubsub"});
@@ -115,14 +115,14 @@ void nemesis::begin_at_server(active& which)
     }
 }
 
-void nemesis::begin_at_client(const planned_fault& what)
+void nemesis::begin_at_client(const planned_fault& planned)
 {
-    fault_proxy& proxy = crew_.proxy(what.place);
+    fault_proxy& proxy = crew_.proxy(planned.place);
     const std::string command =
         "EVALSHA"; // what every request is that takes, renews or leaves a lock
-    switch (what.kind) {
-    case fault_kind::stop_client: return crew_.pause(what.place);
-    case fault_kind::kill_client: return crew_.kill(what.place);
+    switch (planned.kind) {
+    case fault_kind::stop_client: return crew_.pause(planned.place);
+    case fault_kind::kill_client: return crew_.kill(planned.place);
     case fault_kind::half_open: return proxy.drop();
     case fault_kind::blackhole: return proxy.stall();
     case fault_kind::drop_requests: return proxy.drop_requests();
@@ -132,37 +132,37 @@ void nemesis::begin_at_client(const planned_fault& what)
     case fault_kind::refuse_connections: proxy.refuse(); return proxy.reset_all();
     case fault_kind::latency:
         // There and back: from a part of the lease to more than two.
-        return proxy.delay(lease_ * (2 + what.detail % 11) / 10);
+        return proxy.delay(lease_ * (2 + planned.detail % 11) / 10);
     case fault_kind::reset_around_command:
-        switch (what.detail % 4) {
+        switch (planned.detail % 4) {
         case 0: return proxy.forward_then_reset(command);
         case 1: return proxy.reset_before(command);
-        case 2: return proxy.cut_after_request_bytes(what.detail / 4 % 200, command);
-        default: return proxy.cut_after_reply_bytes(what.detail / 4 % 20, command);
+        case 2: return proxy.cut_after_request_bytes(planned.detail / 4 % 200, command);
+        default: return proxy.cut_after_reply_bytes(planned.detail / 4 % 20, command);
         }
     default: return;
     }
 }
 
-void nemesis::end(active& which)
+void nemesis::end(active& fault)
 {
-    const std::size_t place = which.what.place;
-    switch (which.what.kind) {
+    const std::size_t place = fault.what.place;
+    switch (fault.what.kind) {
     case fault_kind::kill_server: server_.start(); break;
     case fault_kind::power_cut:
         // Until now it was only waiting for something to lose.
-        log_[which.logged].begin = boot_time();
+        log_[fault.logged].begin = boot_time();
         server_.kill();
         if (const auto file = append_only_file();
-            file && which.size < std::filesystem::file_size(*file))
-            std::filesystem::resize_file(*file, which.size);
+            file && fault.size < std::filesystem::file_size(*file))
+            std::filesystem::resize_file(*file, fault.size);
         server_.start();
         break;
     case fault_kind::stop_server: server_.resume(); break;
-    case fault_kind::sleep_server: which.connection->receive(); break;
+    case fault_kind::sleep_server: fault.connection->receive(); break;
     case fault_kind::slow_script:
         done({"SCRIPT", "KILL"});
-        which.connection->receive();
+        fault.connection->receive();
         break;
     case fault_kind::out_of_memory: done({"CONFIG", "SET", "maxmemory", "0"}); break;
     case fault_kind::stop_client: crew_.resume(place); break;
@@ -171,7 +171,7 @@ void nemesis::end(active& which)
     case fault_kind::latency: crew_.proxy(place).delay({}); break;
     default: crew_.proxy(place).forward(); break;
     }
-    log_[which.logged].end = boot_time();
+    log_[fault.logged].end = boot_time();
 }
 
 void nemesis::done(const std::vector<std::string>& command)

@@ -51,10 +51,10 @@ private:
     };
 
     bool busy(std::size_t place) const;
-    void begin(const planned_fault& what, stamp now);
-    void begin_at_server(active& which);
-    void begin_at_client(const planned_fault& what);
-    void end(active& which);
+    void begin(const planned_fault& planned, stamp now);
+    void begin_at_server(active& fault);
+    void begin_at_client(const planned_fault& planned);
+    void end(active& fault);
     void done(const std::vector<std::string>& command);
     std::optional<std::filesystem::path> append_only_file() const;
 

@@ -10,18 +10,18 @@ using namespace std::chrono_literals;
 
 progress::progress() : terminal_(::isatty(STDOUT_FILENO) != 0) {}
 
-void progress::say(const std::function<std::string()>& what)
+void progress::say(const std::function<std::string()>& text)
 {
     const auto now = steady::now();
     if (now - said_ < (terminal_ ? 1s : 10s))
         return;
     said_ = now;
     if (terminal_) {
-        std::cout << "\r\x1b[K" << what() << std::flush;
+        std::cout << "\r\x1b[K" << text() << std::flush;
         open_ = true;
     }
     else {
-        std::cout << what() << std::endl;
+        std::cout << text() << std::endl;
     }
 }
 

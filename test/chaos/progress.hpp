@@ -17,7 +17,7 @@ public:
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;
 
-    void say(const std::function<std::string()>& what);
+    void say(const std::function<std::string()>& text);
 
     /// The next output begins on a new line.
     void end_line();

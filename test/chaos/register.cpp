@@ -43,11 +43,11 @@ std::optional<std::int64_t> fenced_register::read(const std::string& name, std::
     return value < 0 ? std::nullopt : std::optional(value);
 }
 
-bool fenced_register::put(const std::string& name, const write& what)
+bool fenced_register::put(const std::string& name, const write& written)
 {
     return store_.integer({"EVAL", write_script, "2", "register:" + name, "writes:" + name,
-                           std::to_string(what.fence), fenced_, std::to_string(what.value),
-                           what.client + ' ' + std::to_string(what.op)}) == 1;
+                           std::to_string(written.fence), fenced_, std::to_string(written.value),
+                           written.client + ' ' + std::to_string(written.op)}) == 1;
 }
 
 std::vector<write> fenced_register::writes(const std::string& name)

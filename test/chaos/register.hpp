@@ -24,7 +24,7 @@ public:
     std::optional<std::int64_t> read(const std::string& name, std::uint64_t fence);
 
     /// False when it refuses.
-    bool put(const std::string& name, const write& what);
+    bool put(const std::string& name, const write& written);
 
     /// Everything it took, in order.
     std::vector<write> writes(const std::string& name);

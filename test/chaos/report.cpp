@@ -25,9 +25,9 @@ void add(report::counts& to, const report::counts& more)
 
 } // namespace
 
-const char* name_of(rule which) noexcept
+const char* name_of(rule broken) noexcept
 {
-    return rules[static_cast<std::size_t>(which)];
+    return rules[static_cast<std::size_t>(broken)];
 }
 
 bool report::has(rule broken) const noexcept

@@ -32,7 +32,7 @@ enum class rule : std::uint8_t
     count_,
 };
 
-[[nodiscard]] const char* name_of(rule which) noexcept;
+[[nodiscard]] const char* name_of(rule broken) noexcept;
 
 struct violation
 {

@@ -117,10 +117,10 @@ private:
     }
 
     template <class Predicate>
-    void until(const char* what, std::chrono::milliseconds limit, Predicate reached)
+    void until(const char* awaited, std::chrono::milliseconds limit, Predicate reached)
     {
         if (!patiently(limit, reached))
-            throw std::runtime_error(std::string("it did not happen in time: ") + what);
+            throw std::runtime_error(std::string("it did not happen in time: ") + awaited);
     }
 
     void wait_a_tick()

@@ -9,7 +9,7 @@ namespace leasehold::test::chaos {
 
 /// Writes a record into a directory, which is made: one file for each client, `faults`, and one for
 /// each lock of the register.
-void save(const record& what, const std::filesystem::path& directory);
+void save(const record& run, const std::filesystem::path& directory);
 
 } // namespace leasehold::test::chaos
 

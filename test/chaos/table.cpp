@@ -34,17 +34,17 @@ public:
     }
 
     /// The sum, and below it each kind.
-    void rows(const std::string& label, report::counts report::* which)
+    void rows(const std::string& label, report::counts report::* row)
     {
-        row(label, [which](const report& of) { return total(of.*which); });
+        row(label, [row](const report& of) { return total(of.*row); });
         std::set<std::string> kinds;
         for (const auto& [name, each] : columns_)
-            for (const auto& [kind, count] : each.*which)
+            for (const auto& [kind, count] : each.*row)
                 kinds.insert(kind);
         for (const std::string& kind : kinds)
             row("  " + kind, [&](const report& of) {
-                const auto found = (of.*which).find(kind);
-                return found == (of.*which).end() ? 0 : found->second;
+                const auto found = (of.*row).find(kind);
+                return found == (of.*row).end() ? 0 : found->second;
             });
     }
 

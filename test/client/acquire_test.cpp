@@ -312,11 +312,11 @@ BOOST_AUTO_TEST_CASE(P1_ten_thousand_waiters_send_a_handful_of_commands)
 {
     core_fixture e;
     constexpr std::size_t many = 10'000;
-    const auto what = e.spec("a", {.handoff_time = 0ms});
+    const auto spec = e.spec("a", {.handoff_time = 0ms});
     std::vector<std::shared_ptr<core_fixture::locking>> waiting;
     for (std::size_t i = 0; i < many; ++i) {
         waiting.push_back(e.make<core_fixture::locking>());
-        waiting.back()->start([&](auto handler) { e.async_lock(what, std::move(handler)); });
+        waiting.back()->start([&](auto handler) { e.async_lock(spec, std::move(handler)); });
     }
     e.poll();
     BOOST_TEST(e.stats().waiting == many);

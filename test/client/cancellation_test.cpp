@@ -167,8 +167,8 @@ BOOST_AUTO_TEST_CASE(F1_a_lock_before_it_began_on_the_strand)
     for (const auto type : all_types) {
         core_fixture e;
         core_fixture::locking op(e.context.get_executor());
-        const auto what = e.spec("a");
-        op.start([&](auto handler) { e.async_lock(what, std::move(handler)); });
+        const auto spec = e.spec("a");
+        op.start([&](auto handler) { e.async_lock(spec, std::move(handler)); });
         op.cancel(type);
         e.poll();
         check_aborted_once(e, op);

@@ -48,10 +48,10 @@ struct ending_case
     std::function<void(core_fixture&, core_fixture::waiting&)> other;
 };
 
-auto starts_lock(detail::spec_ptr what, clock::duration limit = clock::duration::max())
+auto starts_lock(detail::spec_ptr spec, clock::duration limit = clock::duration::max())
 {
-    return [what, limit](auto handler) {
-        core_fixture::start_lock(std::move(handler), what, {}, limit);
+    return [spec, limit](auto handler) {
+        core_fixture::start_lock(std::move(handler), spec, {}, limit);
     };
 }
 
@@ -377,8 +377,8 @@ BOOST_AUTO_TEST_CASE(without_an_executor_of_its_own_a_handler_runs_on_the_client
 
 BOOST_AUTO_TEST_CASE(an_immediate_executor_is_used_for_immediate_errors)
 {
-    for (const int which : {0, 1, 2}) {
-        core_fixture e(which == 1);
+    for (const int index : {0, 1, 2}) {
+        core_fixture e(index == 1);
         const tracker_executor way_out(e.context.get_executor());
         const tracker_executor own(e.context.get_executor());
         int calls = 0;
@@ -388,7 +388,7 @@ BOOST_AUTO_TEST_CASE(an_immediate_executor_is_used_for_immediate_errors)
                 BOOST_TEST(code);
                 BOOST_TEST(own.running_here());
             }));
-        switch (which) {
+        switch (index) {
         case 0: {
             core_fixture::start_lock(
                 asio::bind_immediate_executor(
@@ -407,7 +407,7 @@ BOOST_AUTO_TEST_CASE(an_immediate_executor_is_used_for_immediate_errors)
         BOOST_TEST(calls == 0);
         // Without a lease there is no client, and so nothing to get out of: the handler goes
         // straight to its executor.
-        BOOST_TEST(way_out.submissions() == (which == 2 ? 0u : 1u));
+        BOOST_TEST(way_out.submissions() == (index == 2 ? 0u : 1u));
         e.poll();
         BOOST_TEST(calls == 1);
     }
@@ -501,14 +501,14 @@ BOOST_AUTO_TEST_CASE(a_slot_that_outlives_its_operation_keeps_nothing)
     core_fixture e;
     bool kept = true;
     {
-        const auto what = e.spec("a");
-        watch = what;
+        const auto spec = e.spec("a");
+        watch = spec;
         core_fixture::start_lock(asio::bind_cancellation_slot(
                                      signal.slot(), asio::bind_executor(e.context.get_executor(),
                                                                         [&](error_code, lease) {
                                                                             kept = !watch.expired();
                                                                         })),
-                                 what, {}, clock::duration::zero());
+                                 spec, {}, clock::duration::zero());
     }
     e.poll();
     e.say_held();
@@ -544,11 +544,11 @@ BOOST_AUTO_TEST_CASE(handlers_are_destroyed_uncalled_with_their_context)
     {
         auto e = std::make_unique<core_fixture>();
         lease held = e->taken(e->spec("b"));
-        const auto what = e->spec("a");
+        const auto spec = e->spec("a");
         for (int i = 0; i < 3; ++i)
-            core_fixture::start_lock([token, &calls](error_code, lease) { ++calls; }, what, {},
+            core_fixture::start_lock([token, &calls](error_code, lease) { ++calls; }, spec, {},
                                      clock::duration::max());
-        core_fixture::start_lock([token, &calls](error_code, lease) { ++calls; }, what,
+        core_fixture::start_lock([token, &calls](error_code, lease) { ++calls; }, spec,
                                  held.owner(), clock::duration::max());
         held.async_wait_lost([token, &calls](error_code) { ++calls; });
         e->poll();

@@ -95,10 +95,10 @@ constexpr std::size_t most_allocations = 2000; ///< Of one operation; more are a
 class window
 {
 public:
-    explicit window(std::size_t which)
+    explicit window(std::size_t index)
     {
         counted = 0;
-        fails_at = which;
+        fails_at = index;
         armed = true;
     }
     ~window() { armed = false; }
@@ -184,10 +184,10 @@ struct scene
 
     /// Runs until something has come about, or five seconds have passed.
     template <class Predicate>
-    bool comes(Predicate what)
+    bool comes(Predicate reached)
     {
         const auto end = std::chrono::steady_clock::now() + 5s;
-        for (poll(); !what(); poll()) {
+        for (poll(); !reached(); poll()) {
             if (std::chrono::steady_clock::now() > end)
                 return false;
             context.restart();
@@ -238,13 +238,13 @@ struct summary
 
 /// A strand of Asio that cannot get the memory to be scheduled takes itself for scheduled, and
 /// never runs again.
-bool is_stuck(scene& s, const std::unique_ptr<client>& which)
+bool is_stuck(scene& s, const std::unique_ptr<client>& c)
 {
-    if (!which)
+    if (!c)
         return false;
     // A client has two: one for its own work, and one for handlers that have no executor.
     const auto run = std::make_shared<int>(0);
-    for (const auto& strand : {detail::access::state_of(*which)->executor(), which->get_executor()})
+    for (const auto& strand : {detail::access::state_of(*c)->executor(), c->get_executor()})
         asio::post(strand, [run] { ++*run; });
     s.poll();
     return *run != 2;
@@ -288,7 +288,7 @@ void look_at(scene& s, bool reached, summary& all)
 }
 
 /// Prepares with memory, and acts with one allocation that fails. False when there are not so many.
-bool fail_one(const std::function<void(scene&)>& prepare, std::size_t which, summary& all)
+bool fail_one(const std::function<void(scene&)>& prepare, std::size_t index, summary& all)
 {
     std::vector<std::weak_ptr<fate>> handlers;
     std::vector<std::weak_ptr<detail::client_state>> cores;
@@ -298,7 +298,7 @@ bool fail_one(const std::function<void(scene&)>& prepare, std::size_t which, sum
         prepare(s);
         s.poll();
         {
-            const window here(which);
+            const window here(index);
             try {
                 std::exchange(s.act, nullptr)();
             }
@@ -332,7 +332,7 @@ constexpr int stuck = 8; ///< In addition.
 
 /// In a process of its own, because some end it: a strand of Asio that cannot get the memory to go
 /// on.
-int fail_one_elsewhere(const std::function<void(scene&)>& prepare, std::size_t which)
+int fail_one_elsewhere(const std::function<void(scene&)>& prepare, std::size_t index)
 {
     const pid_t child = ::fork();
     BOOST_REQUIRE(child >= 0);
@@ -341,7 +341,7 @@ int fail_one_elsewhere(const std::function<void(scene&)>& prepare, std::size_t w
         summary one;
         int outcome = broken;
         try {
-            const bool reached = fail_one(prepare, which, one);
+            const bool reached = fail_one(prepare, index, one);
             outcome = !reached          ? over
                       : one.by_call > 0 ? thrown_by_call
                       : one.by_run > 0  ? thrown_by_run

@@ -51,16 +51,16 @@ BOOST_AUTO_TEST_CASE(not_for_longer_than_the_options_say)
 BOOST_AUTO_TEST_CASE(not_more_often_than_the_options_say)
 {
     core_fixture e;
-    const auto what = e.spec("a", {.handoff_count = 2});
-    BOOST_TEST(what->options.handoff_count == 2u);
-    lease held = e.taken(what, 3);
+    const auto spec = e.spec("a", {.handoff_count = 2});
+    BOOST_TEST(spec->options.handoff_count == 2u);
+    lease held = e.taken(spec, 3);
     for (int i = 0; i < 2; ++i) {
-        const auto next = e.lock(what);
+        const auto next = e.lock(spec);
         e.release(std::move(held));
         BOOST_TEST_REQUIRE(next->done());
         held = std::move(next->value<1>());
     }
-    const auto third = e.lock(what);
+    const auto third = e.lock(spec);
     e.release(std::move(held));
     BOOST_TEST(!third->done());
     BOOST_TEST(e.store->release_count() == 1u);
@@ -125,19 +125,19 @@ BOOST_AUTO_TEST_CASE(each_lease_within_the_limits_of_its_handle_and_of_the_tenur
 BOOST_AUTO_TEST_CASE(fences_for_ten_thousand_at_a_time)
 {
     core_fixture e;
-    const auto what = e.spec("a", {.handoff_time = 60s, .handoff_count = 1'000'000});
-    lease held = e.taken(what, 10'000);
+    const auto spec = e.spec("a", {.handoff_time = 60s, .handoff_count = 1'000'000});
+    lease held = e.taken(spec, 10'000);
     BOOST_TEST(e.last_acquire().fences == 10'000u);
     std::uint64_t fence = held.fence();
     for (int i = 1; i < 10'000; ++i) {
-        const auto next = e.lock(what);
+        const auto next = e.lock(spec);
         e.release(std::move(held));
         BOOST_TEST_REQUIRE(next->done());
         held = std::move(next->value<1>());
         BOOST_TEST_REQUIRE(held.fence() == ++fence);
     }
     // Then it is asked for again.
-    const auto next = e.lock(what);
+    const auto next = e.lock(spec);
     e.release(std::move(held));
     BOOST_TEST(!next->done());
     e.say_freed();
@@ -231,9 +231,9 @@ BOOST_AUTO_TEST_CASE(what_was_handed_over_is_renewed_and_lost_as_its_own)
 BOOST_AUTO_TEST_CASE(each_holder_has_the_longest_hold_for_itself)
 {
     core_fixture e;
-    const auto what = e.spec("a", {.longest_hold = 25s, .handoff_time = 60s});
-    lease held = e.taken(what, 1001);
-    const auto next = e.lock(what);
+    const auto spec = e.spec("a", {.longest_hold = 25s, .handoff_time = 60s});
+    lease held = e.taken(spec, 1001);
+    const auto next = e.lock(spec);
     e.renew_all_when_asked = true;
     e.advance(5s);
     e.release(std::move(held));

@@ -449,12 +449,12 @@ BOOST_AUTO_TEST_CASE(an_observer_may_shut_its_client_down)
 BOOST_AUTO_TEST_CASE(R1_many_cycles_leave_no_timers)
 {
     core_fixture e;
-    const auto what = e.spec("a", {.handoff_count = 0});
+    const auto spec = e.spec("a", {.handoff_count = 0});
     std::size_t requests_early = 0;
     constexpr int cycles = 5'000; // on the scripted store, which remembers every call
     for (int i = 0; i < cycles; ++i) {
         core_fixture::locking op(e.context.get_executor());
-        op.start([&](auto handler) { e.async_lock(what, std::move(handler)); });
+        op.start([&](auto handler) { e.async_lock(spec, std::move(handler)); });
         e.poll();
         e.store->grant(static_cast<std::size_t>(i), static_cast<std::uint64_t>(i) + 1);
         e.poll();

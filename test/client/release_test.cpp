@@ -366,9 +366,9 @@ BOOST_AUTO_TEST_CASE(a_lease_is_not_handed_over_after_its_time)
 BOOST_AUTO_TEST_CASE(the_next_acquire_is_sent_after_the_release_was_answered)
 {
     core_fixture e;
-    const auto what = e.spec("a", {.handoff_count = 0});
-    lease held = e.taken(what);
-    const auto next = e.lock(what);
+    const auto spec = e.spec("a", {.handoff_count = 0});
+    lease held = e.taken(spec);
+    const auto next = e.lock(spec);
     e.release(std::move(held));
     BOOST_TEST(e.store->acquire_count() == 1u);
     e.say_freed();
@@ -379,9 +379,9 @@ BOOST_AUTO_TEST_CASE(the_next_acquire_is_sent_after_the_release_was_answered)
 BOOST_AUTO_TEST_CASE(others_who_wait_get_a_head_start)
 {
     core_fixture e;
-    const auto what = e.spec("a", {.handoff_count = 0});
-    lease held = e.taken(what);
-    const auto next = e.lock(what);
+    const auto spec = e.spec("a", {.handoff_count = 0});
+    lease held = e.taken(spec);
+    const auto next = e.lock(spec);
     e.release(std::move(held));
     e.say_freed(1); // another client: this one does not watch the name
     BOOST_TEST(e.store->acquire_count() == 1u);
@@ -397,13 +397,13 @@ BOOST_AUTO_TEST_CASE(others_who_wait_get_a_head_start)
 BOOST_AUTO_TEST_CASE(the_release_of_those_who_got_a_head_start_ends_it)
 {
     core_fixture e;
-    const auto what = e.spec("a", {.backoff_floor = 1s, .handoff_count = 0});
-    const auto first = e.lock(what);
+    const auto spec = e.spec("a", {.backoff_floor = 1s, .handoff_count = 0});
+    const auto first = e.lock(spec);
     e.say_held(); // watches from now on
     e.store->hint("a");
     e.poll();
     e.grant();
-    const auto next = e.lock(what);
+    const auto next = e.lock(spec);
     e.release(std::move(first->value<1>()));
     e.say_freed(2);
     const auto asked = e.store->acquire_count();
@@ -423,15 +423,15 @@ BOOST_AUTO_TEST_CASE(those_of_whom_nobody_knows_get_a_head_start)
 {
     for (const bool watching : {false, true}) {
         core_fixture e;
-        const auto what = e.spec("a", {.handoff_count = 0});
-        const auto first = e.lock(what);
+        const auto spec = e.spec("a", {.handoff_count = 0});
+        const auto first = e.lock(spec);
         if (watching) {
             e.say_held();
             e.store->hint("a");
             e.poll();
         }
         e.grant();
-        const auto next = e.lock(what);
+        const auto next = e.lock(spec);
         const auto asked = e.store->acquire_count();
         e.release(std::move(first->value<1>()));
         // One that watches the name and is not told itself knows without the store.

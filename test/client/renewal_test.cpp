@@ -48,9 +48,9 @@ BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
     constexpr std::size_t many = 10'000;
     std::vector<std::shared_ptr<core_fixture::locking>> held;
     for (std::size_t i = 0; i < many; ++i) {
-        const auto what = e.spec("name " + std::to_string(i), {.handoff_count = 0});
+        const auto spec = e.spec("name " + std::to_string(i), {.handoff_count = 0});
         held.push_back(e.make<core_fixture::locking>());
-        held.back()->start([&](auto handler) { e.async_lock(what, std::move(handler)); });
+        held.back()->start([&](auto handler) { e.async_lock(spec, std::move(handler)); });
     }
     e.poll();
     for (std::size_t i = 0; i < many; ++i) {
@@ -324,9 +324,9 @@ BOOST_AUTO_TEST_CASE(R10_no_hold_is_longer_than_the_options_allow)
 BOOST_AUTO_TEST_CASE(R10_at_the_limit_the_next_waiter_contends_after_the_release)
 {
     core_fixture e;
-    const auto what = e.spec("a", {.longest_hold = 5s});
-    lease held = e.taken(what);
-    const auto next = e.lock(what);
+    const auto spec = e.spec("a", {.longest_hold = 5s});
+    lease held = e.taken(spec);
+    const auto next = e.lock(spec);
     e.advance(5s);
     BOOST_TEST(!held.valid());
     BOOST_TEST_REQUIRE(e.store->release_count() == 1u);

@@ -296,8 +296,8 @@ BOOST_AUTO_TEST_CASE(coroutines_on_a_pool)
 // One slot that is emitted on a strand of the caller's, at any moment.
 struct attempt_by_slot : std::enable_shared_from_this<attempt_by_slot>
 {
-    attempt_by_slot(const mutex& what, asio::thread_pool& pool, std::atomic<int>& counter)
-        : m(what), strand(asio::make_strand(pool)), done(counter)
+    attempt_by_slot(const mutex& tried, asio::thread_pool& pool, std::atomic<int>& counter)
+        : m(tried), strand(asio::make_strand(pool)), done(counter)
     {}
 
     void start(std::chrono::microseconds patience)

@@ -489,13 +489,13 @@ BOOST_AUTO_TEST_CASE(cancel_after_that_is_needed)
 BOOST_AUTO_TEST_CASE(bound_executors_and_allocators)
 {
     each_lock(*this, [&](auto start) {
-        const tracker_executor where(context.get_executor());
+        const tracker_executor executor(context.get_executor());
         const counting_allocator<> memory;
         std::optional<lease> got;
-        start(asio::bind_executor(where,
+        start(asio::bind_executor(executor,
                                   asio::bind_allocator(memory, [&](error_code code, lease held) {
                                       BOOST_TEST(!code);
-                                      BOOST_TEST(where.running_here());
+                                      BOOST_TEST(executor.running_here());
                                       BOOST_TEST(memory.live() == 0u);
                                       got = std::move(held);
                                   })));
@@ -503,9 +503,9 @@ BOOST_AUTO_TEST_CASE(bound_executors_and_allocators)
         BOOST_TEST(memory.allocations() > 0u);
         bool out = false;
         got->async_release(
-            asio::bind_executor(where, asio::bind_allocator(memory, [&](error_code code) {
+            asio::bind_executor(executor, asio::bind_allocator(memory, [&](error_code code) {
                                     BOOST_TEST(!code);
-                                    BOOST_TEST(where.running_here());
+                                    BOOST_TEST(executor.running_here());
                                     out = true;
                                 })));
         until([&] { return out; });

@@ -232,8 +232,8 @@ BOOST_AUTO_TEST_CASE(the_longest_hold_ends_it_however_often_it_is_renewed)
     const auto ends = start + 45s;
     keep_alive life = fresh(ends);
     auto now = life.next();
-    for (action what = life.due(now); what != action::end; what = life.due(now)) {
-        if (what == action::renew) {
+    for (action due = life.due(now); due != action::end; due = life.due(now)) {
+        if (due == action::renew) {
             life.sent();
             life.confirmed(now, now + 1ms);
         }

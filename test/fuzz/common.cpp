@@ -5,9 +5,9 @@
 
 namespace leasehold::fuzz {
 
-void fail(const std::string& what)
+void fail(const std::string& promise)
 {
-    std::fprintf(stderr, "BROKEN: %s\n", what.c_str());
+    std::fprintf(stderr, "BROKEN: %s\n", promise.c_str());
     std::abort();
 }
 

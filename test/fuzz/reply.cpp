@@ -160,11 +160,11 @@ private:
     void abandon(const std::shared_ptr<batch>&) override {}
     void on_read_only() override { read_only_ = true; }
 
-    void send(const std::shared_ptr<batch>& what) override
+    void send(const std::shared_ptr<batch>& made) override
     {
-        sent_batch sent{what, what->adapter(), {}, {}, 0};
-        for (const redis_store::command& each : what->commands) {
-            const auto parsed = test::parse_resp(std::string_view(what->request.payload())
+        sent_batch sent{made, made->adapter(), {}, {}, 0};
+        for (const redis_store::command& each : made->commands) {
+            const auto parsed = test::parse_resp(std::string_view(made->request.payload())
                                                      .substr(each.begin, each.end - each.begin));
             require(parsed.has_value(), "a command is not complete");
             const std::string& key = parsed->first.items.at(3).text;
@@ -182,13 +182,13 @@ private:
         if (connected_)
             queue_.push_back(std::move(sent));
         else
-            end(what, errc::store_unavailable);
+            end(made, errc::store_unavailable);
     }
 
-    void end(const std::shared_ptr<batch>& what, error_code unanswered)
+    void end(const std::shared_ptr<batch>& made, error_code unanswered)
     {
         asio::post(strand_,
-                   [what, unanswered, owner = what->owner] { owner->on_end(what, unanswered); });
+                   [made, unanswered, owner = made->owner] { owner->on_end(made, unanswered); });
     }
 
     void on_hint(std::string_view) override { fail("a hint without a watch"); }

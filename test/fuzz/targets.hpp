@@ -35,13 +35,13 @@ void guard(std::string_view input);
 std::string quoted(std::string_view bytes);
 
 /// Ends the process with this text.
-[[noreturn]] void fail(const std::string& what);
+[[noreturn]] void fail(const std::string& promise);
 
 /// `more` is what it was about.
-inline void require(bool kept, const char* what, std::string_view more = {})
+inline void require(bool kept, const char* promise, std::string_view more = {})
 {
     if (!kept)
-        fail(std::string(what) + (more.empty() ? "" : ": ") + quoted(more));
+        fail(std::string(promise) + (more.empty() ? "" : ": ") + quoted(more));
 }
 
 /// What stands before the first line end; `rest` becomes what stands behind it.

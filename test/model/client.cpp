@@ -209,7 +209,7 @@ private:
         }
     }
 
-    void send(type what, int bits = 0) { s_.send({what, owner_of(i_, c_.asking()), byte(bits)}); }
+    void send(type kind, int bits = 0) { s_.send({kind, owner_of(i_, c_.asking()), byte(bits)}); }
 
     void forget_lease() noexcept
     {

@@ -15,19 +15,19 @@ struct least : setting
         attempts = of_attempts;
         return *this;
     }
-    constexpr least& with(bool setting::* what)
+    constexpr least& with(bool setting::* option)
     {
-        this->*what = true;
+        this->*option = true;
         return *this;
     }
-    constexpr least& without(bool setting::* what)
+    constexpr least& without(bool setting::* option)
     {
-        this->*what = false;
+        this->*option = false;
         return *this;
     }
-    constexpr least& with(int setting::* what, int how_many)
+    constexpr least& with(int setting::* option, int how_many)
     {
-        this->*what = how_many;
+        this->*option = how_many;
         return *this;
     }
 };

@@ -88,10 +88,10 @@ private:
                   static_cast<index>(stuck - done_.begin()));
     }
 
-    void found(const char* what, index at, const successor* last = nullptr)
+    void found(const char* promise, index at, const successor* last = nullptr)
     {
         out_.how = outcome::end::found;
-        out_.what = what;
+        out_.what = promise;
         trace(at);
         if (last != nullptr) {
             // The step as it is where nobody was renamed on the way.

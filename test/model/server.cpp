@@ -51,24 +51,24 @@ private:
 
     // Answers.
 
-    void answer(type what, fence drawn = 0, int bits = 0)
+    void answer(type kind, fence drawn = 0, int bits = 0)
     {
         if (request_.has(message::orphan))
             return;
         const int kept = request_.what == type::release ? message::second | message::over
                                                         : message::second;
-        s_.send({what, who_, byte(bits | (request_.bits & kept)), drawn});
+        s_.send({kind, who_, byte(bits | (request_.bits & kept)), drawn});
     }
 
-    void go_on(type what, fence drawn = 0)
+    void go_on(type kind, fence drawn = 0)
     {
-        s_.send({what, who_, byte(request_.bits & (message::orphan | message::old)), drawn});
+        s_.send({kind, who_, byte(request_.bits & (message::orphan | message::old)), drawn});
     }
 
-    void answer_short(type what)
+    void answer_short(type kind)
     {
         const fence drawn = has(error::fence_before_set) ? request_.fence : draw();
-        answer(what, drawn, request_.bits & (message::passed | message::stale));
+        answer(kind, drawn, request_.bits & (message::passed | message::stale));
     }
 
     // The counter.

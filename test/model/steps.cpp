@@ -55,8 +55,8 @@ private:
     void of_client(int i)
     {
         const client& c = s_.at(i);
-        const auto by = [&](step::type what, int number = 0) {
-            return step{what, byte(i), {message::type::none, owner_of(i, number)}};
+        const auto by = [&](step::type kind, int number = 0) {
+            return step{kind, byte(i), {message::type::none, owner_of(i, number)}};
         };
         if (c.has(client::connected))
             of_connected(i, c, by);
@@ -79,8 +79,8 @@ private:
     template <class By>
     void of_connected(int i, const client& c, By by)
     {
-        const auto begin = [&](step::type what, task way, bool once) {
-            add(by(what), [&](state& to) { start(to, g_, i, way, once); });
+        const auto begin = [&](step::type kind, task way, bool once) {
+            add(by(kind), [&](state& to) { start(to, g_, i, way, once); });
         };
         switch (c.phase()) {
         case phase::idle:
@@ -162,7 +162,7 @@ private:
     void of_message(int i)
     {
         const message& m = s_.on_the_way[byte(i)];
-        const auto by = [&](step::type what) { return step{what, byte(m.client()), m}; };
+        const auto by = [&](step::type kind) { return step{kind, byte(m.client()), m}; };
         if (m.reply()) {
             add(by(step::type::deliver), [&](state& to) {
                 to.take(i);

@@ -26,10 +26,10 @@ std::string fence_name(fence f)
     return f >= clock_fence ? "t+" + std::to_string(f - clock_fence) : std::to_string(f);
 }
 
-const char* name_of(message::type what)
+const char* name_of(message::type kind)
 {
     using type = message::type;
-    switch (what) {
+    switch (kind) {
     case type::none: break;
     case type::set: return "SET NX";
     case type::incr_granted: return "INCRBY (SET took it)";
@@ -187,11 +187,11 @@ std::string timeline(const setting& g, const outcome& found)
     constexpr std::size_t width = 56;
     std::string out;
     int number = 0;
-    const auto line = [&](const std::string& what, const state& after) {
+    const auto line = [&](const std::string& text, const state& after) {
         std::array<char, 8> count{};
         std::snprintf(count.data(), count.size(), "%4d  ", number++);
-        out += count.data() + what;
-        out.append(what.size() < width ? width - what.size() : 1, ' ');
+        out += count.data() + text;
+        out.append(text.size() < width ? width - text.size() : 1, ' ');
         out += text_of(after, g) + "\n";
     };
     line("begin", first_state(g));

@@ -29,7 +29,7 @@ constexpr auto patient = 30s;
 class local_client
 {
 public:
-    explicit local_client(const config& where) : locks(context, where, seen)
+    explicit local_client(const config& settings) : locks(context, settings, seen)
     {
         locks.async_run([this](error_code) { ended_ = true; });
     }
@@ -255,9 +255,9 @@ BOOST_AUTO_TEST_CASE(row_27_holder_forks)
     resp_client store = server.connect();
     lock_options options = leases_of(20s);
     options.renew_interval = 20ms;
-    config where = at(server);
-    where.health_check = 50ms; // a connection that goes on in the child says something soon
-    local_client forking(where);
+    config settings = at(server);
+    settings.health_check = 50ms; // a connection that goes on in the child says something soon
+    local_client forking(settings);
     taken held = forking.lock(options);
     BOOST_TEST_REQUIRE(!held.code);
     run_until(forking.context, [&] { return forking.seen->count(kind::renewed) > 0; });

@@ -398,22 +398,22 @@ BOOST_AUTO_TEST_CASE(row_20_not_allowed)
     redis_server server;
     server.connect().done(
         {"ACL", "SETUSER", "guest", "on", ">secret", "~*", "&*", "+@all", "-eval", "-evalsha"});
-    config where = at(server);
-    where.user = "guest";
-    where.password = "wrong";
-    client_thread stranger(where);
+    config settings = at(server);
+    settings.user = "guest";
+    settings.password = "wrong";
+    client_thread stranger(settings);
     BOOST_TEST((stranger.lock(stock, long_leases()).code == errc::permission_denied));
-    where.password = "secret";
-    client_thread guest(where);
+    settings.password = "secret";
+    client_thread guest(settings);
     BOOST_TEST((guest.lock(stock, long_leases()).code == errc::permission_denied));
 }
 
 // Callers without a limit waited for ever.
 BOOST_AUTO_TEST_CASE(row_20_never_served)
 {
-    const auto told = [](const redis_server& server, const config& where, errc code,
+    const auto told = [](const redis_server& server, const config& settings, errc code,
                          const std::string& words) {
-        client_thread user(where);
+        client_thread user(settings);
         BOOST_TEST((user.lock(stock, long_leases()).code == code));
         const auto errors = user.seen().events(kind::store_error);
         BOOST_TEST_REQUIRE(!errors.empty());
@@ -426,9 +426,9 @@ BOOST_AUTO_TEST_CASE(row_20_never_served)
     };
     {
         redis_server server;
-        config where = at(server);
-        where.database = 16;
-        told(server, where, errc::invalid_option, "DB index is out of range");
+        config settings = at(server);
+        settings.database = 16;
+        told(server, settings, errc::invalid_option, "DB index is out of range");
     }
     redis_server server({"--rename-command", "PEXPIRE", ""});
     told(server, at(server), errc::not_supported, "PEXPIRE");

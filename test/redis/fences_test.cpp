@@ -149,10 +149,10 @@ BOOST_AUTO_TEST_CASE(rise_when_the_counter_has_expired)
 {
     redis_server server;
     resp_client store = server.connect();
-    config where = at(server);
-    where.fence_retention = 1s;
-    client_thread a(where);
-    client_thread b(where);
+    config settings = at(server);
+    settings.fence_retention = 1s;
+    client_thread a(settings);
+    client_thread b(settings);
     std::uint64_t fence = handed_over(a, grants(a, b, 0));
     const auto left = store.integer({"PTTL", stock_fence});
     BOOST_TEST((left > 0 && left <= 1000));
@@ -165,10 +165,10 @@ BOOST_AUTO_TEST_CASE(rise_when_the_counter_is_kept_for_ever)
 {
     redis_server server;
     resp_client store = server.connect();
-    config where = at(server);
-    where.fence_retention = config::forever;
-    client_thread a(where);
-    client_thread b(where);
+    config settings = at(server);
+    settings.fence_retention = config::forever;
+    client_thread a(settings);
+    client_thread b(settings);
     std::uint64_t fence = grants(a, b, 0);
     BOOST_TEST(store.integer({"PTTL", stock_fence}) == -1);
     store.done({"FLUSHALL"});

@@ -29,10 +29,10 @@ using namespace leasehold::test::contract;
 
 config at(const redis_server& server)
 {
-    config where;
-    where.unix_socket = server.socket();
-    where.reconnect = 5ms;
-    return where;
+    config settings;
+    settings.unix_socket = server.socket();
+    settings.reconnect = 5ms;
+    return settings;
 }
 
 std::string plain(const resp_value& reply)
@@ -474,12 +474,12 @@ BOOST_AUTO_TEST_CASE(what_a_server_never_serves_is_told_at_once)
             own_lab lab(each.options);
             if (!each.command.empty())
                 BOOST_TEST(lab.command(each.command) == "OK");
-            config where = at(lab.server);
-            where.database = each.database;
+            config settings = at(lab.server);
+            settings.database = each.database;
             if (each.words == std::string_view("select"))
-                where.database = 1;
+                settings.database = 1;
             asio::io_context context;
-            store_session session(context, make_redis_store(where));
+            store_session session(context, make_redis_store(settings));
             run_until(context, [&] { return session.disconnected > 0; });
             BOOST_TEST((session.why == each.code));
             BOOST_TEST(session.connected == 0);
@@ -664,10 +664,10 @@ BOOST_AUTO_TEST_CASE(a_user_that_may_not_load_scripts_or_publish_can_lock)
 BOOST_AUTO_TEST_CASE(a_wrong_password_is_told_until_it_is_right)
 {
     own_lab lab({"--requirepass", "right"});
-    config where = at(lab.server);
+    config settings = at(lab.server);
     asio::io_context context;
-    where.password = "wrong";
-    store_session session(context, make_redis_store(where));
+    settings.password = "wrong";
+    store_session session(context, make_redis_store(settings));
     run_until(context, [&] { return session.disconnected > 0; });
     BOOST_TEST((session.why == errc::permission_denied));
     BOOST_TEST((session.acquire(take("lock", "a:1")).code == errc::permission_denied));
@@ -675,8 +675,8 @@ BOOST_AUTO_TEST_CASE(a_wrong_password_is_told_until_it_is_right)
     BOOST_TEST(session.disconnected == 1);
     BOOST_TEST(session.connected == 0);
 
-    where.password = "right";
-    store_session other(context, make_redis_store(where));
+    settings.password = "right";
+    store_session other(context, make_redis_store(settings));
     other.wait_until_connected();
     BOOST_TEST((other.acquire(take("lock", "b:1")).reply.result == granted_t::granted));
 }
@@ -685,12 +685,12 @@ BOOST_AUTO_TEST_CASE(a_database_is_selected_and_a_user_logs_in)
 {
     own_lab lab;
     lab.command({"ACL", "SETUSER", "alice", "on", ">word", "~*", "&*", "+@all"});
-    config where = at(lab.server);
-    where.user = "alice";
-    where.password = "word";
-    where.database = 3;
+    config settings = at(lab.server);
+    settings.user = "alice";
+    settings.password = "word";
+    settings.database = 3;
     asio::io_context context;
-    store_session session(context, make_redis_store(where));
+    store_session session(context, make_redis_store(settings));
     session.wait_until_connected();
     session.acquire(take("lock", "a:1"));
     BOOST_TEST(lab.command({"EXISTS", "lock"}) == "0");
@@ -836,10 +836,10 @@ BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_again_and_again)
 BOOST_AUTO_TEST_CASE(a_server_that_is_not_there)
 {
     asio::io_context context;
-    config where;
-    where.reconnect = 1ms;
-    where.unix_socket = "/nonexistent/socket";
-    store_session session(context, make_redis_store(where));
+    config settings;
+    settings.reconnect = 1ms;
+    settings.unix_socket = "/nonexistent/socket";
+    store_session session(context, make_redis_store(settings));
     BOOST_TEST((session.acquire(take("lock", "a:1")).code == errc::store_unavailable));
     run_until(context, [&] { return session.disconnected > 0; });
     BOOST_TEST((session.why == errc::store_unavailable));
@@ -860,13 +860,13 @@ BOOST_AUTO_TEST_CASE(a_server_that_stands_still)
 {
     for (const bool borrowed : both) {
         const auto lab = make_lab(borrowed);
-        config where = at(lab->server);
-        where.timeout = 30ms;
+        config settings = at(lab->server);
+        settings.timeout = 30ms;
         const auto app = borrowed ? std::make_unique<redis_application>(lab->server.socket())
                                   : nullptr;
         asio::io_context context;
-        store_session session(context, borrowed ? make_redis_store(app->connection(), where)
-                                                : make_redis_store(where));
+        store_session session(context, borrowed ? make_redis_store(app->connection(), settings)
+                                                : make_redis_store(settings));
         session.wait_until_connected();
         lab->command({"CLIENT", "PAUSE", "200", "ALL"});
         acquire_request request = take("lock", "a:1");

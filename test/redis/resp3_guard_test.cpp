@@ -30,9 +30,9 @@ struct verdict
     error_code why;
 
     friend bool operator==(const verdict&, const verdict&) = default;
-    friend std::ostream& operator<<(std::ostream& to, const verdict& which)
+    friend std::ostream& operator<<(std::ostream& to, const verdict& v)
     {
-        return to << which.accepted << " bytes, " << which.why.message();
+        return to << v.accepted << " bytes, " << v.why.message();
     }
 };
 

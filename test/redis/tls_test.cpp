@@ -20,9 +20,9 @@ using namespace std::chrono_literals;
 class certificate
 {
 public:
-    certificate(const temporary_directory& where, const std::string& name,
+    certificate(const temporary_directory& directory, const std::string& name,
                 const std::string& alternative_name)
-        : key(where.file(name + ".key")), text(where.file(name + ".pem"))
+        : key(directory.file(name + ".key")), text(directory.file(name + ".pem"))
     {
         child openssl({.command = {"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                                    "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out",

@@ -10,9 +10,9 @@ const char* name_of(phase of) noexcept
     return names[static_cast<std::size_t>(of)];
 }
 
-const char* impossible(fault_kind what, phase in) noexcept
+const char* impossible(fault_kind kind, phase in) noexcept
 {
-    switch (what) {
+    switch (kind) {
     case fault_kind::false_hint:
         return in == phase::idle || in == phase::closing ? "nobody waits whom a hint could wake"
                                                          : nullptr;
@@ -24,10 +24,10 @@ const char* impossible(fault_kind what, phase in) noexcept
     }
 }
 
-bool rare(fault_kind what, phase in) noexcept
+bool rare(fault_kind kind, phase in) noexcept
 {
     // What was cancelled is over, and then its client is idle, but for the moment between the two.
-    return what == fault_kind::cancel && in == phase::idle;
+    return kind == fault_kind::cancel && in == phase::idle;
 }
 
 } // namespace leasehold::test::sim

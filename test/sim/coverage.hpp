@@ -29,10 +29,10 @@ inline constexpr auto fault_kinds = static_cast<std::size_t>(fault_kind::count_)
 [[nodiscard]] const char* name_of(phase of) noexcept;
 
 /// Why a fault cannot change anything for a client in that phase; null: it can.
-[[nodiscard]] const char* impossible(fault_kind what, phase in) noexcept;
+[[nodiscard]] const char* impossible(fault_kind kind, phase in) noexcept;
 
 /// Whether a fault next to never finds a client in that phase: it is counted, and not asked for.
-[[nodiscard]] bool rare(fault_kind what, phase in) noexcept;
+[[nodiscard]] bool rare(fault_kind kind, phase in) noexcept;
 
 /// How often each fault changed something for a client in each phase, and what else was done.
 struct coverage

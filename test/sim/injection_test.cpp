@@ -112,11 +112,11 @@ struct party
 class stage
 {
 public:
-    stage(operation what, std::uint64_t seed)
-        : what_(what), world_(std::make_unique<testing::world>(seed))
+    stage(operation tested, std::uint64_t seed)
+        : what_(tested), world_(std::make_unique<testing::world>(seed))
     {
         world_->run_for(100ms);
-        switch (what) {
+        switch (tested) {
         case operation::lock: break;
         case operation::lock_taken:
         case operation::enter: take(holder); break;
@@ -170,14 +170,14 @@ public:
     }
 
     /// What is to happen to the request with this number, counted from 1, when it has been sent.
-    void on_request(int which, std::function<void(stage&)> what)
+    void on_request(int index, std::function<void(stage&)> injected)
     {
-        at_request_ = which;
-        then_ = std::move(what);
+        at_request_ = index;
+        then_ = std::move(injected);
     }
 
     /// Done when the next command has run.
-    void when_run(std::function<void(stage&)> what) { when_run_ = std::move(what); }
+    void when_run(std::function<void(stage&)> injected) { when_run_ = std::move(injected); }
 
     testing::world& world() { return *world_; }
     testing::server& server() { return server_; }
@@ -247,10 +247,10 @@ public:
     }
 
 private:
-    void expect(bool kept, const char* what)
+    void expect(bool kept, const char* promise)
     {
         if (!kept && wrong_.empty())
-            wrong_ = what;
+            wrong_ = promise;
     }
 
     bool is_held_by_somebody_or_nobody() const
@@ -391,25 +391,25 @@ struct extent
     std::uint64_t broken = 0;
     std::string first; ///< What was wrong first, and where.
 
-    void add(const std::string& wrong, const std::string& where)
+    void add(const std::string& wrong, const std::string& place)
     {
         ++injections;
         if (wrong.empty())
             return;
         ++broken;
         if (first.empty())
-            first = wrong + ": " + where;
+            first = wrong + ": " + place;
     }
 };
 
 /// In the run of one seed: other seeds have other delays, and another order of what happens at
 /// once.
-void inject_everywhere(operation what, std::uint64_t seed, extent& all)
+void inject_everywhere(operation tested, std::uint64_t seed, extent& all)
 {
     std::uint64_t steps = 0;
     int requests = 0;
     {
-        stage calm(what, seed);
+        stage calm(tested, seed);
         calm.begin();
         while (!calm.is_over() && calm.step()) {
         }
@@ -424,21 +424,21 @@ void inject_everywhere(operation what, std::uint64_t seed, extent& all)
             while (s.events() < step && s.step()) {
             }
         };
-        const std::string where = " at step " + std::to_string(step) + run;
+        const std::string place = " at step " + std::to_string(step) + run;
         for (const injection& each : at_a_step) {
-            stage s(what, seed);
+            stage s(tested, seed);
             go_there(s);
             each.happens(s);
             s.check(each.at_once);
-            all.add(s.end(), each.what + where);
+            all.add(s.end(), each.what + place);
         }
-        stage s(what, seed);
+        stage s(tested, seed);
         go_there(s);
-        all.add(s.end(), "end of the world" + where);
+        all.add(s.end(), "end of the world" + place);
     }
     for (int request = 1; request <= requests; ++request) {
         for (const injection& each : at_a_request) {
-            stage s(what, seed);
+            stage s(tested, seed);
             s.on_request(request, each.happens);
             s.begin();
             while (s.requests() < request && s.step()) {
@@ -451,11 +451,11 @@ void inject_everywhere(operation what, std::uint64_t seed, extent& all)
     all.requests += static_cast<std::uint64_t>(requests);
 }
 
-void nothing_breaks(operation what)
+void nothing_breaks(operation tested)
 {
     extent all;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed)
-        inject_everywhere(what, seed, all);
+        inject_everywhere(tested, seed, all);
     BOOST_TEST_MESSAGE(all.injections << " injections at " << all.steps << " steps and "
                                       << all.requests << " requests of " << seeds << " runs");
     BOOST_TEST(all.first == "");
@@ -469,7 +469,7 @@ void nothing_breaks(operation what)
 class with_mutant
 {
 public:
-    explicit with_mutant(leasehold::mutant which) noexcept { leasehold::active_mutant = which; }
+    explicit with_mutant(leasehold::mutant m) noexcept { leasehold::active_mutant = m; }
     ~with_mutant() { leasehold::active_mutant = leasehold::mutant::none; }
     with_mutant(const with_mutant&) = delete;
     with_mutant& operator=(const with_mutant&) = delete;

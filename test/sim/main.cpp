@@ -103,10 +103,10 @@ arguments parse(int argc, char** argv)
             out.mutants = true;
         else if (option == "--only") {
             const char* const name = next();
-            const auto which = name == nullptr ? std::nullopt : sim::mutant_of(name);
-            if (!which)
+            const auto m = name == nullptr ? std::nullopt : sim::mutant_of(name);
+            if (!m)
                 throw std::invalid_argument("--only needs the name of a mutant");
-            out.only = *which;
+            out.only = *m;
         }
         else if (option == "--help") {
             std::cout << usage;
@@ -123,11 +123,11 @@ double cpu_seconds()
     return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-void print_timeline(const sim::plan& what)
+void print_timeline(const sim::plan& plan)
 {
     sim::coverage none;
-    std::cout << to_text(what) << '\n';
-    const auto verdict = sim::run(what, none,
+    std::cout << to_text(plan) << '\n';
+    const auto verdict = sim::run(plan, none,
                                   [](std::string_view line) { std::cout << line << '\n'; });
     std::cout << "\nhash " << std::hex << verdict.hash << std::dec
               << (verdict.wrong.empty() ? "" : "\nWRONG ") << verdict.wrong << '\n';
@@ -243,18 +243,18 @@ int run_mutants(const arguments& a)
     int missed = 0;
     std::printf("%-26s %8s  %s\n", "mutant", "seeds", "what gave it away");
     for (std::size_t i = 1; i < static_cast<std::size_t>(mutant::count_); ++i) {
-        const auto which = static_cast<mutant>(i);
-        if (a.only != mutant::none && a.only != which)
+        const auto m = static_cast<mutant>(i);
+        if (a.only != mutant::none && a.only != m)
             continue;
         std::fflush(stdout);
-        const auto result = sim::hunt(which, a.limit, [&](std::uint64_t n) {
+        const auto result = sim::hunt(m, a.limit, [&](std::uint64_t n) {
             for (const sim::regression& each : known)
-                if (each.finds == which && n < worlds_of_a_plan)
+                if (each.finds == m && n < worlds_of_a_plan)
                     return each.in_world(n);
             return sim::make_plan(a.from + n);
         });
         missed += result.found ? 0 : 1;
-        std::printf("%-26s %8llu  %s\n", sim::name_of(which),
+        std::printf("%-26s %8llu  %s\n", sim::name_of(m),
                     static_cast<unsigned long long>(result.seeds),
                     result.found ? result.how : "NOT FOUND");
     }

@@ -53,9 +53,9 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
 
 } // namespace
 
-const char* name_of(mutant which) noexcept
+const char* name_of(mutant m) noexcept
 {
-    return names[static_cast<std::size_t>(which)];
+    return names[static_cast<std::size_t>(m)];
 }
 
 std::optional<mutant> mutant_of(std::string_view name) noexcept

@@ -8,7 +8,7 @@
 
 namespace leasehold::test::sim {
 
-[[nodiscard]] const char* name_of(mutant which) noexcept;
+[[nodiscard]] const char* name_of(mutant m) noexcept;
 [[nodiscard]] std::optional<mutant> mutant_of(std::string_view name) noexcept;
 
 } // namespace leasehold::test::sim

@@ -263,35 +263,35 @@ plan plan_from_text(std::istream& text)
         if (line.empty() || line.front() == '#')
             continue;
         std::istringstream words(line);
-        std::string what;
-        words >> what;
-        if (what == "options") {
+        std::string kind;
+        words >> kind;
+        if (kind == "options") {
             p.options.push_back(options_from(words));
             continue;
         }
-        if (what == "connection") {
+        if (kind == "connection") {
             p.connections.push_back(connection_from(words));
             continue;
         }
-        if (what == "operation") {
+        if (kind == "operation") {
             p.operations.push_back(operation_from(words));
             continue;
         }
-        if (what == "fault") {
+        if (kind == "fault") {
             p.faults.push_back(fault_from(words));
             continue;
         }
         std::string value;
         words >> value;
-        if (what == "seed")
+        if (kind == "seed")
             p.seed = std::stoull(value);
-        else if (what == "clients")
+        else if (kind == "clients")
             p.clients = static_cast<std::size_t>(number(value));
-        else if (what == "names")
+        else if (kind == "names")
             p.names = static_cast<std::size_t>(number(value));
-        else if (what == "heals")
+        else if (kind == "heals")
             p.heals = milliseconds(number(value));
-        else if (what == "ends")
+        else if (kind == "ends")
             p.ends = milliseconds(number(value));
         else
             throw std::invalid_argument("unknown line in a plan: " + line);

@@ -42,13 +42,13 @@ private:
 
     /// Leaves out halves, quarters, … single ones.
     template <class T>
-    bool thin(std::vector<T> plan::* which)
+    bool thin(std::vector<T> plan::* list)
     {
         bool smaller = false;
-        for (std::size_t size = std::max<std::size_t>(1, (best_.*which).size() / 2);; size /= 2) {
-            for (std::size_t at = 0; at < (best_.*which).size();) {
+        for (std::size_t size = std::max<std::size_t>(1, (best_.*list).size() / 2);; size /= 2) {
+            for (std::size_t at = 0; at < (best_.*list).size();) {
                 plan candidate = best_;
-                auto& all = candidate.*which;
+                auto& all = candidate.*list;
                 const auto first = all.begin() + static_cast<std::ptrdiff_t>(at);
                 all.erase(first,
                           first + static_cast<std::ptrdiff_t>(std::min(size, all.size() - at)));

@@ -6,13 +6,13 @@ namespace leasehold::test::sim {
 
 using namespace std::chrono_literals;
 
-void trial::wrong(const std::string& what)
+void trial::wrong(const std::string& promise)
 {
     if (!first_wrong.empty())
         return;
-    first_wrong = what;
+    first_wrong = promise;
     if (owned_world_)
-        world.note("WRONG " + what);
+        world.note("WRONG " + promise);
 }
 
 clock::duration trial::hold_for(clock::duration wanted) const

@@ -139,7 +139,7 @@ public:
     trial(const plan& of, coverage& counts) : scenario(of), counted(counts) {}
 
     /// The first thing that is wrong ends the run.
-    void wrong(const std::string& what);
+    void wrong(const std::string& promise);
 
     [[nodiscard]] clock::time_point now() const { return world.now(); }
     [[nodiscard]] clock::time_point time(milliseconds since) const { return began + since; }
@@ -149,8 +149,8 @@ public:
     [[nodiscard]] clock::duration hold_for(clock::duration wanted) const;
 
     /// How a lease ended, for the hash: two runs of a plan tell everybody the same.
-    void outcome(std::uint64_t what) noexcept { outcomes = outcomes * 31 + what; }
-    void outcome(error_code what) noexcept { outcome(static_cast<std::uint64_t>(what.value())); }
+    void outcome(std::uint64_t number) noexcept { outcomes = outcomes * 31 + number; }
+    void outcome(error_code code) noexcept { outcome(static_cast<std::uint64_t>(code.value())); }
 
     /// A handle of that client, with one of the plan's options.
     mutex& handle(process& at, std::size_t name, std::size_t options);

@@ -29,10 +29,10 @@ using namespace std::chrono_literals;
 namespace {
 
 // A coroutine that locks and unlocks for ever.
-asio::awaitable<void> work(testing::host& where, leasehold::client& locks, int& rounds)
+asio::awaitable<void> work(testing::host& on, leasehold::client& locks, int& rounds)
 {
     const leasehold::mutex m(locks, "name", {.lease_time = 2s});
-    testing::timer pause(where);
+    testing::timer pause(on);
     for (;;) {
         leasehold::lease held = co_await m.async_lock();
         pause.expires_after(100ms);

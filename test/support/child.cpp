@@ -83,17 +83,17 @@ void close_inherited() noexcept
 
 } // namespace
 
-child::child(const launch& what)
+child::child(const launch& program)
 {
-    std::vector<std::string> words = what.command;
-    std::vector<std::string> variables = merged_environment(what.environment);
+    std::vector<std::string> words = program.command;
+    std::vector<std::string> variables = merged_environment(program.environment);
     const std::vector<char*> word_pointers = pointers(words);
     const std::vector<char*> variable_pointers = pointers(variables);
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ == 0)
         become(const_cast<char**>(word_pointers.data()),
-               const_cast<char**>(variable_pointers.data()), what.input, what.output, parent);
+               const_cast<char**>(variable_pointers.data()), program.input, program.output, parent);
     if (pid_ < 0)
         throw std::system_error(errno, std::generic_category(), "fork");
 }

@@ -36,7 +36,7 @@ class child
 {
 public:
     child() = default;
-    explicit child(const launch& what);
+    explicit child(const launch& program);
     ~child() { kill(); }
     child(child&& other) noexcept : pid_(std::exchange(other.pid_, -1)), ending_(other.ending_) {}
     child& operator=(child&& other) noexcept;

@@ -31,9 +31,9 @@ void wait_until(const std::function<bool()>& reached, std::chrono::milliseconds 
 
 config at(const std::string& url)
 {
-    config where(url);
-    where.reconnect = std::chrono::milliseconds(5);
-    return where;
+    config settings(url);
+    settings.reconnect = std::chrono::milliseconds(5);
+    return settings;
 }
 
 config at(const redis_server& server)
@@ -41,8 +41,8 @@ config at(const redis_server& server)
     return at(server.unix_url());
 }
 
-client_thread::client_thread(const config& where)
-    : client_(std::make_unique<client>(context_, where, observer_))
+client_thread::client_thread(const config& settings)
+    : client_(std::make_unique<client>(context_, settings, observer_))
 {
     ended_ = begin<error_code>([&](auto handler) { client_->async_run(std::move(handler)); });
     thread_ = std::jthread([this] { context_.run(); });
@@ -79,14 +79,14 @@ std::future<taken> client_thread::start_enter(const std::string& name, const loc
     });
 }
 
-std::future<error_code> client_thread::start_release(lease which)
+std::future<error_code> client_thread::start_release(lease held)
 {
-    return begin<error_code>([&](auto handler) { which.async_release(std::move(handler)); });
+    return begin<error_code>([&](auto handler) { held.async_release(std::move(handler)); });
 }
 
-std::future<error_code> client_thread::start_wait_lost(lease& which)
+std::future<error_code> client_thread::start_wait_lost(lease& held)
 {
-    return begin<error_code>([&](auto handler) { which.async_wait_lost(std::move(handler)); });
+    return begin<error_code>([&](auto handler) { held.async_wait_lost(std::move(handler)); });
 }
 
 } // namespace leasehold::test

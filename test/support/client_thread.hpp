@@ -58,7 +58,7 @@ config at(const std::string& url);
 class client_thread
 {
 public:
-    explicit client_thread(const config& where);
+    explicit client_thread(const config& settings);
     explicit client_thread(const redis_server& server) : client_thread(at(server)) {}
     ~client_thread();
     client_thread(const client_thread&) = delete;
@@ -67,8 +67,8 @@ public:
     std::future<taken> start_lock(const std::string& name, const lock_options& options);
     std::future<taken> start_try_lock(const std::string& name, const lock_options& options);
     std::future<taken> start_enter(const std::string& name, const lock_options& options, owner who);
-    static std::future<error_code> start_release(lease which);
-    static std::future<error_code> start_wait_lost(lease& which);
+    static std::future<error_code> start_release(lease held);
+    static std::future<error_code> start_wait_lost(lease& held);
 
     /// @name The same, to the end
     /// @{
@@ -80,7 +80,7 @@ public:
     {
         return get(start_try_lock(name, options));
     }
-    error_code release(lease which) { return get(start_release(std::move(which))); }
+    error_code release(lease held) { return get(start_release(std::move(held))); }
     /// @}
 
     client& locks() noexcept { return *client_; }

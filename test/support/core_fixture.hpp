@@ -91,23 +91,23 @@ public:
     }
 
     template <class Token>
-    auto async_lock(detail::spec_ptr what, clock::duration limit, owner who, Token&& token)
+    auto async_lock(detail::spec_ptr spec, clock::duration limit, owner who, Token&& token)
     {
-        return start_lock(std::forward<Token>(token), std::move(what), std::move(who), limit);
+        return start_lock(std::forward<Token>(token), std::move(spec), std::move(who), limit);
     }
 
     template <class Token>
-    static auto start_lock(Token&& token, detail::spec_ptr what, owner who, clock::duration limit,
+    static auto start_lock(Token&& token, detail::spec_ptr spec, owner who, clock::duration limit,
                            diagnostics* details = nullptr)
     {
         return detail::initiate_explained<void(error_code, lease), &detail::start_lock>(
-            std::move(what), std::forward<Token>(token), details, std::move(who), limit);
+            std::move(spec), std::forward<Token>(token), details, std::move(who), limit);
     }
 
     template <class Token>
-    auto async_lock(detail::spec_ptr what, Token&& token)
+    auto async_lock(detail::spec_ptr spec, Token&& token)
     {
-        return async_lock(std::move(what), clock::duration::max(), {}, std::forward<Token>(token));
+        return async_lock(std::move(spec), clock::duration::max(), {}, std::forward<Token>(token));
     }
     /// @}
 
@@ -152,12 +152,12 @@ public:
             detail::lock_spec{core, std::move(name), options});
     }
 
-    std::shared_ptr<locking> lock(const detail::spec_ptr& what,
+    std::shared_ptr<locking> lock(const detail::spec_ptr& spec,
                                   clock::duration limit = clock::duration::max(), owner who = {})
     {
         auto op = make<locking>();
         op->start(
-            [&](auto handler) { async_lock(what, limit, std::move(who), std::move(handler)); });
+            [&](auto handler) { async_lock(spec, limit, std::move(who), std::move(handler)); });
         poll();
         return op;
     }
@@ -188,10 +188,10 @@ public:
         return op;
     }
 
-    /// A lease of `what`, taken as the next request to the store.
-    lease taken(const detail::spec_ptr& what, std::uint32_t fences = 1)
+    /// A lease of `spec`, taken as the next request to the store.
+    lease taken(const detail::spec_ptr& spec, std::uint32_t fences = 1)
     {
-        const auto op = lock(what);
+        const auto op = lock(spec);
         grant(fences);
         return std::move(op->value<1>());
     }

@@ -329,19 +329,19 @@ void fake_store::post(Handler handler, error_code code, Reply reply)
 }
 
 template <class Tell>
-void fake_store::tell(Tell what)
+void fake_store::tell(Tell event)
 {
     const std::lock_guard lock(mutex_);
     if (!strand_)
         return;
-    asio::post(strand_, [self = shared_from_this(), what = std::move(what)] {
+    asio::post(strand_, [self = shared_from_this(), event = std::move(event)] {
         store_listener* listener = nullptr;
         {
             const std::lock_guard inner(self->mutex_);
             listener = self->listener_;
         }
         if (listener != nullptr)
-            what(*listener);
+            event(*listener);
     });
 }
 

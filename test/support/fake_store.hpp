@@ -154,7 +154,7 @@ private:
     template <class Handler, class Reply>
     void post(Handler handler, error_code code, Reply reply);
     template <class Tell>
-    void tell(Tell what);
+    void tell(Tell event);
 
     mutable std::mutex mutex_;
     asio::any_io_executor strand_;

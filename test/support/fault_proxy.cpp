@@ -220,9 +220,9 @@ public:
         });
     }
 
-    void arm(trap what)
+    void arm(trap armed)
     {
-        call([&] { traps_.push_back(std::move(what)); });
+        call([&] { traps_.push_back(std::move(armed)); });
     }
 
     counters count() const
@@ -232,11 +232,11 @@ public:
     }
 
     template <class Reached>
-    void wait(Reached reached, milliseconds limit, const std::string& what)
+    void wait(Reached reached, milliseconds limit, const std::string& awaited)
     {
         std::unique_lock lock(mutex_);
         if (!changed_.wait_for(lock, limit, reached))
-            throw std::runtime_error("fault_proxy: " + what + " did not happen in time");
+            throw std::runtime_error("fault_proxy: " + awaited + " did not happen in time");
     }
 
     void wait_for_text(const std::vector<std::string> core_fixture::* log, const std::string& text,
@@ -374,18 +374,18 @@ private:
 
     /// Takes the first trap of this kind that is set for the request; an empty text is for the next
     /// byte, whatever it is.
-    std::optional<trap> take_trap(trap::action what, std::string_view request)
+    std::optional<trap> take_trap(trap::action action, std::string_view request)
     {
         const auto found = std::find_if(traps_.begin(), traps_.end(), [&](const trap& each) {
-            return each.what == what && each.which && each.which(request);
+            return each.what == action && each.which && each.which(request);
         });
         return take(found);
     }
 
-    std::optional<trap> take_trap_for_next_byte(trap::action what)
+    std::optional<trap> take_trap_for_next_byte(trap::action action)
     {
         const auto found = std::find_if(traps_.begin(), traps_.end(), [&](const trap& each) {
-            return each.what == what && !each.which;
+            return each.what == action && !each.which;
         });
         return take(found);
     }
@@ -651,9 +651,9 @@ void fault_proxy::forward_then_reset(std::string text)
     forward_then_reset(containing(std::move(text)));
 }
 
-void fault_proxy::forward_then_reset(predicate which)
+void fault_proxy::forward_then_reset(predicate matches)
 {
-    engine_->arm({trap::action::reset_reply, std::move(which)});
+    engine_->arm({trap::action::reset_reply, std::move(matches)});
 }
 
 void fault_proxy::reset_before(std::string text)
@@ -661,9 +661,9 @@ void fault_proxy::reset_before(std::string text)
     reset_before(containing(std::move(text)));
 }
 
-void fault_proxy::reset_before(predicate which)
+void fault_proxy::reset_before(predicate matches)
 {
-    engine_->arm({trap::action::reset_before, std::move(which)});
+    engine_->arm({trap::action::reset_before, std::move(matches)});
 }
 
 fault_proxy::counters fault_proxy::count() const

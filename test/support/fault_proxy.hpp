@@ -77,10 +77,10 @@ public:
     void cut_after_reply_bytes(std::size_t count, std::string text = {});
     /// The request arrives, the server answers, and the connection is reset in place of the answer.
     void forward_then_reset(std::string text);
-    void forward_then_reset(predicate which);
+    void forward_then_reset(predicate matches);
     /// The request does not arrive, and the connection is reset.
     void reset_before(std::string text);
-    void reset_before(predicate which);
+    void reset_before(predicate matches);
     /// @}
 
     counters count() const;

@@ -44,18 +44,18 @@ public:
         }
     }
 
-    std::string ask(const std::string& what)
+    std::string ask(const std::string& request)
     {
-        write_line(what);
+        write_line(request);
         return next_line();
     }
 
     /// For answers that are a word and a number.
-    std::int64_t number(const std::string& what)
+    std::int64_t number(const std::string& request)
     {
-        const std::string line = ask(what);
-        BOOST_TEST_REQUIRE(line.starts_with(what + ' '), line);
-        return std::stoll(line.substr(what.size() + 1));
+        const std::string line = ask(request);
+        BOOST_TEST_REQUIRE(line.starts_with(request + ' '), line);
+        return std::stoll(line.substr(request.size() + 1));
     }
 
 private:

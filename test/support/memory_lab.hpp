@@ -48,10 +48,10 @@ public:
         context.poll();
     }
 
-    lease take(const mutex& what)
+    lease take(const mutex& m)
     {
         locking op(context.get_executor());
-        op.start([&](auto handler) { what.async_lock(std::move(handler)); });
+        op.start([&](auto handler) { m.async_lock(std::move(handler)); });
         until([&] { return op.done(); });
         if (op.value<0>())
             throw boost::system::system_error(op.value<0>(), "take");
@@ -67,10 +67,10 @@ public:
     }
 
     /// Nobody holds anything, nobody waits, nothing is on its way back. Waits for it.
-    void until_idle(const client& which)
+    void until_idle(const client& c)
     {
         until([&] {
-            const client_stats now = which.stats();
+            const client_stats now = c.stats();
             return now.held == 0 && now.waiting == 0 && now.orphans == 0 && space->size() == 0;
         });
     }

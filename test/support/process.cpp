@@ -76,8 +76,8 @@ void process::close_input()
 // False when nothing came within the limit; the end of the output counts as something.
 bool process::fill(std::chrono::milliseconds limit)
 {
-    pollfd what{.fd = output_, .events = POLLIN, .revents = 0};
-    if (::poll(&what, 1, static_cast<int>(limit.count())) <= 0)
+    pollfd watched{.fd = output_, .events = POLLIN, .revents = 0};
+    if (::poll(&watched, 1, static_cast<int>(limit.count())) <= 0)
         return false;
     std::array<char, 4096> buffer;
     const ssize_t size = ::read(output_, buffer.data(), buffer.size());

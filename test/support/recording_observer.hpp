@@ -51,29 +51,29 @@ public:
         return events_;
     }
 
-    std::vector<event> events(kind what) const
+    std::vector<event> events(kind event_kind) const
     {
         const std::lock_guard lock(mutex_);
         std::vector<event> some;
         for (const event& each : events_)
-            if (each.what == what)
+            if (each.what == event_kind)
                 some.push_back(each);
         return some;
     }
 
-    std::size_t count(kind what) const
+    std::size_t count(kind event_kind) const
     {
         const std::lock_guard lock(mutex_);
-        return count_locked(what);
+        return count_locked(event_kind);
     }
 
     /// Blocks until so many events of this kind have come; for contexts that run on other threads.
     /// Throws `std::runtime_error` when `limit` passes.
-    void wait_for(kind what, std::size_t times = 1,
+    void wait_for(kind event_kind, std::size_t times = 1,
                   std::chrono::milliseconds limit = std::chrono::seconds(10)) const
     {
         std::unique_lock lock(mutex_);
-        if (!changed_.wait_for(lock, limit, [&] { return count_locked(what) >= times; }))
+        if (!changed_.wait_for(lock, limit, [&] { return count_locked(event_kind) >= times; }))
             throw std::runtime_error("recording_observer: the event did not come in time");
     }
 
@@ -128,19 +128,19 @@ public:
     void disconnected(error_code why) noexcept override { add({kind::disconnected, {}, 0, why}); }
 
 private:
-    std::size_t count_locked(kind what) const
+    std::size_t count_locked(kind event_kind) const
     {
         std::size_t count = 0;
         for (const event& each : events_)
-            count += each.what == what ? 1 : 0;
+            count += each.what == event_kind ? 1 : 0;
         return count;
     }
 
-    void add(event what)
+    void add(event e)
     {
         {
             const std::lock_guard lock(mutex_);
-            events_.push_back(std::move(what));
+            events_.push_back(std::move(e));
         }
         changed_.notify_all();
     }

@@ -27,16 +27,16 @@ namespace {
 
 redis::config at(const std::string& socket)
 {
-    redis::config where;
-    where.unix_socket = socket;
-    return where;
+    redis::config settings;
+    settings.unix_socket = socket;
+    return settings;
 }
 
 redis::config at(std::uint16_t port)
 {
-    redis::config where;
-    where.addr.port = std::to_string(port);
-    return where;
+    redis::config settings;
+    settings.addr.port = std::to_string(port);
+    return settings;
 }
 
 } // namespace
@@ -45,10 +45,11 @@ redis_application::redis_application(const std::string& socket) : redis_applicat
 
 redis_application::redis_application(std::uint16_t port) : redis_application(at(port)) {}
 
-redis_application::redis_application(redis::config where) : state_(std::make_unique<state>())
+redis_application::redis_application(redis::config settings) : state_(std::make_unique<state>())
 {
-    where.reconnect_wait_interval = std::chrono::milliseconds(5);
-    state_->connection->async_run(where, [held = state_->connection](boost::system::error_code) {});
+    settings.reconnect_wait_interval = std::chrono::milliseconds(5);
+    state_->connection->async_run(settings,
+                                  [held = state_->connection](boost::system::error_code) {});
     state_->thread = std::jthread([&context = state_->context] { context.run(); });
 }
 

@@ -26,7 +26,7 @@ public:
     std::shared_ptr<boost::redis::connection> connection() const;
 
 private:
-    explicit redis_application(boost::redis::config where);
+    explicit redis_application(boost::redis::config settings);
 
     struct state;
     std::unique_ptr<state> state_;

@@ -167,7 +167,8 @@ bool sentinel_deployment::finds_new_master()
 }
 
 // The servers announce none of this to others, so they are asked until it is so.
-void sentinel_deployment::poll(const std::function<bool()>& reached, const std::string& what) const
+void sentinel_deployment::poll(const std::function<bool()>& reached,
+                               const std::string& awaited) const
 {
     const auto end = std::chrono::steady_clock::now() + limit;
     for (;;) {
@@ -180,7 +181,7 @@ void sentinel_deployment::poll(const std::function<bool()>& reached, const std::
         catch (const resp_unexpected&) {
         }
         if (std::chrono::steady_clock::now() > end) {
-            std::string told = "sentinel_deployment: " + what + " took too long";
+            std::string told = "sentinel_deployment: " + awaited + " took too long";
             for (const auto& each : sentinels_)
                 told += "\n--- a Sentinel's log\n" + each->log();
             throw std::runtime_error(told);

@@ -58,7 +58,7 @@ private:
     struct sentinel;
 
     bool finds_new_master();
-    void poll(const std::function<bool()>& reached, const std::string& what) const;
+    void poll(const std::function<bool()>& reached, const std::string& awaited) const;
 
     std::vector<std::unique_ptr<redis_server>> servers_;
     std::vector<std::unique_ptr<sentinel>> sentinels_;

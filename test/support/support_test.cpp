@@ -22,10 +22,10 @@ namespace {
 using namespace leasehold::test;
 using namespace std::chrono_literals;
 
-bool accepts(const stream_endpoint& where)
+bool accepts(const stream_endpoint& endpoint)
 {
     try {
-        resp_client probe(where, 2s);
+        resp_client probe(endpoint, 2s);
         return true;
     }
     catch (const resp_disconnected&) {

@@ -89,8 +89,8 @@ private:
 
     struct frame
     {
-        explicit frame(const void* what) noexcept
-            : executor(what), below(std::exchange(top(), this))
+        explicit frame(const void* entered) noexcept
+            : executor(entered), below(std::exchange(top(), this))
         {}
         ~frame() { top() = below; }
         frame(const frame&) = delete;

@@ -12,16 +12,16 @@ redis_fixture::redis_fixture(std::vector<std::string> options, redis_setup setup
 
 config redis_fixture::direct() const
 {
-    config where(server.unix_url());
-    where.reconnect = 10ms;
-    return where;
+    config settings(server.unix_url());
+    settings.reconnect = 10ms;
+    return settings;
 }
 
 config redis_fixture::through(const fault_proxy& proxy)
 {
-    config where(proxy.url());
-    where.reconnect = 10ms;
-    return where;
+    config settings(proxy.url());
+    settings.reconnect = 10ms;
+    return settings;
 }
 
 bool redis_fixture::exists(const std::string& name)

@@ -48,7 +48,7 @@ struct redis_fixture
 
     void await_gone(const std::string& name);
     void await_watchers(const std::string& name, std::int64_t count = 1);
-    void eventually(const std::function<bool()>& what) { test::eventually(context, what); }
+    void eventually(const std::function<bool()>& reached) { test::eventually(context, reached); }
 };
 
 [[nodiscard]] std::string channel_of(const std::string& name);

@@ -19,20 +19,20 @@ struct started::state
 
 namespace {
 
-auto told_code(const started& what)
+auto told_code(const started& op)
 {
-    return asio::bind_cancellation_slot(what.shared()->signal.slot(),
-                                        [to = what.shared()](error_code code) {
+    return asio::bind_cancellation_slot(op.shared()->signal.slot(),
+                                        [to = op.shared()](error_code code) {
                                             if (std::exchange(to->done, true))
                                                 throw std::logic_error("completed twice");
                                             to->code = code;
                                         });
 }
 
-auto told_lease(const started& what)
+auto told_lease(const started& op)
 {
-    return asio::bind_cancellation_slot(what.shared()->signal.slot(),
-                                        [to = what.shared()](error_code code, lease got) {
+    return asio::bind_cancellation_slot(op.shared()->signal.slot(),
+                                        [to = op.shared()](error_code code, lease got) {
                                             if (std::exchange(to->done, true))
                                                 throw std::logic_error("completed twice");
                                             to->code = code;
@@ -73,14 +73,14 @@ void started::cancel(asio::cancellation_type type) const
     state_->signal.emit(type);
 }
 
-test_client::test_client(asio::io_context& on, const config& where)
-    : context(on), locks(on, where, saw)
+test_client::test_client(asio::io_context& on, const config& settings)
+    : context(on), locks(on, settings, saw)
 {
     locks.async_run(told_code(run));
 }
 
-test_client::test_client(asio::io_context& on, std::shared_ptr<store> where)
-    : context(on), locks(on, std::move(where), saw)
+test_client::test_client(asio::io_context& on, std::shared_ptr<store> from)
+    : context(on), locks(on, std::move(from), saw)
 {
     locks.async_run(told_code(run));
 }
@@ -128,24 +128,24 @@ lease test_client::enter(const std::string& name, const lock_options& how, const
     return std::move(op.lease());
 }
 
-started test_client::release(lease& what)
+started test_client::release(lease& held)
 {
     started op;
-    what.async_release(told_code(op));
+    held.async_release(told_code(op));
     return op;
 }
 
-error_code test_client::released(lease& what)
+error_code test_client::released(lease& held)
 {
-    const started op = release(what);
+    const started op = release(held);
     test::run_until(context, op);
     return op.code();
 }
 
-started test_client::wait_lost(lease& what)
+started test_client::wait_lost(lease& held)
 {
     started op;
-    what.async_wait_lost(told_code(op));
+    held.async_wait_lost(told_code(op));
     return op;
 }
 
@@ -161,21 +161,22 @@ void test_client::await_connected()
     test::run_until(context, [this] { return count(kind::connected) > 0; }, ample);
 }
 
-void test_client::await_count(kind what, std::size_t times)
+void test_client::await_count(kind event_kind, std::size_t times)
 {
-    run_until(context, [&] { return count(what) >= times; }, ample);
+    run_until(context, [&] { return count(event_kind) >= times; }, ample);
 }
 
-void run_until(asio::io_context& context, const started& what)
+void run_until(asio::io_context& context, const started& op)
 {
-    run_until(context, [&] { return what.done(); }, ample);
+    run_until(context, [&] { return op.done(); }, ample);
 }
 
-void eventually(asio::io_context& context, const std::function<bool()>& what, milliseconds patience)
+void eventually(asio::io_context& context, const std::function<bool()>& reached,
+                milliseconds patience)
 {
     const auto work = asio::make_work_guard(context);
     const auto end = std::chrono::steady_clock::now() + patience;
-    while (!what()) {
+    while (!reached()) {
         if (std::chrono::steady_clock::now() >= end)
             throw std::runtime_error("eventually: it did not happen in time");
         context.restart();

@@ -57,8 +57,8 @@ private:
 class test_client
 {
 public:
-    test_client(asio::io_context& context, const config& where);
-    test_client(asio::io_context& context, std::shared_ptr<store> where);
+    test_client(asio::io_context& context, const config& settings);
+    test_client(asio::io_context& context, std::shared_ptr<store> from);
 
     started lock(const std::string& name, const lock_options& how);
     started lock(const std::string& name, const lock_options& how, const owner& who);
@@ -69,15 +69,15 @@ public:
     [[nodiscard]] lease take(const std::string& name, const lock_options& how);
     [[nodiscard]] lease enter(const std::string& name, const lock_options& how, const owner& who);
 
-    started release(lease& what);
-    error_code released(lease& what); ///< Runs the context until it is.
-    started wait_lost(lease& what);
+    started release(lease& held);
+    error_code released(lease& held); ///< Runs the context until it is.
+    started wait_lost(lease& held);
     started shut_down();
 
     void await_connected();
-    void await_count(kind what,
+    void await_count(kind event_kind,
                      std::size_t times = 1); ///< Runs the context until it was told of so many.
-    [[nodiscard]] std::size_t count(kind what) const { return saw->count(what); }
+    [[nodiscard]] std::size_t count(kind event_kind) const { return saw->count(event_kind); }
     [[nodiscard]] client_stats stats() const { return locks.stats(); }
 
     asio::io_context& context;
@@ -86,11 +86,11 @@ public:
     started run;
 };
 
-void run_until(asio::io_context& context, const started& what);
+void run_until(asio::io_context& context, const started& op);
 
-/// Runs the context until `what()` is true, looking every few milliseconds: for what another
+/// Runs the context until `reached()` is true, looking every few milliseconds: for what another
 /// program knows. Throws when the time is up.
-void eventually(asio::io_context& context, const std::function<bool()>& what,
+void eventually(asio::io_context& context, const std::function<bool()>& reached,
                 milliseconds patience = ample);
 
 /// Runs at most so many handlers of the context.

@@ -136,9 +136,9 @@ BOOST_AUTO_TEST_CASE(F2_the_reply_is_lost_and_the_connection_stays)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
-    config where = redis_fixture::through(proxy);
-    where.timeout = 400ms;
-    test_client a(s.context, where);
+    config settings = redis_fixture::through(proxy);
+    settings.timeout = 400ms;
+    test_client a(s.context, settings);
     test_client b(s.context, s.direct());
     a.await_connected();
     proxy.drop_replies();
@@ -333,14 +333,14 @@ BOOST_AUTO_TEST_CASE(F8_a_client_is_destroyed_during_an_outage)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
-    config where = redis_fixture::through(proxy);
-    where.timeout = 10min; // nothing but the client's own end
-    where.health_check = 10min;
+    config settings = redis_fixture::through(proxy);
+    settings.timeout = 10min; // nothing but the client's own end
+    settings.health_check = 10min;
     lease held;
     started lost;
     started run;
     {
-        test_client a(s.context, where);
+        test_client a(s.context, settings);
         held = a.take("lock", leased(long_time));
         lost = a.wait_lost(held);
         run = a.run;

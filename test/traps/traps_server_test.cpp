@@ -17,10 +17,10 @@ using namespace leasehold::test;
 
 config as(const redis_fixture& s, const std::string& user)
 {
-    config where = s.direct();
-    where.user = user;
-    where.password = "secret";
-    return where;
+    config settings = s.direct();
+    settings.user = user;
+    settings.password = "secret";
+    return settings;
 }
 
 /// A user who may do everything but this.
@@ -509,10 +509,10 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_while_the_server_does_not_answer)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
-    config where = redis_fixture::through(proxy);
-    where.timeout = 10min; // nothing but the client's own end
-    where.health_check = 10min;
-    test_client a(s.context, where);
+    config settings = redis_fixture::through(proxy);
+    settings.timeout = 10min; // nothing but the client's own end
+    settings.health_check = 10min;
+    test_client a(s.context, settings);
     lease held = a.take("lock", leased(long_time));
     proxy.stall();
     const started waiter = a.lock("other", leased(long_time));

@@ -20,8 +20,8 @@ using namespace leasehold::test;
 class watched_key
 {
 public:
-    watched_key(redis_fixture& where, std::string name, milliseconds longest)
-        : site_(where), name_(std::move(name)), longest_(longest.count())
+    watched_key(redis_fixture& at_server, std::string name, milliseconds longest)
+        : site_(at_server), name_(std::move(name)), longest_(longest.count())
     {}
 
     void until(const std::function<bool()>& done)
@@ -394,9 +394,9 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_an_old_snapshot)
 BOOST_AUTO_TEST_CASE(fences_rise_while_the_counter_expires)
 {
     redis_fixture s;
-    config where = s.direct();
-    where.fence_retention = 1s;
-    test_client a(s.context, where);
+    config settings = s.direct();
+    settings.fence_retention = 1s;
+    test_client a(s.context, settings);
     lease held = a.take("lock", leased(long_time));
     const auto fence = held.fence();
     BOOST_TEST(a.released(held) == success);

@@ -189,10 +189,10 @@ BOOST_AUTO_TEST_CASE(P1_without_wake_ups_a_client_looks_seldom_and_once_for_all_
 {
     redis_fixture s;
     s.raw.done({"ACL", "SETUSER", "deaf", "on", ">secret", "~*", "&*", "+@all", "-subscribe"});
-    config where = s.direct();
-    where.user = "deaf";
-    where.password = "secret";
-    test_client b(s.context, where);
+    config settings = s.direct();
+    settings.user = "deaf";
+    settings.password = "secret";
+    test_client b(s.context, settings);
     b.await_connected();
     s.foreign_lock("lock", 2s);
     std::deque<started> waiters;

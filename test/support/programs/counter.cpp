@@ -140,10 +140,10 @@ int main(int count, char** words)
     if (count != 4)
         return 2;
     asio::io_context context(1);
-    const config where = at(std::string(words[1]));
-    client locks(context, where);
+    const config settings = at(std::string(words[1]));
+    client locks(context, settings);
     locks.async_run([](error_code) {});
-    resp_client store(local_endpoint(where.unix_socket),
+    resp_client store(local_endpoint(settings.unix_socket),
                       std::chrono::seconds(60)); // it may be stopped meanwhile
     lock_options options;
     options.lease_time = std::chrono::milliseconds(std::stoi(words[3]));
@@ -158,8 +158,8 @@ int main(int count, char** words)
                 try {
                     std::rethrow_exception(failure);
                 }
-                catch (const std::exception& what) {
-                    std::cout << "failed " << what.what() << std::endl;
+                catch (const std::exception& e) {
+                    std::cout << "failed " << e.what() << std::endl;
                 }
                 failed = true;
             }
