@@ -75,24 +75,35 @@ BOOST_AUTO_TEST_CASE(O6_entering_under_a_lost_owner_fails)
     BOOST_TEST(e.store->acquire_count() == asked);
 }
 
-// The store may know it for a lease time after the loss, and answer with a grant.
+// The store may know it for a lease time after the loss, and answer with a grant; and a request
+// that was sent before the loss could still prolong it there.
 BOOST_AUTO_TEST_CASE(O6_a_lost_owner_is_remembered_for_two_lease_times)
 {
-    core_fixture e;
-    lease held = e.taken(e.spec("a", fixed));
-    const owner who = held.owner();
-    e.time.set(held.deadline());
-    e.poll();
-    e.say_freed();
-    const auto asked = e.store->acquire_count();
-    e.advance(1999ms);
-    BOOST_TEST(code(*e.lock(e.spec("a", fixed), clock::duration::max(), who)) == errc::lost);
-    BOOST_TEST(e.store->acquire_count() == asked);
-    e.advance(1ms);
-    const auto op = e.lock(e.spec("a", fixed), clock::duration::max(), who);
-    BOOST_TEST(e.store->acquire_count() == asked + 1);
-    e.say(outcome::gone);
-    BOOST_TEST(code(*op) == errc::lost);
+    for (const bool expires : {true, false}) {
+        core_fixture e;
+        const auto spec = e.spec("a", expires ? fixed : short_lease);
+        lease held = e.taken(spec);
+        const owner who = held.owner();
+        if (expires) {
+            e.time.set(held.deadline());
+            e.poll();
+            e.say_freed();
+        }
+        else {
+            e.advance(400ms);
+            e.renew_all(renewal_result::gone);
+        }
+        BOOST_TEST(!held.valid());
+        const auto asked = e.store->acquire_count();
+        e.advance(1999ms);
+        BOOST_TEST(code(*e.lock(spec, clock::duration::max(), who)) == errc::lost);
+        BOOST_TEST(e.store->acquire_count() == asked);
+        e.advance(1ms);
+        const auto op = e.lock(spec, clock::duration::max(), who);
+        BOOST_TEST(e.store->acquire_count() == asked + 1);
+        e.say(outcome::gone);
+        BOOST_TEST(code(*op) == errc::lost);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(each_try_has_an_entry_of_its_own)

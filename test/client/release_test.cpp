@@ -133,6 +133,22 @@ BOOST_AUTO_TEST_CASE(a_late_not_owner_of_an_earlier_request_says_nothing_of_a_la
     check_idle(e);
 }
 
+// Nor does it end a release that a caller waits for and that was given up and sent again.
+BOOST_AUTO_TEST_CASE(a_late_not_owner_of_an_earlier_release_does_not_end_the_later_one)
+{
+    core_fixture e;
+    const auto op = e.release(e.taken(e.spec("a")));
+    BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+    e.advance(6s);
+    BOOST_TEST_REQUIRE(e.store->release_count() == 2u);
+    e.store->complete_release(0, {}, {.result = left::not_owner, .receivers = 0});
+    e.poll();
+    BOOST_TEST(!op->done());
+    e.say_freed();
+    BOOST_TEST(code(*op) == error_code());
+    BOOST_TEST(e.store->release_count() == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(a_release_that_fails_is_repeated)
 {
     for (const errc each : {errc::store_unavailable, errc::store_refused, errc::outcome_unknown}) {

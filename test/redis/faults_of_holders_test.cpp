@@ -124,24 +124,18 @@ BOOST_AUTO_TEST_CASE(row_02_waiter_killed)
     resp_client store = server.connect();
     client_thread first(server);
     client_thread third(server);
-    taken held = first.lock(stock, long_leases());
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(first);
     holder dying(server);
     dying.ask_for_lock(stock, 60s);
     dying.expect("waiting");
     wait_until([&] { return store.subscribers(stock_channel) == 1; });
-    auto waiting = third.start_lock(stock, long_leases());
-    third.seen().wait_for(kind::waiting);
+    auto waiting = start_waiting(third);
     wait_until([&] { return store.subscribers(stock_channel) == 2; });
     dying.kill();
     wait_until([&] { return store.subscribers(stock_channel) == 1; });
-    BOOST_TEST(held.held.valid());
-    const auto fence = held.held.fence();
-    BOOST_TEST(!first.release(std::move(held.held)));
-    taken next = get(waiting);
-    BOOST_TEST(!next.code);
-    BOOST_TEST(next.held.fence() > fence);
-    BOOST_TEST(!third.release(std::move(next.held)));
+    BOOST_TEST(held.valid());
+    lease next = hand_over(first, std::move(held), waiting);
+    BOOST_TEST(!third.release(std::move(next)));
     BOOST_TEST(!exists(store));
 }
 
@@ -153,9 +147,8 @@ BOOST_AUTO_TEST_CASE(row_03_holder_stopped_longer_than_its_lease)
     holder stopped(server);
     const auto fence = stopped.lock(stock, 500ms);
     stopped.pause();
-    taken next = other.lock(stock, long_leases());
-    BOOST_TEST_REQUIRE(!next.code);
-    BOOST_TEST(next.held.fence() > fence);
+    lease next = take(other);
+    BOOST_TEST(next.fence() > fence);
     const auto owners = store.strings({"HGETALL", stock});
 
     // Asked while it cannot answer: the first thing that its user code does when it wakes.
@@ -170,8 +163,8 @@ BOOST_AUTO_TEST_CASE(row_03_holder_stopped_longer_than_its_lease)
 
     other.seen().clear();
     other.seen().wait_for(kind::renewed, 2);
-    BOOST_TEST(next.held.valid());
-    BOOST_TEST(!other.release(std::move(next.held)));
+    BOOST_TEST(next.valid());
+    BOOST_TEST(!other.release(std::move(next)));
     stopped.lock(stock, 1s); // it can go on
 }
 

@@ -140,11 +140,8 @@ BOOST_FIXTURE_TEST_CASE(row_11_requests_vanish, network)
 
 BOOST_FIXTURE_TEST_CASE(row_12_reset_and_refused, network)
 {
-    taken held = far.lock(stock, long_leases());
-    BOOST_TEST_REQUIRE(!held.code);
-    const auto fence = held.held.fence();
-    auto waiting = near.start_lock(stock, long_leases());
-    near.seen().wait_for(kind::waiting);
+    lease held = take(far);
+    auto waiting = start_waiting(near);
     for (int i = 0; i < 5; ++i) {
         const auto before = connections();
         proxy.reset_all();
@@ -156,16 +153,13 @@ BOOST_FIXTURE_TEST_CASE(row_12_reset_and_refused, network)
     // A request of somebody who does not wait says so at once.
     BOOST_TEST((far.try_lock("free", long_leases()).code == errc::store_unavailable));
     far.seen().wait_for(kind::renewal_late);
-    BOOST_TEST(held.held.valid());
+    BOOST_TEST(held.valid());
     proxy.accept();
     far.seen().clear();
     far.seen().wait_for(kind::renewed, 2);
-    BOOST_TEST(held.held.valid());
+    BOOST_TEST(held.valid());
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
-    BOOST_TEST(!far.release(std::move(held.held)));
-    taken next = get(waiting);
-    BOOST_TEST(!next.code);
-    BOOST_TEST(next.held.fence() > fence);
+    BOOST_TEST(hand_over(far, std::move(held), waiting).valid());
 }
 
 BOOST_FIXTURE_TEST_CASE(row_13_replies_vanish, network)
@@ -177,9 +171,8 @@ BOOST_FIXTURE_TEST_CASE(row_13_replies_vanish, network)
 // in.
 BOOST_FIXTURE_TEST_CASE(row_13_stops_renewing_when_it_hears_nothing, network)
 {
-    taken held = far.lock(stock, leases_of(1s));
-    BOOST_TEST_REQUIRE(!held.code);
-    auto lost = client_thread::start_wait_lost(held.held);
+    lease held = take(far, leases_of(1s));
+    auto lost = client_thread::start_wait_lost(held);
     proxy.drop_replies();
     proxy.forget();
     proxy.wait_for_reply_to(renew_sha); // it does prolong it
@@ -188,7 +181,7 @@ BOOST_FIXTURE_TEST_CASE(row_13_stops_renewing_when_it_hears_nothing, network)
     proxy.forget();
     wait_until([&] { return !exists(store); });
     BOOST_CHECK_THROW(proxy.wait_for_request(renew_sha, 1, 1ms), std::runtime_error);
-    next_gets_in(near, held.held.fence());
+    next_gets_in(near, held.fence());
 }
 
 BOOST_FIXTURE_TEST_CASE(row_16_reply_later_than_the_lease, network)
@@ -363,11 +356,10 @@ BOOST_FIXTURE_TEST_CASE(row_23_release_cut_at_every_byte, cuts)
 BOOST_FIXTURE_TEST_CASE(row_24_requests_executed_twice, network)
 {
     monitor seen(server);
-    taken held = far.lock(stock, long_leases());
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(far);
     const auto acquire = seen.next(acquire_sha);
-    const owner who = held.held.owner();
-    const auto fence = static_cast<std::int64_t>(held.held.fence());
+    const owner who = held.owner();
+    const auto fence = static_cast<std::int64_t>(held.fence());
     const std::string counter = store.string({"GET", stock_fence});
     const auto count = [&] { return store.integer({"HGET", stock, who.id()}); };
 
@@ -382,7 +374,7 @@ BOOST_FIXTURE_TEST_CASE(row_24_requests_executed_twice, network)
     BOOST_TEST(count() == 1);
     BOOST_TEST(store.integer({"HLEN", stock}) == 1);
     BOOST_TEST(store.string({"GET", stock_fence}) == counter);
-    BOOST_TEST(held.held.valid());
+    BOOST_TEST(held.valid());
 
     // Entering again: one more, however often.
     taken inner = get(far.start_enter(stock, long_leases(), who));
@@ -390,7 +382,7 @@ BOOST_FIXTURE_TEST_CASE(row_24_requests_executed_twice, network)
     const auto enter = seen.next(acquire_sha);
     BOOST_TEST(numbers(store.command(enter)).at(0) == 1);
     BOOST_TEST(count() == 2);
-    BOOST_TEST(inner.held.fence() == held.held.fence());
+    BOOST_TEST(inner.held.fence() == held.fence());
     BOOST_TEST(store.string({"GET", stock_fence}) == counter);
 
     // Leaving: one less, however often.
@@ -403,23 +395,22 @@ BOOST_FIXTURE_TEST_CASE(row_24_requests_executed_twice, network)
     const auto renew = seen.next(renew_sha);
     BOOST_TEST(numbers(store.command(renew)).at(0) == 1);
     BOOST_TEST(store.integer({"PTTL", stock}) > 50'000);
-    BOOST_TEST(!far.release(std::move(held.held)));
+    BOOST_TEST(!far.release(std::move(held)));
     const auto release = seen.next(release_sha);
     BOOST_TEST(numbers(store.command(release)).at(0) == 0);
     BOOST_TEST(numbers(store.command(renew)).at(0) == 0);
     BOOST_TEST(!exists(store));
 
     // Late copies of all of them leave the next holder alone.
-    taken next = near.lock(stock, long_leases());
-    BOOST_TEST_REQUIRE(!next.code);
-    BOOST_TEST(static_cast<std::int64_t>(next.held.fence()) > fence);
+    lease next = take(near);
+    BOOST_TEST(static_cast<std::int64_t>(next.fence()) > fence);
     const auto owners = store.strings({"HGETALL", stock});
     for (const auto& each : {acquire, enter, leave, renew, release})
         BOOST_TEST(numbers(store.command(each)).at(0) != 1, each.at(1));
     BOOST_TEST(store.strings({"HGETALL", stock}) == owners, boost::test_tools::per_element());
     near.seen().clear();
     near.seen().wait_for(kind::renewed);
-    BOOST_TEST(next.held.valid());
+    BOOST_TEST(next.valid());
 }
 
 // The copy of an acquire that comes when the caller has long released finds that its time has
@@ -658,8 +649,7 @@ BOOST_FIXTURE_TEST_CASE(row_26_false_wake_ups, network)
     lock_options options = leases_of(60s);
     options.backoff_floor = 60s; // only what is told makes it look
     options.backoff_ceiling = 60s;
-    taken held = near.lock(stock, long_leases());
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(near);
     auto waiting = far.start_lock(stock, options);
     wait_until([&] { return store.subscribers(stock_channel) == 1; });
 
@@ -684,27 +674,23 @@ BOOST_FIXTURE_TEST_CASE(row_26_false_wake_ups, network)
     BOOST_TEST(store.integer({"PUBLISH", "redisson_lock__channel:{foreign}", "0"}) == 0);
     // It looked, once per message at most, and the lock stays with its holder.
     wait_until([&] { return far.stats().acquires_sent > before; });
-    BOOST_TEST(held.held.valid());
+    BOOST_TEST(held.valid());
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
-    const auto fence = held.held.fence();
-    BOOST_TEST(!near.release(std::move(held.held)));
-    taken next = get(waiting, 20s); // by the wake-up, not by the backoff
-    BOOST_TEST(!next.code);
-    BOOST_TEST(next.held.fence() > fence);
+    // By the wake-up, not by the backoff.
+    BOOST_TEST(hand_over(near, std::move(held), waiting, 20s).valid());
     BOOST_TEST(far.stats().acquires_sent <= before + told + 3);
     BOOST_TEST(far.stats().disconnects == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(row_26_lost_wake_up, network)
 {
-    taken held = near.lock(stock, long_leases());
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(near);
     auto waiting = far.start_lock(stock, long_leases());
     wait_until([&] { return store.subscribers(stock_channel) == 1; });
     store.done({"DEL", stock}); // nobody is told
     taken next = get(waiting);
     BOOST_TEST(!next.code);
-    BOOST_TEST(next.held.fence() > held.held.fence());
+    BOOST_TEST(next.held.fence() > held.fence());
 }
 
 BOOST_FIXTURE_TEST_CASE(row_26_subscriber_cut_off, network)
@@ -714,18 +700,16 @@ BOOST_FIXTURE_TEST_CASE(row_26_subscriber_cut_off, network)
         lock_options options = long_leases();
         if (i < 2)
             options.backoff_floor = options.backoff_ceiling = 60s; // longer than the test waits
-        taken held = near.lock(stock, long_leases());
-        BOOST_TEST_REQUIRE(!held.code);
-        BOOST_TEST(held.held.fence() > fence);
-        auto waiting = far.start_lock(stock, options);
-        far.seen().wait_for(kind::waiting);
+        lease held = take(near);
+        BOOST_TEST(held.fence() > fence);
+        auto waiting = start_waiting(far, options);
         far.seen().clear();
         wait_until([&] { return store.subscribers(stock_channel) == 1; });
         if (i == 0) {
             // It comes back by itself, and hears the release.
             store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
             wait_until([&] { return store.subscribers(stock_channel) == 1; });
-            BOOST_TEST(!near.release(std::move(held.held)));
+            BOOST_TEST(!near.release(std::move(held)));
         }
         else if (i == 1) {
             // The release falls into the gap: when it is there again it looks, because it may have
@@ -733,14 +717,14 @@ BOOST_FIXTURE_TEST_CASE(row_26_subscriber_cut_off, network)
             proxy.refuse();
             store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
             BOOST_TEST(store.subscribers(stock_channel) == 0);
-            BOOST_TEST(!near.release(std::move(held.held)));
+            BOOST_TEST(!near.release(std::move(held)));
             proxy.accept();
         }
         else {
             // It is never there again: the pause between two looks is what ends the wait.
             proxy.refuse();
             store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
-            BOOST_TEST(!near.release(std::move(held.held)));
+            BOOST_TEST(!near.release(std::move(held)));
         }
         taken next = get(waiting, 20s);
         BOOST_TEST(!next.code);

@@ -49,17 +49,16 @@ void vanishes(redis_server& server, const std::function<void()>& fault)
 {
     client_thread holder(server);
     client_thread other(server);
-    taken held = holder.lock(stock, long_leases());
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(holder);
     holder.seen().wait_for(kind::renewed);
-    auto lost = client_thread::start_wait_lost(held.held);
+    auto lost = client_thread::start_wait_lost(held);
     fault();
     BOOST_TEST((get(lost) == errc::lost));
-    BOOST_TEST(!held.held.valid());
+    BOOST_TEST(!held.valid());
     resp_client store = server.connect();
     BOOST_TEST(!exists(store));
-    const auto last = next_gets_in(other, held.held.fence());
-    BOOST_TEST((holder.release(std::move(held.held)) == errc::lost));
+    const auto last = next_gets_in(other, held.fence());
+    BOOST_TEST((holder.release(std::move(held)) == errc::lost));
     BOOST_TEST(!exists(store));
     next_gets_in(holder, last);
 }
@@ -90,21 +89,15 @@ BOOST_AUTO_TEST_CASE(row_05_server_killed_with_append_only_file)
         resp_client before = server.connect();
         client_thread holder(server);
         client_thread other(server);
-        taken held = holder.lock(stock, long_leases());
-        BOOST_TEST_REQUIRE(!held.code);
-        auto waiting = other.start_lock(stock, long_leases());
-        other.seen().wait_for(kind::waiting);
+        lease held = take(holder);
+        auto waiting = start_waiting(other);
         server.kill();
         holder.seen().wait_for(kind::disconnected);
-        BOOST_TEST(held.held.valid());
+        BOOST_TEST(held.valid());
         server.start();
-        goes_on(holder, held.held);
+        goes_on(holder, held);
         BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
-        const auto fence = held.held.fence();
-        BOOST_TEST(!holder.release(std::move(held.held)));
-        taken next = get(waiting);
-        BOOST_TEST(!next.code);
-        BOOST_TEST(next.held.fence() > fence);
+        BOOST_TEST(hand_over(holder, std::move(held), waiting).valid());
     }
 }
 
@@ -162,16 +155,15 @@ BOOST_AUTO_TEST_CASE(row_08_script_flush)
     resp_client store = server.connect();
     client_thread holder(server);
     client_thread other(server);
-    taken held = holder.lock(stock, long_leases());
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(holder);
     store.done({"SCRIPT", "FLUSH"});
-    goes_on(holder, held.held); // renew
+    goes_on(holder, held); // renew
     BOOST_TEST(holder.stats().renewals_failed == 0u);
     store.done({"SCRIPT", "FLUSH"});
     BOOST_TEST((other.try_lock(stock, long_leases()).code == errc::held)); // acquire
-    const auto fence = held.held.fence();
+    const auto fence = held.fence();
     store.done({"SCRIPT", "FLUSH"});
-    BOOST_TEST(!holder.release(std::move(held.held))); // release
+    BOOST_TEST(!holder.release(std::move(held))); // release
     BOOST_TEST(!exists(store));
 
     // Many requests in one pipeline, of which each script's first one finds nothing.
@@ -202,22 +194,20 @@ BOOST_AUTO_TEST_CASE(row_17_server_clock_forward)
     client_thread other(at_fault.server);
     lock_options options = leases_of(8s);
     options.renew_interval = 1500ms; // the clock jumps between two renewals
-    taken held = holder.lock(stock, options);
-    BOOST_TEST_REQUIRE(!held.code);
-    const auto fence = held.held.fence();
-    auto lost = client_thread::start_wait_lost(held.held);
+    lease held = take(holder, options);
+    const auto fence = held.fence();
+    auto lost = client_thread::start_wait_lost(held);
     at_fault.clock.advance(9s);
     // The other may be early; the fence still rises.
-    taken next = other.lock(stock, long_leases());
-    BOOST_TEST_REQUIRE(!next.code);
-    BOOST_TEST(next.held.fence() > fence);
+    lease next = take(other);
+    BOOST_TEST(next.fence() > fence);
     BOOST_TEST((get(lost) == errc::lost));
-    BOOST_TEST(next.held.valid());
+    BOOST_TEST(next.valid());
 
     // And back again: the counter keeps it rising.
-    const auto second = next.held.fence();
+    const auto second = next.fence();
     at_fault.clock.advance(-9s);
-    BOOST_TEST(!other.release(std::move(next.held)));
+    BOOST_TEST(!other.release(std::move(next)));
     next_gets_in(holder, next_gets_in(other, second));
 }
 
@@ -231,27 +221,25 @@ BOOST_AUTO_TEST_CASE(row_18_server_clock_backward)
     lock_options options = leases_of(10s);
     options.backoff_ceiling = 100ms;
     options.renew_interval = 200ms;
-    taken held = holder.lock(stock, options);
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(holder, options);
     at_fault.clock.set(-1h);
     BOOST_TEST(at_fault.store.integer({"PTTL", stock}) > 3'500'000);
     auto waiting = other.start_lock(stock, options);
     other.seen().wait_for(kind::suspect_expiry, 3);
     BOOST_TEST((other.seen().events(kind::suspect_expiry).front().time > 3500s));
-    goes_on(holder, held.held);
+    goes_on(holder, held);
 
     // The key goes without a word: only a waiter that looks again gets in, one that sleeps on an
     // hour does not.
-    auto lost = client_thread::start_wait_lost(held.held);
+    auto lost = client_thread::start_wait_lost(held);
     at_fault.store.done({"DEL", stock});
     taken next = get(waiting);
     BOOST_TEST_REQUIRE(!next.code);
-    BOOST_TEST(next.held.fence() > held.held.fence());
+    BOOST_TEST(next.held.fence() > held.fence());
     BOOST_TEST((get(lost) == errc::lost));
 
     // A wake-up works as always.
-    auto again = holder.start_lock(stock, options);
-    holder.seen().wait_for(kind::waiting);
+    auto again = start_waiting(holder, options);
     const auto fence = next.held.fence();
     BOOST_TEST(!other.release(std::move(next.held)));
     next = get(again);
@@ -269,19 +257,15 @@ BOOST_AUTO_TEST_CASE(row_18_server_clock_frozen)
     lock_options options = leases_of(10s);
     options.backoff_ceiling = 100ms;
     options.renew_interval = 200ms;
-    taken held = holder.lock(stock, options);
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(holder, options);
     at_fault.clock.freeze();
     auto waiting = other.start_lock(stock, options);
     other.seen().wait_for(kind::suspect_expiry, 3);
-    goes_on(holder, held.held);
-    std::uint64_t fence = held.held.fence();
-    BOOST_TEST(!holder.release(std::move(held.held)));
-    taken next = get(waiting);
-    BOOST_TEST_REQUIRE(!next.code);
-    BOOST_TEST(next.held.fence() > fence);
-    fence = next.held.fence();
-    BOOST_TEST(!other.release(std::move(next.held)));
+    goes_on(holder, held);
+    std::uint64_t fence = held.fence();
+    lease next = hand_over(holder, std::move(held), waiting);
+    fence = next.fence();
+    BOOST_TEST(!other.release(std::move(next)));
     for (int i = 0; i < 5; ++i)
         fence = next_gets_in(i % 2 == 0 ? holder : other, fence);
     at_fault.clock.thaw();
@@ -294,17 +278,16 @@ BOOST_AUTO_TEST_CASE(row_20_busy_with_a_script)
     resp_client store = server.connect();
     client_thread holder(server);
     client_thread other(server);
-    taken held = holder.lock(stock, long_leases());
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(holder);
     resp_client endless = server.connect();
     endless.send({"EVAL", "while true do end", "0"});
     wait_until([&] { return store.command({"PING"}).text.starts_with("BUSY"); });
     holder.seen().wait_for(kind::renewal_late, 2);
     auto waiting = other.start_lock("free", long_leases());
     BOOST_TEST((get(other.start_try_lock(stock, long_leases())).code == condition::store_fault));
-    BOOST_TEST(held.held.valid());
+    BOOST_TEST(held.valid());
     BOOST_TEST(store.command({"SCRIPT", "KILL"}).text == "OK");
-    goes_on(holder, held.held);
+    goes_on(holder, held);
     BOOST_TEST(!get(waiting).code);
 }
 
@@ -314,14 +297,13 @@ BOOST_AUTO_TEST_CASE(row_20_out_of_memory)
     resp_client store = server.connect();
     client_thread holder(server);
     client_thread other(server);
-    taken held = holder.lock(stock, long_leases());
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(holder);
     store.done({"CONFIG", "SET", "maxmemory", "1"});
     BOOST_TEST(store.command({"SET", "k", "v"}).text.starts_with("OOM"));
-    goes_on(holder, held.held); // a renewal needs no memory
+    goes_on(holder, held); // a renewal needs no memory
     BOOST_TEST(holder.stats().renewals_failed == 0u);
-    const auto fence = held.held.fence();
-    BOOST_TEST(!holder.release(std::move(held.held)));
+    const auto fence = held.fence();
+    BOOST_TEST(!holder.release(std::move(held)));
     BOOST_TEST(!exists(store));
 
     lock_options impatient = long_leases();
@@ -346,8 +328,7 @@ BOOST_AUTO_TEST_CASE(row_20_cannot_write_to_disk)
     client_thread other(server);
     lock_options options = long_leases();
     options.lease_time = 120s;
-    taken held = holder.lock(stock, options);
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(holder, options);
     // A snapshot cannot take the place of a directory, whoever runs the server.
     const auto blocked = server.directory() / "blocked.rdb";
     std::filesystem::create_directories(blocked / "in the way");
@@ -355,14 +336,13 @@ BOOST_AUTO_TEST_CASE(row_20_cannot_write_to_disk)
     wait_until([&] { return store.info("persistence").at("rdb_last_bgsave_status") == "err"; });
     BOOST_TEST(store.command({"SET", "k", "v"}).text.starts_with("MISCONF"));
     holder.seen().wait_for(kind::renewal_late, 2);
-    BOOST_TEST(held.held.valid());
+    BOOST_TEST(held.valid());
     auto waiting = other.start_lock("free", options);
     other.seen().wait_for(kind::connected);
     lock_options impatient = options;
     impatient.wait_limit = 50ms;
     BOOST_TEST((other.lock("other", impatient).code == errc::store_refused));
-    auto releasing = client_thread::start_release(
-        std::move(held.held)); // tried until it can be done
+    auto releasing = client_thread::start_release(std::move(held)); // tried until it can be done
     wait_until([&] { return holder.stats().releases_sent > 2; });
     BOOST_TEST(exists(store));
     std::filesystem::remove_all(blocked);
@@ -381,14 +361,13 @@ BOOST_AUTO_TEST_CASE(row_20_too_many_clients)
     auto two = std::make_unique<resp_client>(server.endpoint());
     two->done({"PING"});
     client_thread holder(server);
-    taken held = holder.lock(stock, long_leases());
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(holder);
     client_thread refused(server);
     lock_options impatient = long_leases();
     impatient.wait_limit = 100ms;
     BOOST_TEST((refused.lock("free", impatient).code == condition::store_fault));
     auto waiting = refused.start_lock("free", long_leases());
-    goes_on(holder, held.held);
+    goes_on(holder, held);
     two.reset();
     BOOST_TEST(!get(waiting).code);
 }
@@ -441,20 +420,19 @@ BOOST_AUTO_TEST_CASE(row_20_a_right_is_taken_away_and_given_back)
     client_thread holder(server);
     lock_options options = leases_of(30s);
     options.renew_interval = 50ms;
-    taken held = holder.lock(stock, options);
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(holder, options);
     resp_client store = server.connect();
     store.done({"ACL", "SETUSER", "default", "-pexpire"});
     holder.seen().wait_for(kind::renewal_late);
-    BOOST_TEST(held.held.valid());
+    BOOST_TEST(held.valid());
     BOOST_TEST((holder.seen().events(kind::renewal_late).front().code == errc::permission_denied));
     BOOST_TEST((holder.seen().events(kind::store_error).front().name.find("key 'stock'") !=
                 std::string::npos));
     client_thread other(server);
     BOOST_TEST((other.lock("free", long_leases()).code == errc::permission_denied));
     store.done({"ACL", "SETUSER", "default", "+pexpire"});
-    goes_on(holder, held.held);
-    BOOST_TEST(!holder.release(std::move(held.held)));
+    goes_on(holder, held);
+    BOOST_TEST(!holder.release(std::move(held)));
 }
 
 BOOST_AUTO_TEST_CASE(row_22_wrong_type)
@@ -465,8 +443,7 @@ BOOST_AUTO_TEST_CASE(row_22_wrong_type)
     client_thread other(server);
     taken held = holder.lock(stock, long_leases());
     BOOST_TEST_REQUIRE(!held.code);
-    auto waiting = other.start_lock(stock, long_leases());
-    other.seen().wait_for(kind::waiting);
+    auto waiting = start_waiting(other);
     auto lost = client_thread::start_wait_lost(held.held);
     store.done({"SET", stock, "not a lock"});
     BOOST_TEST((get(lost) == errc::lost));
@@ -481,11 +458,10 @@ BOOST_AUTO_TEST_CASE(row_22_wrong_type)
     held = holder.lock(stock, long_leases());
     lock_options seldom = leases_of(60s);
     seldom.renew_interval = 30s;
-    taken quiet = holder.lock("quiet", seldom);
-    BOOST_TEST_REQUIRE(!quiet.code);
+    lease quiet = take(holder, seldom, "quiet");
     store.done({"DEL", "quiet"});
     store.done({"RPUSH", "quiet", "a", "b"});
-    BOOST_TEST((holder.release(std::move(quiet.held)) == errc::wrong_type));
+    BOOST_TEST((holder.release(std::move(quiet)) == errc::wrong_type));
     BOOST_TEST(store.integer({"LLEN", "quiet"}) == 2);
 
     // One lock that was overwritten takes no other with it.

@@ -132,12 +132,11 @@ BOOST_AUTO_TEST_CASE(rise_over_a_snapshot_with_a_lock_in_it)
     const auto copy = server.directory() / "old.rdb";
     client_thread a(server);
     client_thread b(server);
-    taken held = a.lock(stock, leases_of(1s));
-    BOOST_TEST_REQUIRE(!held.code);
+    lease held = take(a, leases_of(1s));
     server.connect().done({"SAVE"});
     std::filesystem::copy_file(snapshot, copy);
-    std::uint64_t fence = held.held.fence();
-    BOOST_TEST(!a.release(std::move(held.held)));
+    std::uint64_t fence = held.fence();
+    BOOST_TEST(!a.release(std::move(held)));
     fence = grants(b, a, fence);
     server.kill();
     std::filesystem::copy_file(copy, snapshot, std::filesystem::copy_options::overwrite_existing);

@@ -8,7 +8,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <future>
 #include <string>
+#include <utility>
 
 namespace leasehold::test {
 
@@ -43,15 +45,44 @@ inline bool exists(resp_client& store, const std::string& key = stock)
     return store.integer({"EXISTS", key}) == 1;
 }
 
+/// The lock, which must be had.
+inline lease take(client_thread& by, const lock_options& options = long_leases(),
+                  const std::string& name = stock)
+{
+    taken got = by.lock(name, options);
+    BOOST_TEST_REQUIRE(!got.code, got.code.message());
+    return std::move(got.held);
+}
+
+/// Returns when the client waits for the lock.
+[[nodiscard]] inline std::future<taken> start_waiting(client_thread& by,
+                                                      const lock_options& options = long_leases())
+{
+    auto waiting = by.start_lock(stock, options);
+    by.seen().wait_for(kind::waiting);
+    return waiting;
+}
+
+/// The holder releases, and the one that waits gets the lock, with a larger fence.
+inline lease hand_over(client_thread& from, lease held, std::future<taken>& waiting,
+                       std::chrono::milliseconds limit = 30s)
+{
+    const std::uint64_t fence = held.fence();
+    BOOST_TEST(!from.release(std::move(held)));
+    taken next = get(waiting, limit);
+    BOOST_TEST_REQUIRE(!next.code, next.code.message());
+    BOOST_TEST(next.held.fence() > fence);
+    return std::move(next.held);
+}
+
 /// Another client gets in, with a larger fence, and leaves nothing behind.
 inline std::uint64_t next_gets_in(client_thread& other, std::uint64_t after,
                                   const lock_options& options = long_leases())
 {
-    taken next = other.lock(stock, options);
-    BOOST_TEST(!next.code, next.code.message());
-    const std::uint64_t fence = next.held.fence();
+    lease next = take(other, options);
+    const std::uint64_t fence = next.fence();
     BOOST_TEST(fence > after);
-    BOOST_TEST(!other.release(std::move(next.held)));
+    BOOST_TEST(!other.release(std::move(next)));
     return fence;
 }
 

@@ -46,18 +46,15 @@ BOOST_AUTO_TEST_CASE(master_killed)
     client_thread other(at(deployment.url()));
 
     // One lease outlives the failover, one does not.
-    taken held = holder.lock(stock, outliving());
-    BOOST_TEST_REQUIRE(!held.code);
-    taken brief = holder.lock("brief", leases_of(500ms));
-    BOOST_TEST_REQUIRE(!brief.code);
-    auto waiting = other.start_lock(stock, outliving());
-    other.seen().wait_for(kind::waiting);
+    lease held = take(holder, outliving());
+    lease brief = take(holder, leases_of(500ms), "brief");
+    auto waiting = start_waiting(other, outliving());
     auto brief_waiting = other.start_lock("brief", outliving());
     other.seen().wait_for(kind::waiting, 2);
     replicate(deployment);
-    auto lost = client_thread::start_wait_lost(brief.held);
-    const auto fence = held.held.fence();
-    const auto brief_fence = brief.held.fence();
+    auto lost = client_thread::start_wait_lost(brief);
+    const auto fence = held.fence();
+    const auto brief_fence = brief.fence();
 
     deployment.kill_master();
     deployment.wait_for_new_master();
@@ -65,17 +62,17 @@ BOOST_AUTO_TEST_CASE(master_killed)
     // asked for again.
     taken next = get(brief_waiting, 60s);
     BOOST_TEST_REQUIRE(!next.code, next.code.message());
-    BOOST_TEST(!brief.held.valid());
+    BOOST_TEST(!brief.valid());
     BOOST_TEST((get(lost) == condition::lease_ended));
     BOOST_TEST(next.held.fence() > brief_fence);
 
     // The other one came through, with the lock that the new master knows.
-    goes_on(holder, held.held);
-    BOOST_TEST(held.held.fence() == fence);
+    goes_on(holder, held);
+    BOOST_TEST(held.fence() == fence);
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
     resp_client store = deployment.master().connect();
-    BOOST_TEST(store.integer({"HEXISTS", stock, held.held.owner().id()}) == 1);
-    BOOST_TEST(!holder.release(std::move(held.held)));
+    BOOST_TEST(store.integer({"HEXISTS", stock, held.owner().id()}) == 1);
+    BOOST_TEST(!holder.release(std::move(held)));
     next = get(waiting, 60s);
     BOOST_TEST(!next.code);
     BOOST_TEST(next.held.fence() > fence);
@@ -92,25 +89,23 @@ BOOST_AUTO_TEST_CASE(row_09_failover_with_lost_writes)
     std::uint64_t fence = next_gets_in(holder, 0, outliving());
     replicate(deployment);
     deployment.isolate_master();
-    taken held = holder.lock(stock, outliving());
-    BOOST_TEST_REQUIRE(!held.code);
-    BOOST_TEST(held.held.fence() > fence);
-    fence = held.held.fence();
-    auto lost = client_thread::start_wait_lost(held.held);
+    lease held = take(holder, outliving());
+    BOOST_TEST(held.fence() > fence);
+    fence = held.fence();
+    auto lost = client_thread::start_wait_lost(held);
     redis_server& old = deployment.master();
     deployment.wait_for_new_master();
 
     client_thread other(at(deployment.url()));
-    taken next = other.lock(stock, outliving());
-    BOOST_TEST_REQUIRE(!next.code, next.code.message());
-    BOOST_TEST(next.held.fence() > fence);
+    lease next = take(other, outliving());
+    BOOST_TEST(next.fence() > fence);
     // At the first contact with the new master it is told.
     old.kill();
     BOOST_TEST((get(lost, 60s) == errc::lost));
-    BOOST_TEST(!held.held.valid());
-    goes_on(other, next.held);
-    BOOST_TEST((holder.release(std::move(held.held)) == errc::lost));
-    BOOST_TEST(next.held.valid());
+    BOOST_TEST(!held.valid());
+    goes_on(other, next);
+    BOOST_TEST((holder.release(std::move(held)) == errc::lost));
+    BOOST_TEST(next.valid());
 }
 
 // The connection stays open and answers READONLY from now on: that is no failure of a lock, but a
@@ -120,12 +115,10 @@ BOOST_AUTO_TEST_CASE(row_10_planned_demotion)
     sentinel_deployment deployment;
     client_thread holder(at(deployment.url()));
     client_thread other(at(deployment.url()));
-    taken held = holder.lock(stock, outliving());
-    BOOST_TEST_REQUIRE(!held.code);
-    auto waiting = other.start_lock(stock, outliving());
-    other.seen().wait_for(kind::waiting);
+    lease held = take(holder, outliving());
+    auto waiting = start_waiting(other, outliving());
     replicate(deployment);
-    const auto fence = held.held.fence();
+    const auto fence = held.fence();
 
     redis_server& old = deployment.master();
     resp_client on_old = old.connect();
@@ -135,16 +128,13 @@ BOOST_AUTO_TEST_CASE(row_10_planned_demotion)
     on_old.done({"REPLICAOF", "127.0.0.1", std::to_string(deployment.server(next_index).port())});
     BOOST_TEST(on_old.command({"SET", "k", "v"}).text.starts_with("READONLY"));
     holder.seen().wait_for(kind::renewal_late, 1, 60s);
-    BOOST_TEST(held.held.valid());
+    BOOST_TEST(held.valid());
     // Sentinel may turn it back into the master, which it never stopped to be for them, or another
     // one takes over.
-    goes_on(holder, held.held);
-    BOOST_TEST(held.held.fence() == fence);
+    goes_on(holder, held);
+    BOOST_TEST(held.fence() == fence);
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
-    BOOST_TEST(!holder.release(std::move(held.held)));
-    taken next = get(waiting, 60s);
-    BOOST_TEST(!next.code);
-    BOOST_TEST(next.held.fence() > fence);
+    BOOST_TEST(hand_over(holder, std::move(held), waiting, 60s).valid());
 }
 
 BOOST_AUTO_TEST_CASE(row_10_planned_switch)
@@ -152,12 +142,9 @@ BOOST_AUTO_TEST_CASE(row_10_planned_switch)
     sentinel_deployment deployment;
     client_thread holder(at(deployment.url()));
     client_thread other(at(deployment.url()));
-    taken held = holder.lock(stock, outliving());
-    BOOST_TEST_REQUIRE(!held.code);
-    auto waiting = other.start_lock(stock, outliving());
-    other.seen().wait_for(kind::waiting);
+    lease held = take(holder, outliving());
+    auto waiting = start_waiting(other, outliving());
     replicate(deployment);
-    const auto fence = held.held.fence();
     redis_server& old = deployment.master();
     deployment.switch_master();
     // Until then there are two masters, and what the old one is told is lost.
@@ -170,14 +157,11 @@ BOOST_AUTO_TEST_CASE(row_10_planned_switch)
         }
     };
     wait_until(demoted, 60s);
-    goes_on(holder, held.held);
+    goes_on(holder, held);
     resp_client store = deployment.master().connect();
-    BOOST_TEST(store.integer({"HEXISTS", stock, held.held.owner().id()}) == 1);
-    BOOST_TEST(!holder.release(std::move(held.held)));
-    taken next = get(waiting, 60s);
-    BOOST_TEST(!next.code);
-    BOOST_TEST(next.held.fence() > fence);
+    BOOST_TEST(store.integer({"HEXISTS", stock, held.owner().id()}) == 1);
+    lease next = hand_over(holder, std::move(held), waiting, 60s);
     BOOST_TEST(exists(store));
-    BOOST_TEST(!other.release(std::move(next.held)));
+    BOOST_TEST(!other.release(std::move(next)));
     BOOST_TEST(!exists(store));
 }
