@@ -14,14 +14,31 @@
 using namespace leasehold;
 using namespace leasehold::test;
 
-BOOST_AUTO_TEST_CASE(W1_unlock_before_the_subscription)
+namespace {
+
+/// One client has the lock, and another one is there.
+struct one_holds
 {
     redis_fixture s;
-    fault_proxy proxy(s.server);
-    test_client a(s.context, s.direct());
-    test_client b(s.context, redis_fixture::through(proxy));
+    test_client a{s.context, s.direct()};
+    test_client b{s.context, s.direct()};
     lease held = a.take("lock", leased(long_time));
+};
 
+/// The other one reaches the server through a proxy.
+struct one_holds_one_is_far
+{
+    redis_fixture s;
+    fault_proxy proxy{s.server};
+    test_client a{s.context, s.direct()};
+    test_client b{s.context, redis_fixture::through(proxy)};
+    lease held = a.take("lock", leased(long_time));
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_CASE(W1_unlock_before_the_subscription, one_holds_one_is_far)
+{
     const started waiter = b.lock("lock", patient(long_time));
     b.await_count(kind::waiting);
     proxy.stall(); // the subscription has not begun
@@ -33,14 +50,8 @@ BOOST_AUTO_TEST_CASE(W1_unlock_before_the_subscription)
     BOOST_TEST(waiter.lease().valid());
 }
 
-BOOST_AUTO_TEST_CASE(W1_unlock_while_the_subscription_is_lost_on_its_way)
+BOOST_FIXTURE_TEST_CASE(W1_unlock_while_the_subscription_is_lost_on_its_way, one_holds_one_is_far)
 {
-    redis_fixture s;
-    fault_proxy proxy(s.server);
-    test_client a(s.context, s.direct());
-    test_client b(s.context, redis_fixture::through(proxy));
-    lease held = a.take("lock", leased(long_time));
-
     proxy.reset_before("SUBSCRIBE");
     const started waiter = b.lock("lock", patient(long_time));
     s.eventually([&] { return proxy.count().resets > 0; });
@@ -79,12 +90,8 @@ BOOST_AUTO_TEST_CASE(W3_a_key_that_never_expires_and_is_deleted_by_hand)
     BOOST_TEST(s.left("lock") > 0); // what it made expires
 }
 
-BOOST_AUTO_TEST_CASE(W3_flushall)
+BOOST_FIXTURE_TEST_CASE(W3_flushall, one_holds)
 {
-    redis_fixture s;
-    test_client a(s.context, s.direct());
-    test_client b(s.context, s.direct());
-    lease held = a.take("lock", leased(long_time));
     const auto fence = held.fence();
     lock_options how = leased(long_time);
     how.backoff_ceiling = 100ms;
@@ -99,13 +106,8 @@ BOOST_AUTO_TEST_CASE(W3_flushall)
     BOOST_TEST(s.exists("lock"));
 }
 
-BOOST_AUTO_TEST_CASE(W4_unlock_while_the_subscription_is_down)
+BOOST_FIXTURE_TEST_CASE(W4_unlock_while_the_subscription_is_down, one_holds_one_is_far)
 {
-    redis_fixture s;
-    fault_proxy proxy(s.server);
-    test_client a(s.context, s.direct());
-    test_client b(s.context, redis_fixture::through(proxy));
-    lease held = a.take("lock", leased(long_time));
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
 
@@ -131,12 +133,8 @@ BOOST_AUTO_TEST_CASE(W4_unlock_while_the_subscription_is_down)
     BOOST_TEST(last.lease().valid());
 }
 
-BOOST_AUTO_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_within_its_client)
+BOOST_FIXTURE_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_within_its_client, one_holds)
 {
-    redis_fixture s;
-    test_client a(s.context, s.direct());
-    test_client b(s.context, s.direct());
-    lease held = a.take("lock", leased(long_time));
     const started first = b.lock("lock", patient(long_time));
     const started second = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
@@ -288,12 +286,9 @@ BOOST_AUTO_TEST_CASE(P2_the_count_of_channels_returns_to_zero)
     BOOST_TEST(b.stats().watched == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_release_wakes_the_waiter_of_another_process_within_a_round_trip)
+BOOST_FIXTURE_TEST_CASE(a_release_wakes_the_waiter_of_another_process_within_a_round_trip,
+                        one_holds)
 {
-    redis_fixture s;
-    test_client a(s.context, s.direct());
-    test_client b(s.context, s.direct());
-    lease held = a.take("lock", leased(long_time));
     const auto fence = held.fence();
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
@@ -331,12 +326,8 @@ BOOST_AUTO_TEST_CASE(other_libraries_wake_and_are_woken)
     BOOST_TEST(message.items.at(2).text == "0"); // they fail on what is not an integer
 }
 
-BOOST_AUTO_TEST_CASE(messages_that_are_foreign_doubled_or_nonsense_do_no_harm)
+BOOST_FIXTURE_TEST_CASE(messages_that_are_foreign_doubled_or_nonsense_do_no_harm, one_holds)
 {
-    redis_fixture s;
-    test_client a(s.context, s.direct());
-    test_client b(s.context, s.direct());
-    lease held = a.take("lock", leased(long_time));
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
     b.await_count(kind::waiting, 2);
