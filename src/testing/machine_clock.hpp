@@ -3,6 +3,7 @@
 
 #include <leasehold/clock.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 

@@ -8,6 +8,7 @@
 
 #include <boost/intrusive/set.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>

@@ -3,6 +3,7 @@
 #include "model/search.hpp"
 #include "model/timeline.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

@@ -12,6 +12,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <thread>

@@ -11,6 +11,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/redis/error.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>

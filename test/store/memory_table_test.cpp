@@ -3,6 +3,7 @@
 #include "store/memory/distinct_times.hpp"
 #include "store/memory/lock_table.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace {

@@ -2,6 +2,7 @@
 
 #include "traps/redis_fixture.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <vector>

@@ -3,6 +3,7 @@
 #include "support/holder.hpp"
 #include "traps/redis_fixture.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <memory>

@@ -6,6 +6,7 @@
 
 #include <boost/system/system_error.hpp>
 
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <limits>

@@ -5,6 +5,8 @@
 
 #include <boost/intrusive/set.hpp>
 
+#include <cstddef>
+
 namespace leasehold::detail {
 
 /// Something that happens at a time. Leaves its queue when it is destroyed.
