@@ -12,12 +12,12 @@ namespace {
 
 constexpr clock::time_point start{1000s};
 constexpr auto never = clock::time_point::max();
-constexpr clock::duration lease = 30s;
+constexpr clock::duration lease_time = 30s;
 constexpr clock::duration margin = 302ms;
 
-keep_alive fresh(clock::time_point ends = never, clock::duration interval = lease / 3)
+keep_alive fresh(clock::time_point ends = never, clock::duration interval = lease_time / 3)
 {
-    return {start, lease, interval, ends};
+    return {start, lease_time, interval, ends};
 }
 
 } // namespace
@@ -34,11 +34,11 @@ BOOST_AUTO_TEST_CASE(the_drift_margin_is_a_hundredth_and_two_milliseconds)
 BOOST_AUTO_TEST_CASE(R5_the_deadline_counts_from_the_send)
 {
     keep_alive life = fresh();
-    BOOST_TEST((life.deadline() == start + lease - margin));
+    BOOST_TEST((life.deadline() == start + lease_time - margin));
     const auto sent = start + 10s;
     life.sent();
     BOOST_TEST((life.confirmed(sent, sent + 5s) == action::wait));
-    BOOST_TEST((life.deadline() == sent + lease - margin));
+    BOOST_TEST((life.deadline() == sent + lease_time - margin));
 }
 
 BOOST_AUTO_TEST_CASE(it_is_renewed_after_the_interval_and_in_step_with_others)
@@ -46,15 +46,15 @@ BOOST_AUTO_TEST_CASE(it_is_renewed_after_the_interval_and_in_step_with_others)
     keep_alive life = fresh();
     const auto due = life.next();
     BOOST_TEST((due <= start + 10s));
-    BOOST_TEST((due >= start + 10s - lease / 64));
+    BOOST_TEST((due >= start + 10s - lease_time / 64));
     BOOST_TEST((life.due(due - 1ns) == action::wait));
     BOOST_TEST((life.due(due) == action::renew));
 
     // Taken within one step of the grid: renewed at the same moment.
-    const auto grid = lease / 64;
+    const auto grid = lease_time / 64;
     const clock::time_point step = start - start.time_since_epoch() % grid;
-    const keep_alive one(step + 1ms, lease, 10 * grid, never);
-    const keep_alive other(step + 400ms, lease, 10 * grid, never);
+    const keep_alive one(step + 1ms, lease_time, 10 * grid, never);
+    const keep_alive other(step + 400ms, lease_time, 10 * grid, never);
     BOOST_TEST((one.next() == other.next()));
 }
 
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(a_late_confirmation_counts_and_takes_nothing_back)
     life.sent();
     life.confirmed(start + 17s, start + 18s);
     const auto deadline = life.deadline();
-    BOOST_TEST((deadline == start + 17s + lease - margin));
+    BOOST_TEST((deadline == start + 17s + lease_time - margin));
     life.confirmed(start + 10s, start + 19s);
     BOOST_TEST((life.deadline() == deadline));
 }
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(the_next_holder_has_a_longest_hold_of_its_own)
     BOOST_TEST((life.due(start + 29s) == action::renew));
     life.sent();
     life.confirmed(start + 29s, start + 29s);
-    BOOST_TEST((life.deadline() == start + 29s + lease - margin));
+    BOOST_TEST((life.deadline() == start + 29s + lease_time - margin));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
