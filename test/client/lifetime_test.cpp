@@ -473,12 +473,12 @@ BOOST_AUTO_TEST_CASE(R1_many_cycles_leave_no_timers)
     BOOST_TEST(e.store->renew_count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(R1_a_million_cycles_leave_nothing)
+BOOST_AUTO_TEST_CASE(R1_cycles_without_end_leave_nothing)
 {
     memory_lab lab;
     const auto one = lab.make_client();
     const mutex m(*one, "a");
-    constexpr int cycles = 1'000'000;
+    constexpr int cycles = LEASEHOLD_TEST_CYCLES;
     int done = 0;
     // Handlers that start the next: one is outstanding at a time.
     struct cycle
