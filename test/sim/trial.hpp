@@ -102,7 +102,7 @@ struct possession
     process* client;
     std::size_t name;
     const lock_options* options;
-    clock::time_point since;
+    clock::time_point granted; ///< By the store, to whoever had it first.
     bool seen_invalid = false;
 };
 
