@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace leasehold::testing::impl {
@@ -25,6 +27,35 @@ std::int64_t number(const message& said, std::size_t index)
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
+}
+
+/// Where the words of a call are, as the store writes it. When the store writes it in another way,
+/// nothing must be read past it in silence.
+struct acquire_call
+{
+    static constexpr std::size_t name = 3;
+    static constexpr std::size_t owner = 5;
+    static constexpr std::size_t entry = 10;
+    static constexpr std::size_t count = 12;
+};
+
+struct release_call
+{
+    static constexpr std::size_t name = 3;
+    static constexpr std::size_t owner = 4;
+    static constexpr std::size_t entry = 5;
+    static constexpr std::size_t count = 7;
+};
+
+void check_words(words command, known_script called)
+{
+    const std::size_t wanted = called == known_script::acquire   ? acquire_call::count
+                               : called == known_script::release ? release_call::count
+                                                                 : command.size();
+    if (command.size() != wanted)
+        throw std::logic_error("a call of a script has " + std::to_string(command.size()) +
+                               " words, and the simulated server knows it with " +
+                               std::to_string(wanted));
 }
 
 bool is_one_of(std::string_view verb, std::initializer_list<std::string_view> all)
@@ -130,6 +161,8 @@ void server_state::work()
 bool server_state::run_some(waiting& from)
 {
     std::vector<message> said;
+    if (from.from)
+        said.reserve(from.end - from.next);
     bool pause = false;
     const std::uint64_t life = life_;
     while (!pause && from.next < from.end && life == life_) {
@@ -212,6 +245,8 @@ message server_state::run(session* from, const segment& sent, std::size_t index)
 {
     ++commands;
     const words command = sent.command(index);
+    if (const auto called = sent.script(index))
+        check_words(command, *called);
     if (const char* const refused = refusal(command)) {
         const message said = message::error(refused);
         if (const auto called = sent.script(index))
@@ -237,12 +272,12 @@ message server_state::run_script(session* from, const segment& sent, std::size_t
         if (time.now() < until)
             redis.unrenewable.push_back(of);
     refresh();
-    const bool takes = called == known_script::acquire && command.size() == 12 &&
-                       command[10].empty();
+    const bool takes = called == known_script::acquire && command[acquire_call::entry].empty();
     bool repeated = false;
     if (takes) {
         try {
-            repeated = redis.data.hget(command[3], command[5]) != nullptr;
+            repeated = redis.data.hget(command[acquire_call::name], command[acquire_call::owner]) !=
+                       nullptr;
         }
         catch (const command_error&) {
         }
@@ -256,12 +291,13 @@ message server_state::run_script(session* from, const segment& sent, std::size_t
     if (takes) {
         time.witness(static_cast<std::uint64_t>(number(said, 1)));
         if (on_grant)
-            on_grant({command[3], command[5], static_cast<std::uint64_t>(number(said, 1)),
+            on_grant({command[acquire_call::name], command[acquire_call::owner],
+                      static_cast<std::uint64_t>(number(said, 1)),
                       static_cast<std::uint32_t>(number(said, 2)), repeated,
                       time.now() - sent.sent});
     }
     if (called == known_script::release && on_free)
-        on_free(command[3]);
+        on_free(command[release_call::name]);
     return said;
 }
 
@@ -382,12 +418,15 @@ void server_state::describe(const session* from, words command, known_script cal
 {
     std::string text;
     const auto who = [&] {
-        text += " as " + short_id(command[called == known_script::acquire ? 5 : 4]);
+        text += " as " + short_id(command[called == known_script::acquire ? acquire_call::owner
+                                                                          : release_call::owner]);
     };
     switch (called) {
-    case known_script::acquire: text = command[10].empty() ? "acquire " : "enter "; break;
+    case known_script::acquire:
+        text = command[acquire_call::entry].empty() ? "acquire " : "enter ";
+        break;
     case known_script::renew: text = "renew "; break;
-    default: text = command[5].empty() ? "release " : "leave "; break;
+    default: text = command[release_call::entry].empty() ? "release " : "leave "; break;
     }
     text += command[3];
     text += from == nullptr ? " once more" : " for " + from->client();
@@ -407,7 +446,7 @@ void server_state::describe(const session* from, words command, known_script cal
     else {
         switch (number(said, 0)) {
         case 1:
-            text += command[10].empty()
+            text += command[acquire_call::entry].empty()
                         ? "GRANTED fence " + std::to_string(number(said, 1) % 1'000'000'000)
                         : "entered";
             break;
