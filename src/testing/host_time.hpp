@@ -1,10 +1,11 @@
 #ifndef LEASEHOLD_SRC_TESTING_HOST_TIME_HPP
 #define LEASEHOLD_SRC_TESTING_HOST_TIME_HPP
 
+#include "core/async/posting_executor.hpp"
 #include "core/turn/time_source.hpp"
 #include "testing/host_state.hpp"
 
-#include <boost/asio/post.hpp>
+#include <boost/asio/any_io_executor.hpp>
 
 #include <functional>
 #include <memory>
@@ -47,12 +48,14 @@ private:
     struct wake_up final : local_alarm, std::enable_shared_from_this<wake_up>
     {
         wake_up(const asio::any_io_executor& executor, std::function<void()> f)
-            : local_alarm(true), strand(executor), wake(std::move(f))
+            : local_alarm(true),
+              strand(leasehold::detail::posting_executor(executor)),
+              wake(std::move(f))
         {}
 
         void due() override
         {
-            asio::post(strand, [self = shared_from_this()] {
+            strand.execute([self = shared_from_this()] {
                 if (self->wake)
                     self->wake();
             });

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -437,8 +436,8 @@ message redis_model::acquire(calls& redis, words keys, words arguments)
         first = floor - block + 1;
     }
 
-    char top[32];
-    std::snprintf(top, sizeof top, "%.0f", first + block - 1);
+    // As "%.0f" writes a whole number.
+    const std::string top = std::to_string(static_cast<std::int64_t>(first + block - 1));
     redis.set(keys[1], top, to_integer(arguments[4]).value_or(0));
     if (ours) {
         if (left >= 0 && left < lease)

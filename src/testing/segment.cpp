@@ -20,6 +20,7 @@ std::size_t read_size(std::string_view& bytes)
 
 segment::segment(std::string bytes, clock::time_point when) : sent(when), bytes_(std::move(bytes))
 {
+    words_.reserve(24); // a call has a dozen
     for (std::string_view rest = bytes_; !rest.empty();) {
         const std::size_t begin = words_.size();
         const std::size_t count = read_size(rest);

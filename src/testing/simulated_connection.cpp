@@ -1,10 +1,10 @@
 #include "testing/simulated_connection.hpp"
 
+#include "core/async/posting_executor.hpp"
 #include "store/redis/transport/boost_redis_parts.hpp"
 #include "testing/tcp_stream.hpp"
 
 #include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/redis/config.hpp>
 #include <boost/redis/error.hpp>
 
@@ -34,7 +34,11 @@ class simulated_connection::state final : public near_end,
 {
 public:
     state(host_state& on, server_state& to, const asio::any_io_executor& strand, complaint told)
-        : host_(on), server_(to), strand_(strand), complaint_(std::move(told)), silence_(*this)
+        : host_(on),
+          server_(to),
+          strand_(leasehold::detail::posting_executor(strand)),
+          complaint_(std::move(told)),
+          silence_(*this)
     {}
 
     void run(const boost::redis::config& settings, ended done);
@@ -96,8 +100,7 @@ private:
     void post(F f)
     {
         if (!host_.crashed)
-            asio::post(strand_,
-                       [self = shared_from_this(), f = std::move(f)]() mutable { f(*self); });
+            strand_.execute([self = shared_from_this(), f = std::move(f)]() mutable { f(*self); });
     }
 
     void connect();
@@ -121,7 +124,7 @@ private:
 
     host_state& host_;
     server_state& server_;
-    asio::any_io_executor strand_;
+    const asio::any_io_executor strand_; ///< Runs nothing inside a call.
     complaint complaint_;
     std::optional<boost::redis::config> where_;
     boost::redis::request setup_;
@@ -151,7 +154,6 @@ private:
 void simulated_connection::state::run(const boost::redis::config& settings, ended done)
 {
     where_ = settings;
-    ping_ = redis_store::make_ping(settings.health_check_id);
     running_ = std::move(done);
     runs_ = true;
     cancelled_ = false;
@@ -496,7 +498,7 @@ void simulated_connection::state::cancel(boost::redis::operation cancelled)
     }
     case operation::receive:
         if (auto done = std::exchange(receiving_, nullptr))
-            asio::post(strand_, [done = std::move(done)]() mutable {
+            strand_.execute([done = std::move(done)]() mutable {
                 std::move(done)(asio::error::operation_aborted);
             });
         break;
@@ -559,6 +561,8 @@ void simulated_connection::state::on_silence()
                 if (event == any_adapter::parse_event::node && is_error(node))
                     failed = redis_store::make_error(boost::redis::error::resp3_simple_error);
             };
+            if (self.ping_.get_commands() == 0)
+                self.ping_ = redis_store::make_ping(self.where_->health_check_id);
             self.elements_.push_back(
                 make_internal(self.ping_, any_adapter(any_adapter::impl_t(refused))));
             self.write();

@@ -7,6 +7,9 @@
 #include "sim/trial.hpp"
 #include "testing/random.hpp"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
 #include <exception>
 #include <string>
 
@@ -26,6 +29,20 @@ void perform(trial& t, processes& clients, checks& judge)
     if (!clients.close_all())
         t.wrong("shutdown: it did not end");
     judge.nothing_left();
+}
+
+/// Within a context Asio takes the memory of an operation for the next one. Sanitizers want each to
+/// have its own.
+template <class F>
+void run_in_a_context(F f)
+{
+#if defined(LEASEHOLD_SIM_REUSES_MEMORY)
+    boost::asio::io_context context(1);
+    boost::asio::post(context, [&] { f(); });
+    context.run();
+#else
+    f();
+#endif
 }
 
 } // namespace
@@ -49,12 +66,14 @@ verdict run(const plan& scenario, coverage& counted,
     befalling.schedule();
     judge.probe_regularly();
 
-    try {
-        perform(t, clients, judge);
-    }
-    catch (const std::exception& failure) {
-        t.wrong(std::string("exception: ") + failure.what());
-    }
+    run_in_a_context([&] {
+        try {
+            perform(t, clients, judge);
+        }
+        catch (const std::exception& failure) {
+            t.wrong(std::string("exception: ") + failure.what());
+        }
+    });
     befalling.end();
     counted.simulated += t.world.age();
     counted.events += t.world.events();

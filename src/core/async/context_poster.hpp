@@ -2,9 +2,9 @@
 #define LEASEHOLD_SRC_CORE_ASYNC_CONTEXT_POSTER_HPP
 
 #include "core/async/context_lifetime.hpp"
+#include "core/async/posting_executor.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>
 
 #include <memory>
@@ -27,7 +27,9 @@ public:
         return made;
     }
 
-    explicit context_poster(asio::any_io_executor executor) : executor_(std::move(executor)) {}
+    explicit context_poster(const asio::any_io_executor& executor)
+        : executor_(detail::posting_executor(executor))
+    {}
 
     /// False, and `function` is destroyed, when the context has ended.
     template <class Function>
@@ -38,7 +40,7 @@ public:
             return false;
         // A post runs nothing here, so it is safe under the mutex; the mutex holds the end of the
         // context back.
-        asio::post(executor_, std::move(function));
+        executor_.execute(std::move(function));
         return true;
     }
 

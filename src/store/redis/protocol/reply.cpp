@@ -60,6 +60,9 @@ const known* find_code(std::string_view word)
 {
     if (word.starts_with('-'))
         word.remove_prefix(1);
+    // Most words of a sentence are told apart here.
+    if (word.size() < 3 || word[1] < 'A' || word[1] > 'Z')
+        return nullptr;
     const auto found = std::find_if(codes.begin(), codes.end(),
                                     [&](const known& k) { return k.code == word; });
     return found == codes.end() ? nullptr : &*found;

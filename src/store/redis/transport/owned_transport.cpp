@@ -82,7 +82,7 @@ private:
     {
         const auto asked = std::make_shared<readiness_check>();
         check_ = asked;
-        connection_->send(asked->request, asked->adapter(), {},
+        connection_->send(readiness_check::request(), asked->adapter(), {},
                           [self = shared_from_this(), asked](error_code error, bool) {
                               if (!error && self->check_ == asked)
                                   self->on_answer(*asked);

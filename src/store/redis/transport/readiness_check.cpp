@@ -7,18 +7,30 @@
 
 namespace leasehold::redis_store {
 
+namespace {
+
 // The scripts come as early as possible, but a user that may not load them sends their text later.
 // Without arguments HELLO changes nothing, and no user can be forbidden to say it.
-readiness_check::readiness_check()
-    : request(boost::redis::request::config{.cancel_if_unresponded = true,
-                                            .hello_with_priority = false})
+boost::redis::request make_readiness_request()
 {
-    request.push("HELLO");
+    boost::redis::request all(
+        boost::redis::request::config{.cancel_if_unresponded = true, .hello_with_priority = false});
+    all.push("HELLO");
     for (const script* each : {&acquire_script(), &renew_script(), &release_script()})
-        request.push("SCRIPT", "LOAD", each->text);
-    request.push("EVAL", check_script().text, 0);
-    request.push("EVALSHA", renew_script().sha, 0); // of no lock
-    request.push("TIME");
+        all.push("SCRIPT", "LOAD", each->text);
+    all.push("EVAL", check_script().text, 0);
+    all.push("EVALSHA", renew_script().sha, 0); // of no lock
+    all.push("TIME");
+    return all;
+}
+
+} // namespace
+
+const boost::redis::request& readiness_check::request()
+{
+    // The scripts are most of it: written once, not for each attempt to connect.
+    static const boost::redis::request all = make_readiness_request();
+    return all;
 }
 
 boost::redis::any_adapter readiness_check::adapter()

@@ -24,7 +24,8 @@ namespace leasehold::redis_store {
 class readiness_check
 {
 public:
-    readiness_check();
+    /// The same for every connection.
+    static const boost::redis::request& request();
 
     /// The check must outlive it.
     boost::redis::any_adapter adapter();
@@ -42,7 +43,6 @@ public:
 
     static constexpr std::size_t commands = 7; ///< That many answers are expected.
 
-    boost::redis::request request;
     boost::asio::cancellation_signal cancel;
 
 private:

@@ -81,9 +81,12 @@ void reconnecting_connection::on_end(error_code error)
     // What came too late for this connection must not wait for the next one.
     connection_->cancel(boost::redis::operation::exec);
     pushes_.clear();
-    if (observer_ != nullptr)
-        observer_->on_lost(reason(error), reset_reason_ ? std::string_view(reset_words_)
-                                                        : find_words(complaints_));
+    if (observer_ == nullptr)
+        return;
+    // The server's own words, when it refused to set the connection up, are only in the log.
+    const std::string_view said = reset_reason_ ? std::string_view(reset_words_)
+                                                : find_words(complaints_);
+    observer_->on_lost(reason(error, said), said);
     if (observer_ == nullptr)
         return;
     const clock::duration pause = next_pause_ ? clock::duration(*next_pause_)
@@ -91,12 +94,10 @@ void reconnecting_connection::on_end(error_code error)
     time_->wake_at(time_->now() + pause);
 }
 
-error_code reconnecting_connection::reason(error_code error) const
+error_code reconnecting_connection::reason(error_code error, std::string_view said) const
 {
     if (reset_reason_)
         return reset_reason_;
-    // The server's own words, when it refused to set the connection up, are only in the log.
-    const std::string_view said = find_words(complaints_);
     const error_code told = said.empty() ? error_code() : error_code(classify(said));
     if (told == condition::bad_request)
         return told;

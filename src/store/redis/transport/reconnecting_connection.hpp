@@ -84,7 +84,7 @@ private:
     void attempt();
     void receive();
     void on_end(error_code error);
-    error_code reason(error_code error) const;
+    error_code reason(error_code error, std::string_view said) const;
 
     const boost::redis::config settings_;
     const std::chrono::milliseconds pause_;

@@ -181,8 +181,8 @@ private:
         });
         there_->post(there_,
                      [asked = check_, done = std::move(end)](request_channel& connection) mutable {
-                         execute(connection, asked->request, asked->adapter(), asked->cancel.slot(),
-                                 std::move(done));
+                         execute(connection, readiness_check::request(), asked->adapter(),
+                                 asked->cancel.slot(), std::move(done));
                      });
     }
 
