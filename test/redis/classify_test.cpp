@@ -264,6 +264,31 @@ BOOST_AUTO_TEST_CASE(a_server_that_serves)
     BOOST_TEST((check.server_us() == 1'700'000'000'000'007));
 }
 
+// A limit made of a time that is none would refuse everything, or nothing.
+BOOST_AUTO_TEST_CASE(what_is_no_time_is_not_taken_for_one)
+{
+    for (const std::string_view said :
+         {"*2\r\n:1700000000\r\n:1000000\r\n", "*2\r\n:1700000000\r\n:-1\r\n",
+          "*2\r\n:-1\r\n:7\r\n", "*2\r\n:0\r\n:0\r\n", "*2\r\n:9007199255\r\n:0\r\n",
+          "*2\r\n:9223372036854775807\r\n:0\r\n", "*1\r\n:1700000000\r\n",
+          "*3\r\n:1700000000\r\n:7\r\n:7\r\n", ":1700000000\r\n", "-NOPERM time\r\n"}) {
+        readiness_check check;
+        BOOST_TEST(found({hello, loaded, loaded, loaded, one, none, said}, check) == "ready");
+        BOOST_TEST(!check.server_us(), said);
+    }
+    readiness_check latest;
+    found({hello, loaded, loaded, loaded, one, none, "*2\r\n:1700000000\r\n:999999\r\n"}, latest);
+    BOOST_TEST((latest.server_us() == 1'700'000'000'999'999));
+}
+
+BOOST_AUTO_TEST_CASE(more_answers_than_questions_change_nothing)
+{
+    readiness_check check;
+    BOOST_TEST(found({hello, loaded, loaded, loaded, one, none, time_told, "-LOADING x\r\n"},
+                     check) == "ready");
+    BOOST_TEST((check.server_us() == 1'700'000'000'000'007));
+}
+
 // Only what is certain keeps a client out; the rest is told by the requests themselves.
 BOOST_AUTO_TEST_CASE(what_is_not_certain_is_no_reason)
 {

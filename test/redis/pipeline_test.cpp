@@ -3,14 +3,25 @@
 
 #include "store/redis/pipeline.hpp"
 #include "support/counting_listener.hpp"
+#include "support/manual_time.hpp"
+#include "support/print.hpp"
 
 #include <boost/asio/execution.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
+#include <boost/redis/resp3/parser.hpp>
 
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -35,11 +46,15 @@ public:
         sent.clear();
     }
     void send(const std::shared_ptr<batch>& added) override { sent.push_back(added); }
-    void abandon(const std::shared_ptr<batch>&) override {}
+    void abandon(const std::shared_ptr<batch>& late) override { abandoned.push_back(late); }
     void drop() noexcept override { close(); }
+    void on_read_only() override { ++read_only; }
+    std::string server() const override { return "server:6379"; }
 
     transport_observer* observer = nullptr;
     std::vector<std::shared_ptr<batch>> sent;
+    std::vector<std::shared_ptr<batch>> abandoned;
+    int read_only = 0;
 };
 
 /// An executor without memory for what is posted, while `fails` is true.
@@ -77,7 +92,157 @@ acquire_request take(std::string_view name)
     return {.name = name, .owner = "a:1", .entry = {}, .lease = 10s, .fences = 1, .budget = 10s};
 }
 
+/// Remembers what it is told.
+struct recording_listener final : store_listener
+{
+    void on_hint(std::string_view) override {}
+    void on_connected(store_partition) override { ++connected; }
+    void on_disconnected(store_partition, error_code why) override { lost.push_back(why); }
+    void on_error(store_partition, error_code code, const diagnostics& details) override
+    {
+        errors.emplace_back(code, details);
+    }
+
+    int connected = 0;
+    std::vector<error_code> lost;
+    std::vector<std::pair<error_code, diagnostics>> errors;
+};
+
+constexpr std::int64_t server_time = 1'700'000'000'000'000;
+
+/// What a script answers.
+std::string numbers(std::initializer_list<std::int64_t> all)
+{
+    std::string text = '*' + std::to_string(all.size()) + "\r\n";
+    for (const std::int64_t each : all)
+        text += ':' + std::to_string(each) + "\r\n";
+    return text;
+}
+
+std::string granted(std::int64_t fence, std::int64_t fences = 1)
+{
+    return numbers({1, fence, fences, server_time});
+}
+
+std::string held(std::int64_t holder)
+{
+    return numbers({0, 5000, holder, server_time});
+}
+
+const std::string noscript = "-NOSCRIPT No matching script. Please use EVAL.\r\n";
+
+/// The words of each command of a batch.
+std::vector<std::vector<std::string>> words(const batch& sent)
+{
+    std::vector<std::vector<std::string>> all;
+    std::string_view text = sent.request.payload();
+    const auto number = [&] {
+        std::size_t value = 0;
+        const std::size_t end = text.find("\r\n");
+        std::from_chars(text.data() + 1, text.data() + end, value);
+        text.remove_prefix(end + 2);
+        return value;
+    };
+    while (!text.empty()) {
+        auto& command = all.emplace_back();
+        for (std::size_t count = number(); count > 0; --count) {
+            const std::size_t size = number();
+            command.emplace_back(text.substr(0, size));
+            text.remove_prefix(size + 2);
+        }
+    }
+    return all;
+}
+
+constexpr std::size_t latest = 8; ///< The place of that limit among an acquire's words.
+
+/// A pipeline whose server is the test.
+struct pipeline_fixture
+{
+    pipeline_fixture() { made->open(strand, context_poster::make(strand), ears); }
+
+    ~pipeline_fixture()
+    {
+        made->close();
+        poll();
+    }
+
+    void poll()
+    {
+        do {
+            context.restart();
+            context.poll();
+        } while (time.wake());
+    }
+
+    void up(std::optional<std::int64_t> server_us = std::nullopt)
+    {
+        way->observer->on_up(server_us);
+        poll();
+    }
+
+    void down(error_code why, std::string_view said = {})
+    {
+        way->observer->on_down(why, said);
+        poll();
+    }
+
+    void acquire(acquire_request request)
+    {
+        made->acquire(request, [this](error_code failed, const acquire_reply& reply) {
+            acquired.emplace_back(failed, reply);
+        });
+    }
+
+    void acquire(std::string_view name) { acquire(take(name)); }
+
+    void release(std::string_view name)
+    {
+        made->release({.name = name, .owner = "a:1", .entry = {}},
+                      [this](error_code failed, const release_reply& reply) {
+                          released.emplace_back(failed, reply);
+                      });
+    }
+
+    /// The server answers so many commands of a batch.
+    void answer(std::size_t index, std::initializer_list<std::string> replies)
+    {
+        boost::redis::any_adapter adapter = way->sent.at(index)->adapter();
+        for (const std::string& each : replies) {
+            boost::redis::resp3::parser parser;
+            error_code failed;
+            BOOST_TEST_REQUIRE(boost::redis::resp3::parse(parser, each, adapter, failed));
+            BOOST_TEST_REQUIRE(!failed);
+        }
+        poll();
+    }
+
+    void end(std::size_t index, error_code unanswered = {})
+    {
+        const auto sent = way->sent.at(index);
+        sent->owner->on_end(sent, unanswered);
+        poll();
+    }
+
+    void answer_all(std::size_t index, std::initializer_list<std::string> replies)
+    {
+        answer(index, replies);
+        end(index);
+    }
+
+    asio::io_context context;
+    asio::any_io_executor strand = asio::make_strand(context);
+    test::manual_time time;
+    recording_listener ears;
+    std::shared_ptr<kept_transport> way = std::make_shared<kept_transport>();
+    std::shared_ptr<pipeline> made = std::make_shared<pipeline>(way, time.make_source(), 5s, 24h);
+    std::vector<std::pair<error_code, acquire_reply>> acquired;
+    std::vector<std::pair<error_code, release_reply>> released;
+};
+
 } // namespace
+
+BOOST_AUTO_TEST_SUITE(pipeline_by_itself)
 
 BOOST_AUTO_TEST_CASE(a_post_that_throws_does_not_silence_what_comes_later)
 {
@@ -102,3 +267,469 @@ BOOST_AUTO_TEST_CASE(a_post_that_throws_does_not_silence_what_comes_later)
     made->close();
     context.poll();
 }
+
+BOOST_AUTO_TEST_CASE(what_is_asked)
+{
+    pipeline_fixture f;
+    f.up(server_time);
+    f.time.set(f.time.now() + 2s);
+    f.acquire({.name = "stock",
+               .owner = "a:1",
+               .entry = "e",
+               .lease = 30s,
+               .fences = 7,
+               .budget = 5s,
+               .asks_holder = true});
+    const auto asked = words(*f.way->sent.at(0)).at(0);
+    const std::vector<std::string> expected = {"EVALSHA",
+                                               acquire_script().sha,
+                                               "2",
+                                               "stock",
+                                               "redisson_lock_token:{stock}",
+                                               "a:1",
+                                               "30000",
+                                               "7",
+                                               std::to_string(server_time + 7'000'000),
+                                               "86400000",
+                                               "e",
+                                               "1"};
+    BOOST_TEST(asked == expected, boost::test_tools::per_element());
+    f.release("stock");
+    f.poll();
+    const std::vector<std::string> left = {
+        "EVALSHA", release_script().sha, "1", "stock", "a:1", "", "redisson_lock__channel:{stock}"};
+    BOOST_TEST(words(*f.way->sent.at(1)).at(0) == left, boost::test_tools::per_element());
+}
+
+// It belongs to something else, and so may all that comes after it: the connection has to end.
+BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_is_an_error_of_the_connection)
+{
+    const std::vector<std::string> odd = {
+        numbers({1, 7, 1}),
+        numbers({1, 7, 1, server_time, 1}),
+        numbers({}),
+        ":1\r\n",
+        "+OK\r\n",
+        "_\r\n",
+        "$1\r\n1\r\n",
+        "*4\r\n:1\r\n:7\r\n:1\r\n$3\r\n12a\r\n",
+        "*4\r\n:1\r\n:7\r\n:1\r\n$0\r\n\r\n",
+        "*4\r\n:1\r\n-ERR x\r\n:1\r\n:1\r\n",
+        "*4\r\n-ERR x\r\n:7\r\n:1\r\n:1\r\n",
+        "*4\r\n:1\r\n*1\r\n:1\r\n:1\r\n:1\r\n",
+        "*4\r\n:1\r\n_\r\n:1\r\n:1\r\n",
+        "%2\r\n:1\r\n:7\r\n:1\r\n:1\r\n",
+    };
+    for (const std::string& each : odd) {
+        pipeline_fixture f;
+        f.up();
+        f.acquire("a");
+        boost::redis::any_adapter adapter = f.way->sent.at(0)->adapter();
+        boost::redis::resp3::parser parser;
+        error_code failed;
+        boost::redis::resp3::parse(parser, each, adapter, failed);
+        BOOST_TEST(static_cast<bool>(failed), each);
+        BOOST_TEST(f.acquired.empty());
+    }
+}
+
+// Each connection says what time it is; the answers to requests do as well.
+BOOST_AUTO_TEST_CASE(the_time_of_the_server_is_learned_again_and_again)
+{
+    pipeline_fixture f;
+    f.up();
+    f.acquire("a");
+    BOOST_TEST(words(*f.way->sent.at(0)).at(0).at(latest) == "0"); // nothing is known
+    f.answer_all(0, {granted(7)});
+    f.acquire("a");
+    BOOST_TEST(words(*f.way->sent.at(1)).at(0).at(latest) ==
+               std::to_string(server_time + 10'000'000));
+    f.answer_all(1, {granted(8)});
+    f.down(errc::store_unavailable);
+    f.up(server_time - 3600'000'000); // another server
+    f.acquire("a");
+    BOOST_TEST(words(*f.way->sent.at(2)).at(0).at(latest) ==
+               std::to_string(server_time - 3590'000'000));
+}
+
+BOOST_AUTO_TEST_CASE(each_reason_why_it_is_down_is_told_once)
+{
+    pipeline_fixture f;
+    f.down(errc::store_unavailable);
+    f.down(errc::store_unavailable);
+    f.down(asio::error::connection_refused); // to callers it is the same
+    BOOST_TEST((f.ears.lost == std::vector<error_code>{errc::store_unavailable}));
+    f.down(errc::store_refused, "LOADING x");
+    f.down(errc::store_refused, "LOADING x");
+    f.down(errc::permission_denied, "NOPERM x");
+    BOOST_TEST((f.ears.lost == std::vector<error_code>{errc::store_unavailable, errc::store_refused,
+                                                       errc::permission_denied}));
+    BOOST_TEST_REQUIRE(f.ears.errors.size() == 2u);
+    BOOST_TEST((f.ears.errors[1].first == errc::permission_denied));
+    BOOST_TEST((f.ears.errors[1].second ==
+                diagnostics{.server = "server:6379", .server_message = "NOPERM x"}));
+    f.acquire("a");
+    f.release("b");
+    f.poll();
+    BOOST_TEST((f.acquired.at(0).first == errc::permission_denied));
+    BOOST_TEST((*f.acquired[0].second.details ==
+                diagnostics{.server = "server:6379", .key = "a", .server_message = "NOPERM x"}));
+    BOOST_TEST((f.released.at(0).first == errc::permission_denied));
+    BOOST_TEST(f.released[0].second.details->key == "b");
+
+    f.up();
+    BOOST_TEST(f.ears.connected == 1);
+    f.up(); // an answer of a borrowed connection
+    BOOST_TEST(f.ears.connected == 1);
+    f.acquire("a");
+    f.end(0, errc::store_unavailable);
+    BOOST_TEST((f.acquired.at(1).first == errc::store_unavailable));
+    BOOST_TEST(f.acquired[1].second.details->server_message == ""); // that is over
+    f.down(errc::permission_denied);
+    BOOST_TEST(f.ears.lost.size() == 4u);
+    f.made->close();
+    f.acquire("a");
+    f.poll();
+    BOOST_TEST((f.acquired.at(2).first == errc::store_unavailable));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_not_sent_fails_with_the_connection)
+{
+    pipeline_fixture f;
+    f.up();
+    f.acquire("sent");
+    f.acquire("waits");
+    BOOST_TEST(f.way->sent.size() == 1u);
+    f.way->observer->on_down(errc::store_refused, "LOADING x");
+    BOOST_TEST((f.acquired.at(0).first == errc::store_refused));
+    BOOST_TEST(f.acquired[0].second.details->key == "waits");
+    f.end(0, errc::outcome_unknown);
+    BOOST_TEST((f.acquired.at(1).first == errc::outcome_unknown));
+    f.up();
+    BOOST_TEST(f.way->sent.size() == 1u); // it is not sent over the next one
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_does_not_tell_the_holder_is_not_asked_until_the_next_one)
+{
+    pipeline_fixture f;
+    f.up();
+    const auto asks = [&](std::int64_t holder) {
+        acquire_request request = take("a");
+        request.asks_holder = true;
+        f.acquire(request);
+        const std::size_t index = f.way->sent.size() - 1;
+        const std::string said = words(*f.way->sent[index]).at(0).back();
+        f.answer_all(index, {held(holder)});
+        return said;
+    };
+    BOOST_TEST(asks(0x5e0f8c21) == "1");
+    BOOST_TEST(f.acquired.at(0).second.details->holder == "5e0f8c21");
+    BOOST_TEST((f.acquired[0].second.remaining == 5s));
+    BOOST_TEST(asks(0) == "1"); // a foreign holder
+    BOOST_TEST(!f.acquired.at(1).second.details);
+    BOOST_TEST(asks(-1) == "1");
+    BOOST_TEST(!f.acquired.at(2).second.details);
+    BOOST_TEST(asks(0) == "0");
+    f.down(errc::store_unavailable);
+    f.up();
+    BOOST_TEST(asks(0) == "1");
+}
+
+BOOST_AUTO_TEST_CASE(a_script_that_is_always_missing_is_sent_four_times)
+{
+    pipeline_fixture f;
+    f.up();
+    f.acquire("a");
+    std::size_t index = 0;
+    for (; f.acquired.empty() && index < 10; ++index)
+        f.answer_all(index, {noscript});
+    BOOST_TEST(index == 4u);
+    BOOST_TEST(f.way->sent.size() == 4u);
+    BOOST_TEST(words(*f.way->sent[0]).at(0).at(0) == "EVALSHA");
+    for (std::size_t i = 1; i < 4; ++i) {
+        const auto again = words(*f.way->sent[i]).at(0);
+        BOOST_TEST(again.at(0) == "EVAL");
+        BOOST_TEST(again.at(1) == acquire_script().text);
+        BOOST_TEST(again.at(3) == "a");
+    }
+    BOOST_TEST((f.acquired.at(0).first == errc::store_refused));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_sent_again_is_judged_as_what_was_asked)
+{
+    pipeline_fixture f;
+    f.up();
+    acquire_request request = take("a");
+    request.fences = 3;
+    for (const auto& [fences, expected] :
+         {std::pair(3, error_code()), std::pair(4, error_code(errc::outcome_unknown)),
+          std::pair(0, error_code(errc::outcome_unknown))}) {
+        for (const bool missing : {false, true}) {
+            f.acquire(request);
+            if (missing)
+                f.answer_all(f.way->sent.size() - 1, {noscript});
+            f.answer_all(f.way->sent.size() - 1, {granted(7, fences)});
+            BOOST_TEST((f.acquired.back().first == expected));
+        }
+    }
+}
+
+// It may have overtaken the acquire that it undoes; but not when that was answered before.
+BOOST_AUTO_TEST_CASE(a_release_that_finds_nothing_is_repeated_behind_what_it_undoes_only)
+{
+    const std::string nothing = numbers({0, 0});
+    pipeline_fixture f;
+    f.up();
+    f.acquire("a");
+    f.release("a"); // behind it
+    f.poll();
+    f.answer_all(0, {noscript});
+    f.answer_all(1, {nothing});
+    BOOST_TEST(f.released.empty());
+    BOOST_TEST_REQUIRE(f.way->sent.size() == 4u);
+    f.answer_all(2, {granted(7)});
+    f.answer_all(3, {numbers({1, 0})});
+    BOOST_TEST(f.acquired.size() == 1u);
+    BOOST_TEST((f.released.at(0).second.result == release_reply::outcome::freed));
+
+    f.release("a");
+    f.poll();
+    f.answer_all(4, {nothing});
+    BOOST_TEST((f.released.at(1).second.result == release_reply::outcome::not_owner));
+    BOOST_TEST(f.way->sent.size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_answered_in_time_is_abandoned_each_in_its_turn)
+{
+    pipeline_fixture f;
+    const auto start = f.time.now();
+    const auto at = [&](clock::duration time) {
+        f.time.set(start + time);
+        f.poll();
+        return f.way->abandoned.size();
+    };
+    f.up();
+    f.acquire("a");
+    at(1s);
+    f.acquire("b");
+    f.poll();
+    at(2s);
+    f.acquire("c");
+    f.acquire("d");
+    f.poll();
+    BOOST_TEST_REQUIRE(f.way->sent.size() == 3u);
+    BOOST_TEST(at(5s - 1ns) == 0u);
+    BOOST_TEST(at(5s) == 1u);
+    f.end(0, errc::outcome_unknown);
+    BOOST_TEST(at(6s - 1ns) == 1u);
+    BOOST_TEST(at(6s) == 2u);
+    f.end(1, errc::outcome_unknown);
+    BOOST_TEST(at(7s) == 3u);
+    BOOST_TEST(at(60s) == 3u); // once
+    f.end(2, errc::outcome_unknown);
+    BOOST_TEST((f.way->abandoned == f.way->sent));
+    BOOST_TEST(f.acquired.size() == 4u);
+
+    // After a pause of the process all are late at once.
+    f.acquire("a");
+    f.acquire("b");
+    f.poll();
+    BOOST_TEST(at(120s) == 5u);
+    f.end(3, errc::outcome_unknown);
+    f.end(4, errc::outcome_unknown);
+    // And one that is in time is not.
+    f.acquire("a");
+    at(124s);
+    f.answer_all(5, {granted(7)});
+    f.acquire("b");
+    BOOST_TEST(at(125s) == 5u);
+    BOOST_TEST(at(129s) == 6u);
+}
+
+BOOST_AUTO_TEST_CASE(eight_batches_are_under_way_at_most)
+{
+    pipeline_fixture f;
+    f.up();
+    for (int i = 0; i < 10; ++i) {
+        f.acquire("a");
+        f.poll();
+    }
+    BOOST_TEST(f.way->sent.size() == 8u);
+    f.answer_all(0, {granted(1)});
+    BOOST_TEST_REQUIRE(f.way->sent.size() == 9u);
+    BOOST_TEST(words(*f.way->sent[8]).size() == 2u); // what waited goes together
+}
+
+// Who is answered goes on, while the server works on the rest.
+BOOST_AUTO_TEST_CASE(answers_are_passed_on_as_they_come)
+{
+    pipeline_fixture f;
+    f.up();
+    f.acquire("first");
+    for (int i = 0; i < 4; ++i)
+        f.acquire("a");
+    f.poll();
+    BOOST_TEST_REQUIRE(f.way->sent.size() == 2u);
+    f.answer(1, {granted(1)});
+    BOOST_TEST(f.acquired.size() == 1u);
+    f.answer(1, {granted(2), granted(3)});
+    BOOST_TEST(f.acquired.size() == 3u);
+    f.answer(1, {granted(4)});
+    f.end(1);
+    BOOST_TEST(f.acquired.size() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(answers_are_told_in_the_order_of_asking)
+{
+    pipeline_fixture f;
+    f.up();
+    f.acquire("first");
+    f.acquire("second");
+    f.poll();
+    f.answer(0, {granted(1)});
+    f.answer(1, {granted(2)});
+    f.end(1); // is told of before the end of the first
+    BOOST_TEST_REQUIRE(f.acquired.size() == 2u);
+    BOOST_TEST(f.acquired[0].second.first_fence == 1u);
+    BOOST_TEST(f.acquired[1].second.first_fence == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(what_has_no_answer_when_its_batch_ends_is_told_why)
+{
+    for (const errc why : {errc::store_unavailable, errc::outcome_unknown}) {
+        pipeline_fixture f;
+        f.up();
+        f.acquire("first");
+        f.acquire("a");
+        f.acquire("b");
+        f.poll();
+        f.answer(1, {granted(2)});
+        f.end(1, why);
+        BOOST_TEST_REQUIRE(f.acquired.size() == 2u);
+        BOOST_TEST(!f.acquired[0].first);
+        BOOST_TEST((f.acquired[1].first == why));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_the_server_refused_is_told_with_its_words_and_the_key)
+{
+    const std::string words = "WRONGTYPE the key a holds string, a lock is a hash";
+    pipeline_fixture f;
+    f.up();
+    f.acquire("a");
+    f.answer_all(0, {'-' + words + "\r\n"});
+    BOOST_TEST((f.acquired.at(0).first == errc::wrong_type));
+    const diagnostics expected{.server = "server:6379", .key = "a", .server_message = words};
+    BOOST_TEST((*f.acquired[0].second.details == expected));
+    BOOST_TEST_REQUIRE(f.ears.errors.size() == 1u);
+    BOOST_TEST((f.ears.errors[0].first == errc::wrong_type));
+    BOOST_TEST((f.ears.errors[0].second == expected));
+    BOOST_TEST(f.way->read_only == 0);
+    f.release("a");
+    f.answer_all(1, {"-READONLY You can't write against a read only replica.\r\n"});
+    BOOST_TEST((f.released.at(0).first == errc::store_refused));
+    BOOST_TEST(f.released[0].second.details->key == "a");
+    BOOST_TEST(f.way->read_only == 1);
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_elsewhere_is_known_only_where_all_is_told)
+{
+    pipeline_fixture f;
+    bool known = true;
+    f.made->knows_receivers = [&] { return known; };
+    f.up();
+    const auto told = [&](std::int64_t receivers) {
+        f.release("a");
+        f.answer_all(f.way->sent.size() - 1, {numbers({1, receivers})});
+        const release_reply& said = f.released.back().second;
+        BOOST_TEST((said.result == release_reply::outcome::freed));
+        return std::pair(said.receivers_known, said.receivers);
+    };
+    BOOST_TEST((told(0) == std::pair(true, std::uint64_t(0))));
+    BOOST_TEST((told(3) == std::pair(true, std::uint64_t(3))));
+    BOOST_TEST((told(-1) == std::pair(false, std::uint64_t(0)))); // may not publish
+    known = false;
+    BOOST_TEST(!told(0).first);
+    BOOST_TEST(!told(3).first);
+}
+
+namespace {
+
+struct renewed
+{
+    explicit renewed(pipeline_fixture& f, std::size_t count)
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            names.push_back("n" + std::to_string(i));
+        std::vector<renewal> all;
+        for (const std::string& each : names)
+            all.push_back({each, "a:1", 10s, {}});
+        f.made->renew(all, [this](error_code failed, renew_reply said) {
+            ++calls;
+            code = failed;
+            reply = std::move(said);
+        });
+    }
+
+    std::vector<std::string> names;
+    int calls = 0;
+    error_code code;
+    renew_reply reply;
+};
+
+std::string results(std::size_t count, std::int64_t each)
+{
+    std::string text = '*' + std::to_string(count) + "\r\n";
+    for (; count > 0; --count)
+        text += ':' + std::to_string(each) + "\r\n";
+    return text;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(many_renewals_become_several_commands_and_one_answer)
+{
+    using result = renewal_result;
+    pipeline_fixture f;
+    f.up();
+    renewed all(f, 120);
+    BOOST_TEST_REQUIRE(f.way->sent.size() == 1u);
+    const auto asked = words(*f.way->sent[0]);
+    BOOST_TEST_REQUIRE(asked.size() == 3u);
+    BOOST_TEST(asked[1].at(2) == "50");
+    BOOST_TEST(asked[1].at(3) == "n50");
+    BOOST_TEST(asked[2].at(2) == "20");
+    f.answer(0, {results(50, 1), results(50, 0)});
+    BOOST_TEST(all.calls == 0);
+    f.answer(0, {results(20, -1)});
+    f.end(0);
+    BOOST_TEST(all.calls == 1);
+    BOOST_TEST(!all.code);
+    for (std::size_t i = 0; i < 120; ++i)
+        BOOST_TEST((all.reply.results.at(i) == (i < 50    ? result::renewed
+                                                : i < 100 ? result::gone
+                                                          : result::failed)));
+}
+
+BOOST_AUTO_TEST_CASE(a_command_of_renewals_that_fails_is_told_beside_those_that_ran)
+{
+    using result = renewal_result;
+    pipeline_fixture f;
+    f.up();
+    renewed some(f, 60);
+    f.answer_all(0, {"-OOM x\r\n", results(10, 1)});
+    BOOST_TEST(some.calls == 1);
+    BOOST_TEST(!some.code);
+    BOOST_TEST((some.reply.results.at(49) == result::failed));
+    BOOST_TEST((some.reply.results.at(50) == result::renewed));
+    BOOST_TEST(some.reply.details->server_message == "OOM x");
+    BOOST_TEST(some.reply.details->key == "n0");
+
+    renewed none(f, 60);
+    f.answer_all(1, {"-OOM x\r\n", "-OOM x\r\n"});
+    BOOST_TEST(none.calls == 1);
+    BOOST_TEST((none.code == errc::store_refused));
+    BOOST_TEST(none.reply.details->server_message == "OOM x");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

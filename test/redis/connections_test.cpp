@@ -1,0 +1,779 @@
+// Connections of the Redis store, over a way to the server that the test is: when they are made
+// again, what counts for which of them, and what is told of their ends.
+#include <boost/test/unit_test.hpp>
+
+#include "store/redis/batch.hpp"
+#include "store/redis/subscriptions.hpp"
+#include "store/redis/transport/environment.hpp"
+#include "store/redis/transport/owned_transport.hpp"
+#include "store/redis/transport/shared_transport.hpp"
+#include "support/manual_time.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/redis/error.hpp>
+#include <boost/redis/resp3/parser.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::redis_store;
+using namespace std::chrono_literals;
+using boost::redis::operation;
+
+void feed(boost::redis::any_adapter& adapter, std::string_view text)
+{
+    boost::redis::resp3::parser parser;
+    error_code failed;
+    BOOST_TEST_REQUIRE(boost::redis::resp3::parse(parser, text, adapter, failed));
+    BOOST_TEST_REQUIRE(!failed);
+}
+
+/// What the test sees of a connection, and does for the server.
+struct server_side
+{
+    struct asked
+    {
+        std::string text;
+        boost::redis::any_adapter adapter;
+        request_channel::executed done;
+    };
+
+    explicit server_side(asio::any_io_executor strand) : where(std::move(strand)) {}
+
+    /// Ends a request, later: it was answered, or not.
+    void finish(std::size_t index, std::initializer_list<std::string_view> answers,
+                error_code failed = {})
+    {
+        asked& each = requests.at(index);
+        BOOST_TEST_REQUIRE(static_cast<bool>(each.done));
+        for (const std::string_view answer : answers)
+            feed(each.adapter, answer);
+        asio::post(where, [done = std::move(each.done), failed]() mutable {
+            std::move(done)(failed, std::size_t(0));
+        });
+    }
+
+    void fail_requests(error_code why)
+    {
+        for (std::size_t i = 0; i < requests.size(); ++i)
+            if (requests[i].done)
+                finish(i, {}, why);
+    }
+
+    /// The connection ends.
+    void end(error_code why = asio::error::connection_reset)
+    {
+        BOOST_TEST_REQUIRE(static_cast<bool>(run_done));
+        asio::post(where, [done = std::move(run_done), why]() mutable { std::move(done)(why); });
+    }
+
+    /// Says something without being asked. `heard`: it is passed on, later.
+    void push(std::string_view text, bool heard = true)
+    {
+        feed(*pushes, text);
+        if (heard && receive_done)
+            asio::post(where, [done = std::move(receive_done)]() mutable {
+                std::move(done)(error_code());
+            });
+    }
+
+    [[nodiscard]] bool running() const { return static_cast<bool>(run_done); }
+
+    asio::any_io_executor where;
+    std::vector<asked> requests;
+    std::size_t written = 0;
+    connection::complaint complain;
+    connection::ended run_done;
+    connection::ended receive_done;
+    std::optional<boost::redis::any_adapter> pushes;
+    boost::redis::config settings; ///< Of the last run.
+    int runs = 0;
+    bool deaf = false; ///< Requests are not ended with their connection.
+};
+
+class given_connection final : public connection
+{
+public:
+    explicit given_connection(std::shared_ptr<server_side> of) : side_(std::move(of)) {}
+
+    void execute(const boost::redis::request& request, boost::redis::any_adapter adapter,
+                 asio::cancellation_slot slot, executed done) override
+    {
+        side_->requests.push_back(
+            {std::string(request.payload()), std::move(adapter), std::move(done)});
+        if (slot.is_connected())
+            slot.assign([side = side_, index = side_->requests.size() - 1](auto) {
+                if (side->requests[index].done)
+                    side->finish(index, {}, asio::error::operation_aborted);
+            });
+    }
+    std::size_t commands_sent() const override { return side_->written; }
+    void run(const boost::redis::config& told, ended done) override
+    {
+        ++side_->runs;
+        side_->settings = told;
+        side_->run_done = std::move(done);
+    }
+    void set_receive_response(boost::redis::any_adapter adapter) override
+    {
+        side_->pushes = std::move(adapter);
+    }
+    void receive(ended done) override { side_->receive_done = std::move(done); }
+    void cancel(operation what) override
+    {
+        if (what == operation::run && side_->run_done)
+            side_->end(asio::error::operation_aborted);
+        if (what == operation::exec && !side_->deaf)
+            side_->fail_requests(asio::error::operation_aborted);
+        if (what == operation::receive && side_->receive_done)
+            asio::post(side_->where, [done = std::move(side_->receive_done)]() mutable {
+                std::move(done)(asio::error::operation_aborted);
+            });
+    }
+
+private:
+    std::shared_ptr<server_side> side_;
+};
+
+struct given_environment final : environment
+{
+    given_environment(std::shared_ptr<server_side> of, test::manual_time& by)
+        : side(std::move(of)), time(by)
+    {}
+
+    std::unique_ptr<connection> make_connection(const asio::any_io_executor&, const config&,
+                                                connection::complaint told) override
+    {
+        side->complain = std::move(told);
+        return std::make_unique<given_connection>(side);
+    }
+    std::unique_ptr<leasehold::detail::time_source> make_time() override
+    {
+        return time.make_source();
+    }
+
+    std::shared_ptr<server_side> side;
+    test::manual_time& time;
+};
+
+constexpr std::string_view served[] = {"%1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n",
+                                       "$1\r\na\r\n",
+                                       "$1\r\na\r\n",
+                                       "$1\r\na\r\n",
+                                       ":1\r\n",
+                                       "*0\r\n",
+                                       "*2\r\n$10\r\n1700000000\r\n$1\r\n7\r\n"};
+
+struct fixture
+{
+    void poll()
+    {
+        do {
+            context.restart();
+            context.poll();
+        } while (time.wake());
+    }
+
+    /// Moves the clock from one wake-up to the next.
+    void advance(clock::duration by)
+    {
+        const auto last = time.now() + by;
+        poll();
+        while (time.wake_at() <= last) {
+            time.set(std::max(time.wake_at(), time.now()));
+            poll();
+        }
+        time.set(last);
+        poll();
+    }
+
+    /// The server answers what a new connection is asked, the request of this number.
+    void serve(std::size_t index)
+    {
+        server_side::asked& each = side->requests.at(index);
+        for (const std::string_view answer : served)
+            feed(each.adapter, answer);
+        side->finish(index, {});
+    }
+
+    asio::io_context context;
+    asio::any_io_executor strand = asio::make_strand(context);
+    test::manual_time time;
+    std::shared_ptr<server_side> side = std::make_shared<server_side>(strand);
+    std::shared_ptr<given_environment> from = std::make_shared<given_environment>(side, time);
+    config settings{"redis://server?reconnect=100"};
+};
+
+struct recorder final : transport_observer
+{
+    void on_up(std::optional<std::int64_t> server_us) override { up.push_back(server_us); }
+    void on_down(error_code why, std::string_view said) override { down.emplace_back(why, said); }
+
+    std::vector<std::optional<std::int64_t>> up;
+    std::vector<std::pair<error_code, std::string>> down;
+};
+
+struct batch_recorder final : batch_owner
+{
+    void on_answers(const std::shared_ptr<batch>&) override {}
+    void on_end(const std::shared_ptr<batch>& sent, error_code unanswered) override
+    {
+        sent->owner.reset();
+        ended.push_back(unanswered);
+    }
+
+    std::vector<error_code> ended;
+};
+
+/// A transport of either kind.
+struct transport_fixture : fixture
+{
+    ~transport_fixture()
+    {
+        if (way)
+            way->close();
+        side->deaf = false;
+        if (side->running())
+            side->end();
+        side->fail_requests(asio::error::operation_aborted);
+        poll();
+    }
+
+    void open(std::shared_ptr<transport> made)
+    {
+        way = std::move(made);
+        way->open(strand, home, seen);
+        poll();
+    }
+
+    std::shared_ptr<batch> send()
+    {
+        auto sent = std::make_shared<batch>();
+        sent->release({.name = "a", .owner = "b", .entry = {}},
+                      [](error_code, const release_reply&) {});
+        sent->start(owner, home);
+        way->send(sent);
+        poll();
+        return sent;
+    }
+
+    std::shared_ptr<context_poster> home = context_poster::make(strand);
+    std::shared_ptr<batch_recorder> owner = std::make_shared<batch_recorder>();
+    recorder seen;
+    std::shared_ptr<transport> way;
+};
+
+struct owned_fixture : transport_fixture
+{
+    explicit owned_fixture(std::string_view url) : transport_fixture()
+    {
+        settings = config(url);
+        open(make_owned_transport(settings, from));
+    }
+    owned_fixture() { open(make_owned_transport(settings, from)); }
+};
+
+/// The connection of an application.
+struct shared_fixture : transport_fixture
+{
+    shared_fixture()
+    {
+        open(make_shared_transport(std::make_shared<given_connection>(side), strand, 100ms,
+                                   time.make_source()));
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(connection_of_its_own)
+
+BOOST_AUTO_TEST_CASE(it_is_up_when_the_first_questions_were_answered)
+{
+    owned_fixture f;
+    BOOST_TEST(f.side->runs == 1);
+    BOOST_TEST_REQUIRE(f.side->requests.size() == 1u);
+    BOOST_TEST(f.seen.up.empty());
+    f.serve(0);
+    f.poll();
+    BOOST_TEST_REQUIRE(f.seen.up.size() == 1u);
+    BOOST_TEST((f.seen.up[0] == 1'700'000'000'000'007));
+    BOOST_TEST(f.seen.down.empty());
+}
+
+namespace {
+
+/// What is said first, as words.
+std::string words_of(const boost::redis::request& first)
+{
+    std::string all;
+    std::string_view text = first.payload();
+    while (!text.empty()) {
+        const std::size_t end = text.find("\r\n");
+        if (text.front() != '*' && text.front() != '$')
+            all.append(all.empty() ? "" : " ").append(text.substr(0, end));
+        text.remove_prefix(end + 2);
+    }
+    return all;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(it_is_made_as_the_url_says)
+{
+    using milliseconds = std::chrono::milliseconds;
+    owned_fixture plain("redis://:secret@server:7000/3?timeout=700&health_check=300");
+    const boost::redis::config& told = plain.side->settings;
+    BOOST_TEST(told.addr.host == "server");
+    BOOST_TEST(told.addr.port == "7000");
+    BOOST_TEST(told.unix_socket == "");
+    BOOST_TEST(!told.use_ssl);
+    BOOST_TEST(words_of(told.setup) == "HELLO 3 AUTH default secret SELECT 3");
+    BOOST_TEST((told.resolve_timeout == milliseconds(700)));
+    BOOST_TEST((told.connect_timeout == milliseconds(700)));
+    BOOST_TEST((told.health_check_interval == milliseconds(300)));
+    BOOST_TEST((told.reconnect_wait_interval == milliseconds(0))); // each run is one connection
+    BOOST_TEST(plain.way->server() == "server:7000");
+
+    owned_fixture local("unix:///run/redis.sock");
+    BOOST_TEST(local.side->settings.unix_socket == "/run/redis.sock");
+    BOOST_TEST(words_of(local.side->settings.setup) == "HELLO 3");
+    BOOST_TEST(local.way->server() == "/run/redis.sock");
+
+    owned_fixture sentinels("redis+sentinel://me:mine@one,two:7001/master?timeout=700&"
+                            "sentinel_user=you&sentinel_password=yours");
+    const auto& asked = sentinels.side->settings.sentinel;
+    BOOST_TEST(asked.master_name == "master");
+    BOOST_TEST_REQUIRE(asked.addresses.size() == 2u);
+    BOOST_TEST(asked.addresses[0].host == "one");
+    BOOST_TEST(asked.addresses[0].port == "26379");
+    BOOST_TEST(asked.addresses[1].port == "7001");
+    BOOST_TEST(words_of(asked.setup) == "HELLO 3 AUTH you yours");
+    BOOST_TEST((asked.connect_timeout == milliseconds(700)));
+    BOOST_TEST((asked.request_timeout == milliseconds(700)));
+    BOOST_TEST(words_of(sentinels.side->settings.setup) == "HELLO 3 AUTH me mine");
+    BOOST_TEST(sentinels.way->server() == "master master");
+
+    owned_fixture ipv6("redis://[::1]");
+    BOOST_TEST(ipv6.side->settings.addr.host == "::1");
+    BOOST_TEST(ipv6.way->server() == "[::1]:6379");
+}
+
+BOOST_AUTO_TEST_CASE(it_is_made_again_after_a_pause)
+{
+    owned_fixture f;
+    for (int i = 1; i <= 20; ++i) {
+        BOOST_TEST_REQUIRE(f.side->runs == i);
+        f.side->end();
+        f.advance(49ms);
+        BOOST_TEST(f.side->runs == i);
+        f.advance(101ms);
+    }
+    BOOST_TEST(f.seen.down.size() == 20u);
+    BOOST_TEST(f.seen.up.empty());
+}
+
+// The answer was on its way when the connection ended, or comes when there is another one.
+BOOST_AUTO_TEST_CASE(an_answer_over_a_connection_that_has_ended_does_not_count)
+{
+    for (const bool much_later : {false, true}) {
+        owned_fixture f;
+        f.side->deaf = true;
+        f.side->end();
+        if (much_later) {
+            f.advance(150ms);
+            BOOST_TEST(f.side->runs == 2);
+        }
+        f.serve(0);
+        f.poll();
+        BOOST_TEST(f.seen.up.empty());
+        BOOST_TEST(f.seen.down.size() == 1u);
+        f.advance(150ms);
+        BOOST_TEST_REQUIRE(f.side->requests.size() == 2u);
+        f.serve(1);
+        f.poll();
+        BOOST_TEST(f.seen.up.size() == 1u);
+    }
+}
+
+// Else it would go out over the next one, and what was said of it would be untrue.
+BOOST_AUTO_TEST_CASE(what_was_asked_ends_with_its_connection)
+{
+    owned_fixture f;
+    f.serve(0);
+    f.poll();
+    f.send();
+    f.side->end();
+    f.poll();
+    BOOST_TEST((f.owner->ended == std::vector<error_code>{errc::store_unavailable}));
+}
+
+// What has left may run, whatever became of the connection.
+BOOST_AUTO_TEST_CASE(what_was_written_and_not_answered_may_have_run)
+{
+    owned_fixture f;
+    f.send();
+    f.side->finish(1, {}, asio::error::connection_reset);
+    f.poll();
+    BOOST_TEST((f.owner->ended.back() == errc::store_unavailable));
+    f.send();
+    ++f.side->written;
+    f.side->finish(2, {}, asio::error::connection_reset);
+    f.poll();
+    BOOST_TEST((f.owner->ended.back() == errc::outcome_unknown));
+    f.send();
+    f.side->finish(3, {"*2\r\n:1\r\n:0\r\n"});
+    f.poll();
+    BOOST_TEST(!f.owner->ended.back());
+    const auto late = f.send();
+    f.way->abandon(late);
+    f.poll();
+    BOOST_TEST((f.owner->ended.back() == errc::store_unavailable));
+}
+
+BOOST_AUTO_TEST_CASE(the_first_reason_to_close_it_counts)
+{
+    owned_fixture f;
+    f.side->finish(0, {"-LOADING x\r\n", "-LOADING x\r\n", "-LOADING x\r\n", "-LOADING x\r\n",
+                       "-LOADING x\r\n", "-LOADING x\r\n", "-LOADING x\r\n"});
+    f.poll();
+    BOOST_TEST_REQUIRE(f.seen.down.size() == 1u);
+    BOOST_TEST(
+        (f.seen.down[0] == std::pair(error_code(errc::store_refused), std::string("LOADING x"))));
+    f.advance(150ms);
+    f.serve(1);
+    f.poll();
+    f.way->on_read_only();
+    f.way->on_read_only();
+    f.poll();
+    BOOST_TEST_REQUIRE(f.seen.down.size() == 2u);
+    BOOST_TEST(
+        (f.seen.down[1] == std::pair(error_code(errc::store_refused), std::string("READONLY"))));
+
+    // While it is being closed for one reason another is found.
+    f.advance(150ms);
+    f.side->finish(2, {"-LOADING y\r\n", "-LOADING y\r\n", "-LOADING y\r\n", "-LOADING y\r\n",
+                       "-LOADING y\r\n", "-LOADING y\r\n", "-LOADING y\r\n"});
+    asio::post(f.strand, [&] { f.way->on_read_only(); });
+    f.poll();
+    BOOST_TEST_REQUIRE(f.seen.down.size() == 3u);
+    BOOST_TEST(f.seen.down[2].second == "LOADING y");
+    f.way->on_read_only(); // there is none
+    f.advance(150ms);
+    f.side->end();
+    f.poll();
+    BOOST_TEST(f.seen.down.back().second == "");
+}
+
+BOOST_AUTO_TEST_CASE(what_the_server_said_of_an_attempt_is_told_with_it)
+{
+    owned_fixture f;
+    f.side->complain("Setup request execution: WRONGPASS invalid username-password pair");
+    f.side->end(boost::redis::error::resp3_hello);
+    f.advance(150ms);
+    BOOST_TEST_REQUIRE(f.seen.down.size() == 1u);
+    BOOST_TEST(
+        (f.seen.down[0] == std::pair(error_code(errc::permission_denied),
+                                     std::string("WRONGPASS invalid username-password pair"))));
+    f.side->end(boost::redis::error::resp3_hello);
+    f.advance(150ms);
+    BOOST_TEST_REQUIRE(f.seen.down.size() == 2u);
+    BOOST_TEST((f.seen.down[1] == std::pair(error_code(errc::store_refused), std::string())));
+    f.side->complain("Connect: Connection refused");
+    f.side->end(asio::error::connection_refused);
+    f.advance(150ms);
+    BOOST_TEST(
+        (f.seen.down[2] == std::pair(error_code(asio::error::connection_refused), std::string())));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(connection_of_the_application)
+
+BOOST_AUTO_TEST_CASE(it_is_asked_until_it_serves)
+{
+    shared_fixture f;
+    BOOST_TEST_REQUIRE(f.side->requests.size() == 1u);
+    f.side->finish(0, {}, asio::error::connection_reset);
+    f.poll();
+    BOOST_TEST(f.seen.up.empty());
+    BOOST_TEST_REQUIRE(f.seen.down.size() == 1u);
+    BOOST_TEST((f.seen.down[0].first == errc::store_unavailable));
+    f.advance(150ms);
+    BOOST_TEST_REQUIRE(f.side->requests.size() == 2u);
+    f.side->finish(1, {"-LOADING x\r\n", "-LOADING x\r\n", "-LOADING x\r\n", "-LOADING x\r\n",
+                       "-LOADING x\r\n", "-LOADING x\r\n", "-LOADING x\r\n"});
+    f.poll();
+    BOOST_TEST((f.seen.down.at(1) ==
+                std::pair(error_code(errc::store_refused), std::string("LOADING x"))));
+    f.advance(150ms);
+    f.serve(2);
+    f.poll();
+    BOOST_TEST_REQUIRE(f.seen.up.size() == 1u);
+    BOOST_TEST((f.seen.up[0] == 1'700'000'000'000'007));
+}
+
+// The application's connection makes itself again; the answer to the question is the sign of it.
+BOOST_AUTO_TEST_CASE(it_is_asked_again_when_a_request_was_not_answered)
+{
+    shared_fixture f;
+    f.serve(0);
+    f.poll();
+    f.send();
+    f.send();
+    BOOST_TEST_REQUIRE(f.side->requests.size() == 3u);
+    f.side->finish(1, {}, asio::error::connection_reset);
+    f.side->finish(2, {}, asio::error::connection_reset);
+    f.poll();
+    BOOST_TEST(!f.seen.down.empty());
+    BOOST_TEST_REQUIRE(f.side->requests.size() == 4u); // once
+    f.serve(3);
+    f.poll();
+    BOOST_TEST(f.seen.up.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_written_and_not_answered_may_have_run_there_as_well)
+{
+    shared_fixture f;
+    f.serve(0);
+    f.poll();
+    f.send();
+    f.side->finish(1, {}, asio::error::connection_reset);
+    f.poll();
+    BOOST_TEST((f.owner->ended.back() == errc::store_unavailable));
+    f.serve(2);
+    f.poll();
+    f.send();
+    ++f.side->written;
+    f.side->finish(3, {}, asio::error::connection_reset);
+    f.poll();
+    BOOST_TEST((f.owner->ended.back() == errc::outcome_unknown));
+}
+
+BOOST_AUTO_TEST_CASE(nothing_of_it_stays_in_the_application_s_connection)
+{
+    shared_fixture f;
+    f.way->close();
+    f.poll();
+    BOOST_TEST(!f.side->requests.at(0).done); // the question
+
+    shared_fixture busy;
+    busy.serve(0);
+    busy.poll();
+    busy.send();
+    busy.send();
+    busy.way->close();
+    busy.poll();
+    BOOST_TEST(!busy.side->requests.at(1).done);
+    BOOST_TEST(!busy.side->requests.at(2).done);
+    BOOST_TEST(busy.owner->ended.size() == 2u);
+}
+
+// Its context has ended, and with it the handlers.
+BOOST_AUTO_TEST_CASE(a_handler_that_is_destroyed_uncalled_is_an_answer_that_never_comes)
+{
+    shared_fixture f;
+    f.serve(0);
+    f.poll();
+    f.send();
+    f.side->requests.at(1).done = {};
+    f.poll();
+    BOOST_TEST((f.owner->ended == std::vector<error_code>{errc::outcome_unknown}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(connection_for_notifications)
+
+namespace {
+
+struct hints final : store_listener
+{
+    void on_hint(std::string_view name) override { names.emplace_back(name); }
+    void on_connected(store_partition) override {}
+    void on_disconnected(store_partition, error_code) override {}
+
+    std::vector<std::string> take() { return std::exchange(names, {}); }
+
+    std::vector<std::string> names;
+};
+
+using words = std::vector<std::string>;
+
+struct subscriptions_fixture : fixture
+{
+    subscriptions_fixture()
+    {
+        made->open(strand, context_poster::make(strand), heard);
+        poll();
+    }
+
+    ~subscriptions_fixture()
+    {
+        made->close();
+        if (side->running())
+            side->end();
+        side->fail_requests(asio::error::operation_aborted);
+        poll();
+    }
+
+    void watch(std::string_view name)
+    {
+        made->watch(name);
+        poll();
+    }
+
+    void unwatch(std::string_view name)
+    {
+        made->unwatch(name);
+        poll();
+    }
+
+    /// What was said to the server since the last time: verbs and channels.
+    words said()
+    {
+        words all;
+        for (; looked_at < side->requests.size(); ++looked_at) {
+            std::string_view text = side->requests[looked_at].text;
+            while (!text.empty()) {
+                const std::size_t end = text.find("\r\n");
+                if (text.front() != '*' && text.front() != '$')
+                    all.emplace_back(text.substr(0, end));
+                text.remove_prefix(end + 2);
+            }
+        }
+        return all;
+    }
+
+    void tell(std::string_view verb, std::string_view channel, std::string_view last = ":1")
+    {
+        side->push(">3\r\n$" + std::to_string(verb.size()) + "\r\n" + std::string(verb) + "\r\n$" +
+                   std::to_string(channel.size()) + "\r\n" + std::string(channel) + "\r\n" +
+                   std::string(last) + "\r\n");
+        poll();
+    }
+
+    hints heard;
+    std::size_t looked_at = 0;
+    std::shared_ptr<subscriptions> made = std::make_shared<subscriptions>(settings, from);
+};
+
+const std::string channel_of_a = "redisson_lock__channel:{a}";
+const std::string channel_of_b = "redisson_lock__channel:{b}";
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_watch_that_begins_and_a_message_are_hints)
+{
+    subscriptions_fixture f;
+    BOOST_TEST(f.side->runs == 0); // nobody watches
+    f.watch("a");
+    BOOST_TEST(f.side->runs == 1);
+    BOOST_TEST((f.said() == words{"SUBSCRIBE", channel_of_a}));
+    f.tell("subscribe", channel_of_a);
+    BOOST_TEST((f.heard.take() == words{"a"}));
+    f.tell("message", channel_of_a, "$1\r\n0");
+    BOOST_TEST((f.heard.take() == words{"a"}));
+    f.tell("message", channel_of_b, "$1\r\n0");
+    f.tell("unsubscribe", channel_of_a);
+    BOOST_TEST((f.heard.take() == words{}));
+    f.watch("b");
+    BOOST_TEST((f.said() == words{"SUBSCRIBE", channel_of_b}));
+    f.watch("b");
+    BOOST_TEST((f.said() == words{}));
+    f.unwatch("a");
+    BOOST_TEST((f.said() == words{"UNSUBSCRIBE", channel_of_a}));
+    f.unwatch("a");
+    BOOST_TEST((f.said() == words{}));
+    f.tell("message", channel_of_a, "$1\r\n0"); // it was on its way
+    BOOST_TEST((f.heard.take() == words{}));
+}
+
+BOOST_AUTO_TEST_CASE(names_of_one_channel_are_each_watched_until_the_last_one_goes)
+{
+    subscriptions_fixture f;
+    f.watch("a");
+    f.watch("{a}");
+    f.said();
+    f.tell("message", channel_of_a, "$1\r\n0");
+    BOOST_TEST((f.heard.take() == words{"a", "{a}"}));
+    f.unwatch("a");
+    BOOST_TEST((f.said() == words{}));
+    f.tell("message", channel_of_a, "$1\r\n0");
+    BOOST_TEST((f.heard.take() == words{"{a}"}));
+    f.unwatch("{a}");
+    BOOST_TEST((f.said() == words{"UNSUBSCRIBE", channel_of_a}));
+}
+
+BOOST_AUTO_TEST_CASE(all_are_watched_again_over_a_new_connection)
+{
+    subscriptions_fixture f;
+    f.watch("a");
+    f.watch("b");
+    f.said();
+    f.side->end();
+    f.poll();
+    f.unwatch("b");
+    f.watch("c");
+    BOOST_TEST((f.said() == words{})); // nothing is said to nobody
+    f.advance(150ms);
+    const words again = f.said();
+    BOOST_TEST(again.size() == 4u);
+    BOOST_TEST(std::count(again.begin(), again.end(), channel_of_a) == 1);
+    BOOST_TEST(std::count(again.begin(), again.end(), "redisson_lock__channel:{c}") == 1);
+}
+
+// What came over the old one is of no interest: a watch begins anew.
+BOOST_AUTO_TEST_CASE(what_was_not_passed_on_ends_with_its_connection)
+{
+    subscriptions_fixture f;
+    f.watch("a");
+    f.watch("b");
+    f.side->push(">3\r\n$7\r\nmessage\r\n$26\r\n" + channel_of_a + "\r\n$1\r\n0\r\n", false);
+    f.side->end();
+    f.advance(150ms);
+    f.tell("subscribe", channel_of_b);
+    BOOST_TEST((f.heard.take() == words{"b"}));
+}
+
+// Rights change seldom: it is asked again once in half a minute, and after other losses as usual.
+BOOST_AUTO_TEST_CASE(who_may_not_subscribe_asks_seldom)
+{
+    subscriptions_fixture f;
+    f.watch("a");
+    BOOST_TEST(f.made->allowed());
+    f.side->push("-NOPERM this user has no permissions to access one of the channels\r\n");
+    f.poll();
+    BOOST_TEST(!f.made->allowed());
+    f.advance(29s);
+    BOOST_TEST(f.side->runs == 1);
+    f.advance(1s);
+    BOOST_TEST(f.side->runs == 2);
+    BOOST_TEST(!f.made->allowed());
+    f.tell("subscribe", channel_of_a);
+    BOOST_TEST(f.made->allowed());
+    BOOST_TEST((f.heard.take() == words{"a"}));
+    f.side->end();
+    f.advance(150ms);
+    BOOST_TEST(f.side->runs == 3);
+    BOOST_TEST(f.made->allowed());
+    f.side->push("-LOADING x\r\n");
+    f.advance(150ms);
+    BOOST_TEST(f.side->runs == 4);
+    BOOST_TEST(f.made->allowed());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
