@@ -228,6 +228,37 @@ BOOST_AUTO_TEST_CASE(what_was_handed_over_is_renewed_and_lost_as_its_own)
     BOOST_TEST(code(*lost) == errc::lost);
 }
 
+// The store may have lost it before it was handed over: whoever has it now is told no later than
+// the one before would have been.
+BOOST_AUTO_TEST_CASE(a_handover_does_not_put_the_renewal_off)
+{
+    core_fixture e;
+    const auto what = e.spec("a", {.handoff_time = 60s});
+    lease held = e.taken(what, 1001);
+    const auto next = e.lock(what);
+    e.advance(9s);
+    e.release(std::move(held));
+    BOOST_TEST_REQUIRE(next->done());
+    BOOST_TEST(e.store->renew_count() == 0u);
+    e.advance(1s);
+    BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_under_way_tells_who_has_it_by_then)
+{
+    core_fixture e;
+    const auto what = e.spec("a", {.handoff_time = 60s});
+    lease held = e.taken(what, 1001);
+    const auto next = e.lock(what);
+    e.advance(10s);
+    BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
+    e.release(std::move(held));
+    BOOST_TEST_REQUIRE(next->done());
+    const auto lost = e.wait_lost(next->value<1>());
+    e.renew_all(renewal_result::gone);
+    BOOST_TEST(code(*lost) == errc::lost);
+}
+
 BOOST_AUTO_TEST_CASE(each_holder_has_the_longest_hold_for_itself)
 {
     core_fixture e;
