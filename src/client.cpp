@@ -8,14 +8,14 @@
 namespace leasehold {
 namespace detail {
 
-void start_run(bound_handler<void(error_code)> handler, client_state_ptr client)
+void start_run(bound_handler<void(error_code)>&& handler, client_state_ptr client)
 {
     if (client->gone())
         return;
     client->run(std::move(handler));
 }
 
-void start_shutdown(bound_handler<void(error_code)> handler, client_state_ptr client)
+void start_shutdown(bound_handler<void(error_code)>&& handler, client_state_ptr client)
 {
     if (client->gone())
         return;

@@ -70,7 +70,7 @@ const asio::any_io_executor& executor_of(const lease_state_ptr& given) noexcept
     return given ? client_of(*given).handler_executor() : no_client;
 }
 
-void start_nothing(void_handler handler, lease_state_ptr before)
+void start_nothing(void_handler&& handler, lease_state_ptr before)
 {
     if (before) {
         const client_state& client = client_of(*before);
@@ -89,7 +89,7 @@ void start_nothing(void_handler handler, lease_state_ptr before)
     done(errc::not_owner);
 }
 
-void start_release(void_handler handler, lease_state_ptr given)
+void start_release(void_handler&& handler, lease_state_ptr given)
 {
     client_state& client = client_of(*given);
     if (client.gone())
@@ -108,7 +108,7 @@ void start_release(void_handler handler, lease_state_ptr given)
     }
 }
 
-void start_wait_lost(void_handler handler, lease_state_ptr given)
+void start_wait_lost(void_handler&& handler, lease_state_ptr given)
 {
     client_state& client = client_of(*given);
     if (client.gone())

@@ -31,7 +31,7 @@ details_ptr name_of(const lock_spec& spec) noexcept
 
 } // namespace
 
-void start_lock(lock_handler handler, spec_ptr spec, owner under, clock::duration limit)
+void start_lock(lock_handler&& handler, spec_ptr spec, owner under, clock::duration limit)
 {
     client_state& client = *spec->owner;
     if (client.gone())

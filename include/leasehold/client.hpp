@@ -18,8 +18,8 @@ namespace leasehold {
 
 namespace detail {
 
-LEASEHOLD_EXPORT void start_run(bound_handler<void(error_code)>, client_state_ptr);
-LEASEHOLD_EXPORT void start_shutdown(bound_handler<void(error_code)>, client_state_ptr);
+LEASEHOLD_EXPORT void start_run(bound_handler<void(error_code)>&&, client_state_ptr);
+LEASEHOLD_EXPORT void start_shutdown(bound_handler<void(error_code)>&&, client_state_ptr);
 
 } // namespace detail
 

@@ -21,8 +21,8 @@ namespace detail {
 
 using void_handler = bound_handler<void(error_code)>;
 LEASEHOLD_EXPORT void release_in_background(lease_state_ptr) noexcept;
-LEASEHOLD_EXPORT void start_release(void_handler, lease_state_ptr);
-LEASEHOLD_EXPORT void start_wait_lost(void_handler, lease_state_ptr);
+LEASEHOLD_EXPORT void start_release(void_handler&&, lease_state_ptr);
+LEASEHOLD_EXPORT void start_wait_lost(void_handler&&, lease_state_ptr);
 
 /// Tells `async_lock(token)` from `async_lock(owner)` and `async_lock(details)`.
 template <class Token>
@@ -31,7 +31,7 @@ concept token_argument = !std::convertible_to<Token, owner> &&
 
 /// Completes an operation on no lease.
 /// @param before The lease that was released; null: there was none.
-LEASEHOLD_EXPORT void start_nothing(void_handler, lease_state_ptr before);
+LEASEHOLD_EXPORT void start_nothing(void_handler&&, lease_state_ptr before);
 
 /// What an operation of a lease works on: the lease, or one that was released before and still
 /// tells its client.
@@ -239,7 +239,7 @@ private:
             detail::parting_lease(give_up()), std::forward<Token>(token), details);
     }
 
-    static void start_release(detail::void_handler handler, detail::parting_lease leaving)
+    static void start_release(detail::void_handler&& handler, detail::parting_lease leaving)
     {
         detail::lease_target of = leaving.take();
         if (of.held)
@@ -248,7 +248,7 @@ private:
             detail::start_nothing(std::move(handler), std::move(of.state));
     }
 
-    static void start_wait_lost(detail::void_handler handler, detail::lease_target of)
+    static void start_wait_lost(detail::void_handler&& handler, detail::lease_target of)
     {
         if (of.held)
             detail::start_wait_lost(std::move(handler), std::move(of.state));

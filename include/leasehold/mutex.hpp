@@ -19,7 +19,7 @@ namespace leasehold {
 namespace detail {
 
 using lock_handler = bound_handler<void(error_code, lease)>;
-LEASEHOLD_EXPORT void start_lock(lock_handler, spec_ptr, owner, clock::duration limit);
+LEASEHOLD_EXPORT void start_lock(lock_handler&&, spec_ptr, owner, clock::duration limit);
 LEASEHOLD_EXPORT clock::duration wait_limit(const lock_spec&) noexcept;
 LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noexcept;
 

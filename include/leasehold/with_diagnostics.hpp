@@ -74,19 +74,34 @@ public:
     template <class Handler, class... Arguments>
     void operator()(Handler&& handler, Arguments&&... arguments) const&
     {
-        inner_(throwing_handler<std::decay_t<Handler>, Results...>(std::forward<Handler>(handler)),
-               std::forward<Arguments>(arguments)...);
+        start(inner_, std::forward<Handler>(handler), std::forward<Arguments>(arguments)...);
     }
 
     template <class Handler, class... Arguments>
     void operator()(Handler&& handler, Arguments&&... arguments) &&
     {
-        std::move(inner_)(
-            throwing_handler<std::decay_t<Handler>, Results...>(std::forward<Handler>(handler)),
-            std::forward<Arguments>(arguments)...);
+        start(std::move(inner_), std::forward<Handler>(handler),
+              std::forward<Arguments>(arguments)...);
     }
 
 private:
+    template <class Inner, class Handler, class... Arguments>
+    static void start(Inner&& inner, Handler&& handler, Arguments&&... arguments)
+    {
+        // An operation of a lock or lease has a handler of its own around this one anyway.
+        if constexpr (requires {
+                          std::forward<Inner>(inner).throwing(
+                              std::forward<Handler>(handler),
+                              std::forward<Arguments>(arguments)...);
+                      })
+            std::forward<Inner>(inner).throwing(std::forward<Handler>(handler),
+                                                std::forward<Arguments>(arguments)...);
+        else
+            std::forward<Inner>(inner)(
+                throwing_handler<std::decay_t<Handler>, Results...>(std::forward<Handler>(handler)),
+                std::forward<Arguments>(arguments)...);
+    }
+
     Initiation inner_;
 };
 

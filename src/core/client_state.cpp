@@ -68,7 +68,7 @@ error_code client_state::ready() const noexcept
     return errc::shut_down;
 }
 
-void client_state::run(completion<error_code>::handler_type handler)
+void client_state::run(completion<error_code>::handler_type&& handler)
 {
     auto expected = phase::fresh;
     if (!phase_.compare_exchange_strong(expected, phase::running)) {
@@ -102,7 +102,7 @@ void client_state::run(completion<error_code>::handler_type handler)
     }
 }
 
-void client_state::shutdown(completion<error_code>::handler_type handler)
+void client_state::shutdown(completion<error_code>::handler_type&& handler)
 {
     const outcome_op_ptr op(new outcome_op(std::move(handler)));
     cancel_by_slot(*this, op);

@@ -44,8 +44,8 @@ public:
     // From any thread.
     /// Success while locks can be asked for.
     [[nodiscard]] error_code ready() const noexcept;
-    void run(completion<error_code>::handler_type handler);
-    void shutdown(completion<error_code>::handler_type handler);
+    void run(completion<error_code>::handler_type&& handler);
+    void shutdown(completion<error_code>::handler_type&& handler);
     void cancel() noexcept;
     [[nodiscard]] client_stats stats() const noexcept;
 

@@ -19,7 +19,7 @@ class timer_state final : public local_alarm, public std::enable_shared_from_thi
                   boost::intrusive::list_base_hook<
                       boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
     {
-        explicit wait(leasehold::detail::bound_handler<void(error_code)> handler)
+        explicit wait(leasehold::detail::bound_handler<void(error_code)>&& handler)
             : done(std::move(handler))
         {}
 
@@ -36,7 +36,7 @@ public:
         when_ = when;
     }
 
-    void start(leasehold::detail::bound_handler<void(error_code)> handler)
+    void start(leasehold::detail::bound_handler<void(error_code)>&& handler)
     {
         const boost::intrusive_ptr<wait> one(new wait(std::move(handler)));
         if (auto& slot = one->done.slot(); slot.is_connected()) {
@@ -98,7 +98,7 @@ private:
     boost::intrusive::list<wait, boost::intrusive::constant_time_size<false>> waits_;
 };
 
-void start_wait(leasehold::detail::bound_handler<void(error_code)> handler, const timer_parts& on)
+void start_wait(leasehold::detail::bound_handler<void(error_code)>&& handler, const timer_parts& on)
 {
     on.state->start(std::move(handler));
 }

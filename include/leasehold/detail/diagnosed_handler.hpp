@@ -48,7 +48,8 @@ struct associator_of_inner : Associator<Handler, Default>
 template <class Handler>
 concept takes_details = requires { typename Handler::takes_details; };
 
-/// Makes an exception of an error and its details.
+/// Makes an exception of an error and its details, in front of an initiation that knows nothing of
+/// exceptions.
 template <class Handler, class... Results>
 class throwing_handler : public handler_around<Handler>
 {
@@ -62,8 +63,10 @@ public:
     }
 };
 
-/// What an operation completes: gives the details to who wants them, and the rest to the handler.
-template <class Handler, class... Results>
+/// What an operation completes: gives the details to who wants them, and the rest to the handler,
+/// with an exception in place of the error if it throws. All in one: each lock moves it, and what
+/// stands around it, several times.
+template <class Handler, bool Throws, class... Results>
 class diagnosed_handler : public handler_around<Handler>
 {
 public:
@@ -76,8 +79,9 @@ public:
     {
         if (to_ != nullptr)
             report(*to_, details);
-        if constexpr (detail::takes_details<Handler>)
-            std::move(this->handler_)(failed, std::move(results)..., details);
+        if constexpr (Throws)
+            std::move(this->handler_)(failed ? to_exception(failed, details) : nullptr,
+                                      std::move(results)...);
         else
             std::move(this->handler_)(failed, std::move(results)...);
     }
@@ -95,9 +99,10 @@ struct associator<Associator, leasehold::detail::throwing_handler<Handler, Resul
     : leasehold::detail::associator_of_inner<Associator, Handler, Default>
 {};
 
-template <template <class, class> class Associator, class Handler, class... Results, class Default>
-struct associator<Associator, leasehold::detail::diagnosed_handler<Handler, Results...>, Default>
-    : leasehold::detail::associator_of_inner<Associator, Handler, Default>
+template <template <class, class> class Associator, class Handler, bool Throws, class... Results,
+          class Default>
+struct associator<Associator, leasehold::detail::diagnosed_handler<Handler, Throws, Results...>,
+                  Default> : leasehold::detail::associator_of_inner<Associator, Handler, Default>
 {};
 
 } // namespace boost::asio

@@ -47,12 +47,14 @@ struct bound_handler;
 template <class... Results>
 struct bound_handler<void(error_code, Results...)>
 {
-    template <class Handler>
-    bound_handler(Handler&& h, const asio::any_io_executor& io, diagnostics* details)
+    /// @param throws Whether the handler takes an exception in place of the error.
+    template <class Handler, bool Throws>
+    bound_handler(Handler&& h, std::bool_constant<Throws> throws, const asio::any_io_executor& io,
+                  diagnostics* details)
         : executor(asio::get_associated_executor(h, io)),
-          explained(details != nullptr || takes_details<std::decay_t<Handler>>),
-          handler(diagnosed_handler<std::decay_t<Handler>, Results...>(std::forward<Handler>(h),
-                                                                       details))
+          explained(throws || details != nullptr),
+          handler(diagnosed_handler<std::decay_t<Handler>, Throws, Results...>(
+              std::forward<Handler>(h), details))
     {}
 
     completion_executor executor;
@@ -77,20 +79,42 @@ public:
     template <class Handler, class... Arguments>
     void operator()(Handler&& handler, diagnostics* details, Arguments&&... arguments) const&
     {
-        bound_handler<Signature> bound(std::forward<Handler>(handler), executor_of(source_),
-                                       details);
-        Start(std::move(bound), source_, std::forward<Arguments>(arguments)...);
+        start(source_, std::forward<Handler>(handler), std::false_type(), details,
+              std::forward<Arguments>(arguments)...);
     }
 
     template <class Handler, class... Arguments>
     void operator()(Handler&& handler, diagnostics* details, Arguments&&... arguments) &&
     {
-        bound_handler<Signature> bound(std::forward<Handler>(handler), executor_of(source_),
-                                       details);
-        Start(std::move(bound), std::move(source_), std::forward<Arguments>(arguments)...);
+        start(std::move(source_), std::forward<Handler>(handler), std::false_type(), details,
+              std::forward<Arguments>(arguments)...);
+    }
+
+    /// As above, with a handler that takes an exception in place of the error.
+    template <class Handler, class... Arguments>
+    void throwing(Handler&& handler, diagnostics* details, Arguments&&... arguments) const&
+    {
+        start(source_, std::forward<Handler>(handler), std::true_type(), details,
+              std::forward<Arguments>(arguments)...);
+    }
+
+    template <class Handler, class... Arguments>
+    void throwing(Handler&& handler, diagnostics* details, Arguments&&... arguments) &&
+    {
+        start(std::move(source_), std::forward<Handler>(handler), std::true_type(), details,
+              std::forward<Arguments>(arguments)...);
     }
 
 private:
+    template <class From, class Handler, bool Throws, class... Arguments>
+    static void start(From&& source, Handler&& handler, std::bool_constant<Throws> throws,
+                      diagnostics* details, Arguments&&... arguments)
+    {
+        bound_handler<Signature> bound(std::forward<Handler>(handler), throws, executor_of(source),
+                                       details);
+        Start(std::move(bound), std::forward<From>(source), std::forward<Arguments>(arguments)...);
+    }
+
     Source source_;
 };
 

@@ -26,7 +26,7 @@ struct timer_parts
     }
 };
 
-LEASEHOLD_TESTING_EXPORT void start_wait(leasehold::detail::bound_handler<void(error_code)>,
+LEASEHOLD_TESTING_EXPORT void start_wait(leasehold::detail::bound_handler<void(error_code)>&&,
                                          const timer_parts&);
 
 } // namespace impl

@@ -23,7 +23,7 @@ clock::time_point limit_of(clock::time_point since, clock::duration patience)
 
 } // namespace
 
-reentry_op::reentry_op(handler_type handler, spec_ptr lock, owner under, clock::duration patience,
+reentry_op::reentry_op(handler_type&& handler, spec_ptr lock, owner under, clock::duration patience,
                        clock::time_point now)
     : done(std::move(handler)),
       spec_(std::move(lock)),

@@ -31,7 +31,7 @@ public:
     using handler_type = completion<error_code, lease>::handler_type;
     using list = boost::intrusive::list<reentry_op, boost::intrusive::constant_time_size<false>>;
 
-    reentry_op(handler_type handler, spec_ptr lock, owner under, clock::duration patience,
+    reentry_op(handler_type&& handler, spec_ptr lock, owner under, clock::duration patience,
                clock::time_point now);
 
     /// What all of a client work with.

@@ -31,7 +31,7 @@ class lock_op final : public timer,
 public:
     using handler_type = completion<error_code, lease>::handler_type;
 
-    lock_op(handler_type handler, spec_ptr lock, clock::duration patience, clock::time_point now)
+    lock_op(handler_type&& handler, spec_ptr lock, clock::duration patience, clock::time_point now)
         : done(std::move(handler)), spec(std::move(lock)), limit(patience), since(now)
     {}
 

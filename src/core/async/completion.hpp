@@ -23,7 +23,7 @@ class completion
 public:
     using handler_type = bound_handler<void(Results...)>;
 
-    explicit completion(handler_type bound)
+    explicit completion(handler_type&& bound)
         : explained_(bound.explained),
           handler_(std::move(bound.handler)),
           executor_(std::move(bound.executor)),
@@ -44,7 +44,7 @@ public:
 
     void operator()(Results... results, details_ptr details = {})
     {
-        const auto executor = std::exchange(executor_, completion_executor());
+        const completion_executor executor(std::move(executor_));
         executor.post(
             invocation{std::move(handler_), slot_, {std::move(results)...}, std::move(details)});
     }
@@ -53,7 +53,7 @@ public:
     void drop() noexcept
     {
         const auto handler = std::move(handler_);
-        executor_ = completion_executor();
+        executor_.reset();
     }
 
     /// Calls the handler with an error, or destroys it: when there is none, or no memory to call
@@ -73,7 +73,7 @@ public:
     }
 
     /// Completes an operation that never began.
-    static void immediate(handler_type bound, const asio::any_io_executor& io, Results... results,
+    static void immediate(handler_type&& bound, const asio::any_io_executor& io, Results... results,
                           details_ptr details = {})
     {
         if (!io)

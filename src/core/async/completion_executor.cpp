@@ -8,9 +8,9 @@ completion_executor::completion_executor(const asio::any_io_executor& target)
         return;
     // Asking an erased executor makes an erased copy for each answer.
     if (const auto* known = target.target<asio::io_context::executor_type>())
-        where_ = posting(*known);
+        assign(posting(*known));
     else
-        where_ = posting(target);
+        assign(posting(target));
 }
 
 } // namespace leasehold::detail

@@ -16,7 +16,8 @@ namespace leasehold::detail {
 class outcome_op : public boost::intrusive_ref_counter<outcome_op>
 {
 public:
-    explicit outcome_op(completion<error_code>::handler_type handler) : done(std::move(handler)) {}
+    explicit outcome_op(completion<error_code>::handler_type&& handler) : done(std::move(handler))
+    {}
 
     void complete(error_code outcome, details_ptr details = {})
     {

@@ -21,7 +21,7 @@ class wait_op : public boost::intrusive_ref_counter<wait_op>,
                 public boost::intrusive::list_base_hook<>
 {
 public:
-    explicit wait_op(completion<error_code>::handler_type handler) : done(std::move(handler)) {}
+    explicit wait_op(completion<error_code>::handler_type&& handler) : done(std::move(handler)) {}
 
     completion<error_code> done;
 };
