@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,9 +47,19 @@ struct acquire_request
     std::uint64_t fence_floor = 0;               ///< The fences granted are larger than this.
     std::uint32_t replica_acks = 0;              ///< Replicas that have to confirm the grant.
     std::chrono::milliseconds replica_timeout{}; ///< How long they have for it.
-    bool waits = false; ///< Joins the store's line when it is held; needs `store_traits::queues`.
     bool asks_holder = false; ///< `held` is to come with details that name the holder, if it can be
                               ///< had.
+
+    /// The rest needs `store_traits::queues`.
+    /// A request of this owner may have run before: what it did is to be found and prolonged.
+    bool again = false;
+    /// When another holds the lock, or has its turn, the owner joins the line of the name, or says
+    /// that it is still there. So the same request, sent again, is also the look of one who waits,
+    /// and how one that was told of its turn takes the lock.
+    bool waits = false;
+    std::chrono::milliseconds presence{}; ///< With `waits`: counts as there for so long.
+    std::chrono::milliseconds claim{};    ///< With `waits`: how long the lock is kept for it, once
+                                          ///< it has its turn, until it has taken it.
 };
 
 /// What the store said to an `acquire_request`.
@@ -67,6 +78,8 @@ struct acquire_reply
     std::uint32_t fences = 0;
     std::uint64_t first_fence = 0;
     std::chrono::milliseconds remaining{};
+    bool in_line = false;    ///< With `held`: the owner is in line.
+    std::uint32_t place = 0; ///< In line: how many are before it.
     /// With an error: what is known of it. With `held`: the holder, as `holder_name` writes it,
     /// when that was asked for. May be null; never set with a grant, which costs nothing.
     std::shared_ptr<const diagnostics> details{};
@@ -108,17 +121,26 @@ struct release_request
     std::string_view name;
     std::string_view owner;
     std::string_view entry; ///< As in the acquire that is undone.
+
+    /// An acquire that waits, under another owner, which takes effect in the same step, after the
+    /// lock was left; not when it was not. Null: none. Needs `store_traits::queues`; no re-entry.
+    const acquire_request* next = nullptr;
 };
 
 struct release_reply
 {
     enum class outcome : std::uint8_t
     {
-        freed,     ///< Nobody holds it any more; those who watch the name were told.
+        freed,     ///< Nobody else has its turn; those who watch the name were told.
+        passed_on, ///< The first in line has its turn and was told.
         left,      ///< Left, but other entries of the same owner still hold it.
+        left_line, ///< The owner did not hold it but was in line, and is not any more.
         not_owner, ///< The owner, or this entry, does not hold it. Nothing was touched.
     };
     outcome result = outcome::not_owner;
+    /// What became of `release_request::next`: `granted`, or `held` and in line. Nothing, when it
+    /// came too late or the lock was not left: that owner is unknown to the store.
+    std::optional<acquire_reply> next{};
     std::uint64_t receivers = 0; ///< When freed: how many watchers of all processes were told, this
                                  ///< client included.
     /// False when others may wait that cannot be told or counted: this user may not publish, or may
@@ -144,7 +166,8 @@ struct store_traits
 
     bool announces = true; ///< Tells those who watch a name of its releases. Otherwise the client
                            ///< looks by itself, with the backoff of the options.
-    bool queues = false;   ///< Keeps a line for each name: honours `acquire_request::waits`.
+    bool queues = false;   ///< Keeps a line for each name: honours `acquire_request::waits`, gives
+                           ///< a lock that is left to the first in line, and tells that one alone.
     bool refuses_late = true;  ///< Refuses an acquire that reaches it after its budget. Otherwise
                                ///< such an acquire may still run until its connection's end was
                                ///< confirmed, and the client releases it again a lease time later.
@@ -165,6 +188,14 @@ public:
     /// may have been missed. No more than a reason to look: it may be lost, doubled, late or
     /// untrue.
     virtual void on_hint(std::string_view name) = 0;
+
+    /// An owner of this client that is in line may have its turn. No more than a reason to send its
+    /// acquire again: it may be lost, doubled, late or untrue. From stores that queue.
+    virtual void on_turn(std::string_view name, std::string_view owner)
+    {
+        static_cast<void>(name);
+        static_cast<void>(owner);
+    }
 
     /// The partition can be reached (again). Whatever it held may be gone.
     virtual void on_connected(store_partition partition) = 0;
@@ -220,7 +251,13 @@ protected:
 /// @par What must be atomic
 /// Each request is one atomic step. All are idempotent for the same owner and entry: an acquire
 /// that runs twice counts once and takes no second fence that could be mistaken for another's; a
-/// release that runs twice leaves once.
+/// release that runs twice leaves once, and what it carries joins once.
+/// @par The line
+/// A store that queues gives a lock that is free to the first in line that is there, and to nobody
+/// else, whoever asks, a try included; an owner is there until its presence is over or its client
+/// has gone. Who has its turn holds the lock from then on, for the shorter of its claim and its
+/// lease; its next acquire confirms that and makes it a whole lease. Only an acquire does, never a
+/// renewal. Who is not there when its turn comes has lost its place.
 class LEASEHOLD_EXPORT store
 {
 public:

@@ -1,6 +1,5 @@
-#include <leasehold/testing/store_contract.hpp>
-
-#include <leasehold/testing/store_session.hpp>
+#include "testing/contract_pair.hpp"
+#include "testing/line_contract.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,54 +10,9 @@
 namespace leasehold::testing {
 namespace {
 
-using namespace std::chrono_literals;
-using granted_t = acquire_reply::outcome;
-using left_t = release_reply::outcome;
+using namespace contract;
 
-void expect(bool held, const char* text, int line)
-{
-    if (!held)
-        throw contract_violation("store_contract:" + std::to_string(line) + ": " + text);
-}
-
-#define EXPECT(...) expect(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __LINE__)
-
-acquire_request take(std::string_view name, std::string_view owner,
-                     std::chrono::milliseconds lease = 10s)
-{
-    return {.name = name, .owner = owner, .entry = {}, .lease = lease, .fences = 1, .budget = 10s};
-}
-
-acquire_request again(std::string_view name, std::string_view owner, std::string_view entry,
-                      std::chrono::milliseconds lease = 10s)
-{
-    return {
-        .name = name, .owner = owner, .entry = entry, .lease = lease, .fences = 1, .budget = 10s};
-}
-
-/// Two clients of one server.
-struct pair
-{
-    explicit pair(store_lab& tested)
-        : lab(tested), a(context, lab.make_store()), b(context, lab.make_store())
-    {
-        a.wait_until_connected();
-        b.wait_until_connected();
-    }
-    store_lab& lab;
-    asio::io_context context;
-    store_session a, b;
-    const store_traits traits = a.get().traits();
-
-    granted_t take_by(store_session& who, std::string_view owner, std::string_view name = "lock")
-    {
-        return who.acquire(take(name, owner)).reply.result;
-    }
-    left_t leave_by(store_session& who, std::string_view owner, std::string_view entry = {})
-    {
-        return who.release({.name = "lock", .owner = owner, .entry = entry}).reply.result;
-    }
-};
+#define EXPECT(...) expect(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, "store_contract", __LINE__)
 
 void a_name_is_in_a_partition_that_connects(pair& p)
 {
@@ -371,20 +325,16 @@ void what_is_outstanding_at_close_is_answered(pair& p)
     p.a.until([&] { return answers == 3; });
 }
 
-// A listener that is called where it must not be is a violation in every case.
-template <void (*Body)(pair&)>
-void run(store_lab& lab)
-{
-    pair p(lab);
-    Body(p);
-    EXPECT(!p.a.listener_misused);
-    EXPECT(!p.b.listener_misused);
-}
-
 #define CASE(name)                                                                                 \
     contract_case                                                                                  \
     {                                                                                              \
         #name, &run<&name>                                                                         \
+    }
+
+#define LINE_CASE(name)                                                                            \
+    contract_case                                                                                  \
+    {                                                                                              \
+        #name, &run<&line::name>                                                                   \
     }
 
 constexpr std::array cases{
@@ -405,11 +355,25 @@ constexpr std::array cases{
     CASE(the_releaser_is_told_as_well_when_it_watches),
     CASE(only_a_release_that_frees_tells),
     CASE(after_unwatch_nobody_is_told),
+    LINE_CASE(a_lock_that_is_left_goes_to_the_first_in_line),
+    LINE_CASE(who_joins_again_keeps_its_place),
+    LINE_CASE(a_turn_is_a_claim_until_an_acquire_confirms_it),
+    LINE_CASE(who_does_not_claim_its_turn_loses_it),
+    LINE_CASE(nobody_takes_a_free_lock_past_the_line),
+    LINE_CASE(who_has_left_the_line_is_not_given_the_lock),
+    LINE_CASE(who_is_not_there_is_passed_over),
+    LINE_CASE(who_has_gone_is_passed_over),
+    LINE_CASE(the_next_owner_joins_in_the_same_step),
+    LINE_CASE(the_next_owner_has_it_when_nobody_waits),
+    LINE_CASE(a_release_that_leaves_nothing_brings_nobody_in),
+    LINE_CASE(a_next_owner_after_its_budget_does_not_join),
+    LINE_CASE(those_in_line_wait_for_every_entry),
     CASE(any_bytes_make_a_name),
     CASE(after_close_nothing_is_executed_and_all_is_answered),
     CASE(what_is_outstanding_at_close_is_answered),
 };
 
+#undef LINE_CASE
 #undef CASE
 #undef EXPECT
 

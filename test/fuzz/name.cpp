@@ -144,10 +144,9 @@ void check_table(std::string_view steps, const std::vector<std::string>& names)
         case 0:
         case 1: {
             const std::uint32_t fences = (step >> 4 & 3u) == 0 ? 1 : 9;
-            const acquire_reply x = named.acquire({name, owner, entry, 100ms, fences, 1s},
-                                                  memory::lock_table::no_limit, now);
-            const acquire_reply y = numbered.acquire({number, owner, entry, 100ms, fences, 1s},
-                                                     memory::lock_table::no_limit, now);
+            const acquire_reply x = named.acquire({name, owner, entry, 100ms, fences, 1s}, {}, now);
+            const acquire_reply y = numbered.acquire({number, owner, entry, 100ms, fences, 1s}, {},
+                                                     now);
             require(x.result == y.result && x.fences == y.fences &&
                         x.first_fence == y.first_fence && x.remaining == y.remaining,
                     "a name changes what an acquire is told");
@@ -161,8 +160,8 @@ void check_table(std::string_view steps, const std::vector<std::string>& names)
                     "a name changes a renewal");
             break;
         default:
-            require(named.release({name, owner, entry}, now) ==
-                        numbered.release({number, owner, entry}, now),
+            require(named.release({name, owner, entry}, {}, now).result ==
+                        numbered.release({number, owner, entry}, {}, now).result,
                     "a name changes a release");
         }
         require(named.size(now) == numbered.size(now) && named.names() == numbered.names(),

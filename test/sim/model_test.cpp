@@ -121,7 +121,7 @@ std::string said_by(lock_table& model, const request& r, microseconds now)
     switch (r.what) {
     case request::kind::acquire: {
         const auto reply = model.acquire({r.name, r.owner, r.entry, r.lease, r.fences, {}},
-                                         microseconds(r.latest), at);
+                                         {.latest = microseconds(r.latest)}, at);
         switch (reply.result) {
         case acquire_reply::outcome::granted:
             out << "[1, " << reply.first_fence << ", " << reply.fences;
@@ -139,10 +139,12 @@ std::string said_by(lock_table& model, const request& r, microseconds now)
             << ']';
         break;
     case request::kind::release:
-        switch (model.release({r.name, r.owner, r.entry}, at)) {
+        switch (model.release({r.name, r.owner, r.entry}, {}, at).result) {
         case release_reply::outcome::freed: out << "[1, 0]"; break;
         case release_reply::outcome::left: out << "[2, 0]"; break;
         case release_reply::outcome::not_owner: out << "[0, 0]"; break;
+        case release_reply::outcome::passed_on:
+        case release_reply::outcome::left_line: out << "of a line"; break; // nobody waits here
         }
         break;
     case request::kind::erase: out << (model.erase(r.name, at) ? 1 : 0); break;

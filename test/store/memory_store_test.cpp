@@ -214,6 +214,7 @@ private:
 struct deaf_watcher final : memory::watcher
 {
     void on_hint(std::string_view) override {}
+    void on_turn(std::string_view, std::string_view) override {}
 };
 
 /// Whether a thread of this process waits for something, as one that finds a mutex taken does.
@@ -236,11 +237,11 @@ BOOST_AUTO_TEST_CASE(the_time_spent_waiting_for_another_thread_counts)
     memory_space::state& locks = space.get();
     const holding_executor slow(context);
     const auto watcher = std::make_shared<deaf_watcher>();
-    locks.acquire(contract::take("other", "a:1"));
+    locks.acquire(contract::take("other", "a:1"), 0);
     locks.watch("other", watcher, slow);
     slow.arm();
     const std::jthread holds(
-        [&] { locks.release({.name = "other", .owner = "a:1", .entry = {}}); });
+        [&] { locks.release({.name = "other", .owner = "a:1", .entry = {}}, 0); });
     slow.wait_until_held();
 
     acquire_request asked = contract::take("lock", "b:1");
@@ -249,7 +250,7 @@ BOOST_AUTO_TEST_CASE(the_time_spent_waiting_for_another_thread_counts)
     acquire_reply said;
     std::jthread waits([&] {
         id = gettid();
-        said = locks.acquire(asked);
+        said = locks.acquire(asked, 0);
     });
     while (id == 0 || !sleeps(id))
         std::this_thread::yield();
@@ -274,8 +275,8 @@ BOOST_AUTO_TEST_CASE(a_hint_that_is_on_its_way_when_the_watch_ends_is_not_told)
     const int calls = ears.calls;
     BOOST_TEST(calls == 2); // connected, and the watch is in effect
     memory_space::state& locks = space->get();
-    locks.acquire(contract::take("lock", "a:1"));
-    BOOST_TEST(locks.release({.name = "lock", .owner = "a:1", .entry = {}}).receivers == 1u);
+    locks.acquire(contract::take("lock", "a:1"), 0);
+    BOOST_TEST(locks.release({.name = "lock", .owner = "a:1", .entry = {}}, 0).receivers == 1u);
     store->unwatch("lock");
     context.restart();
     context.poll();

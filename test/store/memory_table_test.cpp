@@ -20,7 +20,7 @@ acquire_reply take(lock_table& t, std::string_view name, std::string_view owner,
 {
     return t.acquire(
         {.name = name, .owner = owner, .entry = {}, .lease = lease, .fences = fences, .budget = 1s},
-        lock_table::no_limit, now);
+        {}, now);
 }
 
 constexpr instant at(microseconds offset)
@@ -45,9 +45,9 @@ BOOST_AUTO_TEST_CASE(the_last_moment_of_the_budget_is_not_late)
     lock_table t;
     const acquire_request request{
         .name = "n", .owner = "a", .entry = {}, .lease = 1s, .fences = 1, .budget = 1s};
-    BOOST_TEST((t.acquire(request, start, at(1us)).result == outcome::late));
+    BOOST_TEST((t.acquire(request, {.latest = start}, at(1us)).result == outcome::late));
     BOOST_TEST(t.names() == 0u);
-    BOOST_TEST((t.acquire(request, start, at(0us)).result == outcome::granted));
+    BOOST_TEST((t.acquire(request, {.latest = start}, at(0us)).result == outcome::granted));
 }
 
 BOOST_AUTO_TEST_CASE(fences_follow_the_clock_or_the_counter_and_never_pass_the_clock)
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_names_that_are_over)
         const instant now = at(i * 1ms);
         take(t, name, "owner", now, 50ms);
         if (i % 2 == 0)
-            t.release({.name = name, .owner = "owner", .entry = {}}, now);
+            t.release({.name = name, .owner = "owner", .entry = {}}, {}, now);
         most = std::max(most, t.names());
     }
     BOOST_TEST(most <= 2'100u); // those of the last second, and as many that wait for the sweep

@@ -138,6 +138,13 @@ public:
     std::set<store_partition> online; ///< The partitions that can be reached.
     error_code why;
     std::vector<std::string> hints;
+
+    struct turn
+    {
+        std::string name;
+        std::string owner;
+    };
+    std::vector<turn> turns;       ///< Of which the store has told.
     bool listener_misused = false; ///< Called off the strand, inside a call, or after `close`.
 
 private:
@@ -166,6 +173,12 @@ private:
     {
         check();
         hints.emplace_back(name);
+    }
+
+    void on_turn(std::string_view name, std::string_view owner) override
+    {
+        check();
+        turns.push_back({std::string(name), std::string(owner)});
     }
 
     void on_connected(store_partition partition) override

@@ -30,15 +30,18 @@ std::shared_ptr<const diagnostics> held_by(std::string_view owner) noexcept
 
 } // namespace
 
-lock_table::lock_table(const lock_table& other) : retention_(other.retention_)
+lock_table::lock_table(const lock_table& other)
+    : retention_(other.retention_), clients_(other.clients_), last_client_(other.last_client_)
 {
     for (const slot& each : other.round_) {
         slot& mine = make(*each.name);
         mine.owner = each.owner;
         mine.more = each.more ? std::make_unique<crowd>(*each.more) : nullptr;
+        mine.waiting = each.waiting ? std::make_unique<line>(*each.waiting) : nullptr;
         mine.expires = each.expires;
         mine.fence = each.fence;
         mine.fence_expires = each.fence_expires;
+        mine.assigned = each.assigned;
     }
 }
 
@@ -47,36 +50,105 @@ lock_table& lock_table::operator=(const lock_table& other)
     lock_table copy(other);
     slots_.swap(copy.slots_);
     round_.swap(copy.round_);
-    retention_ = other.retention_;
+    retention_ = copy.retention_;
+    clients_.swap(copy.clients_);
+    last_client_ = copy.last_client_;
     return *this;
 }
 
-acquire_reply lock_table::acquire(const acquire_request& request, microseconds latest, instant now)
+client_id lock_table::enter()
 {
-    if (latest > no_limit && now.ticks > latest)
+    clients_.insert(last_client_ + 1);
+    return ++last_client_;
+}
+
+acquire_reply lock_table::acquire(const acquire_request& request, const call& by, instant now)
+{
+    if (by.latest > no_limit && now.ticks > by.latest)
         return {.result = acquire_reply::outcome::late};
 
-    slot* const lock = held(request.name, now);
+    slot* const known = find(request.name, now);
+    const bool locked = known != nullptr && !known->owner.empty();
     if (!request.entry.empty())
-        return enter(request, lock, now);
-    if (lock != nullptr && lock->owner != request.owner)
-        return {.result = acquire_reply::outcome::held,
-                .remaining = lock->expires - whole(now),
-                .details = request.asks_holder ? held_by(lock->owner) : nullptr};
-    if (lock != nullptr) {
-        raise(*lock, request.lease, now);
-        // The block was reserved for this owner by the first run; its end is a fence that nobody
-        // else can have.
-        if (lock->fence != 0)
-            return {
-                .result = acquire_reply::outcome::granted, .fences = 1, .first_fence = lock->fence};
-        return grant(request, *lock, now);
-    }
+        return enter(request, locked ? known : nullptr, now);
+    if (locked && known->owner == request.owner)
+        return confirm(request, *known, now);
+    if (locked || (known != nullptr && pass_on(*known, request.owner, by, now)))
+        return wait(request, *known, by, now);
     sweep(now);
-    slot& fresh = make(request.name);
-    fresh.owner = request.owner;
-    fresh.expires = whole(now) + request.lease;
-    return grant(request, fresh, now);
+    return take(request, make(request.name), now);
+}
+
+/// Of a name that is free, by one whose turn it is.
+acquire_reply lock_table::take(const acquire_request& request, slot& target, instant now)
+{
+    target.owner = request.owner;
+    target.expires = whole(now) + request.lease;
+    if (target.waiting)
+        target.waiting->leave(request.owner);
+    return grant(request, target, now);
+}
+
+/// The owner has the lock: it was told of its turn, or it repeats itself.
+acquire_reply lock_table::confirm(const acquire_request& request, slot& lock, instant now)
+{
+    raise(lock, request.lease, now);
+    if (lock.waiting)
+        lock.waiting->leave(request.owner);
+    // The block was reserved for this owner by the first run; its end is a fence that nobody else
+    // can have. The fence of an assignment is drawn here: the counter stands at another's.
+    if (lock.fence == 0 || std::exchange(lock.assigned, false))
+        return grant(request, lock, now);
+    return {.result = acquire_reply::outcome::granted, .fences = 1, .first_fence = lock.fence};
+}
+
+/// Another has the lock.
+acquire_reply lock_table::wait(const acquire_request& request, slot& lock, const call& by,
+                               instant now)
+{
+    acquire_reply reply{.result = acquire_reply::outcome::held,
+                        .remaining = lock.expires - whole(now),
+                        .details = request.asks_holder ? held_by(lock.owner) : nullptr};
+    if (!request.waits)
+        return reply;
+    if (!lock.waiting)
+        lock.waiting = std::make_unique<line>();
+    reply.in_line = true;
+    reply.place = static_cast<std::uint32_t>(
+        lock.waiting->join({.owner = std::string(request.owner),
+                            .client = by.client,
+                            .until = now.ticks + request.presence,
+                            .lease = request.lease,
+                            .claim = request.claim}));
+    return reply;
+}
+
+/// Gives a lock that is free to the first who is there. False when that is `but`, or nobody.
+bool lock_table::pass_on(slot& target, std::string_view but, const call& by, instant now)
+{
+    const waiter* const next = first_in_line(target, now);
+    if (next == nullptr || next->owner == but)
+        return false;
+    turn news{next->client, next->owner}; // first what may throw
+    target.owner = next->owner;
+    target.expires = whole(now) + std::min(next->lease, next->claim);
+    target.assigned = true;
+    target.waiting->leave(target.owner);
+    if (by.told != nullptr)
+        *by.told = std::move(news);
+    return true;
+}
+
+const waiter* lock_table::first_in_line(slot& target, instant now)
+{
+    if (!target.waiting)
+        return nullptr;
+    const waiter* const first = target.waiting->first([&](const waiter& each) {
+        return now.ticks <= each.until && clients_.contains(each.client);
+    });
+    if (first == nullptr)
+        target.waiting.reset();
+    return first;
 }
 
 acquire_reply lock_table::enter(const acquire_request& request, slot* lock, instant now)
@@ -120,7 +192,7 @@ acquire_reply lock_table::grant(const acquire_request& request, slot& target, in
 
 renewal_result lock_table::renew(const renewal& request, instant now)
 {
-    slot* const lock = held(request.name, now);
+    slot* const lock = find(request.name, now);
     if (lock == nullptr || lock->owner != request.owner)
         return renewal_result::gone;
     // An entry that is not counted keeps nobody out, however long the owner stays in.
@@ -130,32 +202,54 @@ renewal_result lock_table::renew(const renewal& request, instant now)
     return renewal_result::renewed;
 }
 
-release_reply::outcome lock_table::release(const release_request& request, instant now)
+release_reply lock_table::release(const release_request& request, const call& by, instant now)
 {
-    slot* const lock = held(request.name, now);
-    if (lock == nullptr || lock->owner != request.owner)
-        return release_reply::outcome::not_owner;
-    if (!request.entry.empty()) {
-        if (!lock->erase_entry(request.entry))
-            return release_reply::outcome::not_owner;
+    using outcome = release_reply::outcome;
+    slot* const known = find(request.name, now);
+    if (known == nullptr)
+        return {};
+    slot& lock = *known;
+    if (lock.owner != request.owner) {
+        const bool was_in_line = request.entry.empty() && lock.waiting &&
+                                 lock.waiting->leave(request.owner);
+        if (was_in_line && lock.owner.empty())
+            pass_on(lock, {}, by, now);
+        return {.result = was_in_line ? outcome::left_line : outcome::not_owner};
     }
-    else if (lock->more && lock->more->count <= lock->more->entries.size()) {
+    if (!request.entry.empty()) {
+        if (!lock.erase_entry(request.entry))
+            return {};
+    }
+    else if (lock.more && lock.more->count <= lock.more->entries.size()) {
         // Only entries with markers are left: the first one has gone before, and this is its
         // repetition.
-        return release_reply::outcome::not_owner;
+        return {};
     }
-    if (lock->more && lock->more->count > 1) {
-        --lock->more->count;
-        return release_reply::outcome::left;
+    release_reply reply{.result = outcome::left};
+    if (lock.more && lock.more->count > 1) {
+        --lock.more->count;
     }
-    drop_lock(*lock);
-    return release_reply::outcome::freed;
+    else {
+        drop_lock(lock);
+        reply.result = pass_on(lock, {}, by, now) ? outcome::passed_on : outcome::freed;
+    }
+    if (request.next == nullptr)
+        return reply;
+    try {
+        // No news can come of it: whoever is first has been told.
+        reply.next = acquire(*request.next, {by.client, by.latest}, now);
+        if (reply.next->result == acquire_reply::outcome::late)
+            reply.next.reset();
+    }
+    catch (const std::bad_alloc&) { // The lock is left; the other has not joined.
+    }
+    return reply;
 }
 
 bool lock_table::erase(std::string_view name, instant now)
 {
-    slot* const lock = held(name, now);
-    if (lock == nullptr)
+    slot* const lock = find(name, now);
+    if (lock == nullptr || lock->owner.empty())
         return false;
     drop_lock(*lock);
     return true;
@@ -183,9 +277,8 @@ std::string_view lock_table::owner(std::string_view name, instant now) const noe
                : std::string_view(found->second.owner);
 }
 
-/// The slot of a lock that somebody holds. What has expired is found here, and is gone from then
-/// on.
-lock_table::slot* lock_table::held(std::string_view name, instant now) noexcept
+/// What has expired is found here, and is gone from then on.
+lock_table::slot* lock_table::find(std::string_view name, instant now) noexcept
 {
     const auto found = slots_.find(name);
     if (found == slots_.end())
@@ -196,7 +289,7 @@ lock_table::slot* lock_table::held(std::string_view name, instant now) noexcept
         drop_lock(target);
     if (target.fence != 0 && retention_.count() > 0 && at > target.fence_expires)
         target.fence = 0;
-    return target.owner.empty() ? nullptr : &target;
+    return &target;
 }
 
 lock_table::slot& lock_table::make(std::string_view name)
@@ -221,7 +314,7 @@ void lock_table::sweep(instant now)
         const bool locked = !next.owner.empty() && at <= next.expires;
         const bool fenced = next.fence != 0 &&
                             (retention_.count() <= 0 || at <= next.fence_expires);
-        if (!locked && !fenced) {
+        if (!locked && !fenced && first_in_line(next, now) == nullptr) {
             slots_.erase(slots_.find(*next.name));
             continue;
         }
@@ -235,6 +328,7 @@ void lock_table::drop_lock(slot& target) noexcept
 {
     target.owner.clear(); // an owner's id is short; its memory stays with the name for the next one
     target.more.reset();
+    target.assigned = false;
 }
 
 bool lock_table::slot::has_entry(std::string_view entry) const noexcept

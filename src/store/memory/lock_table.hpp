@@ -2,10 +2,12 @@
 #define LEASEHOLD_SRC_STORE_MEMORY_LOCK_TABLE_HPP
 
 #include "name_map.hpp"
+#include "store/memory/line.hpp"
 
 #include <leasehold/store.hpp>
 
 #include <boost/intrusive/list.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -33,6 +35,13 @@ struct instant
 
 using detail::name_map;
 
+/// Who has its turn and is to be told.
+struct turn
+{
+    client_id client = 0;
+    std::string owner{};
+};
+
 /// What a server holds, and what the Lua scripts do with it, as plain data: no thread, no clock,
 /// nothing to wait for. The same calls with the same times give the same answers. Time may also
 /// step back, as a server's may.
@@ -54,13 +63,28 @@ public:
     lock_table(const lock_table& other);
     lock_table& operator=(const lock_table& other);
 
-    /// @param latest The last tick at which the request may be granted, or `no_limit`. Its budget
-    /// is not looked at.
-    acquire_reply acquire(const acquire_request& request, microseconds latest, instant now);
+    /// A client comes, and may wait in lines. Told apart from every other, those that went
+    /// included.
+    client_id enter();
+
+    /// It has gone: what it waits for is not given to it any more.
+    void part(client_id client) noexcept { clients_.erase(client); }
+
+    /// What somebody asks for and where the news of a turn goes.
+    struct call
+    {
+        client_id client = 0; ///< Who asks; 0: nobody who could wait.
+        /// The last tick at which an acquire may take effect, or `no_limit`. Budgets are not looked
+        /// at.
+        microseconds latest = no_limit;
+        turn* told = nullptr; ///< Set when another has its turn by this; null: nobody can be told.
+    };
+
+    acquire_reply acquire(const acquire_request& request, const call& by, instant now);
     renewal_result renew(const renewal& request, instant now);
 
     /// Telling the watchers of a freed name, and counting them, is up to the caller.
-    release_reply::outcome release(const release_request& request, instant now);
+    release_reply release(const release_request& request, const call& by, instant now);
 
     /// DEL. False when there was no lock.
     bool erase(std::string_view name, instant now);
@@ -91,18 +115,26 @@ private:
         const std::string* name = nullptr;
         std::string owner; ///< Empty: no lock.
         std::unique_ptr<crowd> more;
+        std::unique_ptr<line> waiting; ///< Null: nobody.
         milliseconds expires{};
         std::uint64_t fence = 0; ///< 0: none.
         milliseconds fence_expires{};
+        bool assigned = false; ///< It is the owner's turn, and no acquire has confirmed it yet.
 
         [[nodiscard]] bool has_entry(std::string_view entry) const noexcept;
         bool erase_entry(std::string_view entry) noexcept; ///< Whether it was there.
     };
 
-    slot* held(std::string_view name, instant now) noexcept;
+    /// The slot of a name, without what has expired; null: there is none.
+    slot* find(std::string_view name, instant now) noexcept;
     slot& make(std::string_view name);
     acquire_reply enter(const acquire_request& request, slot* lock, instant now);
+    acquire_reply take(const acquire_request& request, slot& target, instant now);
+    acquire_reply confirm(const acquire_request& request, slot& lock, instant now);
+    acquire_reply wait(const acquire_request& request, slot& lock, const call& by, instant now);
     acquire_reply grant(const acquire_request& request, slot& target, instant now);
+    bool pass_on(slot& target, std::string_view but, const call& by, instant now);
+    [[nodiscard]] const waiter* first_in_line(slot& target, instant now);
     void sweep(instant now);
 
     static crowd& others(slot& target);
@@ -113,6 +145,8 @@ private:
     boost::intrusive::list<slot, boost::intrusive::constant_time_size<false>>
         round_; ///< The next to be swept is in front.
     milliseconds retention_;
+    boost::unordered_flat_set<client_id> clients_; ///< Those that have not gone.
+    client_id last_client_ = 0;
 };
 
 } // namespace leasehold::memory

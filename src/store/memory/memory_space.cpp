@@ -43,14 +43,37 @@ memory::instant memory_space::state::now() const
     return {ticks(), wall_.next(wall)};
 }
 
-acquire_reply memory_space::state::acquire(const acquire_request& request)
+// The budget began with the call: taken before the mutex, so that waiting for it counts.
+std::chrono::microseconds memory_space::state::latest(std::chrono::milliseconds budget)
 {
-    // The budget began with the call: taken before the mutex, so that waiting for it counts.
     constexpr std::chrono::milliseconds longest = std::chrono::years(100);
-    const std::chrono::microseconds end = ticks() + std::clamp(request.budget, -longest, longest);
-    const std::chrono::microseconds latest = std::max(end, std::chrono::microseconds(1));
+    return std::max(ticks() + std::clamp(budget, -longest, longest), std::chrono::microseconds(1));
+}
+
+memory::client_id memory_space::state::enter(const std::shared_ptr<memory::watcher>& watcher,
+                                             const asio::any_io_executor& strand)
+{
     const std::scoped_lock lock(mutex_);
-    return table_.acquire(request, latest, now());
+    const memory::client_id made = table_.enter();
+    clients_.emplace(made, client{watcher, strand});
+    return made;
+}
+
+void memory_space::state::part(memory::client_id gone) noexcept
+{
+    const std::scoped_lock lock(mutex_);
+    table_.part(gone);
+    clients_.erase(gone);
+}
+
+acquire_reply memory_space::state::acquire(const acquire_request& request, memory::client_id by)
+{
+    const auto end = latest(request.budget);
+    memory::turn told;
+    const std::scoped_lock lock(mutex_);
+    const acquire_reply reply = table_.acquire(request, {by, end, &told}, now());
+    tell(told, request.name);
+    return reply;
 }
 
 std::vector<renewal_result> memory_space::state::renew(std::span<const renewal> renewals)
@@ -64,13 +87,17 @@ std::vector<renewal_result> memory_space::state::renew(std::span<const renewal> 
     return results;
 }
 
-// Posted under the mutex: whoever unwatches knows afterwards that nothing more is posted to its
-// executor, which may end then. A post only takes the executor's own locks and never runs anything
-// of ours.
-release_reply memory_space::state::release(const release_request& request)
+// Posted under the mutex: whoever unwatches, or parts, knows afterwards that nothing more is posted
+// to its executor, which may end then. A post only takes the executor's own locks and never runs
+// anything of ours.
+release_reply memory_space::state::release(const release_request& request, memory::client_id by)
 {
+    const auto end = request.next != nullptr ? latest(request.next->budget)
+                                             : memory::lock_table::no_limit;
+    memory::turn told;
     const std::scoped_lock lock(mutex_);
-    release_reply reply{.result = table_.release(request, now())};
+    release_reply reply = table_.release(request, {by, end, &told}, now());
+    tell(told, request.name);
     if (reply.result != release_reply::outcome::freed)
         return reply;
     if (const auto found = watched_.find(request.name); found != watched_.end()) {
@@ -80,6 +107,18 @@ release_reply memory_space::state::release(const release_request& request)
         }
     }
     return reply;
+}
+
+void memory_space::state::tell(const memory::turn& turn, std::string_view name)
+{
+    const auto found = clients_.find(turn.client);
+    if (found == clients_.end())
+        return;
+    asio::post(found->second.strand,
+               [target = found->second.target, owner = turn.owner, text = std::string(name)] {
+                   if (const auto alive = target.lock())
+                       alive->on_turn(text, owner);
+               });
 }
 
 bool memory_space::state::erase(std::string_view name)

@@ -7,7 +7,9 @@
 #include <leasehold/memory_store.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -17,11 +19,12 @@
 namespace leasehold {
 namespace memory {
 
-/// Who is told when a name is released.
+/// Who is told when a name is released, or when an owner of its own has its turn.
 class watcher
 {
 public:
     virtual void on_hint(std::string_view name) = 0;
+    virtual void on_turn(std::string_view name, std::string_view owner) = 0;
 
 protected:
     ~watcher() = default;
@@ -39,9 +42,16 @@ public:
     void keep_fences(std::chrono::milliseconds at_least);
     std::chrono::milliseconds retention() const;
 
-    acquire_reply acquire(const acquire_request& request);
+    /// A client comes. News of its turns are posted to `strand`.
+    memory::client_id enter(const std::shared_ptr<memory::watcher>& watcher,
+                            const asio::any_io_executor& strand);
+
+    /// It has gone: after this nothing is posted for it any more, as after `unwatch`.
+    void part(memory::client_id gone) noexcept;
+
+    acquire_reply acquire(const acquire_request& request, memory::client_id by);
     std::vector<renewal_result> renew(std::span<const renewal> renewals);
-    release_reply release(const release_request& request);
+    release_reply release(const release_request& request, memory::client_id by);
 
     bool erase(std::string_view name);
     void clear();
@@ -64,14 +74,23 @@ private:
         asio::any_io_executor strand;
     };
 
+    struct client
+    {
+        std::weak_ptr<memory::watcher> target;
+        asio::any_io_executor strand;
+    };
+
     static std::chrono::microseconds ticks();
+    static std::chrono::microseconds latest(std::chrono::milliseconds budget);
     memory::instant now() const;
+    void tell(const memory::turn& turn, std::string_view name);
     static void post_hint(const subscription& to, std::string_view name);
 
     mutable std::mutex mutex_;
     memory::lock_table table_;
     mutable memory::distinct_times wall_;
     memory::name_map<std::vector<subscription>> watched_;
+    boost::unordered_flat_map<memory::client_id, client> clients_;
 };
 
 } // namespace leasehold

@@ -27,12 +27,15 @@ public:
 
     ~memory_store() { leave(); }
 
+    [[nodiscard]] store_traits traits() const noexcept override { return {.queues = true}; }
+
     [[nodiscard]] std::string server_of(store_partition) const override { return "memory:"; }
 
     void open(const asio::any_io_executor& strand, store_listener& listener) override
     {
         asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
             .add(shared_from_this());
+        me_ = state().enter(shared_from_this(), strand);
         strand_ = strand;
         listener_ = &listener;
         asio::post(strand_, [weak = weak_from_this()] {
@@ -47,7 +50,7 @@ public:
     {
         if (listener_ == nullptr)
             return answer(std::move(handler), errc::store_unavailable, acquire_reply{});
-        answer(std::move(handler), error_code(), state().acquire(request));
+        answer(std::move(handler), error_code(), state().acquire(request, me_));
     }
 
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override
@@ -61,7 +64,7 @@ public:
     {
         if (listener_ == nullptr)
             return answer(std::move(handler), errc::store_unavailable, release_reply{});
-        answer(std::move(handler), error_code(), state().release(request));
+        answer(std::move(handler), error_code(), state().release(request, me_));
     }
 
     void watch(std::string_view name) override
@@ -104,6 +107,12 @@ private:
             listener_->on_hint(name);
     }
 
+    void on_turn(std::string_view name, std::string_view owner) override
+    {
+        if (listener_ != nullptr)
+            listener_->on_turn(name, owner);
+    }
+
     void on_context_end() noexcept override
     {
         leave();
@@ -114,6 +123,7 @@ private:
     void leave() noexcept
     {
         listener_ = nullptr;
+        state().part(std::exchange(me_, 0));
         for (const std::string& name : watched_)
             state().unwatch(name, this);
         watched_.clear();
@@ -123,6 +133,7 @@ private:
     asio::any_io_executor strand_;
     store_listener* listener_ = nullptr;
     names watched_;
+    memory::client_id me_ = 0;
 };
 
 } // namespace

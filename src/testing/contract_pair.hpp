@@ -1,0 +1,72 @@
+#ifndef LEASEHOLD_SRC_TESTING_CONTRACT_PAIR_HPP
+#define LEASEHOLD_SRC_TESTING_CONTRACT_PAIR_HPP
+
+#include <leasehold/testing/store_contract.hpp>
+#include <leasehold/testing/store_session.hpp>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+// What the cases of the contract of stores are written with.
+namespace leasehold::testing::contract {
+
+using namespace std::chrono_literals;
+using granted_t = acquire_reply::outcome;
+using left_t = release_reply::outcome;
+
+inline void expect(bool held, const char* text, const char* file, int line)
+{
+    if (!held)
+        throw contract_violation(std::string(file) + ':' + std::to_string(line) + ": " + text);
+}
+
+inline acquire_request take(std::string_view name, std::string_view owner,
+                            std::chrono::milliseconds lease = 10s)
+{
+    return {.name = name, .owner = owner, .entry = {}, .lease = lease, .fences = 1, .budget = 10s};
+}
+
+inline acquire_request again(std::string_view name, std::string_view owner, std::string_view entry,
+                             std::chrono::milliseconds lease = 10s)
+{
+    return {
+        .name = name, .owner = owner, .entry = entry, .lease = lease, .fences = 1, .budget = 10s};
+}
+
+/// Two clients of one server.
+struct pair
+{
+    explicit pair(store_lab& tested)
+        : lab(tested), a(context, lab.make_store()), b(context, lab.make_store())
+    {
+        a.wait_until_connected();
+        b.wait_until_connected();
+    }
+    store_lab& lab;
+    asio::io_context context;
+    store_session a, b;
+    const store_traits traits = a.get().traits();
+
+    granted_t take_by(store_session& who, std::string_view owner, std::string_view name = "lock")
+    {
+        return who.acquire(take(name, owner)).reply.result;
+    }
+    left_t leave_by(store_session& who, std::string_view owner, std::string_view entry = {})
+    {
+        return who.release({.name = "lock", .owner = owner, .entry = entry}).reply.result;
+    }
+};
+
+/// A listener that is called where it must not be is a violation in every case.
+template <void (*Body)(pair&)>
+void run(store_lab& lab)
+{
+    pair p(lab);
+    Body(p);
+    expect(!p.a.listener_misused && !p.b.listener_misused, "a listener was misused", "contract", 0);
+}
+
+} // namespace leasehold::testing::contract
+
+#endif

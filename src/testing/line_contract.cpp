@@ -1,0 +1,275 @@
+#include "testing/line_contract.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace leasehold::testing::contract::line {
+namespace {
+
+#define EXPECT(...) expect(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, "line_contract", __LINE__)
+
+acquire_request join(std::string_view owner, std::chrono::milliseconds presence = 10s,
+                     std::chrono::milliseconds claim = 5s)
+{
+    acquire_request request = take("lock", owner);
+    request.again = true;
+    request.waits = true;
+    request.presence = presence;
+    request.claim = claim;
+    return request;
+}
+
+bool queues(const pair& p)
+{
+    return p.traits.queues;
+}
+
+/// Waits for news of a turn, and for nothing else.
+void wait_for_turn(store_session& who, std::string_view owner)
+{
+    who.until([&] { return !who.turns.empty(); });
+    EXPECT(who.turns.size() == 1u);
+    EXPECT(who.turns.front().name == "lock");
+    EXPECT(who.turns.front().owner == owner);
+    who.turns.clear();
+}
+
+void expect_in_line(const store_session::answer<acquire_reply>& got, std::uint32_t place)
+{
+    EXPECT(!got.code.failed());
+    EXPECT(got.reply.result == granted_t::held);
+    EXPECT(got.reply.in_line);
+    EXPECT(got.reply.place == place);
+}
+
+} // namespace
+
+void a_lock_that_is_left_goes_to_the_first_in_line(pair& p)
+{
+    if (!queues(p))
+        return;
+    const auto first = p.a.acquire(join("a:1"));
+    EXPECT(first.reply.result == granted_t::granted);
+    expect_in_line(p.b.acquire(join("b:1")), 0);
+    expect_in_line(p.a.acquire(join("a:2")), 1);
+
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::passed_on);
+    wait_for_turn(p.b, "b:1");
+    EXPECT(p.a.turns.empty());
+    expect_in_line(p.a.acquire(join("a:2")), 0);
+    const auto second = p.b.acquire(join("b:1"));
+    EXPECT(second.reply.result == granted_t::granted);
+    EXPECT(second.reply.first_fence > first.reply.first_fence);
+
+    EXPECT(p.leave_by(p.b, "b:1") == left_t::passed_on);
+    wait_for_turn(p.a, "a:2");
+    const auto third = p.a.acquire(join("a:2"));
+    EXPECT(third.reply.result == granted_t::granted);
+    EXPECT(third.reply.first_fence > second.reply.first_fence);
+    EXPECT(p.leave_by(p.a, "a:2") == left_t::freed);
+}
+
+void who_joins_again_keeps_its_place(pair& p)
+{
+    if (!queues(p))
+        return;
+    p.take_by(p.a, "a:1");
+    expect_in_line(p.b.acquire(join("b:1")), 0);
+    expect_in_line(p.b.acquire(join("b:2")), 1);
+    expect_in_line(p.b.acquire(join("b:1")), 0);
+    expect_in_line(p.b.acquire(join("b:2")), 1);
+    // Who does not wait is not in line.
+    const auto try_once = p.b.acquire(take("lock", "b:3"));
+    EXPECT(try_once.reply.result == granted_t::held);
+    EXPECT(!try_once.reply.in_line);
+    expect_in_line(p.b.acquire(join("b:4")), 2);
+}
+
+void a_turn_is_a_claim_until_an_acquire_confirms_it(pair& p)
+{
+    if (!queues(p))
+        return;
+    const auto first = p.a.acquire(take("lock", "a:1"));
+    expect_in_line(p.b.acquire(join("b:1", 10s, 2s)), 0);
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::passed_on);
+    const auto left = [&] { return p.a.acquire(take("lock", "a:2")).reply.remaining; };
+    EXPECT(left() > 0ms && left() <= 2s);
+    const auto confirmed = p.b.acquire(join("b:1", 10s, 2s));
+    EXPECT(confirmed.reply.result == granted_t::granted);
+    EXPECT(left() > 5s);
+    EXPECT(confirmed.reply.first_fence > first.reply.first_fence);
+    // Confirmed twice is once, and no fence of another.
+    const auto repeated = p.b.acquire(join("b:1", 10s, 2s));
+    EXPECT(repeated.reply.result == granted_t::granted);
+    EXPECT(repeated.reply.first_fence >= confirmed.reply.first_fence);
+    EXPECT(p.leave_by(p.b, "b:1") == left_t::freed);
+}
+
+void who_does_not_claim_its_turn_loses_it(pair& p)
+{
+    if (!queues(p))
+        return;
+    p.take_by(p.a, "a:1");
+    expect_in_line(p.b.acquire(join("b:1", 10s, 20ms)), 0);
+    expect_in_line(p.b.acquire(join("b:2")), 1);
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::passed_on);
+    const auto remaining = p.a.acquire(take("lock", "a:2")).reply.remaining;
+    EXPECT(remaining <= 20ms);
+    p.a.wait(20ms + 2ms);
+    // Any look finds it, and gives it to the next.
+    p.b.turns.clear();
+    EXPECT(p.a.acquire(take("lock", "a:2")).reply.result == granted_t::held);
+    wait_for_turn(p.b, "b:2");
+    // The late one comes in again, at the end.
+    expect_in_line(p.b.acquire(join("b:1")), 0);
+    EXPECT(p.b.acquire(join("b:2")).reply.result == granted_t::granted);
+}
+
+void nobody_takes_a_free_lock_past_the_line(pair& p)
+{
+    if (!queues(p))
+        return;
+    p.take_by(p.a, "a:1");
+    expect_in_line(p.b.acquire(join("b:1")), 0);
+    p.lab.erase("lock");
+    // The lock was lost with nobody to pass it on: whoever looks next does, a try too.
+    acquire_request once = take("lock", "a:2");
+    once.again = true;
+    EXPECT(p.a.acquire(once).reply.result == granted_t::held);
+    wait_for_turn(p.b, "b:1");
+    EXPECT(p.b.acquire(join("b:1")).reply.result == granted_t::granted);
+    expect_in_line(p.a.acquire(join("a:3")), 0);
+    p.lab.erase("lock");
+    // Whose turn it is takes it.
+    EXPECT(p.a.acquire(join("a:3")).reply.result == granted_t::granted);
+}
+
+void who_has_left_the_line_is_not_given_the_lock(pair& p)
+{
+    if (!queues(p))
+        return;
+    p.take_by(p.a, "a:1");
+    expect_in_line(p.b.acquire(join("b:1")), 0);
+    expect_in_line(p.b.acquire(join("b:2")), 1);
+    EXPECT(p.leave_by(p.b, "b:1") == left_t::left_line);
+    EXPECT(p.leave_by(p.b, "b:1") == left_t::not_owner);
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::passed_on);
+    wait_for_turn(p.b, "b:2");
+    // To leave when it is its turn passes it on.
+    expect_in_line(p.a.acquire(join("a:2")), 0);
+    EXPECT(p.leave_by(p.b, "b:2") == left_t::passed_on);
+    wait_for_turn(p.a, "a:2");
+    EXPECT(p.leave_by(p.a, "a:2") == left_t::freed);
+    EXPECT(p.take_by(p.b, "b:3") == granted_t::granted);
+}
+
+void who_is_not_there_is_passed_over(pair& p)
+{
+    if (!queues(p))
+        return;
+    p.take_by(p.a, "a:1");
+    expect_in_line(p.b.acquire(join("b:1", 10ms)), 0);
+    expect_in_line(p.b.acquire(join("b:2")), 1);
+    p.a.wait(12ms);
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::passed_on);
+    wait_for_turn(p.b, "b:2");
+    EXPECT(p.b.acquire(join("b:2")).reply.result == granted_t::granted);
+    expect_in_line(p.b.acquire(join("b:3", 10ms)), 0);
+    p.a.wait(12ms);
+    // When nobody is there, who asks has it.
+    EXPECT(p.leave_by(p.b, "b:2") == left_t::freed);
+    EXPECT(p.take_by(p.a, "a:2") == granted_t::granted);
+}
+
+void who_has_gone_is_passed_over(pair& p)
+{
+    if (!queues(p))
+        return;
+    p.take_by(p.a, "a:1");
+    expect_in_line(p.b.acquire(join("b:1")), 0);
+    expect_in_line(p.a.acquire(join("a:2")), 1);
+    p.b.close();
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::passed_on);
+    wait_for_turn(p.a, "a:2");
+}
+
+void the_next_owner_joins_in_the_same_step(pair& p)
+{
+    if (!queues(p))
+        return;
+    p.take_by(p.a, "a:1");
+    expect_in_line(p.b.acquire(join("b:1")), 0);
+    const acquire_request next = join("a:2");
+    const auto left = p.a.release({.name = "lock", .owner = "a:1", .entry = {}, .next = &next});
+    EXPECT(left.reply.result == left_t::passed_on);
+    EXPECT(left.reply.next.has_value());
+    EXPECT(left.reply.next->result == granted_t::held);
+    EXPECT(left.reply.next->in_line && left.reply.next->place == 0u);
+    wait_for_turn(p.b, "b:1");
+    EXPECT(p.b.acquire(join("b:1")).reply.result == granted_t::granted);
+    EXPECT(p.leave_by(p.b, "b:1") == left_t::passed_on);
+    wait_for_turn(p.a, "a:2");
+}
+
+void the_next_owner_has_it_when_nobody_waits(pair& p)
+{
+    if (!queues(p))
+        return;
+    const auto first = p.a.acquire(take("lock", "a:1"));
+    const acquire_request next = join("a:2");
+    const auto left = p.a.release({.name = "lock", .owner = "a:1", .entry = {}, .next = &next});
+    EXPECT(left.reply.result == left_t::freed);
+    EXPECT(left.reply.next.has_value());
+    EXPECT(left.reply.next->result == granted_t::granted);
+    EXPECT(left.reply.next->first_fence > first.reply.first_fence);
+    EXPECT(left.reply.next->fences == 1u);
+    EXPECT(p.take_by(p.b, "b:1") == granted_t::held);
+    EXPECT(p.leave_by(p.a, "a:2") == left_t::freed);
+}
+
+void a_release_that_leaves_nothing_brings_nobody_in(pair& p)
+{
+    if (!queues(p))
+        return;
+    p.take_by(p.a, "a:1");
+    expect_in_line(p.b.acquire(join("b:1")), 0);
+    const acquire_request next = join("a:2");
+    const release_request leaving{.name = "lock", .owner = "a:1", .entry = {}, .next = &next};
+    EXPECT(p.a.release(leaving).reply.result == left_t::passed_on);
+    EXPECT(p.leave_by(p.a, "a:2") == left_t::left_line);
+    // The repetition of a release whose answer was lost.
+    const auto again = p.a.release(leaving);
+    EXPECT(again.reply.result == left_t::not_owner);
+    EXPECT(!again.reply.next);
+    EXPECT(p.leave_by(p.a, "a:2") == left_t::not_owner);
+}
+
+void a_next_owner_after_its_budget_does_not_join(pair& p)
+{
+    if (!queues(p) || !p.traits.refuses_late)
+        return;
+    p.take_by(p.a, "a:1");
+    acquire_request next = join("a:2");
+    next.budget = -1s;
+    const auto left = p.a.release({.name = "lock", .owner = "a:1", .entry = {}, .next = &next});
+    EXPECT(left.reply.result == left_t::freed);
+    EXPECT(!left.reply.next);
+    EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
+}
+
+void those_in_line_wait_for_every_entry(pair& p)
+{
+    if (!queues(p))
+        return;
+    p.take_by(p.a, "a:1");
+    expect_in_line(p.b.acquire(join("b:1")), 0);
+    EXPECT(p.a.acquire(again("lock", "a:1", "e")).reply.result == granted_t::granted);
+    EXPECT(p.leave_by(p.a, "a:1") == left_t::left);
+    expect_in_line(p.b.acquire(join("b:1")), 0);
+    EXPECT(p.leave_by(p.a, "a:1", "e") == left_t::passed_on);
+    wait_for_turn(p.b, "b:1");
+}
+
+#undef EXPECT
+
+} // namespace leasehold::testing::contract::line
