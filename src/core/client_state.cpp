@@ -48,7 +48,7 @@ client_state::client_state(const asio::any_io_executor& executor, std::shared_pt
       releases_(*this),
       ender_(*this, watchdog_, releases_, lost_owners_),
       watchdog_(*this, ender_),
-      queues_{*this, releases_, window_, watchdog_},
+      queues_{{*this, releases_, window_}, watchdog_},
       reentries_{*this, releases_, window_, watchdog_, lost_owners_},
       stop_limit_(*this)
 {}
@@ -184,6 +184,14 @@ void client_state::on_hint(std::string_view name)
     turn([&] {
         if (const auto found = names_.find(name); found != names_.end())
             found->second.hint();
+    });
+}
+
+void client_state::on_turn(std::string_view name, std::string_view owner)
+{
+    turn([&] {
+        if (!stopping_) // then all that is in line is given back
+            at(name).turn(owner);
     });
 }
 

@@ -19,9 +19,10 @@ bool not_executed(error_code failed) noexcept
 
 } // namespace
 
-void acquire_attempt::send(std::uint32_t fences, bool asks_holder)
+void acquire_attempt::send(const terms& asked)
 {
     const auto lease = spec->options.lease_time;
+    goes_on_ = asked.goes_on;
     sent_ = context_.turn_time();
     // A grant that comes when the lease time has passed is worth nothing.
     const auto budget = std::min(
@@ -35,9 +36,13 @@ void acquire_attempt::send(std::uint32_t fences, bool asks_holder)
          .owner = owner,
          .entry = entry,
          .lease = lease,
-         .fences = fences,
+         .fences = asked.fences,
          .budget = budget,
-         .asks_holder = asks_holder},
+         .asks_holder = asked.asks_holder,
+         .again = asked.again,
+         .waits = asked.waits,
+         .presence = asked.presence,
+         .claim = asked.claim},
         [client = context_.shared_from_this(),
          self = acquire_attempt_ptr(this)](error_code failed, const acquire_reply& reply) {
             client->turn([&] {
@@ -47,26 +52,36 @@ void acquire_attempt::send(std::uint32_t fences, bool asks_holder)
         });
 }
 
+ownership_ptr acquire_attempt::hold(const acquire_reply& reply) const
+{
+    ownership_ptr taken(new ownership(
+        spec, owner, entry, has(mutant::deadline_from_reply) ? context_.turn_time() : sent_));
+    taken->first_fence = reply.first_fence;
+    taken->fences = reply.fences;
+    return taken;
+}
+
 ownership_ptr acquire_attempt::take(const acquire_reply& reply)
 {
     const auto now = context_.turn_time();
-    ownership_ptr taken(
-        new ownership(spec, owner, entry, has(mutant::deadline_from_reply) ? now : sent_));
-    taken->first_fence = reply.first_fence;
-    taken->fences = reply.fences;
+    ownership_ptr taken = hold(reply);
     if (now < taken->valid_until() || has(mutant::late_grant_accepted))
         return taken;
     releases_.leave(*taken, {});
     return nullptr;
 }
 
-pending_release_ptr acquire_attempt::orphan()
+clock::time_point acquire_attempt::runs_until() const noexcept
 {
     // A store that does not refuse what comes too late may run it until a lease time later.
-    const auto runs_until = context_.traits().refuses_late
-                                ? runs_until_
-                                : runs_until_ + clock::duration(spec->options.lease_time);
-    return releases_.orphan({spec, owner, entry}, runs_until);
+    return context_.traits().refuses_late
+               ? runs_until_
+               : runs_until_ + clock::duration(spec->options.lease_time);
+}
+
+pending_release_ptr acquire_attempt::orphan()
+{
+    return goes_on_ ? nullptr : releases_.orphan({spec, owner, entry}, runs_until());
 }
 
 void acquire_attempt::abandon()

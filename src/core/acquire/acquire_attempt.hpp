@@ -11,6 +11,8 @@
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace leasehold::detail {
@@ -32,6 +34,19 @@ public:
         ~listener() = default;
     };
 
+    /// What is asked for beside the lock.
+    struct terms
+    {
+        std::uint32_t fences = 1;
+        bool asks_holder = false; ///< Somebody wants to know who holds the lock.
+        /// Of a store with a line: the owner outlives this request, whatever becomes of it.
+        bool goes_on = false;
+        bool again = false; ///< As in `acquire_request`, and so are these.
+        bool waits = false;
+        std::chrono::milliseconds presence{};
+        std::chrono::milliseconds claim{};
+    };
+
     /// @param entered Empty: takes the lock.
     acquire_attempt(turn_context& r, pending_releases& releases, acquire_window& window,
                     listener& told, spec_ptr lock, std::string owner_id, std::string entered)
@@ -45,8 +60,10 @@ public:
     {}
 
     /// The window has room for it.
-    /// @param asks_holder Somebody wants to know who holds the lock.
-    void send(std::uint32_t fences, bool asks_holder);
+    void send(const terms& asked);
+
+    /// What is held by its grant, in time or not.
+    [[nodiscard]] ownership_ptr hold(const acquire_reply& reply) const;
 
     /// What it was granted, or nothing when the lease time is over already; then it is being given
     /// back.
@@ -60,6 +77,9 @@ public:
 
     /// As `abandon`, and nothing is given back.
     void forget() noexcept;
+
+    /// It may still be executed until then.
+    [[nodiscard]] clock::time_point runs_until() const noexcept;
 
     const spec_ptr spec;
     const std::string owner;
@@ -77,6 +97,7 @@ private:
     pending_release_ptr orphan_;   ///< What is given back, when it could not be waited for.
     clock::time_point sent_{};     ///< Before the request: what the lease time counts from.
     clock::time_point runs_until_; ///< The store grants no later than this.
+    bool goes_on_ = false;         ///< What it may have taken is not given back by this.
 };
 
 using acquire_attempt_ptr = boost::intrusive_ptr<acquire_attempt>;

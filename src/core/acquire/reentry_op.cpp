@@ -68,7 +68,7 @@ void reentry_op::on_room()
     under_way_ = new acquire_attempt(r, client_->releases, client_->window, *this, spec_, who_.id(),
                                      r.make_owner());
     ++sent_;
-    under_way_->send(1, false);
+    under_way_->send({});
 }
 
 void reentry_op::on_answer(acquire_attempt& attempt, error_code failed, const acquire_reply& reply)

@@ -10,19 +10,6 @@
 #include <utility>
 
 namespace leasehold::detail {
-namespace {
-
-// A name that nobody wants stays subscribed to for so long, in case it is wanted again.
-constexpr clock::duration linger = std::chrono::seconds(1);
-
-// A time to live so much above one's own lease time is odd.
-constexpr int odd_factor = 10;
-
-// More fences than this are never reserved: after a loss of data the counter starts from the clock,
-// which a block must not be far ahead of.
-constexpr std::uint32_t most_fences = 10'000;
-
-} // namespace
 
 void lock_op::cancel()
 {
@@ -35,16 +22,28 @@ void lock_op::expired()
     place->limit_reached(*this);
 }
 
-wait_queue::~wait_queue()
+wait_queue::wait_queue(client_parts& client)
+    : client_(client),
+      context_(client.context),
+      way_(context_.traits().queues
+               ? ways(std::in_place_type<line_acquirer>, client, static_cast<waiting&>(*this))
+               : ways(std::in_place_type<backoff_acquirer>, client, static_cast<waiting&>(*this)))
+{}
+
+acquirer& wait_queue::way() noexcept
 {
-    timer_queue::cancel(*this);
+    return std::visit([](acquirer& one) -> acquirer& { return one; }, way_);
+}
+
+const acquirer& wait_queue::way() const noexcept
+{
+    return std::visit([](const acquirer& one) -> const acquirer& { return one; }, way_);
 }
 
 void wait_queue::enqueue(lock_op& op)
 {
     turn_context& r = context_;
-    using state = fsm::contention::state;
-    op.sent_before = under_way_ ? sent_ - 1 : sent_;
+    op.sent_before = way().asks() ? way().requests() - 1 : way().requests();
     const bool for_ever = op.limit == clock::duration::max();
     if (!for_ever || explains(op))
         op.begin(r.turn_time());
@@ -52,7 +51,7 @@ void wait_queue::enqueue(lock_op& op)
         return op.done(why, lease(), explain(op, why));
     if (op.once()) {
         const bool waited_for = !queue_.empty() && !queue_.front().once();
-        if (contention_.current() == state::holding || waited_for) {
+        if (way().holding() || waited_for) {
             const error_code why = last_error_ ? last_error_ : error_code(errc::held);
             return op.done(why, lease(), explain(op, why));
         }
@@ -67,14 +66,10 @@ void wait_queue::enqueue(lock_op& op)
     ++r.counts.waiting;
     if (!for_ever && patience < clock::time_point::max() - op.since)
         r.timers.schedule(op, op.since + patience);
-    if (contention_.current() == state::idle) {
+    if (way().idle()) {
         if (r.online(name()))
             heard({}, nullptr);
-        const lock_options& o = op.spec->options;
-        contention_.use(fsm::backoff(o.backoff_floor, o.backoff_ceiling));
-        lingering_ = false;
-        timer_queue::cancel(*this);
-        perform(contention_.wanted(r.online(name())));
+        way().wanted();
     }
 }
 
@@ -116,7 +111,7 @@ details_ptr wait_queue::explain(const lock_op& op, error_code told) const noexce
                                    .said = said.get(),
                                    .holder = held_ ? std::string_view(held_->owner) : "",
                                    .waited = context_.turn_time() - op.since,
-                                   .attempts = sent_ - op.sent_before});
+                                   .attempts = way().requests() - op.sent_before});
 }
 
 void wait_queue::heard(error_code failed, details_ptr details) noexcept
@@ -155,27 +150,21 @@ void wait_queue::limit_reached(lock_op& op)
         return fail(op, fault);
     if (taken_ && !op.once())
         return fail(op, errc::timed_out);
-    fail(op, waits_for_window() ? errc::store_unavailable : errc::outcome_unknown);
+    fail(op, way().waits_for_room() ? errc::store_unavailable : errc::outcome_unknown);
 }
 
 void wait_queue::queue_left()
 {
     if (!queue_.empty())
         return;
-    if (contention_.waits())
-        timer_queue::cancel(*this);
-    if (waits_for_window()) {
-        withdraw();
-        contention_.unsent(false);
-    }
-    contention_.unwanted();
-    check();
+    way().unwanted();
+    on_rest();
 }
 
 bool wait_queue::hand_over(ownership& held)
 {
     BOOST_ASSERT(held.place() == this && held.current() == nullptr &&
-                 contention_.current() == fsm::contention::state::holding);
+                 way().holding());
     if (queue_.empty())
         return false;
     const lock_options& o = held.spec->options;
@@ -203,58 +192,38 @@ bool wait_queue::hand_over(ownership& held)
 void wait_queue::on_leaving() noexcept
 {
     held_.reset();
-    contention_.leaving();
+    way().leaving();
 }
 
-void wait_queue::left(bool others)
+void wait_queue::on_left(const release_reply* reply, clock::time_point sent)
 {
-    turn_context& r = context_;
     if (queue_.empty())
         taken_ = false;
-    perform(contention_.left(!queue_.empty(), others, r.online(name()), r.random));
-    check();
+    way().left(reply, sent);
+    on_rest();
 }
 
-void wait_queue::on_freed(const release_reply& reply)
+void wait_queue::turn(std::string_view owner)
 {
-    // Of those who were told one is this client, if it watches the name. If not even that was told,
-    // releases are not announced here, and nobody knows who waits elsewhere.
-    const bool known = reply.receivers_known && context_.traits().announces;
-    left(!known || (watching_ ? reply.receivers != 1 : reply.receivers > 0));
-}
-
-void wait_queue::hint()
-{
-    if (!waits_for_window()) // it looks after this anyway
-        perform(contention_.hint());
+    way().turn(owner);
+    on_rest();
 }
 
 void wait_queue::connected()
 {
-    if (contention_.current() != fsm::contention::state::pausing)
+    if (!way().pausing())
         heard({}, nullptr);
-    perform(contention_.connected());
+    way().connected();
 }
 
 void wait_queue::disconnected(error_code why)
 {
     heard(why, nullptr);
-    if (waits_for_window()) {
-        withdraw();
-        contention_.unsent(true);
-    }
+    way().disconnected();
     if (why == condition::bad_request)
         fail_all(why);
-    else if (!under_way_)
+    else if (!way().asks())
         fail_once(why);
-}
-
-void wait_queue::stop()
-{
-    if (under_way_)
-        std::exchange(under_way_, nullptr)->abandon();
-    withdraw();
-    timer_queue::cancel(*this);
 }
 
 void wait_queue::drop(error_code told) noexcept
@@ -266,148 +235,55 @@ void wait_queue::drop(error_code told) noexcept
         timer_queue::cancel(*last);
         last->done.end(told);
     }
-    if (under_way_)
-        std::exchange(under_way_, nullptr)->forget();
-    withdraw();
+    way().drop();
 }
 
-void wait_queue::check()
+void wait_queue::on_rest()
 {
     if (!std::exchange(noted_, true))
         client_.to_check.push_back(this);
 }
 
-bool wait_queue::unused() const noexcept
+bool wait_queue::asks_holder() const noexcept
 {
-    return queue_.empty() && contention_.current() == fsm::contention::state::idle;
+    return queue_.explained() || context_.observed();
 }
 
-bool wait_queue::rest()
+bool wait_queue::holds(std::string_view owner) const noexcept
 {
-    turn_context& r = context_;
-    if (watching_ && !lingering_) {
-        lingering_ = true;
-        r.timers.schedule(*this, r.turn_time() + linger);
-    }
-    return !lingering_;
+    return held_ && held_->owner == owner;
 }
 
-void wait_queue::expired()
-{
-    turn_context& r = context_;
-    if (!std::exchange(lingering_, false))
-        return perform(contention_.due(r.online(name())));
-    if (std::exchange(watching_, false)) {
-        r.locks().unwatch(name());
-        --r.counts.watched;
-    }
-    check();
-}
-
-void wait_queue::perform(fsm::contention::action next)
-{
-    switch (next.what) {
-    case fsm::contention::action::kind::none: break;
-    case fsm::contention::action::kind::send: send(); break;
-    case fsm::contention::action::kind::sleep:
-        context_.timers.schedule(*this, context_.turn_time() + next.pause);
-        break;
-    }
-}
-
-void wait_queue::send()
-{
-    timer_queue::cancel(*this);
-    client_.window.enter(*this);
-}
-
-void wait_queue::on_room()
-{
-    turn_context& r = context_;
-    const spec_ptr& spec = queue_.front().spec;
-    const lock_options& o = spec->options;
-    const bool hands_over = !has(mutant::fences_not_reserved) && o.renew && o.handoff_count > 0 &&
-                            o.handoff_time.count() > 0;
-    under_way_ = new acquire_attempt(r, client_.releases, client_.window, *this, spec,
-                                     r.make_owner(), {});
-    ++sent_;
-    under_way_->send(hands_over ? std::min(o.handoff_count, most_fences - 1) + 1 : 1,
-                     queue_.explained() || r.observed());
-}
-
-void wait_queue::on_answer(acquire_attempt& attempt, error_code failed, const acquire_reply& reply)
-{
-    const acquire_attempt_ptr stays = std::exchange(under_way_, nullptr);
-    if (failed == condition::bad_request) {
-        heard({}, reply.details);
-        fail_all(failed);
-        perform(contention_.failed(false, context_.random));
-    }
-    else if (failed) {
-        refused(failed, reply.details);
-    }
-    else {
-        switch (reply.result) {
-        case acquire_reply::outcome::granted: granted(attempt, reply); break;
-        case acquire_reply::outcome::held: held_by_other(reply); break;
-        case acquire_reply::outcome::late:
-            perform(contention_.late(!queue_.empty(), context_.random));
-            break;
-        case acquire_reply::outcome::gone: refused(errc::store_refused, nullptr); break;
-        }
-    }
-    check();
-}
-
-void wait_queue::granted(acquire_attempt& attempt, const acquire_reply& reply)
+void wait_queue::on_granted()
 {
     heard({}, nullptr);
     taken_ = true;
     unanswered_ = false;
-    const ownership_ptr taken = attempt.take(reply);
-    if (!taken)
-        return refused(errc::store_unavailable, nullptr);
-    contention_.granted();
-    if (queue_.empty() || !attempt.spec->serves(*queue_.front().spec)) {
-        contention_.leaving();
-        if (has(mutant::cancelled_grant_kept))
-            return on_left();
-        return client_.releases.leave(*taken, {.place = this});
-    }
-    taken->handoff = handoff_limits(queue_.front().spec->options);
-    taken->belong_to(*this);
-    held_ = taken;
-    client_.keeper.start(*taken);
+}
+
+void wait_queue::on_taken(ownership& taken)
+{
+    taken.handoff = handoff_limits(queue_.front().spec->options);
+    taken.belong_to(*this);
+    held_ = &taken;
+    client_.keeper.start(taken);
     lock_op& next = queue_.front();
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
     remove(next);
-    give_lease(context_, next.done, *taken, taken->first_fence, next.since, false);
+    give_lease(context_, next.done, taken, taken.first_fence, next.since, false);
     fail_once(errc::held);
 }
 
-void wait_queue::held_by_other(const acquire_reply& reply)
+void wait_queue::on_held(const acquire_reply& reply)
 {
-    turn_context& r = context_;
-    const auto now = r.turn_time();
     heard({}, reply.details);
     taken_ = true;
     unanswered_ = false;
-    r.tell([&](observer& o) { o.waiting(name(), reply.remaining); });
+    context_.tell([&](observer& o) { o.waiting(name(), reply.remaining); });
     fail_once(errc::held);
-    if (!queue_.empty()) {
-        const bool frozen = reply.remaining == last_remaining_ &&
-                            now - last_look_ >= std::chrono::milliseconds(10);
-        const bool odd = reply.remaining > odd_factor * queue_.front().spec->options.lease_time;
-        if (frozen || odd || reply.remaining.count() < 0)
-            r.tell([&](observer& o) { o.suspect_expiry(name(), reply.remaining); });
-        last_remaining_ = reply.remaining;
-        last_look_ = now;
-        watch();
-    }
-    perform(contention_.held(reply.remaining, !queue_.empty(), r.random));
 }
 
-void wait_queue::refused(error_code why, const details_ptr& details)
+void wait_queue::on_refused(error_code why, const details_ptr& details)
 {
     // A single request without an answer is no reason why a wait ends without the lock, when the
     // answer before said that another has it.
@@ -415,15 +291,12 @@ void wait_queue::refused(error_code why, const details_ptr& details)
     if (!first || !taken_ || !context_.online(name()))
         heard(why, details);
     fail_once(why);
-    perform(contention_.failed(!queue_.empty(), context_.random));
 }
 
-void wait_queue::watch()
+void wait_queue::on_hopeless(error_code why, const details_ptr& details)
 {
-    if (std::exchange(watching_, true))
-        return;
-    context_.locks().watch(name());
-    ++context_.counts.watched;
+    heard({}, details);
+    fail_all(why);
 }
 
 } // namespace leasehold::detail

@@ -1,14 +1,14 @@
 #ifndef LEASEHOLD_SRC_CORE_ACQUIRE_WAIT_QUEUE_HPP
 #define LEASEHOLD_SRC_CORE_ACQUIRE_WAIT_QUEUE_HPP
 
-#include "core/acquire/acquire_attempt.hpp"
+#include "core/acquire/acquirer.hpp"
+#include "core/acquire/backoff_acquirer.hpp"
+#include "core/acquire/line_acquirer.hpp"
 #include "core/acquire/waiters.hpp"
 #include "core/async/completion.hpp"
 #include "core/lease/ownership.hpp"
 #include "core/lease/watchdog.hpp"
-#include "core/release/pending_releases.hpp"
 #include "core/turn/turn_context.hpp"
-#include "fsm/contention.hpp"
 
 #include <leasehold/lease.hpp>
 
@@ -16,7 +16,9 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace leasehold::detail {
@@ -59,35 +61,26 @@ private:
     void expired() override;
 };
 
-/// One name in this client: who waits for it here, in order, and how this client contends for it on
-/// their behalf.
+/// One name in this client: who waits for it here, in order, and what they are told.
 class wait_queue final : public boost::intrusive::list_base_hook<
                              boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
-                         private ownership::home,
-                         private timer,
-                         private acquire_window::entry,
-                         private acquire_attempt::listener
+                         private acquirer::waiting
 {
 public:
     using list = boost::intrusive::list<wait_queue, boost::intrusive::constant_time_size<false>>;
 
     /// What all of a client work with.
-    struct client_parts
+    struct client_parts : acquirer::client_parts
     {
-        turn_context& context;
-        pending_releases& releases;
-        acquire_window& window;
         watchdog& keeper;
         std::vector<wait_queue*> to_check{}; ///< When the turn ends: they may be unused.
     };
 
-    explicit wait_queue(client_parts& client) noexcept : client_(client), context_(client.context)
-    {}
-    ~wait_queue();
+    explicit wait_queue(client_parts& client);
 
     /// Before all else. The name stays where it is.
     void set_name(const std::string& name) noexcept { name_ = &name; }
-    [[nodiscard]] const std::string& name() const noexcept { return *name_; }
+    [[nodiscard]] const std::string& name() const noexcept override { return *name_; }
 
     void enqueue(lock_op& op);
 
@@ -101,12 +94,13 @@ public:
     /// Its time is up: says why it has no lease.
     void limit_reached(lock_op& op);
 
-    void hint();
+    void hint() { way().hint(); }
+    void turn(std::string_view owner);
     void connected();
     void disconnected(error_code why);
 
     /// Stops contending; what is under way is given back.
-    void stop();
+    void stop() { way().stop(); }
     /// Ends all that waits: with an error, or without a word when there is none. Nothing is given
     /// back.
     void drop(error_code told) noexcept;
@@ -115,54 +109,54 @@ public:
     void looked_at() noexcept { noted_ = false; }
 
     /// Nobody waits, nothing is held or under way.
-    [[nodiscard]] bool unused() const noexcept;
+    [[nodiscard]] bool unused() const noexcept { return queue_.empty() && way().idle(); }
 
     /// Called when it is unused: true when it can go, false when it lingers, so that a watch is not
     /// begun anew for every use.
-    bool rest();
+    bool rest() { return way().rest(); }
 
 private:
+    /// As the store allows.
+    using ways = std::variant<backoff_acquirer, line_acquirer>;
+
     bool hand_over(ownership& held) override;
     void on_leaving() noexcept override;
-    void on_freed(const release_reply& reply) override;
-    void on_left() override { left(false); }
-    void on_answer(acquire_attempt& attempt, error_code failed,
-                   const acquire_reply& reply) override;
-    void expired() override;
-    void on_room() override;
+    const acquire_request* next() override { return way().next(); }
+    void on_left(const release_reply* reply, clock::time_point sent) override;
 
-    void perform(fsm::contention::action next);
-    void send();
-    void granted(acquire_attempt& attempt, const acquire_reply& reply);
-    void held_by_other(const acquire_reply& reply);
-    void refused(error_code why, const details_ptr& details);
+    [[nodiscard]] bool wanted() const noexcept override { return !queue_.empty(); }
+    [[nodiscard]] bool patient() const noexcept override { return queue_.patient(); }
+    [[nodiscard]] bool asks_holder() const noexcept override;
+    [[nodiscard]] const spec_ptr& first() noexcept override { return queue_.front().spec; }
+    [[nodiscard]] bool holds(std::string_view owner) const noexcept override;
+    void on_granted() override;
+    void on_taken(ownership& taken) override;
+    void on_held(const acquire_reply& reply) override;
+    void on_refused(error_code why, const details_ptr& details) override;
+    void on_hopeless(error_code why, const details_ptr& details) override;
+    void on_rest() override;
+
     void heard(error_code failed, details_ptr details) noexcept;
     void fail_once(error_code why);
     [[nodiscard]] bool explains(const lock_op& op) const noexcept;
     [[nodiscard]] details_ptr explain(const lock_op& op, error_code told) const noexcept;
     void remove(lock_op& op);
     void queue_left();
-    void left(bool others);
-    void watch();
-    void check();
+
+    [[nodiscard]] acquirer& way() noexcept;
+    [[nodiscard]] const acquirer& way() const noexcept;
 
     client_parts& client_;
     turn_context& context_;
     const std::string* name_ = nullptr;
-    fsm::contention contention_;
+    ways way_;
     waiters<lock_op> queue_;
-    acquire_attempt_ptr under_way_;
     error_code last_error_;
     details_ptr last_details_; ///< What came with the last answer, or with the end of a connection.
     ownership_ptr held_;       ///< While this client holds the lock.
-    std::uint32_t sent_ = 0;   ///< Requests.
-    std::chrono::milliseconds last_remaining_{-1};
-    clock::time_point last_look_{};
     bool noted_ = false;
     bool taken_ = false;      ///< The last that is known: somebody has it.
     bool unanswered_ = false; ///< The last request was not answered.
-    bool watching_ = false;
-    bool lingering_ = false;
 };
 
 } // namespace leasehold::detail

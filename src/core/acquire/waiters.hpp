@@ -27,6 +27,7 @@ public:
     void push_back(Op& op) noexcept
     {
         list_.push_back(op);
+        ++count_;
         tries_ += op.once() ? 1 : 0;
         explained_ += op.explained() ? 1 : 0;
     }
@@ -34,9 +35,13 @@ public:
     void erase(Op& op) noexcept
     {
         list_.erase(list_.iterator_to(op));
+        --count_;
         tries_ -= op.once() ? 1 : 0;
         explained_ -= op.explained() ? 1 : 0;
     }
+
+    /// Somebody waits for longer than one try.
+    [[nodiscard]] bool patient() const noexcept { return count_ > tries_; }
 
     /// Somebody wants the details of an error.
     [[nodiscard]] bool explained() const noexcept { return explained_ > 0; }
@@ -56,6 +61,7 @@ public:
 
 private:
     list list_;
+    std::size_t count_ = 0;
     std::size_t tries_ = 0;
     std::size_t explained_ = 0;
 };

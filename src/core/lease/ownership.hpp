@@ -91,10 +91,15 @@ public:
 
         virtual void on_leaving() noexcept = 0; ///< It is being given back, or was lost.
 
-        /// The store has freed it.
-        virtual void on_freed(const release_reply& reply) = 0;
-        /// The store has answered something else, or cannot.
-        virtual void on_left() = 0;
+        /// What the release of it carries: the acquire of the next owner, which joins in the same
+        /// step. Null: none.
+        [[nodiscard]] virtual const acquire_request* next() = 0;
+
+        /// It is left. Of a store with a line: for certain, and not before; null when the store
+        /// never said so and its time to live has passed. Otherwise what the store answered first,
+        /// or null: it cannot be asked, or has not served.
+        /// @param sent When the first request of the release was.
+        virtual void on_left(const release_reply* reply, clock::time_point sent) = 0;
 
     protected:
         ~home() = default;

@@ -93,7 +93,7 @@ void lease_ender::on_lost(ownership& held, errc reason)
     if (reason == errc::expired && may_outlast(held) && !has(mutant::expired_entry_kept))
         releases_.leave(held, {.reason = reason});
     if (place != nullptr)
-        place->on_left();
+        place->on_left(nullptr, {});
 }
 
 void lease_ender::on_abandoned(ownership& held)

@@ -37,7 +37,7 @@ void pending_release::act(fsm::release::action next)
         tell();
         return act(steps_.due(context_.turn_time(), context_.online(name())));
     case fsm::release::action::wait:
-        if (!context_.online(name()))
+        if (!context_.online(name()) && !context_.traits().queues)
             tell_place();
         break;
     }
@@ -48,8 +48,14 @@ void pending_release::send()
 {
     turn_context& r = context_;
     give_up_at_ = r.turn_time() + turn_context::request_limit;
+    if (first_sent_ == clock::time_point())
+        first_sent_ = r.turn_time();
     ++r.counts.releases_sent;
-    r.locks().async_release({subject_.spec->name, subject_.owner, subject_.entry},
+    r.locks().async_release({.name = subject_.spec->name,
+                             .owner = subject_.owner,
+                             .entry = subject_.entry,
+                             .next = interest_.place != nullptr ? interest_.place->next()
+                                                                : nullptr},
                             [client = r.shared_from_this(), self = pending_release_ptr(this),
                              request = ++request_](error_code failed, release_reply reply) {
                                 client->turn([&] { self->answered(request, failed, reply); });
@@ -66,10 +72,10 @@ void pending_release::answered(unsigned request, error_code failed, const releas
         return;
     turn_context& r = context_;
     give_up_at_ = clock::time_point::max();
-    const bool freed = !failed && reply.result == release_reply::outcome::freed;
-    if (freed && interest_.place != nullptr)
-        std::exchange(interest_.place, nullptr)->on_freed(reply);
-    tell_place();
+    // Where the store keeps a line, the next owner is there when this one is known to have gone.
+    const bool left = !failed && reply.result != release_reply::outcome::not_owner;
+    if (left || !r.traits().queues)
+        tell_place(failed ? nullptr : &reply);
     if (!failed)
         *last_answer_ = r.turn_time();
     last_error_ = failed;
@@ -87,7 +93,8 @@ void pending_release::expired()
         give_up_at_ = clock::time_point::max();
         last_error_ = errc::outcome_unknown;
         said_.reset();
-        tell_place();
+        if (!r.traits().queues)
+            tell_place();
         return act(steps_.failed(errc::outcome_unknown, pause_floor, now));
     }
     act(steps_.due(now, r.online(name())));
@@ -108,10 +115,10 @@ void pending_release::complete_cancelled()
         interest_.waiting->cancel();
 }
 
-void pending_release::tell_place()
+void pending_release::tell_place(const release_reply* reply)
 {
     if (interest_.place != nullptr)
-        std::exchange(interest_.place, nullptr)->on_left();
+        std::exchange(interest_.place, nullptr)->on_left(reply, first_sent_);
 }
 
 error_code pending_release::outcome() const

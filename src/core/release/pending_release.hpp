@@ -44,7 +44,7 @@ public:
         outcome_op_ptr waiting{};         ///< Is told how it went; may be null.
         error_code reason{};              ///< What that is told when the release succeeds.
         details_ptr details{};            ///< Of that reason.
-        ownership::home* place = nullptr; ///< Is told once, of the first answer; may be null.
+        ownership::home* place = nullptr; ///< Is told once how it went; may be null.
     };
 
     /// @param orphan It may not have been taken.
@@ -80,7 +80,7 @@ private:
     void answered(unsigned request, error_code failed, const release_reply& reply);
     void expired() override;
     [[nodiscard]] error_code outcome() const;
-    void tell_place();
+    void tell_place(const release_reply* reply = nullptr);
     void tell();
     void complete(error_code why);
     [[nodiscard]] details_ptr explain(error_code told) const noexcept;
@@ -93,6 +93,7 @@ private:
     clock::time_point* last_answer_ = nullptr;
     unsigned request_ = 0;
     clock::time_point since_{};
+    clock::time_point first_sent_{};
     error_code last_error_; ///< Of the last request, if it failed.
     details_ptr said_;      ///< What the store said of that.
     const bool orphan_;

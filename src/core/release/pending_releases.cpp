@@ -2,6 +2,7 @@
 
 #include "mutant.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace leasehold::detail {
@@ -29,6 +30,19 @@ pending_release_ptr pending_releases::orphan(pending_release::subject what,
         new pending_release(context_, std::move(what), {}, steps, true));
     added->start(list_, last_answer_);
     return added;
+}
+
+void pending_releases::leave_line(pending_release::subject what, clock::time_point runs_until,
+                                  pending_release::interest who)
+{
+    // Whoever is not there loses its place, and what it was given ends, within this time.
+    constexpr clock::duration forgotten = std::chrono::minutes(1);
+    const auto over = std::max(context_.turn_time(), runs_until) +
+                      std::max<clock::duration>(what.spec->options.lease_time, forgotten);
+    const pending_release_ptr added(new pending_release(context_, std::move(what), std::move(who),
+                                                        fsm::release(runs_until, over, false),
+                                                        false));
+    added->start(list_, last_answer_);
 }
 
 void pending_releases::connected(store_partition partition)

@@ -1,0 +1,54 @@
+#include "core/acquire/acquirer.hpp"
+
+#include "mutant.hpp"
+
+#include <algorithm>
+
+namespace leasehold::detail {
+namespace {
+
+// More fences than this are never reserved: after a loss of data the counter starts from the clock,
+// which a block must not be far ahead of.
+constexpr std::uint32_t most_fences = 10'000;
+
+} // namespace
+
+std::uint32_t acquirer::fences(const lock_options& options) noexcept
+{
+    const bool hands_over = !has(mutant::fences_not_reserved) && options.renew &&
+                            options.handoff_count > 0 && options.handoff_time.count() > 0;
+    return hands_over ? std::min(options.handoff_count, most_fences - 1) + 1 : 1;
+}
+
+void acquirer::send(spec_ptr lock, std::string owner, const acquire_attempt::terms& asked)
+{
+    under_way_ = new acquire_attempt(context(), client_.releases, client_.window, *this,
+                                     std::move(lock), std::move(owner), {});
+    ++requests_;
+    under_way_->send(asked);
+}
+
+void acquirer::on_answer(acquire_attempt& attempt, error_code failed, const acquire_reply& reply)
+{
+    const acquire_attempt_ptr stays = std::exchange(under_way_, nullptr);
+    if (!failed && reply.result == acquire_reply::outcome::gone) // no answer to what was asked
+        failed = errc::store_refused;
+    if (failed == condition::bad_request)
+        behalf_.on_hopeless(failed, reply.details);
+    else if (failed)
+        behalf_.on_refused(failed, reply.details);
+    if (failed)
+        on_failed(attempt, failed);
+    else
+        on_reply(attempt, reply);
+    behalf_.on_rest();
+}
+
+void acquirer::drop() noexcept
+{
+    if (under_way_)
+        std::exchange(under_way_, nullptr)->forget();
+    withdraw();
+}
+
+} // namespace leasehold::detail

@@ -1,0 +1,297 @@
+#include "core/acquire/line_acquirer.hpp"
+
+#include "fsm/look_pace.hpp"
+#include "mutant.hpp"
+
+#include <boost/assert.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace leasehold::detail {
+namespace {
+
+// How long the store may count on it that a client is there, after each of its looks.
+constexpr std::chrono::milliseconds presence = std::chrono::seconds(10);
+
+// How long the store keeps the lock for one who has its turn, until it has taken it.
+constexpr std::chrono::milliseconds claim = std::chrono::seconds(1);
+
+} // namespace
+
+using state = fsm::queued_contention::state;
+
+bool line_acquirer::idle() const noexcept
+{
+    return machine_.current() == state::idle;
+}
+
+bool line_acquirer::pausing() const noexcept
+{
+    return failures_ > 1 && timer::is_linked() && machine_.current() == state::pausing;
+}
+
+bool line_acquirer::holding() const noexcept
+{
+    return machine_.current() == state::holding;
+}
+
+line_acquirer::errand& line_acquirer::current()
+{
+    if (!errand_)
+        errand_ = std::make_unique<errand>(context().make_owner());
+    return *errand_;
+}
+
+void line_acquirer::wanted()
+{
+    const lock_options& o = behalf_.first()->options;
+    backoff_ = fsm::backoff(o.backoff_floor, o.backoff_ceiling);
+    failures_ = 0;
+    perform(machine_.wanted(online()));
+}
+
+void line_acquirer::unwanted()
+{
+    if (waits_for_window()) {
+        withdraw();
+        perform(machine_.unsent(false));
+    }
+    else {
+        perform(machine_.unwanted());
+    }
+    end_errand();
+}
+
+void line_acquirer::turn(std::string_view owner)
+{
+    if (errand_ && errand_->owner == owner)
+        return perform(machine_.turn(machine::whose::current));
+    if (next_ && next_->owner == owner)
+        return perform(machine_.turn(machine::whose::next));
+    // What is held has no errand any more: whoever holds it has had its turn.
+    if (behalf_.holds(owner) || stopped_)
+        return;
+    if (machine_.turn(machine::whose::ended).what == machine::action::kind::give_back)
+        client_.releases.leave_line({spec_of_name(), std::string(owner), {}}, {}, {});
+}
+
+void line_acquirer::connected()
+{
+    // One lost connection is made up for at once; those that come and go shorten no pause.
+    if (!pausing())
+        perform(machine_.connected());
+}
+
+void line_acquirer::disconnected()
+{
+    if (waits_for_window()) {
+        withdraw();
+        perform(machine_.unsent(true));
+    }
+}
+
+void line_acquirer::perform(machine::action next)
+{
+    if (stopped_)
+        return;
+    switch (next.what) {
+    case machine::action::kind::none:
+    case machine::action::kind::give_back: break;
+    case machine::action::kind::send:
+        again_ = next.again;
+        ask_for_room();
+        break;
+    case machine::action::kind::sleep: sleep(); break;
+    case machine::action::kind::leave: leave(); break;
+    }
+}
+
+void line_acquirer::sleep()
+{
+    turn_context& r = context();
+    const clock::duration lease = behalf_.first()->options.lease_time;
+    const clock::duration pause = machine_.current() == state::in_line
+                                      ? fsm::look_pace(presence, lease)
+                                            .next(place_, remaining_, r.random)
+                                      : backoff_.next(r.random);
+    r.timers.schedule(*this, r.turn_time() + pause);
+}
+
+void line_acquirer::expired()
+{
+    perform(machine_.due(online()));
+}
+
+void line_acquirer::on_room()
+{
+    errand& sent = current();
+    sent.spec = behalf_.first();
+    send(sent.spec, sent.owner,
+         {.fences = fences(sent.spec->options),
+          .asks_holder = behalf_.asks_holder(),
+          .goes_on = true,
+          .again = again_,
+          .waits = behalf_.patient(),
+          .presence = presence,
+          .claim = claim});
+}
+
+void line_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& reply)
+{
+    failures_ = 0;
+    backoff_.reset();
+    switch (reply.result) {
+    case acquire_reply::outcome::granted: {
+        behalf_.on_granted();
+        const ownership_ptr taken = attempt.hold(reply);
+        return enter(*taken, machine_.granted(in_time(*taken), serves(attempt.spec)));
+    }
+    case acquire_reply::outcome::held:
+        place_ = reply.place;
+        remaining_ = reply.remaining;
+        behalf_.on_held(reply);
+        perform(machine_.held(reply.in_line, behalf_.wanted()));
+        break;
+    case acquire_reply::outcome::late: perform(machine_.late(behalf_.wanted())); break;
+    case acquire_reply::outcome::gone: break;
+    }
+    end_errand();
+}
+
+void line_acquirer::on_failed(acquire_attempt& attempt, error_code why)
+{
+    if (failures_++ == 0)
+        backoff_.reset(); // how long it has waited for others says nothing of the store
+    failures_ = std::min<unsigned char>(failures_, 2);
+    const bool may_have_run = why == errc::outcome_unknown;
+    if (may_have_run)
+        current().runs_until = attempt.runs_until();
+    perform(machine_.failed(may_have_run, behalf_.wanted()));
+    end_errand();
+}
+
+bool line_acquirer::in_time(const ownership& taken) const noexcept
+{
+    return context().turn_time() < taken.valid_until() || has(mutant::late_grant_accepted);
+}
+
+bool line_acquirer::serves(const spec_ptr& spec) noexcept
+{
+    return behalf_.wanted() && spec->serves(*behalf_.first());
+}
+
+/// The store has granted it.
+void line_acquirer::enter(ownership& taken, machine::action next)
+{
+    if (next.what == machine::action::kind::leave)
+        return client_.releases.leave(taken, {.place = &behalf_});
+    BOOST_ASSERT(machine_.current() == state::holding);
+    end_errand();
+    behalf_.on_taken(taken);
+}
+
+/// Gives back what the store may know of the owner: its place in the line, or the lock.
+void line_acquirer::leave()
+{
+    timer_queue::cancel(*this);
+    errand& gone = current();
+    if (gone.spec == nullptr)
+        gone.spec = spec_of_name();
+    client_.releases.leave_line({gone.spec, gone.owner, {}}, gone.runs_until,
+                                {.place = &behalf_});
+}
+
+void line_acquirer::leaving() noexcept
+{
+    static_cast<void>(machine_.leaving(behalf_.patient() && !stopped_));
+}
+
+const acquire_request* line_acquirer::next()
+{
+    if (!machine_.joins() || stopped_)
+        return nullptr;
+    if (!next_) {
+        if (!behalf_.wanted())
+            return nullptr; // whoever waited has gone since
+        next_ = std::make_unique<errand>(context().make_owner());
+        next_->spec = behalf_.first();
+    }
+    const lock_options& o = next_->spec->options;
+    const auto budget = std::min(
+        std::chrono::duration_cast<std::chrono::milliseconds>(turn_context::request_limit),
+        o.lease_time);
+    next_->runs_until = context().turn_time() + budget;
+    next_->as_next = {.name = next_->spec->name,
+                      .owner = next_->owner,
+                      .entry = {},
+                      .lease = o.lease_time,
+                      .fences = fences(o),
+                      .budget = budget,
+                      .waits = true,
+                      .presence = presence,
+                      .claim = claim};
+    return &next_->as_next;
+}
+
+void line_acquirer::left(const release_reply* reply, clock::time_point sent)
+{
+    if (stopped_)
+        return;
+    // A request of the owner that has gone may still run, although another was answered.
+    if (errand_ && errand_->runs_until > context().turn_time())
+        client_.releases.leave_line({errand_->spec, errand_->owner, {}}, errand_->runs_until, {});
+    errand_ = std::exchange(next_, nullptr);
+
+    const acquire_reply* const said = reply != nullptr && reply->next ? &*reply->next : nullptr;
+    if (said == nullptr || !errand_) // of a release that may have run before its answer was lost
+        return perform(machine_.left(machine::succession::none, false, behalf_.wanted(), online()));
+    errand_->runs_until = {};
+    if (said->result == acquire_reply::outcome::granted) {
+        behalf_.on_granted();
+        const ownership_ptr taken(new ownership(errand_->spec, errand_->owner, {}, sent));
+        taken->first_fence = said->first_fence;
+        taken->fences = said->fences;
+        const bool useful = serves(errand_->spec);
+        return enter(*taken, machine_.left(machine::succession::granted, in_time(*taken), useful,
+                                           online()));
+    }
+    place_ = said->place;
+    remaining_ = said->remaining;
+    behalf_.on_held(*said);
+    perform(machine_.left(machine::succession::in_line, false, behalf_.wanted(), online()));
+}
+
+/// An owner that is at its end, or that an ownership stands for, needs none; while a request of it
+/// may still run, it is remembered.
+void line_acquirer::end_errand()
+{
+    const bool over = machine_.current() == state::idle || machine_.current() == state::holding;
+    if (over && errand_ && errand_->runs_until <= context().turn_time())
+        errand_.reset();
+}
+
+void line_acquirer::stop()
+{
+    stopped_ = true;
+    clock::time_point runs_until = errand_ ? errand_->runs_until : clock::time_point{};
+    if (const acquire_attempt_ptr attempt = forget_attempt()) {
+        runs_until = attempt->runs_until();
+        attempt->forget();
+    }
+    withdraw();
+    timer_queue::cancel(*this);
+    // A release that is under way goes on without this.
+    const bool is_leaving = machine_.current() == state::releasing;
+    if (errand_ && errand_->spec && (!is_leaving || runs_until > context().turn_time()))
+        client_.releases.leave_line({errand_->spec, errand_->owner, {}}, runs_until, {});
+    if (next_)
+        client_.releases.leave_line({next_->spec, next_->owner, {}}, next_->runs_until, {});
+}
+
+spec_ptr line_acquirer::spec_of_name() const
+{
+    return std::make_shared<lock_spec>(lock_spec{nullptr, name(), {}});
+}
+
+} // namespace leasehold::detail

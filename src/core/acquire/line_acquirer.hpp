@@ -1,0 +1,82 @@
+#ifndef LEASEHOLD_SRC_CORE_ACQUIRE_LINE_ACQUIRER_HPP
+#define LEASEHOLD_SRC_CORE_ACQUIRE_LINE_ACQUIRER_HPP
+
+#include "core/acquire/acquirer.hpp"
+#include "fsm/backoff.hpp"
+#include "fsm/queued_contention.hpp"
+
+#include <leasehold/store.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace leasehold::detail {
+
+/// Gets a lock from a store that keeps a line: joins it once for all who wait here, and takes the
+/// lock when it is told of its turn. One owner does all that, from its first request until the
+/// store has said that it has gone.
+class line_acquirer final : public acquirer
+{
+public:
+    line_acquirer(const client_parts& client, waiting& behalf) noexcept : acquirer(client, behalf)
+    {}
+
+    [[nodiscard]] bool idle() const noexcept override;
+    [[nodiscard]] bool holding() const noexcept override;
+    [[nodiscard]] bool pausing() const noexcept override;
+    void wanted() override;
+    void unwanted() override;
+    void turn(std::string_view owner) override;
+    void connected() override;
+    void disconnected() override;
+    void leaving() noexcept override;
+    [[nodiscard]] const acquire_request* next() override;
+    void left(const release_reply* reply, clock::time_point sent) override;
+    void stop() override;
+
+private:
+    using machine = fsm::queued_contention;
+
+    /// One owner, while it is there or on its way. Names at rest have none.
+    struct errand
+    {
+        explicit errand(std::string id) : owner(std::move(id)) {}
+
+        const std::string owner;
+        spec_ptr spec;                  ///< Of its last request; null: none was sent.
+        clock::time_point runs_until{}; ///< A request without an answer may run until then.
+        acquire_request as_next{};      ///< What the release of the one before it carries.
+    };
+
+    void expired() override;
+    void on_room() override;
+    void on_reply(acquire_attempt& attempt, const acquire_reply& reply) override;
+    void on_failed(acquire_attempt& attempt, error_code why) override;
+
+    void perform(machine::action next);
+    void sleep();
+    void enter(ownership& taken, machine::action next);
+    void leave();
+    void end_errand();
+    [[nodiscard]] bool in_time(const ownership& taken) const noexcept;
+    [[nodiscard]] bool serves(const spec_ptr& spec) noexcept;
+    [[nodiscard]] spec_ptr spec_of_name() const;
+    errand& current();
+
+    machine machine_;
+    bool again_ = false; ///< Of the request that is to be sent.
+    bool stopped_ = false;
+    unsigned char failures_ = 0; ///< One after the other; two are as many as there are.
+    std::uint32_t place_ = 0;    ///< As the last answer said, and so is this.
+    std::chrono::milliseconds remaining_{};
+    std::unique_ptr<errand> errand_;
+    std::unique_ptr<errand> next_; ///< While a release is under way that carries it.
+    fsm::backoff backoff_;
+};
+
+} // namespace leasehold::detail
+
+#endif
