@@ -45,6 +45,21 @@ std::size_t waiting(const Calls& among)
     return count;
 }
 
+fake_store::acquire_call recorded(const acquire_request& request)
+{
+    return {.name = std::string(request.name),
+            .owner = std::string(request.owner),
+            .entry = std::string(request.entry),
+            .lease = request.lease,
+            .fences = request.fences,
+            .budget = request.budget,
+            .asks_holder = request.asks_holder,
+            .again = request.again,
+            .waits = request.waits,
+            .presence = request.presence,
+            .claim = request.claim};
+}
+
 } // namespace
 
 void fake_store::open(const asio::any_io_executor& strand, store_listener& listener)
@@ -78,11 +93,7 @@ void fake_store::async_acquire(const acquire_request& request, acquire_handler h
     if (request.name.empty() || request.owner.empty() || request.lease.count() <= 0 ||
         request.fences == 0)
         misuse_ += "async_acquire with values out of range; ";
-    add(acquires_,
-        acquire_call{std::string(request.name), std::string(request.owner),
-                     std::string(request.entry), request.lease, request.fences, request.budget,
-                     request.asks_holder},
-        std::move(handler), acquire_reply{});
+    add(acquires_, recorded(request), std::move(handler), acquire_reply{});
 }
 
 void fake_store::async_renew(std::span<const renewal> renewals, renew_handler handler)
@@ -100,10 +111,11 @@ void fake_store::async_release(const release_request& request, release_handler h
 {
     const std::lock_guard lock(mutex_);
     check_call("async_release");
-    add(releases_,
-        release_call{std::string(request.name), std::string(request.owner),
-                     std::string(request.entry)},
-        std::move(handler), release_reply{});
+    release_call call{std::string(request.name), std::string(request.owner),
+                      std::string(request.entry)};
+    if (request.next != nullptr)
+        call.next = recorded(*request.next);
+    add(releases_, std::move(call), std::move(handler), release_reply{});
 }
 
 void fake_store::watch(std::string_view name)
@@ -241,6 +253,13 @@ void fake_store::say_freed(std::size_t index, std::uint64_t receivers)
 void fake_store::hint(std::string name)
 {
     tell([name = std::move(name)](store_listener& listener) { listener.on_hint(name); });
+}
+
+void fake_store::turn(std::string name, std::string owner)
+{
+    tell([name = std::move(name), owner = std::move(owner)](store_listener& listener) {
+        listener.on_turn(name, owner);
+    });
 }
 
 void fake_store::connect(store_partition partition)

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -38,6 +39,10 @@ public:
         std::uint32_t fences = 0;
         milliseconds budget{};
         bool asks_holder = false;
+        bool again = false;
+        bool waits = false;
+        milliseconds presence{};
+        milliseconds claim{};
         bool answered = false;
     };
 
@@ -60,6 +65,7 @@ public:
         std::string name;
         std::string owner;
         std::string entry;
+        std::optional<acquire_call> next{};
         bool answered = false;
     };
 
@@ -113,6 +119,7 @@ public:
     /// @name What a store tells its listener. Nothing after `close`.
     /// @{
     void hint(std::string name);
+    void turn(std::string name, std::string owner);
     void connect(store_partition partition = 0);
     void disconnect(error_code why, store_partition partition = 0);
     void explain(error_code code, diagnostics details, store_partition partition = 0);

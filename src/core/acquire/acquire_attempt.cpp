@@ -74,9 +74,8 @@ ownership_ptr acquire_attempt::take(const acquire_reply& reply)
 clock::time_point acquire_attempt::runs_until() const noexcept
 {
     // A store that does not refuse what comes too late may run it until a lease time later.
-    return context_.traits().refuses_late
-               ? runs_until_
-               : runs_until_ + clock::duration(spec->options.lease_time);
+    return context_.traits().refuses_late ? runs_until_
+                                          : runs_until_ + clock::duration(spec->options.lease_time);
 }
 
 pending_release_ptr acquire_attempt::orphan()

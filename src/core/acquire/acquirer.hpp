@@ -21,9 +21,7 @@ namespace leasehold::detail {
 /// How the lock of one name comes to this client from the store, and goes back: one acquire at a
 /// time, on behalf of all who wait for it here. How it contends with other clients is up to those
 /// that derive from it, as the store allows.
-class acquirer : protected timer,
-                 protected acquire_window::entry,
-                 private acquire_attempt::listener
+class acquirer : protected timer, protected acquire_window::entry, private acquire_attempt::listener
 {
 public:
     /// Who waits here, and is told how it goes.

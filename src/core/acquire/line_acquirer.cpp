@@ -111,10 +111,10 @@ void line_acquirer::sleep()
 {
     turn_context& r = context();
     const clock::duration lease = behalf_.first()->options.lease_time;
-    const clock::duration pause = machine_.current() == state::in_line
-                                      ? fsm::look_pace(presence, lease)
-                                            .next(place_, remaining_, r.random)
-                                      : backoff_.next(r.random);
+    const clock::duration pause =
+        machine_.current() == state::in_line
+            ? fsm::look_pace(presence, lease).next(place_, remaining_, r.random)
+            : backoff_.next(r.random);
     r.timers.schedule(*this, r.turn_time() + pause);
 }
 
@@ -198,8 +198,7 @@ void line_acquirer::leave()
     errand& gone = current();
     if (gone.spec == nullptr)
         gone.spec = spec_of_name();
-    client_.releases.leave_line({gone.spec, gone.owner, {}}, gone.runs_until,
-                                {.place = &behalf_});
+    client_.releases.leave_line({gone.spec, gone.owner, {}}, gone.runs_until, {.place = &behalf_});
 }
 
 void line_acquirer::leaving() noexcept
@@ -253,8 +252,8 @@ void line_acquirer::left(const release_reply* reply, clock::time_point sent)
         taken->first_fence = said->first_fence;
         taken->fences = said->fences;
         const bool useful = serves(errand_->spec);
-        return enter(*taken, machine_.left(machine::succession::granted, in_time(*taken), useful,
-                                           online()));
+        return enter(
+            *taken, machine_.left(machine::succession::granted, in_time(*taken), useful, online()));
     }
     place_ = said->place;
     remaining_ = said->remaining;

@@ -163,8 +163,7 @@ void wait_queue::queue_left()
 
 bool wait_queue::hand_over(ownership& held)
 {
-    BOOST_ASSERT(held.place() == this && held.current() == nullptr &&
-                 way().holding());
+    BOOST_ASSERT(held.place() == this && held.current() == nullptr && way().holding());
     if (queue_.empty())
         return false;
     const lock_options& o = held.spec->options;

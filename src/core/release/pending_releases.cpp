@@ -39,9 +39,8 @@ void pending_releases::leave_line(pending_release::subject what, clock::time_poi
     constexpr clock::duration forgotten = std::chrono::minutes(1);
     const auto over = std::max(context_.turn_time(), runs_until) +
                       std::max<clock::duration>(what.spec->options.lease_time, forgotten);
-    const pending_release_ptr added(new pending_release(context_, std::move(what), std::move(who),
-                                                        fsm::release(runs_until, over, false),
-                                                        false));
+    const pending_release_ptr added(new pending_release(
+        context_, std::move(what), std::move(who), fsm::release(runs_until, over, false), false));
     added->start(list_, last_answer_);
 }
 
