@@ -11,6 +11,7 @@
 
 #include "core/async/context_poster.hpp"
 #include "store/redis/batch.hpp"
+#include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/pipeline.hpp"
 #include "store/redis/transport/readiness_check.hpp"
 #include "store/redis/transport/transport.hpp"
@@ -110,7 +111,8 @@ public:
     {
         const asio::any_io_executor strand = asio::make_strand(context_);
         pipeline_ = std::make_shared<redis_store::pipeline>(
-            self, leasehold::detail::make_system_time(), 5s, 24h);
+            self, std::make_unique<redis_store::redisson_layout>(24h),
+            leasehold::detail::make_system_time(), 5s);
         pipeline_->open(strand, redis_store::context_poster::make(strand), *this);
         std::string_view rest = script_;
         while (!rest.empty()) {

@@ -1,6 +1,7 @@
 // The pipeline by itself, over a way to the server that the test is.
 #include <boost/test/unit_test.hpp>
 
+#include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/pipeline.hpp"
 #include "support/counting_listener.hpp"
 #include "support/manual_time.hpp"
@@ -251,8 +252,8 @@ BOOST_AUTO_TEST_CASE(a_post_that_throws_does_not_silence_what_comes_later)
     const asio::any_io_executor strand = full_executor(context, fails);
     test::counting_listener ears;
     const auto way = std::make_shared<kept_transport>();
-    const auto made = std::make_shared<pipeline>(way, leasehold::detail::make_system_time(), 5s,
-                                                 24h);
+    const auto made = std::make_shared<pipeline>(way, std::make_unique<redisson_layout>(24h),
+                                                 leasehold::detail::make_system_time(), 5s);
     made->open(strand, context_poster::make(strand), ears);
     way->observer->on_up(std::nullopt);
 

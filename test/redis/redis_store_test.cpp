@@ -9,6 +9,7 @@
 #include "support/store_contract.hpp"
 
 #include "store/redis/batch.hpp"
+#include "store/redis/layout/redisson_layout.hpp"
 
 #include <leasehold/redis_store.hpp>
 
@@ -143,9 +144,9 @@ BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_ends_the_connection)
     namespace redis = boost::redis;
     const auto outcome = [](std::string_view bytes) {
         const auto asked = std::make_shared<redis_store::batch>();
-        asked->acquire(
-            {.name = "lock", .owner = "a:1", .entry = {}, .lease = 10s, .fences = 1, .budget = 5s},
-            0, 0ms, {});
+        redis_store::redisson_layout keys(0ms);
+        asked->add(store::acquire_handler(),
+                   [&](redis::request& to) { return keys.acquire(take("lock", "a:1"), 0, to); });
         redis::any_adapter adapter = asked->adapter();
         redis::resp3::parser parser;
         error_code failed;

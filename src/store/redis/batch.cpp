@@ -1,15 +1,12 @@
 #include "store/redis/batch.hpp"
 
 #include "mutant.hpp"
-#include "store/redis/protocol/key_names.hpp"
 
 #include <boost/redis/error.hpp>
 #include <boost/redis/resp3/type.hpp>
 
 #include <charconv>
-#include <forward_list>
 #include <new>
-#include <string>
 #include <utility>
 
 namespace leasehold::redis_store {
@@ -59,71 +56,6 @@ batch::batch() : request(fail_fast)
         request.get_config() = {.cancel_if_unresponded = false, .hello_with_priority = false};
 }
 
-template <class Waiting>
-command& batch::add(Waiting waiting, const script& called, std::size_t begin, std::size_t expects)
-{
-    command& added = commands.emplace_back();
-    added.waiting = std::move(waiting);
-    added.called = &called;
-    added.begin = begin;
-    added.end = request.payload().size();
-    added.expects = expects;
-    return added;
-}
-
-void batch::acquire(const acquire_request& wanted, std::int64_t latest,
-                    std::chrono::milliseconds retention, store::acquire_handler handler)
-{
-    const script& called = acquire_script();
-    const std::size_t begin = request.payload().size();
-    fence_key(wanted.name, key_);
-    request.push("EVALSHA", called.sha, 2, wanted.name, key_, wanted.owner, wanted.lease.count(),
-                 wanted.fences, latest, retention.count(), wanted.entry,
-                 wanted.asks_holder ? 1 : 0);
-    add(std::move(handler), called, begin, 4).fences = wanted.entry.empty() ? wanted.fences : 0;
-}
-
-void batch::release(const release_request& wanted, store::release_handler handler)
-{
-    const script& called = release_script();
-    const std::size_t begin = request.payload().size();
-    release_channel(wanted.name, key_);
-    request.push("EVALSHA", called.sha, 1, wanted.name, wanted.owner, wanted.entry, key_);
-    add(std::move(handler), called, begin, 2);
-}
-
-void batch::renew(std::span<const renewal> renewals, renew_part part)
-{
-    const script& called = renew_script();
-    const std::size_t begin = request.payload().size();
-
-    // The numbers are written first, so that the views of them stay valid.
-    constexpr std::size_t width = 20;
-    numbers_.resize((renewals.size() + 1) * width);
-    const auto write = [&](std::size_t at, auto value) {
-        char* const place = numbers_.data() + at * width;
-        const auto result = std::to_chars(place, place + width, value);
-        return std::string_view(place, static_cast<std::size_t>(result.ptr - place));
-    };
-    words_.clear();
-    words_.push_back(called.sha);
-    words_.push_back(write(0, renewals.size()));
-    for (const renewal& each : renewals)
-        words_.push_back(each.name);
-    std::forward_list<std::string>
-        markers; // stay where they are; without entries nothing is allocated
-    for (std::size_t i = 0; i < renewals.size(); ++i) {
-        const renewal& each = renewals[i];
-        words_.push_back(each.entry.empty() ? each.owner
-                                            : std::string_view(markers.emplace_front(
-                                                  entry_field(each.owner, each.entry))));
-        words_.push_back(write(i + 1, each.lease.count()));
-    }
-    request.push_range("EVALSHA", words_);
-    const std::size_t expects = part.count;
-    add(std::move(part), called, begin, expects);
-}
-
 void batch::repeat(const batch& from, command& asked)
 {
     split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
@@ -133,7 +65,7 @@ void batch::repeat(const batch& from, command& asked)
     if (!with_text) {
         with_text = true;
         for (const command& earlier : commands) {
-            if (earlier.called == asked.called && earlier.attempts > 0)
+            if (earlier.made.called == asked.made.called && earlier.attempts > 0)
                 with_text = false;
         }
     }
@@ -141,9 +73,10 @@ void batch::repeat(const batch& from, command& asked)
         with_text = false;
     const std::size_t begin = request.payload().size();
     words_.erase(words_.begin());
-    words_.front() = with_text ? asked.called->text : std::string_view(asked.called->sha);
+    const script& called = *asked.made.called;
+    words_.front() = with_text ? called.text : std::string_view(called.sha);
     request.push_range(with_text ? "EVAL" : "EVALSHA", words_);
-    command& added = add(std::move(asked.waiting), *asked.called, begin, asked.expects);
+    command& added = add(std::move(asked.waiting), asked.made, begin);
     added.fences = asked.fences;
     added.attempts = asked.attempts + 1;
 }
@@ -194,7 +127,7 @@ boost::redis::any_adapter batch::adapter()
                 // may as well, and would be taken for grants. The connection ends here, and nothing
                 // is known of all that was asked on it.
                 if (asked.answer.odd ||
-                    (node.data_type == type::array && node.aggregate_size != asked.expects))
+                    (node.data_type == type::array && node.aggregate_size != asked.made.expects))
                     failed = boost::redis::error::incompatible_size;
             }
             else if (event == any_adapter::parse_event::done)

@@ -2,8 +2,8 @@
 #define LEASEHOLD_SRC_STORE_REDIS_BATCH_HPP
 
 #include "core/async/context_poster.hpp"
+#include "store/redis/layout/layout.hpp"
 #include "store/redis/protocol/reply.hpp"
-#include "store/redis/protocol/script.hpp"
 
 #include <leasehold/clock.hpp>
 #include <leasehold/store.hpp>
@@ -13,11 +13,11 @@
 #include <boost/redis/request.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -45,10 +45,9 @@ struct renew_part
 struct command
 {
     std::variant<store::acquire_handler, renew_part, store::release_handler> waiting;
-    const script* called = nullptr;
+    call made;
     std::size_t begin = 0; ///< Its place in the request.
     std::size_t end = 0;
-    std::size_t expects = 0;  ///< How many numbers its script answers with.
     std::uint32_t fences = 0; ///< Asked for; of an acquire that takes the lock.
     unsigned attempts = 0;
     reply answer;
@@ -76,10 +75,14 @@ class batch : public std::enable_shared_from_this<batch>
 public:
     batch();
 
-    void acquire(const acquire_request& wanted, std::int64_t latest,
-                 std::chrono::milliseconds retention, store::acquire_handler handler);
-    void renew(std::span<const renewal> renewals, renew_part part);
-    void release(const release_request& wanted, store::release_handler handler);
+    /// Adds a command. `write` puts it at the end of the request that it is given, and returns the
+    /// `call`.
+    template <class Waiting, class Write>
+    command& add(Waiting waiting, Write write)
+    {
+        const std::size_t begin = request.payload().size();
+        return add(std::move(waiting), write(request), begin);
+    }
 
     /// Adds a command of another batch again, whose script the server did not have.
     void repeat(const batch& from, command& asked);
@@ -109,14 +112,21 @@ public:
 
 private:
     template <class Waiting>
-    command& add(Waiting waiting, const script& called, std::size_t begin, std::size_t expects);
+    command& add(Waiting waiting, const call& made, std::size_t begin)
+    {
+        command& added = commands.emplace_back();
+        added.waiting = std::move(waiting);
+        added.made = made;
+        added.begin = begin;
+        added.end = request.payload().size();
+        return added;
+    }
+
     void on_reply();
 
     std::shared_ptr<context_poster> home_;
     std::atomic<std::size_t> answered_ = 0;
     std::atomic<bool> announced_ = false;
-    std::string key_;
-    std::string numbers_;
     std::vector<std::string_view> words_;
 };
 

@@ -3,8 +3,8 @@
 #include "mutant.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -19,30 +19,13 @@ constexpr std::size_t under_way_limit = 8;
 constexpr std::size_t renewals_per_command = 50;
 constexpr unsigned attempts_limit = 3;
 
-// The script gives the first 32 bits of the UUID of the holder's client.
-std::shared_ptr<const diagnostics> held_by(std::int64_t name)
-{
-    const auto made = std::make_shared<diagnostics>();
-    char digits[16];
-    std::snprintf(digits, sizeof digits, "%08x",
-                  static_cast<unsigned>(static_cast<std::uint32_t>(name)));
-    made->holder = digits;
-    return made;
-}
-
-bool found_nothing(const command& release)
-{
-    return std::holds_alternative<store::release_handler>(release.waiting) &&
-           release.answer.is(2) && release.answer.numbers[0] == 0;
-}
-
 } // namespace
 
-pipeline::pipeline(std::shared_ptr<transport> way, std::unique_ptr<detail::time_source> time,
-                   std::chrono::milliseconds timeout, std::chrono::milliseconds fence_retention)
+pipeline::pipeline(std::shared_ptr<transport> way, std::unique_ptr<layout> keys,
+                   std::unique_ptr<detail::time_source> time, std::chrono::milliseconds timeout)
     : transport_(std::move(way)),
+      layout_(std::move(keys)),
       timeout_(timeout),
-      fence_retention_(fence_retention),
       local_time_(std::move(time)),
       down_reason_(errc::store_unavailable)
 {}
@@ -145,8 +128,11 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
         return refuse(std::move(handler), acquire_reply{}, request.name);
     acquire_request asked = request;
     asked.asks_holder = request.asks_holder && tells_holder_;
-    next().acquire(asked, time_.limit(local_time_->now(), request.budget), fence_retention_,
-                   std::move(handler));
+    const std::int64_t latest = time_.limit(local_time_->now(), request.budget);
+    command& added = next().add(std::move(handler), [&](boost::redis::request& to) {
+        return layout_->acquire(asked, latest, to);
+    });
+    added.fences = request.entry.empty() ? request.fences : 0;
     flush_first();
 }
 
@@ -154,7 +140,8 @@ void pipeline::release(const release_request& request, store::release_handler ha
 {
     if (!open_for_requests())
         return refuse(std::move(handler), release_reply{}, request.name);
-    next().release(request, std::move(handler));
+    next().add(std::move(handler),
+               [&](boost::redis::request& to) { return layout_->release(request, to); });
     flush_first();
 }
 
@@ -174,7 +161,9 @@ void pipeline::renew(std::span<const renewal> renewals, store::renew_handler han
     for (std::size_t first = 0; first < renewals.size(); first += renewals_per_command) {
         const std::size_t count = std::min(renewals_per_command, renewals.size() - first);
         ++job->outstanding;
-        next().renew(renewals.subspan(first, count), {job, first, count});
+        next().add(renew_part{job, first, count}, [&](boost::redis::request& to) {
+            return layout_->renew(renewals.subspan(first, count), to);
+        });
     }
     flush_first();
 }
@@ -373,6 +362,15 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
     std::visit([&](auto& waiting) { answer(asked, waiting, code, more); }, asked.waiting);
 }
 
+/// A release that says that its owner is not in.
+bool pipeline::found_nothing(const command& asked) const
+{
+    if (!std::holds_alternative<store::release_handler>(asked.waiting))
+        return false;
+    const auto said = layout_->released(asked.answer);
+    return !said.code && said.reply.result == release_reply::outcome::not_owner;
+}
+
 /// True when the command goes to the server once more.
 bool pipeline::again(batch& from, command& asked)
 {
@@ -388,65 +386,31 @@ bool pipeline::again(batch& from, command& asked)
 void pipeline::answer(command& asked, store::acquire_handler& handler, error_code code,
                       details_ptr more)
 {
-    using outcome = acquire_reply::outcome;
-    acquire_reply result;
-    result.details = std::move(more);
-    const auto& numbers = asked.answer.numbers;
-    // What the script never says is no proof of anything.
-    if (!code && (!asked.answer.is(4) || !is_server_time(numbers[3])))
-        code = errc::outcome_unknown;
+    said<acquire_reply> told{code, {}};
     if (!code) {
-        time_.learn(numbers[3], local_time_->now());
-        switch (numbers[0]) {
-        case 1:
-            if (asked.fences > 0 &&
-                (numbers[1] <= 0 || numbers[2] <= 0 || numbers[2] > asked.fences)) {
-                code = errc::outcome_unknown;
-                break;
-            }
-            result.result = outcome::granted;
-            result.first_fence = static_cast<std::uint64_t>(numbers[1]);
-            result.fences = static_cast<std::uint32_t>(numbers[2]);
-            break;
-        case 0:
-            result.result = outcome::held;
-            result.remaining = std::min<std::chrono::milliseconds>(
-                std::chrono::milliseconds(numbers[1]), std::chrono::years(100));
-            if (numbers[2] < 0)
-                tells_holder_ = false;
-            else if (numbers[2] != 0)
-                result.details = held_by(numbers[2]);
-            break;
-        case -1: result.result = outcome::late; break;
-        case -2: result.result = outcome::gone; break;
-        default: code = errc::outcome_unknown;
-        }
+        told = layout_->acquired(asked.answer, asked.fences);
+        if (told.server_us)
+            time_.learn(*told.server_us, local_time_->now());
+        tells_holder_ = tells_holder_ && !told.holder_hidden;
     }
-    std::move(handler)(code, result);
+    if (more)
+        told.reply.details = std::move(more);
+    std::move(handler)(told.code, told.reply);
 }
 
 void pipeline::answer(command& asked, store::release_handler& handler, error_code code,
                       details_ptr more)
 {
-    using outcome = release_reply::outcome;
-    release_reply result;
-    result.details = std::move(more);
-    const auto& numbers = asked.answer.numbers;
-    if (!code && (!asked.answer.is(2) || numbers[1] < -1 || (numbers[1] < 0 && numbers[0] != 1)))
-        code = errc::outcome_unknown;
+    said<release_reply> told{code, {}};
     if (!code) {
-        switch (numbers[0]) {
-        case 1:
-            result.result = outcome::freed;
-            result.receivers = static_cast<std::uint64_t>(std::max<std::int64_t>(numbers[1], 0));
-            result.receivers_known = numbers[1] >= 0 && (!knows_receivers || knows_receivers());
-            break;
-        case 2: result.result = outcome::left; break;
-        case 0: result.result = outcome::not_owner; break;
-        default: code = errc::outcome_unknown;
-        }
+        told = layout_->released(asked.answer);
+        told.reply.receivers_known = told.reply.receivers_known &&
+                                     (told.reply.result != release_reply::outcome::freed ||
+                                      !knows_receivers || knows_receivers());
     }
-    std::move(handler)(code, result);
+    if (more)
+        told.reply.details = std::move(more);
+    std::move(handler)(told.code, told.reply);
 }
 
 void pipeline::answer(command& asked, renew_part& part, error_code code, details_ptr more)
@@ -454,23 +418,13 @@ void pipeline::answer(command& asked, renew_part& part, error_code code, details
     renew_job& job = *part.job;
     if (more)
         job.details = std::move(more);
-    if (!code && !asked.answer.is(part.count))
-        code = errc::outcome_unknown;
-    if (code) {
+    if (!code) // failed, until it is known better
+        code = layout_->renewed(asked.answer,
+                                std::span(job.results).subspan(part.first, part.count));
+    if (code)
         job.error = code;
-    }
-    else {
+    else
         job.any_ran = true;
-        for (std::size_t i = 0; i < part.count; ++i) {
-            const std::int64_t said = asked.answer.numbers[i];
-            renewal_result& result =
-                job.results[part.first + i]; // failed, until it is known better
-            if (said == 1)
-                result = renewal_result::renewed;
-            else if (said == 0)
-                result = renewal_result::gone;
-        }
-    }
     if (--job.outstanding == 0)
         std::move(job.handler)(job.any_ran ? error_code() : job.error,
                                renew_reply(std::move(job.results), std::move(job.details)));

@@ -4,6 +4,7 @@
 #include "core/async/context_lifetime.hpp"
 #include "core/turn/time_source.hpp"
 #include "store/redis/batch.hpp"
+#include "store/redis/layout/layout.hpp"
 #include "store/redis/protocol/server_clock.hpp"
 #include "store/redis/transport/transport.hpp"
 
@@ -30,8 +31,8 @@ class pipeline final : public batch_owner,
                        public std::enable_shared_from_this<pipeline>
 {
 public:
-    pipeline(std::shared_ptr<transport> way, std::unique_ptr<detail::time_source> time,
-             std::chrono::milliseconds timeout, std::chrono::milliseconds fence_retention);
+    pipeline(std::shared_ptr<transport> way, std::unique_ptr<layout> keys,
+             std::unique_ptr<detail::time_source> time, std::chrono::milliseconds timeout);
 
     void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home,
               store_listener& listener);
@@ -42,6 +43,9 @@ public:
     {
         return transport_ ? transport_->server() : std::string();
     }
+
+    /// What its layout can do.
+    [[nodiscard]] store_traits traits() const noexcept { return layout_->traits(); }
 
     /// Whether those who wait in other processes can be counted; to be asked with each release.
     std::function<bool()> knows_receivers;
@@ -81,11 +85,12 @@ private:
     void answer(command& asked, store::acquire_handler& handler, error_code code, details_ptr more);
     void answer(command& asked, store::release_handler& handler, error_code code, details_ptr more);
     void answer(command& asked, renew_part& part, error_code code, details_ptr more);
+    [[nodiscard]] bool found_nothing(const command& asked) const;
     bool again(batch& from, command& asked);
 
     std::shared_ptr<transport> transport_; ///< Null after `close`.
+    const std::unique_ptr<layout> layout_;
     const std::chrono::milliseconds timeout_;
-    const std::chrono::milliseconds fence_retention_;
     std::shared_ptr<context_poster> home_;
     store_listener* listener_ = nullptr;
     const std::unique_ptr<detail::time_source> local_time_;

@@ -1,5 +1,6 @@
 #include "store/redis/store_on_redis.hpp"
 
+#include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/pipeline.hpp"
 #include "store/redis/subscriptions.hpp"
 #include "store/redis/transport/owned_transport.hpp"
@@ -15,8 +16,9 @@ class store_on_redis final : public store
 public:
     store_on_redis(std::shared_ptr<transport> way, const config& limits,
                    const std::optional<config>& wakeups, const std::shared_ptr<environment>& from)
-        : pipeline_(std::make_shared<pipeline>(std::move(way), from->make_time(), limits.timeout,
-                                               limits.fence_retention))
+        : pipeline_(std::make_shared<pipeline>(
+              std::move(way), std::make_unique<redisson_layout>(limits.fence_retention),
+              from->make_time(), limits.timeout))
     {
         if (wakeups)
             subscriptions_ = std::make_shared<subscriptions>(*wakeups, from);
@@ -24,6 +26,8 @@ public:
     }
 
     ~store_on_redis() override { close(); }
+
+    [[nodiscard]] store_traits traits() const noexcept override { return pipeline_->traits(); }
 
     [[nodiscard]] std::string server_of(store_partition) const override
     {

@@ -1,0 +1,45 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_LAYOUT_REDISSON_LAYOUT_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_LAYOUT_REDISSON_LAYOUT_HPP
+
+#include "store/redis/layout/layout.hpp"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::redis_store {
+
+/// Byte for byte the locks of Redisson, `RLock` and `RFencedLock`: a hash of owners, a counter of
+/// fences for each name, and a channel on which releases are published.
+class redisson_layout final : public layout
+{
+public:
+    /// @param fence_retention How long a fence outlives its grant; 0: for ever.
+    explicit redisson_layout(std::chrono::milliseconds fence_retention) noexcept
+        : fence_retention_(fence_retention)
+    {}
+
+    [[nodiscard]] store_traits traits() const noexcept override { return {}; }
+
+    call acquire(const acquire_request& asked, std::int64_t latest,
+                 boost::redis::request& to) override;
+    call renew(std::span<const renewal> asked, boost::redis::request& to) override;
+    call release(const release_request& asked, boost::redis::request& to) override;
+
+    [[nodiscard]] said<acquire_reply> acquired(const reply& answer,
+                                               std::uint32_t fences) const override;
+    [[nodiscard]] error_code renewed(const reply& answer,
+                                     std::span<renewal_result> results) const override;
+    [[nodiscard]] said<release_reply> released(const reply& answer) const override;
+
+private:
+    const std::chrono::milliseconds fence_retention_;
+    std::string key_;
+    std::string numbers_;
+    std::vector<std::string_view> words_;
+};
+
+} // namespace leasehold::redis_store
+
+#endif
