@@ -34,17 +34,17 @@ public:
     }
 
     /// The sum, and below it each kind.
-    void rows(const std::string& label, report::counts report::* row)
+    void rows(const std::string& label, report::counts report::* counted)
     {
-        row(label, [row](const report& of) { return total(of.*row); });
+        row(label, [counted](const report& of) { return total(of.*counted); });
         std::set<std::string> kinds;
         for (const auto& [name, each] : columns_)
-            for (const auto& [kind, count] : each.*row)
+            for (const auto& [kind, count] : each.*counted)
                 kinds.insert(kind);
         for (const std::string& kind : kinds)
             row("  " + kind, [&](const report& of) {
-                const auto found = (of.*row).find(kind);
-                return found == (of.*row).end() ? 0 : found->second;
+                const auto found = (of.*counted).find(kind);
+                return found == (of.*counted).end() ? 0 : found->second;
             });
     }
 

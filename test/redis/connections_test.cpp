@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "store/redis/batch.hpp"
+#include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/subscriptions.hpp"
 #include "store/redis/transport/environment.hpp"
 #include "store/redis/transport/owned_transport.hpp"
@@ -263,8 +264,11 @@ struct transport_fixture : fixture
     std::shared_ptr<batch> send()
     {
         auto sent = std::make_shared<batch>();
-        sent->release({.name = "a", .owner = "b", .entry = {}},
-                      [](error_code, const release_reply&) {});
+        redisson_layout keys(24h);
+        sent->add(store::release_handler([](error_code, const release_reply&) {}),
+                  [&](boost::redis::request& to) {
+                      return keys.release({.name = "a", .owner = "b", .entry = {}}, to);
+                  });
         sent->start(owner, home);
         way->send(sent);
         poll();

@@ -236,7 +236,8 @@ struct pipeline_fixture
     test::manual_time time;
     recording_listener ears;
     std::shared_ptr<kept_transport> way = std::make_shared<kept_transport>();
-    std::shared_ptr<pipeline> made = std::make_shared<pipeline>(way, time.make_source(), 5s, 24h);
+    std::shared_ptr<pipeline> made = std::make_shared<pipeline>(
+        way, std::make_unique<redisson_layout>(24h), time.make_source(), 5s);
     std::vector<std::pair<error_code, acquire_reply>> acquired;
     std::vector<std::pair<error_code, release_reply>> released;
 };

@@ -112,11 +112,11 @@ struct party
 class stage
 {
 public:
-    stage(operation tested, std::uint64_t seed)
-        : what_(tested), world_(std::make_unique<testing::world>(seed))
+    stage(operation tried, std::uint64_t seed)
+        : tried_(tried), world_(std::make_unique<testing::world>(seed))
     {
         world_->run_for(100ms);
-        switch (tested) {
+        switch (tried) {
         case operation::lock: break;
         case operation::lock_taken:
         case operation::enter: take(holder); break;
@@ -130,7 +130,7 @@ public:
         began_ = world_->events();
         subject.host->on_step([this](testing::step s) { on_step(s); });
         const leasehold::mutex lock(*subject.locks, name, options);
-        switch (what_) {
+        switch (tried_) {
         case operation::lock: lock.async_lock(cancellable(tested.handler(&subject.held))); break;
         case operation::lock_taken:
             lock.async_lock(cancellable(tested.handler(&subject.held)));
@@ -147,7 +147,8 @@ public:
     /// Whether the operation has run its course, when nothing befalls it.
     bool is_over() const
     {
-        return what_ == operation::renew ? subject.locks->stats().renewed == 2 : tested.calls() > 0;
+        return tried_ == operation::renew ? subject.locks->stats().renewed == 2
+                                          : tested.calls() > 0;
     }
 
     /// How many things have happened since it began, and how many requests were sent.
@@ -306,7 +307,7 @@ private:
         }
     }
 
-    const operation what_;
+    const operation tried_;
     std::unique_ptr<testing::world> world_;
     testing::server& server_ = world_->make_server();
 

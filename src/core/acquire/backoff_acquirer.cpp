@@ -15,21 +15,19 @@ constexpr int odd_factor = 10;
 
 } // namespace
 
-using state = fsm::contention::state;
-
 bool backoff_acquirer::idle() const noexcept
 {
-    return contention_.current() == state::idle;
+    return contention_.current() == fsm::contention::state::idle;
 }
 
 bool backoff_acquirer::holding() const noexcept
 {
-    return contention_.current() == state::holding;
+    return contention_.current() == fsm::contention::state::holding;
 }
 
 bool backoff_acquirer::pausing() const noexcept
 {
-    return contention_.current() == state::pausing;
+    return contention_.current() == fsm::contention::state::pausing;
 }
 
 void backoff_acquirer::wanted()

@@ -19,21 +19,19 @@ constexpr std::chrono::milliseconds claim = std::chrono::seconds(1);
 
 } // namespace
 
-using state = fsm::queued_contention::state;
-
 bool line_acquirer::idle() const noexcept
 {
-    return machine_.current() == state::idle;
+    return machine_.current() == machine::state::idle;
 }
 
 bool line_acquirer::pausing() const noexcept
 {
-    return failures_ > 1 && timer::is_linked() && machine_.current() == state::pausing;
+    return failures_ > 1 && timer::is_linked() && machine_.current() == machine::state::pausing;
 }
 
 bool line_acquirer::holding() const noexcept
 {
-    return machine_.current() == state::holding;
+    return machine_.current() == machine::state::holding;
 }
 
 line_acquirer::errand& line_acquirer::current()
@@ -112,7 +110,7 @@ void line_acquirer::sleep()
     turn_context& r = context();
     const clock::duration lease = behalf_.first()->options.lease_time;
     const clock::duration pause =
-        machine_.current() == state::in_line
+        machine_.current() == machine::state::in_line
             ? fsm::look_pace(presence, lease).next(place_, remaining_, r.random)
             : backoff_.next(r.random);
     r.timers.schedule(*this, r.turn_time() + pause);
@@ -186,7 +184,7 @@ void line_acquirer::enter(ownership& taken, machine::action next)
 {
     if (next.what == machine::action::kind::leave)
         return client_.releases.leave(taken, {.place = &behalf_});
-    BOOST_ASSERT(machine_.current() == state::holding);
+    BOOST_ASSERT(machine_.current() == machine::state::holding);
     end_errand();
     behalf_.on_taken(taken);
 }
@@ -265,7 +263,8 @@ void line_acquirer::left(const release_reply* reply, clock::time_point sent)
 /// may still run, it is remembered.
 void line_acquirer::end_errand()
 {
-    const bool over = machine_.current() == state::idle || machine_.current() == state::holding;
+    const bool over = machine_.current() == machine::state::idle ||
+                      machine_.current() == machine::state::holding;
     if (over && errand_ && errand_->runs_until <= context().turn_time())
         errand_.reset();
 }
@@ -281,7 +280,7 @@ void line_acquirer::stop()
     withdraw();
     timer_queue::cancel(*this);
     // A release that is under way goes on without this.
-    const bool is_leaving = machine_.current() == state::releasing;
+    const bool is_leaving = machine_.current() == machine::state::releasing;
     if (errand_ && errand_->spec && (!is_leaving || runs_until > context().turn_time()))
         client_.releases.leave_line({errand_->spec, errand_->owner, {}}, runs_until, {});
     if (next_)
