@@ -60,10 +60,12 @@ BOOST_AUTO_TEST_CASE(it_is_renewed_after_the_interval_and_in_step_with_others)
 
 BOOST_AUTO_TEST_CASE(short_leases_are_not_renewed_in_a_loop)
 {
-    for (const auto interval : {1ms, 2ms, 5ms}) {
-        const keep_alive life(start, 10ms, interval, never);
-        BOOST_TEST((life.next() >= start + interval / 2));
-        BOOST_TEST((life.next() <= start + interval));
+    for (const auto begun : {start, start + 999us}) { // and at the end of a step of the grid
+        for (const auto interval : {1ms, 2ms, 5ms}) {
+            const keep_alive life(begun, 10ms, interval, never);
+            BOOST_TEST((life.next() >= begun + interval / 2));
+            BOOST_TEST((life.next() <= begun + interval));
+        }
     }
 }
 
@@ -242,6 +244,14 @@ BOOST_AUTO_TEST_CASE(the_longest_hold_ends_it_however_often_it_is_renewed)
     }
     BOOST_TEST((now == ends));
     BOOST_TEST(life.reason() == errc::hold_limit);
+}
+
+// However late that is noticed: what came first is the reason.
+BOOST_AUTO_TEST_CASE(a_lease_that_expired_before_its_longest_hold_has_expired)
+{
+    keep_alive life = fresh(start + 45s);
+    BOOST_TEST((life.due(start + 60s) == action::end));
+    BOOST_TEST(life.reason() == errc::expired);
 }
 
 BOOST_AUTO_TEST_CASE(a_longest_hold_below_the_lease_time_is_the_deadline)

@@ -247,13 +247,16 @@ BOOST_AUTO_TEST_CASE(when_nobody_waits_for_it_any_more_it_becomes_patient)
     steps.due(over, true);
     auto now = over;
     int sent = 0;
-    for (; now < over + 1h; now = steps.next()) {
+    while (now < over + 1h) {
         BOOST_TEST_REQUIRE((steps.failed(errc::store_refused, 20ms, now) == action::wait));
-        BOOST_TEST_REQUIRE((steps.next() >= now + 1s));
-        BOOST_TEST_REQUIRE((steps.next() <= now + 60s));
-        BOOST_TEST_REQUIRE((steps.due(steps.next(), true) == action::send));
+        const auto next = steps.next();
+        BOOST_TEST_REQUIRE((next >= now + 1s));
+        BOOST_TEST_REQUIRE((next <= now + 60s));
+        BOOST_TEST_REQUIRE((steps.due(next, true) == action::send));
+        now = next;
         ++sent;
     }
+    BOOST_TEST(sent > 50);
     BOOST_TEST(sent < 70);
     BOOST_TEST((steps.failed(errc::permission_denied, 20ms, now) == action::done));
 }
