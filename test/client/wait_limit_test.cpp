@@ -40,6 +40,7 @@ BOOST_AUTO_TEST_CASE(a_second_try_is_not_refused_because_of_the_first)
     core_fixture e;
     const auto one = e.lock(e.spec("a"), 0s);
     const auto two = e.lock(e.spec("a"), 0s);
+    BOOST_TEST(!two->done());
     e.grant();
     BOOST_TEST(code(*one) == error_code());
     BOOST_TEST(code(*two) == errc::held);
@@ -223,6 +224,40 @@ BOOST_AUTO_TEST_CASE(a_limit_after_each_of_two_requests_that_were_not_answered_w
     BOOST_TEST(e.store->acquire_count() == 5u);
     e.advance(4s);
     BOOST_TEST(code(*op) == errc::timed_out);
+}
+
+// So is a grant an answer.
+BOOST_AUTO_TEST_CASE(a_limit_after_a_request_without_an_answer_before_a_grant_and_one_after_it)
+{
+    core_fixture e;
+    const auto first = e.lock("a");
+    const auto op = e.lock(e.spec("a", {.lease_time = 60s}), 4s);
+    e.say_held();
+    e.store->hint("a");
+    e.poll();
+    e.fail_acquire(errc::outcome_unknown);
+    e.store->hint("a");
+    e.poll();
+    e.grant();
+    e.release(std::move(first->value<1>()));
+    e.say_freed(1);
+    e.fail_acquire(errc::outcome_unknown);
+    e.advance(4s);
+    BOOST_TEST(code(*op) == errc::timed_out);
+}
+
+// Silence over a connection that has ended is told as it is.
+BOOST_AUTO_TEST_CASE(a_limit_after_a_request_whose_connection_ended)
+{
+    core_fixture e;
+    const auto op = e.lock(e.spec("a"), 4s);
+    e.say_held();
+    e.store->hint("a");
+    e.poll();
+    e.disconnect();
+    e.fail_acquire(errc::outcome_unknown);
+    e.advance(4s);
+    BOOST_TEST(code(*op) == errc::outcome_unknown);
 }
 
 // What was free when it was last heard of is held by nobody who is known.

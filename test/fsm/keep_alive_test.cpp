@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(it_is_renewed_after_the_interval_and_in_step_with_others)
 BOOST_AUTO_TEST_CASE(short_leases_are_not_renewed_in_a_loop)
 {
     for (const auto begun : {start, start + 999us}) { // and at the end of a step of the grid
-        for (const auto interval : {1ms, 2ms, 5ms}) {
+        for (const clock::duration interval : {1ms, 2ms, 5ms}) {
             const keep_alive life(begun, 10ms, interval, never);
             BOOST_TEST((life.next() >= begun + interval / 2));
             BOOST_TEST((life.next() <= begun + interval));
