@@ -2,6 +2,7 @@
 
 #include "store/memory/lock_table.hpp"
 #include "store/redis/batch.hpp"
+#include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "support/resp.hpp"
 
@@ -94,11 +95,17 @@ void check_commands(const std::string& name)
     std::string fence, channel;
     redis_store::fence_key(name, fence);
     redis_store::release_channel(name, channel);
+    redis_store::redisson_layout keys(12ms);
     batch first;
-    first.acquire({name, "owner", "entry", 10s, 7, 1s}, 11, 12ms, {});
-    first.release({name, "owner", "entry"}, {});
+    first.add(store::acquire_handler(), [&](boost::redis::request& to) {
+        return keys.acquire({name, "owner", "entry", 10s, 7, 1s}, 11, to);
+    });
+    first.add(store::release_handler(), [&](boost::redis::request& to) {
+        return keys.release({name, "owner", "entry"}, to);
+    });
     const renewal both[] = {{name, "a", 1s}, {"other", name, 2s}};
-    first.renew(both, {});
+    first.add(redis_store::renew_part(),
+              [&](boost::redis::request& to) { return keys.renew(both, to); });
     using text = std::vector<std::string>;
     const std::vector<text> wanted = {
         {"EVALSHA", redis_store::acquire_script().sha, "2", name, fence, "owner", "10000", "7",
@@ -115,7 +122,7 @@ void check_commands(const std::string& name)
         second.repeat(first, sent);
         text again = wanted[i];
         again[0] = "EVAL";
-        again[1] = sent.called->text;
+        again[1] = sent.made.called->text;
         const redis_store::command& repeated = second.commands[i];
         const std::string_view bytes_again = second.request.payload();
         require(words(bytes_again.substr(repeated.begin, repeated.end - repeated.begin)) == again,

@@ -347,8 +347,9 @@ void checks::look_for_orphans()
             [](const actor& a) { return !a.ended || a.inner || a.inner_due > 0; });
         const bool crashed = std::any_of(trial_.processes.begin(), trial_.processes.end(),
                                          [](const process& p) { return p.dead; });
-        // A lease that was lost is given back by its time to live alone.
-        const bool lost = any_of_owner([](const actor& a) { return a.told; });
+        // A lease that was lost is given back by its time to live alone, and so is an entry whose
+        // release was denied, which others under its owner may prolong until they leave.
+        const bool lost = any_of_owner([](const actor& a) { return a.told || a.denied; });
         // A request that runs again after it was answered "held" may be granted to nobody; its time
         // to live bounds it.
         const bool had = any_of_owner([](const actor&) { return true; });

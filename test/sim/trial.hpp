@@ -87,6 +87,7 @@ struct actor
     bool waits = false;        ///< For the lock.
     bool* cancelled = nullptr; ///< To be set when a cancellation has ended something.
     bool unreleased = false;   ///< Whoever left was told that the store does not know it.
+    bool denied = false;       ///< Whoever left was told that it may not.
 
     [[nodiscard]] bool guards() const noexcept
     {
