@@ -1,12 +1,20 @@
 #include <boost/test/unit_test.hpp>
 
+#include <leasehold/client.hpp>
 #include <leasehold/config.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/mutex.hpp>
+#include <leasehold/options.hpp>
 #include <leasehold/owner.hpp>
 
+#include <boost/asio/io_context.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <chrono>
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <type_traits>
 
 namespace {
 
@@ -43,7 +51,8 @@ void refused(const std::string& url, errc code, std::initializer_list<const char
     }
 }
 
-void invalid(config c, std::initializer_list<const char*> says)
+template <class Options>
+void invalid(const Options& c, std::initializer_list<const char*> says)
 {
     const auto error = failure_of([&] { c.validate(); });
     BOOST_TEST((error.code() == errc::invalid_option));
@@ -53,6 +62,38 @@ void invalid(config c, std::initializer_list<const char*> says)
         {
             BOOST_TEST((text.find(each) != std::string::npos));
         }
+}
+
+constexpr bool is_last(std::uint32_t value)
+{
+    return value == std::numeric_limits<std::uint32_t>::max();
+}
+constexpr bool is_last(std::chrono::milliseconds value)
+{
+    return value == std::chrono::milliseconds::max();
+}
+
+/// What is within the limits may be in the member, and the next value beyond them may not. The last
+/// value of the type is no limit, and neither is a zero that has no sign.
+template <class Options, class Member>
+void within(const char* name, const Options& start, Member Options::* member,
+            std::type_identity_t<Member> least, std::type_identity_t<Member> most)
+{
+    const Member smallest_step(1);
+    const auto with = [&](Member value) {
+        Options changed = start;
+        changed.*member = value;
+        return changed;
+    };
+    BOOST_TEST_CONTEXT(name)
+    {
+        BOOST_CHECK_NO_THROW(with(least).validate());
+        BOOST_CHECK_NO_THROW(with(most).validate());
+        if (!std::is_unsigned_v<Member> || least != Member())
+            invalid(with(least - smallest_step), {name});
+        if (!is_last(most))
+            invalid(with(most + smallest_step), {name});
+    }
 }
 
 } // namespace
@@ -280,4 +321,107 @@ BOOST_AUTO_TEST_CASE(fields_are_checked)
     invalid(c, {"tls_verify"});
     c.tls_verify = false;
     c.validate();
+}
+
+BOOST_AUTO_TEST_CASE(each_field_goes_up_to_its_limits)
+{
+    const config c;
+    within("timeout", c, &config::timeout, 10ms, 10min);
+    within("health_check", c, &config::health_check, 10ms, 10min);
+    within("reconnect", c, &config::reconnect, 1ms, 10min);
+    within("fence_retention", c, &config::fence_retention, 1s, std::chrono::days(3653));
+    within("database", c, &config::database, 0u, 0x7fffffffu);
+    BOOST_TEST(config("redis://host/2147483647").database == 0x7fffffffu);
+    refused("redis://host/2147483648", errc::invalid_url, {"database", "2147483647"});
+
+    const config in_memory("memory:");
+    within("fence_retention", in_memory, &config::fence_retention, 1s, std::chrono::days(3653));
+
+    config local;
+    local.unix_socket = std::string(103, 's');
+    BOOST_CHECK_NO_THROW(local.validate());
+    local.unix_socket += 's';
+    invalid(local, {"unix_socket", "103"});
+
+    config host;
+    for (const std::uint16_t port : {std::uint16_t{1}, std::uint16_t{65535}}) {
+        host.addresses = {{"a", port}};
+        BOOST_CHECK_NO_THROW(host.validate());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(each_option_of_a_lock_goes_up_to_its_limits)
+{
+    using options = lock_options;
+    const options o;
+    within("lease_time", o, &options::lease_time, 10ms, 30 * 24h);
+    within("wait_limit", o, &options::wait_limit, 0ms, no_limit);
+    within("longest_hold", o, &options::longest_hold, 10ms, no_limit);
+    within("handoff_time", o, &options::handoff_time, 0ms, 60s);
+    within("handoff_count", o, &options::handoff_count, 0u, 1'000'000u);
+
+    const options renewed{.lease_time = 1001ms};
+    within("renew_interval", renewed, &options::renew_interval, 0ms, 500ms);
+    // Nothing is renewed: it only has to make sense.
+    const options fixed{.lease_time = 1s, .renew = false};
+    within("renew_interval", fixed, &options::renew_interval, 0ms, no_limit);
+
+    // Neither of them passes the other.
+    const options pauses{.backoff_floor = 50ms, .backoff_ceiling = 70ms};
+    within("backoff_ceiling", pauses, &options::backoff_ceiling, 50ms, 60s);
+    const options longest{.backoff_ceiling = 60s};
+    within("backoff_floor", longest, &options::backoff_floor, 1ms, 60s);
+    options crossed = pauses;
+    crossed.backoff_floor = crossed.backoff_ceiling;
+    BOOST_CHECK_NO_THROW(crossed.validate());
+    crossed.backoff_floor += 1ms;
+    invalid(crossed, {"backoff_ceiling", "70 ms"});
+
+    options acknowledged;
+    acknowledged.replica_acks = 1;
+    BOOST_TEST((failure_of([&] { acknowledged.validate(); }).code() == errc::not_supported));
+}
+
+BOOST_AUTO_TEST_CASE(a_name_goes_up_to_its_limits)
+{
+    boost::asio::io_context context;
+    const client locks(context, "memory:");
+    for (const std::size_t size : {1u, 4095u, 4096u}) {
+        const std::string name(size, 'n');
+        BOOST_TEST(mutex(locks, name).name() == name);
+    }
+    for (const std::size_t size : {0u, 4097u})
+        BOOST_TEST((failure_of([&] { mutex m(locks, std::string(size, 'n')); }).code() ==
+                    errc::invalid_name));
+}
+
+// A text that means the same and is another one could be compared with it, and would differ.
+BOOST_AUTO_TEST_CASE(an_owner_has_one_text)
+{
+    const std::string id = "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10";
+    for (const std::string& each : {id + ":0#0", id + ":7#1", id + ":10#18446744073709551615"})
+        BOOST_TEST(owner::from_string(each).to_string() == each);
+    for (const std::string& each :
+         {id + ":07#1", id + ":7#01", id + ":00#1", id + ":7#00", id + ":+7#1", id + ":7#+1",
+          id + ":7#-1", id + ":#1", id + ":7#", id + ":7", id + "#1", id + ":7#1#1",
+          id + ":7#18446744073709551616", "5E0F8C21" + id.substr(8) + ":7#1", '{' + id + "}:7#1"})
+        BOOST_TEST_CONTEXT(each)
+        {
+            const auto error = failure_of([&] { static_cast<void>(owner::from_string(each)); });
+            BOOST_TEST((error.code() == errc::invalid_option));
+        }
+}
+
+// A form, as browsers send it, has a blank there; a URL has not.
+BOOST_AUTO_TEST_CASE(a_plus_is_a_plus)
+{
+    const config c("redis+sentinel://a+b:c+d@e+f/g+h?sentinel_user=i+j&sentinel_password=k+l");
+    BOOST_TEST(c.user == "a+b");
+    BOOST_TEST(c.password == "c+d");
+    BOOST_TEST(c.addresses.front().host == "e+f");
+    BOOST_TEST(c.master == "g+h");
+    BOOST_TEST(c.sentinel_user == "i+j");
+    BOOST_TEST(c.sentinel_password == "k+l");
+    BOOST_TEST(config("unix:///run/a+b").unix_socket == "/run/a+b");
+    BOOST_TEST(config("memory:a+b").memory_name == "a+b");
 }
