@@ -322,6 +322,46 @@ BOOST_AUTO_TEST_CASE(a_turn_counts_only_for_the_request_that_was_under_way)
     BOOST_TEST(failed.held(true, true).what == kind::sleep);
 }
 
+// Late once is made up for at once; late twice in a row is not.
+BOOST_AUTO_TEST_CASE(the_first_that_is_late_after_any_other_answer_is_sent_again_at_once)
+{
+    const auto late = [](queued_contention& m) {
+        BOOST_TEST_REQUIRE(m.current() == state::sending);
+        return m.late(true).what;
+    };
+    queued_contention held = machine(state::sending);
+    queued_contention failed = held, granted = held, left = held, given_up = held;
+    for (queued_contention* each : {&held, &failed, &granted, &left, &given_up})
+        BOOST_TEST(late(*each) == kind::send);
+
+    held.held(false, true);
+    BOOST_TEST(late(held) == kind::send);
+    BOOST_TEST(late(held) == kind::sleep);
+    held.due(true);
+    BOOST_TEST(late(held) == kind::sleep);
+    held.due(true);
+    held.held(true, true);
+    held.due(true);
+    BOOST_TEST(late(held) == kind::send);
+
+    failed.failed(false, true);
+    failed.due(true);
+    BOOST_TEST(late(failed) == kind::send);
+
+    granted.granted(true, true);
+    granted.leaving(false);
+    granted.left(next::none, false, true, true);
+    BOOST_TEST(late(granted) == kind::send);
+
+    left.granted(false, true);
+    left.left(next::none, false, true, true);
+    BOOST_TEST(late(left) == kind::send);
+
+    given_up.late(false);
+    given_up.wanted(true);
+    BOOST_TEST(late(given_up) == kind::send);
+}
+
 // A shutdown leaves the line: whoever waits is told, then nobody wants it any more.
 BOOST_AUTO_TEST_CASE(what_the_store_may_know_of_is_left_and_nothing_else)
 {
