@@ -263,6 +263,31 @@ BOOST_AUTO_TEST_CASE(the_time_spent_waiting_for_another_thread_counts)
     BOOST_TEST(space.size() == 0u);
 }
 
+// However long ago: also before the clock began, and before what it can tell.
+BOOST_AUTO_TEST_CASE(a_budget_that_has_ended_is_no_budget_without_end)
+{
+    using std::chrono::milliseconds;
+    asio::io_context context;
+    store_session session(context, make_memory_store(std::make_shared<memory_space>()));
+    for (const milliseconds budget :
+         {milliseconds(-1), milliseconds(-std::chrono::years(1)),
+          milliseconds(-std::chrono::years(1000)), milliseconds::min()}) {
+        acquire_request asked = contract::take("lock", "a:1");
+        asked.budget = budget;
+        BOOST_TEST((session.acquire(asked).reply.result == acquire_reply::outcome::late));
+
+        session.acquire(contract::take("lock", "b:1"));
+        asked.waits = true;
+        const auto left = session.release(
+            {.name = "lock", .owner = "b:1", .entry = {}, .next = &asked});
+        BOOST_TEST((left.reply.result == release_reply::outcome::freed));
+        BOOST_TEST(!left.reply.next.has_value());
+    }
+    acquire_request asked = contract::take("lock", "a:1");
+    asked.budget = milliseconds::max();
+    BOOST_TEST((session.acquire(asked).reply.result == acquire_reply::outcome::granted));
+}
+
 BOOST_AUTO_TEST_CASE(a_hint_that_is_on_its_way_when_the_watch_ends_is_not_told)
 {
     counting_listener ears;
