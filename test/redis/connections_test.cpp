@@ -503,6 +503,38 @@ BOOST_AUTO_TEST_CASE(what_the_server_said_of_an_attempt_is_told_with_it)
         (f.seen.down[2] == std::pair(error_code(asio::error::connection_refused), std::string())));
 }
 
+// A server that refuses may close the connection, or another way of it end, before the refusal is
+// looked at; whoever is refused is not to wait for a server that is there.
+BOOST_AUTO_TEST_CASE(a_refusal_for_good_is_the_reason_however_the_attempt_ends)
+{
+    const error_code ends[] = {boost::redis::error::resp3_hello, asio::error::eof,
+                               asio::error::connection_reset, boost::redis::error::pong_timeout,
+                               error_code()};
+    const std::pair<std::string, errc> refusals[] = {
+        {"WRONGPASS invalid username-password pair", errc::permission_denied},
+        {"NOAUTH Authentication required.", errc::permission_denied},
+        {"ERR DB index is out of range", errc::invalid_option}};
+    owned_fixture f;
+    for (const error_code& end : ends) {
+        for (const auto& [said, meaning] : refusals) {
+            f.side->complain("Setup request execution: " + said);
+            f.side->end(end);
+            f.advance(150ms);
+            BOOST_TEST((f.seen.down.back() == std::pair(error_code(meaning), said)),
+                       end.message() << ", " << said);
+        }
+        // For now: that the connection ended is the reason, unless nothing else is.
+        f.side->complain("Setup request execution: LOADING x");
+        f.side->end(end);
+        f.advance(150ms);
+        const error_code reason = end == boost::redis::error::resp3_hello ? errc::store_refused
+                                  : end                                   ? end
+                                        : error_code(errc::store_unavailable);
+        BOOST_TEST((f.seen.down.back() == std::pair(reason, std::string("LOADING x"))),
+                   end.message());
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(connection_of_the_application)
