@@ -1,20 +1,31 @@
 // What the guard before the parser of Boost.Redis lets through, and what it stops.
 #include <boost/test/unit_test.hpp>
 
+#include "store/redis/transport/guarded_stream.hpp"
 #include "store/redis/transport/resp3_guard.hpp"
 #include "support/redis_server.hpp"
+#include "support/run.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/redis/config.hpp>
 #include <boost/redis/error.hpp>
+#include <boost/redis/logger.hpp>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -320,6 +331,106 @@ BOOST_AUTO_TEST_CASE(nothing_passes_after_a_violation_until_a_new_connection)
     guard.reset();
     BOOST_TEST(guard.accept("+OK\r\n") == 5u);
 }
+
+namespace {
+
+using tcp = boost::asio::ip::tcp;
+
+/// A guarded stream, and the server that it reads from, which the test is.
+struct guarded_stream_fixture
+{
+    using executor = redis_store::guarded_executor<boost::asio::any_io_executor>;
+    using stream = boost::redis::detail::redis_stream<executor>;
+    using read = std::pair<error_code, std::string>;
+
+    /// A connection, the next one if there was one before.
+    void connect()
+    {
+        constexpr auto limit = std::chrono::seconds(10);
+        const boost::redis::address where{"127.0.0.1",
+                                          std::to_string(listening.local_endpoint().port())};
+        std::optional<error_code> connected;
+        reader.async_connect({{where, false}, limit, limit, limit}, log,
+                             [&](error_code code) { connected = code; });
+        run_until(context, [&] { return connected.has_value(); });
+        BOOST_TEST_REQUIRE(!*connected);
+        server = listening.accept();
+    }
+
+    void say(std::string_view text) { boost::asio::write(server, boost::asio::buffer(text)); }
+
+    /// What the parser gets to see.
+    read see()
+    {
+        std::array<char, 100> bytes;
+        std::optional<read> result;
+        reader.async_read_some(boost::asio::buffer(bytes), [&](error_code code, std::size_t size) {
+            result.emplace(code, std::string(bytes.data(), size));
+        });
+        run_until(context, [&] { return result.has_value(); });
+        return *result;
+    }
+
+    boost::asio::io_context context;
+    tcp::acceptor listening{context, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0)};
+    tcp::socket server{context};
+    boost::redis::detail::buffered_logger log;
+    stream reader{executor(context.get_executor()),
+                  boost::asio::ssl::context(boost::asio::ssl::context::tls_client)};
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(guarded_stream, guarded_stream_fixture)
+
+// The same bytes have the same effect in whatever pieces they come.
+BOOST_AUTO_TEST_CASE(what_comes_before_a_violation_is_seen_before_the_error)
+{
+    connect();
+    say("+OK\r\n:1\r\n;0\r\n");
+    BOOST_TEST((see() == read({}, "+OK\r\n:1\r\n")));
+    // At once, whether or not the server says more.
+    for (int i = 0; i < 3; ++i)
+        BOOST_TEST((see() == read(error::invalid_data_type, "")));
+}
+
+BOOST_AUTO_TEST_CASE(a_violation_at_the_beginning_is_an_error_at_once)
+{
+    connect();
+    say(";0\r\n+OK\r\n");
+    BOOST_TEST((see() == read(error::invalid_data_type, "")));
+    BOOST_TEST((see() == read(error::invalid_data_type, "")));
+}
+
+BOOST_AUTO_TEST_CASE(an_error_of_the_connection_is_handed_on)
+{
+    connect();
+    server.close();
+    BOOST_TEST((see() == read(boost::asio::error::eof, "")));
+}
+
+// A connection is judged by what comes over it: not by a violation over the one before, and not as
+// the rest of what that was cut off in.
+BOOST_AUTO_TEST_CASE(a_new_connection_is_guarded_from_its_beginning)
+{
+    for (const char* before :
+         {";0\r\n", "*2\r\n:1\r\n", "$5\r\nhe", "$1", "+O", "*1\r\n*1\r\n*1\r\n"}) {
+        BOOST_TEST_CONTEXT(before)
+        {
+            connect();
+            say(before);
+            see();
+            connect();
+            const std::string deep = repeat("*1\r\n", resp3_guard::max_depth) + ":1\r\n";
+            say(deep);
+            BOOST_TEST((see() == read({}, deep)));
+            say(";0\r\n");
+            BOOST_TEST((see() == read(error::invalid_data_type, "")));
+        }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
 
 // All that a server has in store, from a server.
 BOOST_AUTO_TEST_CASE(the_answers_of_a_real_server_pass)
