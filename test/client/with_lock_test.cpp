@@ -7,7 +7,9 @@
 #include <leasehold/with_lock.hpp>
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
@@ -256,6 +258,68 @@ BOOST_AUTO_TEST_CASE(a_loss_that_is_found_by_the_release)
     BOOST_TEST(code_of(op.value<0>()) == errc::expired);
     BOOST_TEST(details.server_message == "NOPERM no right to renew");
     BOOST_TEST((details_of(op.value<0>()) == details));
+}
+
+// What the store says of the rest of its time to live, if anything is left of it, is no news.
+BOOST_AUTO_TEST_CASE(the_first_reason_is_told_whatever_the_release_finds)
+{
+    core_fixture e;
+    client locks_of_e = detail::access::make_client(e.core);
+    const mutex lock(locks_of_e, "a", {.lease_time = 1s, .renew = false});
+    const auto op = e.make<completion<std::exception_ptr>>();
+    asio::steady_timer timer(e.context, asio::steady_timer::time_point::max());
+    op->start([&](auto handler) {
+        with_lock(
+            lock,
+            [&]() -> asio::awaitable<void> { co_await timer.async_wait(asio::use_awaitable); },
+            std::move(handler));
+    });
+    e.poll();
+    e.grant();
+    e.advance(1s);
+    BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+    e.say_released(release_reply::outcome::not_owner);
+    BOOST_TEST_REQUIRE(op->done());
+    BOOST_TEST(code_of(op->value<0>()) == errc::expired);
+}
+
+// What is known of the lease at its release decides: it was given back, or had ended before.
+BOOST_AUTO_TEST_CASE(a_shutdown_at_every_step_of_the_end)
+{
+    bool was_released = false;
+    for (int step = 0; !was_released; ++step) {
+        BOOST_TEST_REQUIRE(step < 100);
+        core_fixture e;
+        client locks_of_e = detail::access::make_client(e.core);
+        const mutex lock(locks_of_e, "a");
+        const auto op = e.make<completion<std::exception_ptr>>();
+        asio::steady_timer timer(e.context, asio::steady_timer::time_point::max());
+        op->start([&](auto handler) {
+            with_lock(
+                lock,
+                [&]() -> asio::awaitable<void> {
+                    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+                },
+                std::move(handler));
+        });
+        e.poll();
+        e.grant();
+        timer.cancel();
+        e.context.restart();
+        for (int i = 0; i < step; ++i)
+            e.context.poll_one();
+        const auto stopped = e.shutdown();
+        BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+        e.say_freed();
+        BOOST_TEST_REQUIRE(stopped->done());
+        BOOST_TEST_REQUIRE(op->done());
+        was_released = e.stats().released == 1u;
+        BOOST_TEST_CONTEXT("step " << step)
+        {
+            BOOST_TEST(code_of(op->value<0>()) ==
+                       (was_released ? error_code() : error_code(errc::shut_down)));
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(work_sees_its_lease)
@@ -508,7 +572,11 @@ BOOST_AUTO_TEST_CASE(cancelled_between_the_grant_and_the_beginning_of_the_work)
             BOOST_TEST(!worked);
             BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
             BOOST_TEST(e.last_release().owner == e.last_acquire().owner);
-            e.say_freed();
+            // It may have ended meanwhile; nobody has worked under it.
+            if (type == asio::cancellation_type::total)
+                e.say_released(release_reply::outcome::not_owner);
+            else
+                e.say_freed();
             BOOST_TEST_REQUIRE(op->done());
             BOOST_TEST(op->proper());
             BOOST_TEST(code_of(op->value<0>()) == aborted);
@@ -542,6 +610,73 @@ BOOST_AUTO_TEST_CASE(a_loss_after_the_cancellation_is_reported)
     gate.cancel();
     until([&] { return done->done(); });
     BOOST_TEST(code_of(done->value<0>()) == errc::lost);
+}
+
+// It was told once, and may have begun to tidy up with operations of its own.
+BOOST_AUTO_TEST_CASE(work_is_cancelled_once_whatever_comes_after_it)
+{
+    const lock_options brief{.lease_time = 10s, .renew_interval = 5ms};
+    enum class event
+    {
+        cancellation,
+        loss
+    };
+    for (const event first : {event::cancellation, event::loss}) {
+        for (const event second : {event::cancellation, event::loss}) {
+            asio::steady_timer work(context, asio::steady_timer::time_point::max());
+            asio::steady_timer tidying(context, asio::steady_timer::time_point::max());
+            bool may_end = false, end_told = false;
+            begun = ended = false;
+            const auto done = start(
+                mutex(*locks, "a", brief), [&](lease& held) -> asio::awaitable<void> {
+                    held.async_wait_lost([&](error_code) { end_told = true; });
+                    begun = true;
+                    const auto [why] = co_await work.async_wait(
+                        asio::as_tuple(asio::use_awaitable));
+                    BOOST_TEST(why == aborted);
+                    co_await asio::this_coro::reset_cancellation_state(
+                        asio::enable_total_cancellation());
+                    ended = true;
+                    co_await tidying.async_wait(asio::as_tuple(asio::use_awaitable));
+                    BOOST_TEST(may_end);
+                });
+            const auto happens = [&](event what) {
+                if (what == event::cancellation)
+                    return done->cancel(asio::cancellation_type::terminal);
+                space->erase("a");
+                until([&] { return end_told; });
+            };
+            until([&] { return begun; });
+            happens(first);
+            until([&] { return ended; });
+            happens(second);
+            poll();
+            BOOST_TEST(!done->done());
+            may_end = true;
+            tidying.cancel();
+            until([&] { return done->done(); });
+            const bool lost = first == event::loss || second == event::loss;
+            BOOST_TEST(code_of(done->value<0>()) == (lost ? error_code(errc::lost) : error_code()));
+            until([&] { return end_told; });
+            check_free();
+        }
+    }
+}
+
+// The handler, or what it destroys, may emit: what the slot kept has gone by then.
+BOOST_AUTO_TEST_CASE(nothing_listens_to_the_slot_any_more_when_the_handler_runs)
+{
+    asio::cancellation_signal signal;
+    std::optional<bool> listens;
+    const auto handler = asio::bind_cancellation_slot(
+        signal.slot(), asio::bind_executor(context, [&](std::exception_ptr) {
+            listens = signal.slot().has_handler();
+        }));
+    with_lock(m, []() -> asio::awaitable<void> { co_return; }, handler);
+    BOOST_TEST(signal.slot().has_handler());
+    until([&] { return listens.has_value(); });
+    BOOST_TEST(!*listens);
+    check_free();
 }
 
 BOOST_AUTO_TEST_CASE(work_that_releases_its_lease_itself)
