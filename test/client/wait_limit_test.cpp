@@ -61,6 +61,26 @@ BOOST_AUTO_TEST_CASE(a_limit_while_another_has_it)
     BOOST_TEST(code(*op) == errc::timed_out);
 }
 
+// The name stays watched for a while when nobody wants it; what went wrong before is no reason
+// then.
+BOOST_AUTO_TEST_CASE(what_failed_before_a_name_is_wanted_again_does_not_count)
+{
+    core_fixture e;
+    const auto before = e.lock("a");
+    e.say_held_and_wait(10s);
+    BOOST_TEST_REQUIRE(e.store->acquire_count() == 2u);
+    e.fail_acquire(errc::store_refused);
+    before->cancel();
+    e.poll();
+    BOOST_TEST(code(*before) == aborted);
+    BOOST_TEST_REQUIRE(e.store->watched().contains("a"));
+
+    const auto op = e.lock(e.spec("a"), 100ms);
+    BOOST_TEST(e.store->acquire_count() == 3u);
+    e.advance(100ms);
+    BOOST_TEST(code(*op) == errc::timed_out); // as the store last said
+}
+
 // Not from when the client comes to look at it: its strand may be busy.
 BOOST_AUTO_TEST_CASE(a_limit_begins_with_the_call)
 {
