@@ -3,6 +3,10 @@
 
 #include "support/core_checks.hpp"
 
+#include "fsm/keep_alive.hpp"
+
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +74,36 @@ struct in_line : core_fixture
     {
         op->cancel();
         poll();
+    }
+
+    void say_late() { say(acquire_reply::outcome::late); }
+
+    /// Releases a lease of "a" while another waits for it here. Its operation.
+    std::shared_ptr<locking> bring_in_the_next(lock_options options = {})
+    {
+        options.handoff_count = 0;
+        const auto what = spec("a", options);
+        const auto one = lock(what);
+        grant();
+        auto two = lock(what);
+        release(std::move(one->value<1>()));
+        BOOST_TEST_REQUIRE(left_count() == 1u);
+        BOOST_TEST_REQUIRE(last_release().next.has_value());
+        return two;
+    }
+
+    /// As many acquires are under way as may be.
+    void fill_the_window()
+    {
+        const std::size_t room = detail::acquire_window::usual_limit;
+        for (std::size_t i = 0; i < room; ++i) {
+            others.push_back(make<locking>());
+            others.back()->start([&](auto handler) {
+                async_lock(spec("other " + std::to_string(i)), std::move(handler));
+            });
+        }
+        poll();
+        BOOST_TEST_REQUIRE(asked() == room);
     }
 };
 
@@ -472,6 +506,488 @@ BOOST_AUTO_TEST_CASE(what_the_store_will_never_do_is_told_to_all)
     BOOST_TEST((code(*two) == errc::wrong_type));
     BOOST_TEST(left_count() == 0u);
     check_idle(*this);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_request_asks_for)
+{
+    const auto quiet = lock("a");
+    BOOST_TEST(last_acquire().fences == 1001u);
+    BOOST_TEST(last_acquire().asks_holder); // there is an observer
+    say_in_line();
+    const auto next = lock(spec("b", {.lease_time = 1s, .handoff_count = 5}));
+    BOOST_TEST(last_acquire().fences == 6u);
+    BOOST_TEST((last_acquire().budget == 1s));
+    BOOST_TEST((last_acquire().lease == 1s));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_release_asks_for_the_next_owner)
+{
+    // There is but one fence, which the release ends with.
+    const lock_options brief{.lease_time = 1s};
+    const auto one = lock(spec("a", brief));
+    grant();
+    const auto two = lock(spec("a", brief));
+    release(std::move(one->value<1>()));
+    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST_REQUIRE(last_release().next.has_value());
+    const auto next = *last_release().next;
+    BOOST_TEST(next.name == "a");
+    BOOST_TEST(next.entry == "");
+    BOOST_TEST(next.fences == 1001u);
+    BOOST_TEST((next.lease == 1s));
+    BOOST_TEST((next.budget == 1s)); // what is granted later is worth nothing
+    BOOST_TEST((next.presence == 10s));
+    BOOST_TEST((next.claim == 1s));
+
+    // It has the fences to hand over with.
+    const auto three = lock(spec("a", brief));
+    say_left(left::freed, granted(1001));
+    BOOST_TEST(code(*two) == error_code());
+    release(std::move(two->value<1>()));
+    BOOST_TEST(code(*three) == error_code());
+    BOOST_TEST(left_count() == 1u);
+}
+
+// Nobody says when it would end: it is left alone for as long as it may be held.
+BOOST_AUTO_TEST_CASE(the_first_in_line_looks_after_a_lease_time_when_the_end_is_not_known)
+{
+    const auto op = lock(spec("a", {.lease_time = 1s}));
+    say_in_line(0, -1ms);
+    advance(1001ms);
+    BOOST_TEST(asked() == 1u);
+    advance(1ms);
+    BOOST_TEST(asked() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(the_next_owner_looks_as_its_place_says)
+{
+    for (const std::uint32_t place : {0u, 2u, 3u}) {
+        in_line e;
+        const auto op = e.bring_in_the_next();
+        e.say_left(left::passed_on, waits(place, 500ms));
+        const clock::duration looks_after = place < 3 ? 502ms + place * 50ms : 2500ms;
+        e.advance(looks_after - 1ms);
+        BOOST_TEST(e.asked() == 1u);
+        e.advance(place < 3 ? 1ms : 835ms);
+        BOOST_TEST(e.asked() == 2u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_next_owner_may_be_told_of_its_turn_before_it_is_told_of_its_place)
+{
+    const auto op = bring_in_the_next();
+    const std::string next = last_release().next->owner;
+    turn(next);
+    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(asked() == 1u);
+    say_left(left::passed_on, waits(0, 1s));
+    BOOST_TEST_REQUIRE(asked() == 2u);
+    BOOST_TEST(last_acquire().owner == next);
+    BOOST_TEST(last_acquire().again);
+}
+
+BOOST_AUTO_TEST_CASE(a_next_owner_that_nobody_waits_for_any_more_is_taken_out)
+{
+    for (const bool is_granted : {true, false}) {
+        in_line e;
+        const auto op = e.bring_in_the_next();
+        const std::string next = e.last_release().next->owner;
+        e.cancel(op);
+        BOOST_TEST(e.left_count() == 1u);
+        e.say_left(is_granted ? left::freed : left::passed_on,
+                   is_granted ? e.granted() : waits(0, 1s));
+        BOOST_TEST_REQUIRE(e.left_count() == 2u);
+        BOOST_TEST(e.last_release().owner == next);
+        BOOST_TEST(!e.last_release().next);
+        e.say_left(is_granted ? left::freed : left::left_line);
+        e.advance(1min);
+        BOOST_TEST(e.left_count() == 2u);
+        BOOST_TEST(e.asked() == 1u);
+        check_idle(e);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_try_that_comes_while_the_next_owner_joins_is_told_that_it_is_held)
+{
+    const auto op = bring_in_the_next();
+    const std::string next = last_release().next->owner;
+    cancel(op);
+    const auto once = lock(spec("a"), 0s);
+    BOOST_TEST(!once->done());
+    say_left(left::passed_on, waits(0, 1s));
+    BOOST_TEST(code(*once) == errc::held);
+    BOOST_TEST_REQUIRE(left_count() == 2u);
+    BOOST_TEST(last_release().owner == next);
+}
+
+// Nobody brings in an owner for whom nobody waits.
+BOOST_AUTO_TEST_CASE(who_waited_has_gone_before_the_release_could_be_sent)
+{
+    const auto what = spec("a", {.handoff_count = 0});
+    const auto one = lock(what);
+    grant();
+    const auto two = lock(what);
+    disconnect();
+    release(std::move(one->value<1>()));
+    cancel(two);
+    connect();
+    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST(!last_release().next);
+    say_left(left::freed);
+    BOOST_TEST(asked() == 1u);
+    const auto three = lock(what);
+    if (left_count() == 2u) // of an owner that the store has never heard of
+        say_left(left::not_owner);
+    BOOST_TEST_REQUIRE(asked() == 2u);
+    grant();
+    BOOST_TEST(code(*three) == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_that_does_not_serve_who_waits_now_is_given_back)
+{
+    const auto longer = spec("a", {.lease_time = 20s});
+    {
+        const auto one = lock("a");
+        const std::string owner = last_acquire().owner;
+        const auto two = lock(longer);
+        cancel(one);
+        grant();
+        BOOST_TEST(!two->done());
+        BOOST_TEST_REQUIRE(left_count() == 1u);
+        BOOST_TEST(last_release().owner == owner);
+        say_left(left::freed);
+        BOOST_TEST_REQUIRE(asked() == 2u);
+        BOOST_TEST((last_acquire().lease == 20s));
+        grant();
+        BOOST_TEST(code(*two) == error_code());
+        release(std::move(two->value<1>()));
+        say_left(left::freed);
+    }
+    in_line e;
+    const auto one = e.bring_in_the_next();
+    const std::string owner = e.last_release().next->owner;
+    const auto two = e.lock(e.spec("a", {.lease_time = 20s}));
+    e.cancel(one);
+    e.say_left(left::freed, e.granted());
+    BOOST_TEST(!two->done());
+    BOOST_TEST_REQUIRE(e.left_count() == 2u);
+    BOOST_TEST(e.last_release().owner == owner);
+    e.say_left(left::freed);
+    BOOST_TEST_REQUIRE(e.asked() == 2u);
+    BOOST_TEST((e.last_acquire().lease == 20s));
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_at_its_deadline_is_given_back)
+{
+    const clock::duration valid = 1s - fsm::drift_margin(1s);
+    for (const bool in_time : {true, false}) {
+        in_line e;
+        const auto op = e.lock(e.spec("a", {.lease_time = 1s}));
+        const std::string owner = e.last_acquire().owner;
+        e.skip(in_time ? valid - 1ns : valid);
+        e.grant();
+        BOOST_TEST(op->done() == in_time);
+        BOOST_TEST_REQUIRE(e.left_count() == (in_time ? 0u : 1u));
+        if (in_time)
+            continue;
+        BOOST_TEST(e.last_release().owner == owner);
+        e.say_left(left::freed);
+        BOOST_TEST_REQUIRE(e.asked() == 2u);
+        BOOST_TEST(e.last_acquire().owner != owner);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_came_too_late_is_asked_again_at_once_and_then_after_a_pause)
+{
+    const auto op = lock(spec("a", {.backoff_floor = 1s, .backoff_ceiling = 1s}));
+    const std::string owner = last_acquire().owner;
+    say_late();
+    BOOST_TEST_REQUIRE(asked() == 2u);
+    BOOST_TEST(last_acquire().owner == owner);
+    BOOST_TEST(!last_acquire().again); // neither has run
+    say_late();
+    BOOST_TEST(asked() == 2u);
+    advance(499ms);
+    BOOST_TEST(asked() == 2u);
+    advance(501ms);
+    BOOST_TEST_REQUIRE(asked() == 3u);
+    grant();
+    BOOST_TEST(code(*op) == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(the_pauses_after_failures_are_as_the_options_say)
+{
+    const lock_options slow{.backoff_floor = 1s, .backoff_ceiling = 8s};
+    const auto op = lock(spec("a", slow));
+    const auto pause_after_failure = [&] {
+        fail_acquire(errc::store_refused);
+        const auto count = asked();
+        const auto begin = time.now();
+        while (asked() == count)
+            advance(10ms);
+        return time.now() - begin;
+    };
+    for (int i = 0; i < 3; ++i)
+        BOOST_TEST((pause_after_failure() >= 500ms));
+    // An answer, and they are short again.
+    say_in_line();
+    turn(last_acquire().owner);
+    BOOST_TEST((pause_after_failure() <= 1010ms));
+    BOOST_TEST((pause_after_failure() <= 2010ms));
+    BOOST_TEST((pause_after_failure() <= 4010ms));
+    say_late();
+    const auto count = asked();
+    say_late();
+    advance(1010ms);
+    BOOST_TEST(asked() == count + 1);
+}
+
+// One failure is made up for by a connection, two in a row are not: in a row is what counts.
+BOOST_AUTO_TEST_CASE(failures_with_an_answer_between_them_or_of_another_wait_are_not_in_a_row)
+{
+    const auto what = spec("a", {.backoff_floor = 10s, .backoff_ceiling = 10s});
+    const auto fail_and_reconnect = [&] {
+        const auto count = asked();
+        fail_acquire(errc::store_refused);
+        disconnect();
+        connect();
+        return asked() - count;
+    };
+    const auto op = lock(what);
+    BOOST_TEST(fail_and_reconnect() == 1u);
+    BOOST_TEST(fail_and_reconnect() == 0u);
+    advance(10s);
+    say_in_line();
+    turn(last_acquire().owner);
+    BOOST_TEST(fail_and_reconnect() == 1u);
+    BOOST_TEST(fail_and_reconnect() == 0u);
+    const auto stays = lock("b");
+    cancel(op);
+    say_left(left::not_owner);
+    const auto next = lock(what);
+    BOOST_TEST(fail_and_reconnect() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_not_executed_leaves_nothing_to_give_back)
+{
+    const auto op = lock("a");
+    const std::string refused = last_acquire().owner;
+    fail_acquire(errc::store_refused);
+    cancel(op);
+    BOOST_TEST(left_count() == 0u);
+    check_idle(*this);
+
+    const auto next = lock("a");
+    BOOST_TEST(last_acquire().owner != refused);
+    fail_acquire(errc::store_refused);
+    advance(40ms);
+    BOOST_TEST(!last_acquire().again);
+    grant();
+    release(std::move(next->value<1>()));
+    say_left(left::freed);
+    advance(1min);
+    BOOST_TEST(left_count() == 1u);
+    check_idle(*this);
+}
+
+// An answer of before is no answer.
+BOOST_AUTO_TEST_CASE(an_owner_in_doubt_that_nobody_waits_for_is_left_after_its_limit)
+{
+    const auto op = lock("a");
+    const std::string owner = last_acquire().owner;
+    fail_acquire(errc::outcome_unknown);
+    cancel(op);
+    BOOST_TEST_REQUIRE(left_count() == 1u);
+    say_left(left::not_owner);
+    advance(5s);
+    BOOST_TEST(left_count() == 1u);
+    advance(2ms);
+    BOOST_TEST_REQUIRE(left_count() == 2u);
+    BOOST_TEST(last_release().owner == owner);
+    say_left(left::not_owner);
+    advance(1min);
+    BOOST_TEST(left_count() == 2u);
+    check_idle(*this);
+}
+
+// Both releases may have run, or run yet, and bring the next owner in.
+BOOST_AUTO_TEST_CASE(a_next_owner_of_which_nothing_is_known_is_left_once_more_after_its_limit)
+{
+    const auto op = bring_in_the_next({.lease_time = 20s});
+    const std::string next = last_release().next->owner;
+    fail_release(errc::outcome_unknown);
+    while (left_count() == 1u)
+        advance(1ms);
+    const auto sent = time.now();
+    say_left(left::not_owner);
+    grant();
+    release(std::move(op->value<1>()));
+    BOOST_TEST_REQUIRE(left_count() == 3u);
+    BOOST_TEST(last_release().owner == next);
+    say_left(left::freed);
+    BOOST_TEST_REQUIRE(left_count() == 4u);
+    BOOST_TEST(last_release().owner == next);
+    say_left(left::not_owner);
+    advance(sent + 5s - time.now());
+    BOOST_TEST(left_count() == 4u);
+    advance(2ms);
+    BOOST_TEST(left_count() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_next_owner_that_is_known_is_left_once)
+{
+    const auto op = bring_in_the_next();
+    say_left(left::freed, granted());
+    release(std::move(op->value<1>()));
+    BOOST_TEST(left_count() == 2u);
+    say_left(left::freed);
+    advance(1min);
+    BOOST_TEST(left_count() == 2u);
+    check_idle(*this);
+}
+
+BOOST_AUTO_TEST_CASE(what_failed_before_a_grant_is_not_told_after_it)
+{
+    const auto op = lock("a");
+    fail_acquire(errc::store_refused);
+    advance(40ms);
+    grant();
+    BOOST_TEST(code(*op) == error_code());
+    const auto once = lock(spec("a"), 0s);
+    BOOST_TEST(code(*once) == errc::held);
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_for_the_window_leaves_it)
+{
+    fill_the_window();
+    const std::size_t room = asked();
+    const auto op = lock("a");
+    BOOST_TEST(asked() == room);
+    cancel(op);
+    BOOST_TEST(code(*op) == aborted);
+    store->grant(0, fence++);
+    poll();
+    BOOST_TEST(asked() == room);
+    BOOST_TEST(left_count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(who_waited_for_the_window_asks_over_the_next_connection)
+{
+    fill_the_window();
+    const std::size_t room = asked();
+    const auto op = lock("a");
+    disconnect();
+    store->grant(0, fence++);
+    poll();
+    BOOST_TEST(asked() == room); // there is room, and nothing to send it over
+    connect();
+    BOOST_TEST(asked() == room + 1);
+    BOOST_TEST(last_acquire().name == "a");
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_asked_after_a_shutdown)
+{
+    fill_the_window();
+    const std::size_t room = asked();
+    const auto op = lock("a");
+    const auto ended = shutdown();
+    BOOST_TEST((code(*op) == errc::shut_down));
+    for (std::size_t i = 0; i < room; ++i)
+        store->grant(i, fence++);
+    poll();
+    BOOST_TEST(asked() == room);
+    // Each of those under way, once.
+    BOOST_TEST(left_count() == room);
+}
+
+// It takes back all that the store may have given, or may yet give.
+BOOST_AUTO_TEST_CASE(a_shutdown_while_a_request_is_under_way_waits_until_it_cannot_run_any_more)
+{
+    const auto op = lock(spec("a", {.lease_time = 1s}));
+    const std::string owner = last_acquire().owner;
+    const auto ended = shutdown();
+    BOOST_TEST_REQUIRE(left_count() == 1u);
+    say_left(left::not_owner);
+    BOOST_TEST(!ended->done());
+    advance(1s);
+    BOOST_TEST(left_count() == 1u);
+    advance(2ms);
+    BOOST_TEST_REQUIRE(left_count() == 2u);
+    BOOST_TEST(last_release().owner == owner);
+    grant(); // its answer, at last
+    BOOST_TEST(left_count() == 2u);
+    say_left(left::freed);
+    BOOST_TEST(code(*ended) == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(a_shutdown_leaves_each_owner_once)
+{
+    const lease held = taken(spec("held"));
+    const auto gone = lock("gone");
+    say_in_line();
+    cancel(gone);
+    BOOST_TEST(left_count() == 1u);
+    const auto ended = shutdown();
+    BOOST_TEST_REQUIRE(left_count() == 2u);
+    BOOST_TEST(store->releases()[1].owner == held.owner().id());
+    store->complete_release(0, {}, {.result = left::left_line});
+    store->complete_release(1, {}, {.result = left::freed});
+    poll();
+    BOOST_TEST(code(*ended) == error_code());
+    BOOST_TEST(left_count() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_shutdown_during_a_release_leaves_again_what_may_still_be_granted)
+{
+    const auto op = lock(spec("a", {.lease_time = 2s}));
+    const std::string owner = last_acquire().owner;
+    fail_acquire(errc::outcome_unknown);
+    advance(40ms);
+    grant();
+    release(std::move(op->value<1>()));
+    BOOST_TEST(left_count() == 1u);
+    const auto ended = shutdown();
+    BOOST_TEST_REQUIRE(left_count() == 2u);
+    store->complete_release(0, {}, {.result = left::freed});
+    store->complete_release(1, {}, {.result = left::not_owner});
+    poll();
+    BOOST_TEST(!ended->done());
+    advance(2s);
+    BOOST_TEST_REQUIRE(left_count() == 3u);
+    BOOST_TEST(last_release().owner == owner);
+    say_left(left::not_owner);
+    BOOST_TEST(code(*ended) == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(a_next_owner_that_is_granted_after_a_shutdown_is_left_once)
+{
+    const auto op = bring_in_the_next({.lease_time = 1s});
+    const std::string next = last_release().next->owner;
+    const auto ended = shutdown();
+    BOOST_TEST_REQUIRE(left_count() == 2u);
+    // It overtakes the release that carries the owner.
+    say_left(left::not_owner);
+    store->complete_release(0, {}, {.result = left::freed, .next = granted()});
+    poll();
+    BOOST_TEST(left_count() == 2u);
+    BOOST_TEST(!ended->done());
+    advance(1002ms);
+    BOOST_TEST_REQUIRE(left_count() == 3u);
+    BOOST_TEST(last_release().owner == next);
+    say_left(left::freed);
+    BOOST_TEST(code(*ended) == error_code());
+}
+
+// It would be in line again, after it was taken out.
+BOOST_AUTO_TEST_CASE(a_release_that_is_repeated_after_a_shutdown_brings_nobody_in)
+{
+    const auto op = bring_in_the_next();
+    fail_release(errc::outcome_unknown);
+    const auto ended = shutdown();
+    advance(1s);
+    BOOST_TEST_REQUIRE(left_count() == 3u);
+    for (std::size_t i = 1; i < 3; ++i)
+        BOOST_TEST(!store->releases()[i].next);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
