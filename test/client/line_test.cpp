@@ -19,9 +19,10 @@ using left = release_reply::outcome;
 
 namespace core_line_test {
 
-inline std::shared_ptr<fake_store> store_with_a_line()
+inline std::shared_ptr<fake_store> store_with_a_line(bool refuses_late)
 {
     auto made = std::make_shared<fake_store>();
+    made->can.refuses_late = refuses_late;
     made->can.queues = true;
     made->can.announces = false;
     return made;
@@ -29,7 +30,7 @@ inline std::shared_ptr<fake_store> store_with_a_line()
 
 struct in_line : core_fixture
 {
-    in_line() : core_fixture(store_with_a_line()) {}
+    explicit in_line(bool refuses_late = true) : core_fixture(store_with_a_line(refuses_late)) {}
 
     /// The latest acquire is told that another has the lock and that it is in line.
     void say_in_line(std::uint32_t place = 0, std::chrono::milliseconds remaining = 10s)
@@ -768,6 +769,28 @@ BOOST_AUTO_TEST_CASE(failures_with_an_answer_between_them_or_of_another_wait_are
     BOOST_TEST(fail_and_reconnect() == 1u);
 }
 
+// It begins when the owner of those who waited before has left the line.
+BOOST_AUTO_TEST_CASE(a_wait_that_follows_another_pauses_as_its_own_options_say)
+{
+    const auto before = lock(spec("a", {.backoff_floor = 1min, .backoff_ceiling = 1min}));
+    say_in_line();
+    for (int i = 0; i < 2; ++i) {
+        turn(last_acquire().owner);
+        fail_acquire(errc::store_refused);
+    }
+    cancel(before);
+    const auto op = lock("a");
+    say_left(left::left_line);
+    BOOST_TEST_REQUIRE(asked() == 4u);
+    fail_acquire(errc::store_refused);
+    disconnect();
+    connect();
+    BOOST_TEST_REQUIRE(asked() == 5u); // one failure is made up for
+    fail_acquire(errc::store_refused);
+    advance(80ms);
+    BOOST_TEST(asked() == 6u);
+}
+
 BOOST_AUTO_TEST_CASE(what_was_not_executed_leaves_nothing_to_give_back)
 {
     const auto op = lock("a");
@@ -808,6 +831,56 @@ BOOST_AUTO_TEST_CASE(an_owner_in_doubt_that_nobody_waits_for_is_left_after_its_l
     advance(1min);
     BOOST_TEST(left_count() == 2u);
     check_idle(*this);
+}
+
+// One that is asked later, with less time, does not make the one before it run sooner.
+BOOST_AUTO_TEST_CASE(the_last_limit_of_all_requests_of_an_owner_counts)
+{
+    for (const bool shuts_down : {false, true}) {
+        in_line e;
+        const auto one = e.lock("a");
+        const std::string owner = e.last_acquire().owner;
+        const auto limit = e.time.now() + 5s;
+        e.fail_acquire(errc::outcome_unknown);
+        const auto two = e.lock(e.spec("a", {.lease_time = 100ms}));
+        e.cancel(one);
+        e.advance(40ms);
+        BOOST_TEST_REQUIRE(e.asked() == 2u);
+        BOOST_TEST(e.last_acquire().owner == owner);
+        BOOST_TEST((e.last_acquire().budget == 100ms));
+        if (shuts_down) {
+            e.shutdown();
+        }
+        else {
+            e.fail_acquire(errc::outcome_unknown);
+            e.cancel(two);
+        }
+        BOOST_TEST_REQUIRE(e.left_count() == 1u);
+        e.say_left(left::not_owner);
+        e.advance(limit - e.time.now());
+        BOOST_TEST(e.left_count() == 1u);
+        e.advance(2ms);
+        BOOST_TEST_REQUIRE(e.left_count() == 2u);
+        BOOST_TEST(e.last_release().owner == owner);
+    }
+}
+
+// What comes too late is executed there, and is at its end a lease time later.
+BOOST_AUTO_TEST_CASE(in_a_store_that_refuses_nothing_late_a_next_owner_is_left_a_lease_time_later)
+{
+    in_line e(false);
+    const auto op = e.bring_in_the_next({.lease_time = 20s});
+    const std::string next = e.last_release().next->owner;
+    e.cancel(op);
+    e.fail_release(errc::permission_denied); // it is not asked again
+    BOOST_TEST_REQUIRE(e.left_count() == 2u);
+    BOOST_TEST(e.last_release().owner == next);
+    e.say_left(left::not_owner);
+    e.advance(5s + 20s);
+    BOOST_TEST(e.left_count() == 2u);
+    e.advance(2ms);
+    BOOST_TEST_REQUIRE(e.left_count() == 3u);
+    BOOST_TEST(e.last_release().owner == next);
 }
 
 // Both releases may have run, or run yet, and bring the next owner in.

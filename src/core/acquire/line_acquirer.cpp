@@ -43,10 +43,16 @@ line_acquirer::errand& line_acquirer::current()
 
 void line_acquirer::wanted()
 {
+    begin_wait();
+    perform(machine_.wanted(online()));
+}
+
+/// How it went for who waited before says nothing to who waits now.
+void line_acquirer::begin_wait()
+{
     const lock_options& o = behalf_.first()->options;
     backoff_ = fsm::backoff(o.backoff_floor, o.backoff_ceiling);
     failures_ = 0;
-    perform(machine_.wanted(online()));
 }
 
 void line_acquirer::unwanted()
@@ -164,7 +170,7 @@ void line_acquirer::on_failed(acquire_attempt& attempt, error_code why)
     failures_ = std::min<unsigned char>(failures_, 2);
     const bool may_have_run = why == errc::outcome_unknown;
     if (may_have_run)
-        current().runs_until = attempt.runs_until();
+        current().may_run_until(attempt.runs_until());
     perform(machine_.failed(may_have_run, behalf_.wanted()));
     end_errand();
 }
@@ -219,6 +225,8 @@ const acquire_request* line_acquirer::next()
         std::chrono::duration_cast<std::chrono::milliseconds>(turn_context::request_limit),
         o.lease_time);
     next_->runs_until = context().turn_time() + budget;
+    if (!context().traits().refuses_late)
+        next_->runs_until += o.lease_time;
     next_->as_next = {.name = next_->spec->name,
                       .owner = next_->owner,
                       .entry = {},
@@ -239,6 +247,8 @@ void line_acquirer::left(const release_reply* reply, clock::time_point sent)
     if (errand_ && errand_->runs_until > context().turn_time())
         client_.releases.leave_line({errand_->spec, errand_->owner, {}}, errand_->runs_until, {});
     errand_ = std::exchange(next_, nullptr);
+    if (behalf_.wanted())
+        begin_wait();
 
     const acquire_reply* const said = reply != nullptr && reply->next ? &*reply->next : nullptr;
     if (said == nullptr || !errand_) // of a release that may have run before its answer was lost
@@ -272,11 +282,11 @@ void line_acquirer::end_errand()
 void line_acquirer::stop()
 {
     stopped_ = true;
-    clock::time_point runs_until = errand_ ? errand_->runs_until : clock::time_point{};
     if (const acquire_attempt_ptr attempt = forget_attempt()) {
-        runs_until = attempt->runs_until();
+        current().may_run_until(attempt->runs_until());
         attempt->forget();
     }
+    const auto runs_until = errand_ ? errand_->runs_until : clock::time_point{};
     withdraw();
     timer_queue::cancel(*this);
     // A release that is under way goes on without this.

@@ -7,6 +7,7 @@
 
 #include <leasehold/store.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -47,8 +48,14 @@ private:
 
         const std::string owner;
         spec_ptr spec;                  ///< Of its last request; null: none was sent.
-        clock::time_point runs_until{}; ///< A request without an answer may run until then.
+        clock::time_point runs_until{}; ///< Requests without an answer may run until then.
         acquire_request as_next{};      ///< What the release of the one before it carries.
+
+        /// One more request may; those before it are not forgotten over it.
+        void may_run_until(clock::time_point limit) noexcept
+        {
+            runs_until = std::max(runs_until, limit);
+        }
     };
 
     void expired() override;
@@ -56,6 +63,7 @@ private:
     void on_reply(acquire_attempt& attempt, const acquire_reply& reply) override;
     void on_failed(acquire_attempt& attempt, error_code why) override;
 
+    void begin_wait();
     void perform(machine::action next);
     void sleep();
     void enter(ownership& taken, machine::action next);
