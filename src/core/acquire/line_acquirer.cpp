@@ -165,9 +165,8 @@ void line_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& repl
 
 void line_acquirer::on_failed(acquire_attempt& attempt, error_code why)
 {
-    if (failures_++ == 0)
-        backoff_.reset(); // how long it has waited for others says nothing of the store
-    failures_ = std::min<unsigned char>(failures_, 2);
+    if (failures_ < 2)
+        ++failures_;
     const bool may_have_run = why == errc::outcome_unknown;
     if (may_have_run)
         current().may_run_until(attempt.runs_until());

@@ -148,7 +148,7 @@ void resp3_guard::take_length_feed(std::string_view& rest) noexcept
     }
     else if (is_text) {
         take(rest, 1);
-        next_ = number_ == 0 ? part::blob_return : part::blob;
+        next_ = part::blob;
     }
     else if (depth_ == max_depth) {
         refuse(error::exceeeds_max_nested_depth);
