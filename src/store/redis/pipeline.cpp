@@ -103,7 +103,7 @@ pipeline::details_ptr pipeline::details(std::string_view key, std::string_view s
 // told with the end of the connection.
 pipeline::details_ptr pipeline::explain(const batch& from, const command& asked, error_code code)
 {
-    const std::string& said = asked.answer.error;
+    const std::string& said = asked.told().front().error;
     const auto result = details(from.key_of(asked), said.empty() ? down_words_ : said);
     if (!said.empty() && listener_ != nullptr)
         listener_->on_error(0, code, *result);
@@ -129,10 +129,9 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
     acquire_request asked = request;
     asked.asks_holder = request.asks_holder && tells_holder_;
     const std::int64_t latest = time_.limit(local_time_->now(), request.budget);
-    command& added = next().add(std::move(handler), [&](boost::redis::request& to) {
+    next().add(std::move(handler), [&](boost::redis::request& to) {
         return layout_->acquire(asked, latest, to);
     });
-    added.fences = request.entry.empty() ? request.fences : 0;
     flush_first();
 }
 
@@ -140,8 +139,12 @@ void pipeline::release(const release_request& request, store::release_handler ha
 {
     if (!open_for_requests())
         return refuse(std::move(handler), release_reply{}, request.name);
-    next().add(std::move(handler),
-               [&](boost::redis::request& to) { return layout_->release(request, to); });
+    const std::int64_t latest = request.next != nullptr
+                                    ? time_.limit(local_time_->now(), request.next->budget)
+                                    : 0;
+    next().add(std::move(handler), [&](boost::redis::request& to) {
+        return layout_->release(request, latest, to);
+    });
     flush_first();
 }
 
@@ -344,8 +347,12 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
     if (repeated_acquire)
         --repeated_acquires_;
     error_code code = unanswered;
+    if (!code && open_for_requests() && layout_->goes_on(asked.made, asked.told())) {
+        next().go_on(from, asked, *layout_);
+        return flush_soon();
+    }
     if (!code) {
-        const std::string& error = asked.answer.error;
+        const std::string& error = asked.told().front().error;
         if (!error.empty()) {
             if (is_script_missing(error) && again(from, asked))
                 return;
@@ -367,7 +374,7 @@ bool pipeline::found_nothing(const command& asked) const
 {
     if (!std::holds_alternative<store::release_handler>(asked.waiting))
         return false;
-    const auto said = layout_->released(asked.answer);
+    const auto said = layout_->released(asked.made, asked.told());
     return !said.code && said.reply.result == release_reply::outcome::not_owner;
 }
 
@@ -388,7 +395,7 @@ void pipeline::answer(command& asked, store::acquire_handler& handler, error_cod
 {
     said<acquire_reply> told{code, {}};
     if (!code) {
-        told = layout_->acquired(asked.answer, asked.fences);
+        told = layout_->acquired(asked.made, asked.told());
         if (told.server_us)
             time_.learn(*told.server_us, local_time_->now());
         tells_holder_ = tells_holder_ && !told.holder_hidden;
@@ -403,7 +410,9 @@ void pipeline::answer(command& asked, store::release_handler& handler, error_cod
 {
     said<release_reply> told{code, {}};
     if (!code) {
-        told = layout_->released(asked.answer);
+        told = layout_->released(asked.made, asked.told());
+        if (told.server_us)
+            time_.learn(*told.server_us, local_time_->now());
         told.reply.receivers_known = told.reply.receivers_known &&
                                      (told.reply.result != release_reply::outcome::freed ||
                                       !knows_receivers || knows_receivers());
@@ -419,7 +428,7 @@ void pipeline::answer(command& asked, renew_part& part, error_code code, details
     if (more)
         job.details = std::move(more);
     if (!code) // failed, until it is known better
-        code = layout_->renewed(asked.answer,
+        code = layout_->renewed(asked.told(),
                                 std::span(job.results).subspan(part.first, part.count));
     if (code)
         job.error = code;

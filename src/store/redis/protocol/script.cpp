@@ -37,6 +37,19 @@ const script& release_script()
     return value;
 }
 
+const native_scripts& of_native()
+{
+    static const native_scripts all{
+        .acquire = script(scripts::native_acquire),
+        .release = script(scripts::native_release),
+        .leave = script(scripts::native_leave),
+        .enter = script(scripts::native_enter),
+        .renew = script(scripts::native_renew),
+        .raise = script(scripts::native_raise),
+    };
+    return all;
+}
+
 const script& check_script()
 {
     static const script value(scripts::check);

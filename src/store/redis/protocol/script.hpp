@@ -17,10 +17,17 @@ struct script
     std::string sha; ///< SHA-1 of the text, in lower-case hex.
 };
 
-/// The three scripts; their arguments and results are described in the .lua files.
+/// The three scripts of the layout `redisson`; their arguments and results are described in the .lua files.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& acquire_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& renew_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& release_script();
+
+/// Those of the layout `native`.
+struct native_scripts
+{
+    script acquire, release, leave, enter, renew, raise;
+};
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const native_scripts& of_native();
 
 /// Finds out whether the three can run.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& check_script();
