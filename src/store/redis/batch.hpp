@@ -43,10 +43,14 @@ struct renew_part
     std::size_t count = 0;
 };
 
+/// What a layout says to a server before all else; nobody waits for it but the pipeline.
+struct greeting
+{};
+
 /// One script call of a batch, who waits for it, and what the server answered.
 struct command
 {
-    std::variant<store::acquire_handler, renew_part, store::release_handler> waiting;
+    std::variant<store::acquire_handler, renew_part, store::release_handler, greeting> waiting;
     call made;
     std::size_t begin = 0; ///< Its place in the request.
     std::size_t end = 0;

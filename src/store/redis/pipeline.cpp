@@ -49,6 +49,7 @@ void pipeline::open(const asio::any_io_executor& strand,
 void pipeline::close() noexcept
 {
     listener_ = nullptr;
+    connected_ = false;
     up_ = false;
     down_reason_ = errc::store_unavailable;
     const auto last = std::exchange(transport_, nullptr);
@@ -70,6 +71,7 @@ void pipeline::close() noexcept
 void pipeline::on_context_end() noexcept
 {
     listener_ = nullptr;
+    connected_ = false;
     up_ = false;
     if (const auto last = std::exchange(transport_, nullptr))
         last->drop();
@@ -208,7 +210,7 @@ void pipeline::flush_soon()
 
 void pipeline::flush()
 {
-    while (open_for_requests() && !waiting_.empty() && under_way_.size() < under_way_limit) {
+    while (can_send() && !waiting_.empty() && under_way_.size() < under_way_limit) {
         const batch_ptr sent = std::move(waiting_.front());
         waiting_.pop_front();
         under_way_.push_back(sent);
@@ -246,8 +248,38 @@ void pipeline::on_up(std::optional<std::int64_t> server_us)
 {
     if (server_us && !has(mutant::clock_not_learned))
         time_.learn(*server_us, local_time_->now());
-    if (std::exchange(up_, true) || listener_ == nullptr)
+    connected_ = true;
+    if (up_ || listener_ == nullptr)
         return;
+    if (layout_->greets())
+        greet();
+    else
+        serve();
+}
+
+void pipeline::greet()
+{
+    next().add(greeting(), [&](boost::redis::request& to) { return layout_->greeting(to); });
+    flush();
+}
+
+void pipeline::answer(command& asked, greeting&, error_code code, const details_ptr& more)
+{
+    const bool answered = !code;
+    if (answered)
+        code = layout_->greeted(asked.told());
+    if (!code && can_send() && !up_ && listener_ != nullptr)
+        return serve();
+    // Without an answer the connection has ended, or its end will be told.
+    const std::string& said = asked.told().front().error;
+    if (code && (answered || !said.empty()) && can_send())
+        on_down(code, more ? more->server_message : std::string());
+}
+
+/// The server can be asked.
+void pipeline::serve()
+{
+    up_ = true;
     told_reason_ = {};
     down_words_.clear();
     tells_holder_ = true;
@@ -257,6 +289,7 @@ void pipeline::on_up(std::optional<std::int64_t> server_us)
 void pipeline::on_down(error_code why, std::string_view said)
 {
     const bool was_up = std::exchange(up_, false);
+    connected_ = false;
     // Callers are told the reason, so it is one of this library's; of the transport's many errors
     // none asks for anything else.
     down_reason_ = why == condition::bad_request || why == errc::store_refused
@@ -381,7 +414,7 @@ bool pipeline::found_nothing(const command& asked) const
 /// True when the command goes to the server once more.
 bool pipeline::again(batch& from, command& asked)
 {
-    if (!open_for_requests() || asked.attempts >= attempts_limit)
+    if (!can_send() || asked.attempts >= attempts_limit)
         return false;
     if (std::holds_alternative<store::acquire_handler>(asked.waiting))
         ++repeated_acquires_;

@@ -65,6 +65,20 @@ public:
     /// What the store can do with it.
     [[nodiscard]] virtual store_traits traits() const noexcept = 0;
 
+    /// It says something to each server before anything is asked of it.
+    [[nodiscard]] virtual bool greets() const noexcept { return false; }
+    virtual call greeting(boost::redis::request& to)
+    {
+        static_cast<void>(to);
+        return {};
+    }
+    /// @returns Why nothing can be asked of that server.
+    [[nodiscard]] virtual error_code greeted(answers told)
+    {
+        static_cast<void>(told);
+        return {};
+    }
+
     // These write one call at the end of `to`.
     /// @param latest The server's time until which it may be granted, in microseconds; 0: any.
     virtual call acquire(const acquire_request& asked, std::int64_t latest,

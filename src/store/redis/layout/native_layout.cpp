@@ -59,6 +59,21 @@ store_traits native_layout::traits() const noexcept
     return {.announces = false, .queues = true, .refuses_late = false};
 }
 
+call native_layout::greeting(boost::redis::request& to)
+{
+    to.push("EVALSHA", of_native().raise.sha, 1, fence_key, floor_);
+    return {.called = &of_native().raise, .expects = 1};
+}
+
+error_code native_layout::greeted(answers told)
+{
+    const reply& answer = told.front();
+    if (!answer.is(1) || answer.numbers[0] <= 0)
+        return errc::store_refused;
+    saw(static_cast<std::uint64_t>(answer.numbers[0]));
+    return {};
+}
+
 call native_layout::acquire(const acquire_request& asked, std::int64_t latest,
                             boost::redis::request& to)
 {

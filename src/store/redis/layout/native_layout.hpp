@@ -1,16 +1,14 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_LAYOUT_NATIVE_LAYOUT_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_LAYOUT_NATIVE_LAYOUT_HPP
 
-#include "name_map.hpp"
 #include "store/redis/layout/layout.hpp"
 
-#include <boost/unordered/unordered_flat_set.hpp>
-
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace leasehold::redis_store {
@@ -31,6 +29,12 @@ public:
 
     [[nodiscard]] store_traits traits() const noexcept override;
 
+    /// Raises the counter of the fences to the server's clock, and to what this client has seen: a
+    /// restart, a fail-over or an old snapshot end connections, and may have taken it back.
+    [[nodiscard]] bool greets() const noexcept override { return true; }
+    call greeting(boost::redis::request& to) override;
+    [[nodiscard]] error_code greeted(answers told) override;
+
     call acquire(const acquire_request& asked, std::int64_t latest,
                  boost::redis::request& to) override;
     call renew(std::span<const renewal> asked, boost::redis::request& to) override;
@@ -46,11 +50,9 @@ public:
                                      std::span<renewal_result> results) const override;
     [[nodiscard]] said<release_reply> released(const call& made, answers told) override;
 
+private:
     /// The counter stands there.
     void saw(std::uint64_t fence) noexcept { floor_ = std::max(floor_, fence); }
-    [[nodiscard]] std::uint64_t floor() const noexcept { return floor_; }
-
-private:
     call acquire_short(const acquire_request& asked, boost::redis::request& to);
     call acquire_long(const acquire_request& asked, std::int64_t latest,
                       boost::redis::request& to);
@@ -62,7 +64,6 @@ private:
     const std::function<bool()> listens_;
     std::uint64_t floor_ = 0; ///< The largest fence that this client has seen.
     std::string value_, next_value_, line_, waiters_, entries_; ///< Memory that is used again.
-    std::string numbers_;
     std::vector<std::string_view> words_;
 };
 
