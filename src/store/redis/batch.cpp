@@ -158,8 +158,7 @@ boost::redis::any_adapter batch::adapter()
                 if (!fits(answer, asked.made, asked.got, node))
                     failed = boost::redis::error::incompatible_size;
             }
-            else if (event == any_adapter::parse_event::done &&
-                     ++asked.got == asked.made.commands)
+            else if (event == any_adapter::parse_event::done && ++asked.got == asked.made.commands)
                 on_reply();
         }));
 }

@@ -131,9 +131,8 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
     acquire_request asked = request;
     asked.asks_holder = request.asks_holder && tells_holder_;
     const std::int64_t latest = time_.limit(local_time_->now(), request.budget);
-    next().add(std::move(handler), [&](boost::redis::request& to) {
-        return layout_->acquire(asked, latest, to);
-    });
+    next().add(std::move(handler),
+               [&](boost::redis::request& to) { return layout_->acquire(asked, latest, to); });
     flush_first();
 }
 
@@ -144,9 +143,8 @@ void pipeline::release(const release_request& request, store::release_handler ha
     const std::int64_t latest = request.next != nullptr
                                     ? time_.limit(local_time_->now(), request.next->budget)
                                     : 0;
-    next().add(std::move(handler), [&](boost::redis::request& to) {
-        return layout_->release(request, latest, to);
-    });
+    next().add(std::move(handler),
+               [&](boost::redis::request& to) { return layout_->release(request, latest, to); });
     flush_first();
 }
 

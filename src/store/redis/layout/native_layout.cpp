@@ -296,8 +296,7 @@ said<release_reply> native_layout::released(const call& made, answers told)
     if (is_short_release(made)) {
         if (!told.front().is(1) || numbers[0] < 0 || numbers[0] > 1)
             result.code = errc::outcome_unknown;
-        result.reply.result = !result.code && numbers[0] == 1 ? outcome::freed
-                                                              : outcome::not_owner;
+        result.reply.result = !result.code && numbers[0] == 1 ? outcome::freed : outcome::not_owner;
         return result;
     }
     if (!told.front().is(5) || !is_server_time(numbers[4]) || numbers[0] < 0 || numbers[0] > 4 ||

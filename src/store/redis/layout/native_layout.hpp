@@ -54,8 +54,7 @@ private:
     /// The counter stands there.
     void saw(std::uint64_t fence) noexcept { floor_ = std::max(floor_, fence); }
     call acquire_short(const acquire_request& asked, boost::redis::request& to);
-    call acquire_long(const acquire_request& asked, std::int64_t latest,
-                      boost::redis::request& to);
+    call acquire_long(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
     call leave(const release_request& asked, std::int64_t latest, boost::redis::request& to);
     [[nodiscard]] said<acquire_reply> acquired_short(const call& made, answers told);
     [[nodiscard]] said<acquire_reply> acquired_long(const call& made, const reply& told);

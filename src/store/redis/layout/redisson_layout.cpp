@@ -36,8 +36,7 @@ call redisson_layout::acquire(const acquire_request& asked, std::int64_t latest,
             .fences = asked.entry.empty() ? asked.fences : 0};
 }
 
-call redisson_layout::release(const release_request& asked, std::int64_t,
-                              boost::redis::request& to)
+call redisson_layout::release(const release_request& asked, std::int64_t, boost::redis::request& to)
 {
     release_channel(asked.name, key_);
     to.push("EVALSHA", release_script().sha, 1, asked.name, asked.owner, asked.entry, key_);
@@ -84,8 +83,7 @@ said<acquire_reply> redisson_layout::acquired(const call& made, answers told)
     acquire_reply& reply = result.reply;
     switch (numbers[0]) {
     case 1:
-        if (made.fences > 0 &&
-            (numbers[1] <= 0 || numbers[2] <= 0 || numbers[2] > made.fences)) {
+        if (made.fences > 0 && (numbers[1] <= 0 || numbers[2] <= 0 || numbers[2] > made.fences)) {
             result.code = errc::outcome_unknown;
             break;
         }
@@ -96,7 +94,7 @@ said<acquire_reply> redisson_layout::acquired(const call& made, answers told)
     case 0:
         reply.result = outcome::held;
         reply.remaining = std::min<std::chrono::milliseconds>(std::chrono::milliseconds(numbers[1]),
-                                                             std::chrono::years(100));
+                                                              std::chrono::years(100));
         result.holder_hidden = numbers[2] < 0;
         if (numbers[2] > 0)
             reply.details = held_by(numbers[2]);

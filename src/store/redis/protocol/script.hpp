@@ -17,7 +17,8 @@ struct script
     std::string sha; ///< SHA-1 of the text, in lower-case hex.
 };
 
-/// The three scripts of the layout `redisson`; their arguments and results are described in the .lua files.
+/// The three scripts of the layout `redisson`; their arguments and results are described in the
+/// .lua files.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& acquire_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& renew_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& release_script();
