@@ -362,6 +362,24 @@ BOOST_AUTO_TEST_CASE(the_store_that_grants_to_nobody_gets_it_back)
     check_idle(e);
 }
 
+// The subscription may be there again before the connection for commands is.
+BOOST_AUTO_TEST_CASE(hints_while_the_store_cannot_be_reached_are_no_failures)
+{
+    core_fixture e;
+    const auto op = e.lock(e.spec("a", {.backoff_floor = 30s, .backoff_ceiling = 30s}));
+    e.say_held();
+    e.disconnect();
+    for (int i = 0; i < 3; ++i) {
+        e.store->hint("a");
+        e.poll();
+    }
+    BOOST_TEST(e.store->acquire_count() == 1u);
+    e.connect();
+    BOOST_TEST_REQUIRE(e.store->acquire_count() == 2u);
+    e.grant();
+    BOOST_TEST(code(*op) == error_code());
+}
+
 BOOST_AUTO_TEST_CASE(W8_what_a_cancelled_waiter_asked_for_goes_to_the_next)
 {
     core_fixture e;
