@@ -88,10 +88,11 @@ public:
             rest();
     }
 
-    /// Something suggests that the name is free.
-    action hint() noexcept
+    /// Something suggests that the name is free. A store that cannot be reached would only count as
+    /// failing again; the next connection is a reason to look, too.
+    action hint(bool online) noexcept
     {
-        if (has(mutant::hint_ignored))
+        if (has(mutant::hint_ignored) || (waits() && !online))
             return {};
         switch (state_) {
         case state::sending: again_ = true; break; // the answer may be older than the hint

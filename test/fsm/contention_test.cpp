@@ -104,7 +104,7 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::idle},
-    {state::idle, "hint", [](machine& m) { return m.hint(); }, kind::none, state::idle},
+    {state::idle, "hint", [](machine& m) { return m.hint(true); }, kind::none, state::idle},
     {state::idle, "connected", [](machine& m) { return m.connected(); }, kind::none, state::idle},
     {state::idle, "due", [](machine& m) { return m.due(true); }, kind::none, state::idle},
 
@@ -128,7 +128,7 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::idle},
-    {state::sending, "hint", [](machine& m) { return m.hint(); }, kind::none, state::sending},
+    {state::sending, "hint", [](machine& m) { return m.hint(true); }, kind::none, state::sending},
     {state::sending, "connected", [](machine& m) { return m.connected(); }, kind::none,
      state::sending},
     {state::sending, "due", [](machine& m) { return m.due(true); }, kind::none, state::sending},
@@ -166,7 +166,9 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::idle},
-    {state::sleeping, "hint", [](machine& m) { return m.hint(); }, kind::send, state::sending},
+    {state::sleeping, "hint", [](machine& m) { return m.hint(true); }, kind::send, state::sending},
+    {state::sleeping, "hint, offline", [](machine& m) { return m.hint(false); }, kind::none,
+     state::sleeping},
     {state::sleeping, "connected", [](machine& m) { return m.connected(); }, kind::send,
      state::sending},
     {state::sleeping, "due", [](machine& m) { return m.due(true); }, kind::send, state::sending},
@@ -181,7 +183,9 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::idle},
-    {state::pausing, "hint", [](machine& m) { return m.hint(); }, kind::send, state::sending},
+    {state::pausing, "hint", [](machine& m) { return m.hint(true); }, kind::send, state::sending},
+    {state::pausing, "hint, offline", [](machine& m) { return m.hint(false); }, kind::none,
+     state::pausing},
     {state::pausing, "connected", [](machine& m) { return m.connected(); }, kind::none,
      state::pausing},
     {state::pausing, "due", [](machine& m) { return m.due(true); }, kind::send, state::sending},
@@ -196,12 +200,12 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::idle},
-    {state::yielding, "hint, of its own release", [](machine& m) { return m.hint(); }, kind::none,
+    {state::yielding, "hint, of its own release", [](machine& m) { return m.hint(true); }, kind::none,
      state::yielding},
     {state::yielding, "hint, of another's release",
      [](machine& m) {
-         m.hint();
-         return m.hint();
+         m.hint(true);
+         return m.hint(true);
      },
      kind::send, state::sending},
     {state::yielding, "connected", [](machine& m) { return m.connected(); }, kind::send,
@@ -218,7 +222,7 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::holding},
-    {state::holding, "hint", [](machine& m) { return m.hint(); }, kind::none, state::holding},
+    {state::holding, "hint", [](machine& m) { return m.hint(true); }, kind::none, state::holding},
     {state::holding, "connected", [](machine& m) { return m.connected(); }, kind::none,
      state::holding},
     {state::holding, "due", [](machine& m) { return m.due(true); }, kind::none, state::holding},
@@ -237,7 +241,7 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::releasing},
-    {state::releasing, "hint", [](machine& m) { return m.hint(); }, kind::none, state::releasing},
+    {state::releasing, "hint", [](machine& m) { return m.hint(true); }, kind::none, state::releasing},
     {state::releasing, "connected", [](machine& m) { return m.connected(); }, kind::none,
      state::releasing},
     {state::releasing, "due", [](machine& m) { return m.due(true); }, kind::none, state::releasing},
@@ -276,32 +280,32 @@ BOOST_AUTO_TEST_CASE(every_transition)
 BOOST_AUTO_TEST_CASE(W1_a_hint_while_sending_is_not_lost)
 {
     machine m(state::sending);
-    m.hint();
-    m.hint();
+    m.hint(true);
+    m.hint(true);
     BOOST_TEST(m.held(10s, true, m.random).what == kind::send);
     // Once: two hints do not make a loop.
     BOOST_TEST(m.held(10s, true, m.random).what == kind::sleep);
-    BOOST_TEST(m.hint().what == kind::send);
+    BOOST_TEST(m.hint(true).what == kind::send);
 }
 
 BOOST_AUTO_TEST_CASE(a_hint_counts_only_for_the_request_that_was_under_way)
 {
     machine granted(state::sending);
-    granted.hint();
+    granted.hint(true);
     granted.granted();
     granted.leaving();
     granted.left(true, false, true, granted.random);
     BOOST_TEST(granted.held(10s, true, granted.random).what == kind::sleep);
 
     machine failed(state::sending);
-    failed.hint();
+    failed.hint(true);
     // It looks again anyway; trouble of the store is no reason to hurry.
     BOOST_TEST(failed.failed(true, failed.random).what == kind::sleep);
     failed.due(true);
     BOOST_TEST(failed.held(10s, true, failed.random).what == kind::sleep);
 
     machine unwanted(state::sending);
-    unwanted.hint();
+    unwanted.hint(true);
     unwanted.held(10s, false, unwanted.random);
     unwanted.wanted(true);
     BOOST_TEST(unwanted.held(10s, true, unwanted.random).what == kind::sleep);
@@ -431,11 +435,11 @@ BOOST_AUTO_TEST_CASE(a_client_that_yields_does_not_listen_to_its_own_release)
         const auto action = m.left(true, true, true, m.random);
         BOOST_TEST((action.pause >= 1ms));
         BOOST_TEST((action.pause <= 20ms));
-        BOOST_TEST(m.hint().what == kind::none);
+        BOOST_TEST(m.hint(true).what == kind::none);
         BOOST_TEST(m.current() == state::yielding);
         BOOST_TEST(m.due(true).what == kind::send);
         BOOST_TEST(m.held(1s, true, m.random).what == kind::sleep);
-        BOOST_TEST(m.hint().what == kind::send);
+        BOOST_TEST(m.hint(true).what == kind::send);
     }
 }
 
@@ -446,12 +450,12 @@ BOOST_AUTO_TEST_CASE(a_client_that_yields_hears_the_next_release)
     for (int tenure = 0; tenure < 3; ++tenure) {
         // Its own release is told before the answer to it, or after.
         if (tenure != 1)
-            BOOST_TEST(m.hint().what == kind::none);
+            BOOST_TEST(m.hint(true).what == kind::none);
         m.left(true, true, true, m.random);
         if (tenure == 1)
-            BOOST_TEST(m.hint().what == kind::none);
+            BOOST_TEST(m.hint(true).what == kind::none);
         BOOST_TEST(m.current() == state::yielding);
-        BOOST_TEST(m.hint().what == kind::send);
+        BOOST_TEST(m.hint(true).what == kind::send);
         m.granted();
         m.leaving();
     }
@@ -465,7 +469,7 @@ BOOST_AUTO_TEST_CASE(yielding_ends_with_the_last_waiter)
     BOOST_TEST(m.current() == state::idle);
     m.wanted(true);
     m.held(10s, true, m.random);
-    BOOST_TEST(m.hint().what == kind::send);
+    BOOST_TEST(m.hint(true).what == kind::send);
 }
 
 BOOST_AUTO_TEST_CASE(late_is_tried_again_at_once_twice_and_then_with_pauses)

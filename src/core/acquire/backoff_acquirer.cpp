@@ -52,12 +52,8 @@ void backoff_acquirer::unwanted()
 
 void backoff_acquirer::hint()
 {
-    // A store that cannot be reached would only count as failing again; the next connection is a
-    // reason to look, too.
-    if (contention_.waits() && !online())
-        return;
     if (!waits_for_window()) // it looks after this anyway
-        perform(contention_.hint());
+        perform(contention_.hint(online()));
 }
 
 void backoff_acquirer::connected()
