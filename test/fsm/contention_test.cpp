@@ -200,8 +200,8 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::idle},
-    {state::yielding, "hint, of its own release", [](machine& m) { return m.hint(true); }, kind::none,
-     state::yielding},
+    {state::yielding, "hint, of its own release", [](machine& m) { return m.hint(true); },
+     kind::none, state::yielding},
     {state::yielding, "hint, of another's release",
      [](machine& m) {
          m.hint(true);
@@ -241,7 +241,8 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::releasing},
-    {state::releasing, "hint", [](machine& m) { return m.hint(true); }, kind::none, state::releasing},
+    {state::releasing, "hint", [](machine& m) { return m.hint(true); }, kind::none,
+     state::releasing},
     {state::releasing, "connected", [](machine& m) { return m.connected(); }, kind::none,
      state::releasing},
     {state::releasing, "due", [](machine& m) { return m.due(true); }, kind::none, state::releasing},

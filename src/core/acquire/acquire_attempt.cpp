@@ -21,23 +21,19 @@ bool not_executed(error_code failed) noexcept
 
 void acquire_attempt::send(const terms& asked)
 {
-    const auto lease = spec->options.lease_time;
     goes_on_ = asked.goes_on;
     sent_ = context_.turn_time();
-    // A grant that comes when the lease time has passed is worth nothing.
-    const auto budget = std::min(
-        std::chrono::duration_cast<std::chrono::milliseconds>(turn_context::request_limit), lease);
-    runs_until_ = sent_ + budget;
-    context_.timers.schedule(*this, runs_until_);
+    const auto limit = budget(spec->options);
+    context_.timers.schedule(*this, sent_ + limit);
     ++context_.counts.acquires_sent;
     window_.sent();
     context_.locks().async_acquire(
         {.name = spec->name,
          .owner = owner,
          .entry = entry,
-         .lease = lease,
+         .lease = spec->options.lease_time,
          .fences = asked.fences,
-         .budget = budget,
+         .budget = limit,
          .asks_holder = asked.asks_holder,
          .again = asked.again,
          .waits = asked.waits,
@@ -52,30 +48,44 @@ void acquire_attempt::send(const terms& asked)
         });
 }
 
-ownership_ptr acquire_attempt::hold(const acquire_reply& reply) const
+std::chrono::milliseconds acquire_attempt::budget(const lock_options& options) noexcept
 {
-    ownership_ptr taken(new ownership(
-        spec, owner, entry, has(mutant::deadline_from_reply) ? context_.turn_time() : sent_));
+    return std::min(
+        std::chrono::duration_cast<std::chrono::milliseconds>(turn_context::request_limit),
+        options.lease_time);
+}
+
+clock::time_point acquire_attempt::runs_until(const turn_context& r, const lock_options& options,
+                                              clock::time_point sent) noexcept
+{
+    const auto limit = sent + budget(options);
+    // A store that does not refuse what comes too late may run it until a lease time later.
+    return r.traits().refuses_late ? limit : limit + clock::duration(options.lease_time);
+}
+
+ownership_ptr acquire_attempt::hold(turn_context& r, const spec_ptr& lock,
+                                    const std::string& owner_id, const std::string& entered,
+                                    clock::time_point sent, const acquire_reply& reply)
+{
+    ownership_ptr taken(new ownership(lock, owner_id, entered,
+                                      has(mutant::deadline_from_reply) ? r.turn_time() : sent));
     taken->first_fence = reply.first_fence;
     taken->fences = reply.fences;
     return taken;
 }
 
+bool acquire_attempt::in_time(turn_context& r, const ownership& taken) noexcept
+{
+    return r.turn_time() < taken.valid_until() || has(mutant::late_grant_accepted);
+}
+
 ownership_ptr acquire_attempt::take(const acquire_reply& reply)
 {
-    const auto now = context_.turn_time();
     ownership_ptr taken = hold(reply);
-    if (now < taken->valid_until() || has(mutant::late_grant_accepted))
+    if (in_time(context_, *taken))
         return taken;
     releases_.leave(*taken, {});
     return nullptr;
-}
-
-clock::time_point acquire_attempt::runs_until() const noexcept
-{
-    // A store that does not refuse what comes too late may run it until a lease time later.
-    return context_.traits().refuses_late ? runs_until_
-                                          : runs_until_ + clock::duration(spec->options.lease_time);
 }
 
 pending_release_ptr acquire_attempt::orphan()

@@ -26,7 +26,7 @@ public:
     {
     public:
         /// Either an error, or what the store said. With any error nothing is held, or it is being
-        /// given back.
+        /// given back; but where the owner goes on, that is the listener's.
         virtual void on_answer(acquire_attempt& attempt, error_code failed,
                                const acquire_reply& reply) = 0;
 
@@ -62,8 +62,30 @@ public:
     /// The window has room for it.
     void send(const terms& asked);
 
-    /// What is held by its grant, in time or not.
-    [[nodiscard]] ownership_ptr hold(const acquire_reply& reply) const;
+    /// How long the store may take to grant a request: what comes when the lease time has passed is
+    /// worth nothing.
+    [[nodiscard]] static std::chrono::milliseconds budget(const lock_options& options) noexcept;
+
+    /// Until when one may still be executed that was sent at that time.
+    [[nodiscard]] static clock::time_point runs_until(const turn_context& r,
+                                                      const lock_options& options,
+                                                      clock::time_point sent) noexcept;
+    [[nodiscard]] clock::time_point runs_until() const noexcept
+    {
+        return runs_until(context_, spec->options, sent_);
+    }
+
+    /// What is held by a grant, in time or not.
+    [[nodiscard]] static ownership_ptr hold(turn_context& r, const spec_ptr& lock,
+                                            const std::string& owner_id, const std::string& entered,
+                                            clock::time_point sent, const acquire_reply& reply);
+    [[nodiscard]] ownership_ptr hold(const acquire_reply& reply) const
+    {
+        return hold(context_, spec, owner, entry, sent_, reply);
+    }
+
+    /// It is worth something still.
+    [[nodiscard]] static bool in_time(turn_context& r, const ownership& taken) noexcept;
 
     /// What it was granted, or nothing when the lease time is over already; then it is being given
     /// back.
@@ -78,9 +100,6 @@ public:
     /// As `abandon`, and nothing is given back.
     void forget() noexcept;
 
-    /// It may still be executed until then.
-    [[nodiscard]] clock::time_point runs_until() const noexcept;
-
     const spec_ptr spec;
     const std::string owner;
     const std::string entry;
@@ -93,11 +112,10 @@ private:
     turn_context& context_;
     pending_releases& releases_;
     acquire_window& window_;
-    listener* listener_;           ///< None when it has told, or is not to tell.
-    pending_release_ptr orphan_;   ///< What is given back, when it could not be waited for.
-    clock::time_point sent_{};     ///< Before the request: what the lease time counts from.
-    clock::time_point runs_until_; ///< The store grants no later than this.
-    bool goes_on_ = false;         ///< What it may have taken is not given back by this.
+    listener* listener_;         ///< None when it has told, or is not to tell.
+    pending_release_ptr orphan_; ///< What is given back, when it could not be waited for.
+    clock::time_point sent_{};   ///< Before the request: what the lease time counts from.
+    bool goes_on_ = false;       ///< What it may have taken is not given back by this.
 };
 
 using acquire_attempt_ptr = boost::intrusive_ptr<acquire_attempt>;

@@ -149,7 +149,8 @@ void line_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& repl
     case acquire_reply::outcome::granted: {
         behalf_.on_granted();
         const ownership_ptr taken = attempt.hold(reply);
-        return enter(*taken, machine_.granted(in_time(*taken), serves(attempt.spec)));
+        const bool in_time = acquire_attempt::in_time(context(), *taken);
+        return enter(*taken, machine_.granted(in_time, serves(attempt.spec)));
     }
     case acquire_reply::outcome::held:
         place_ = reply.place;
@@ -172,11 +173,6 @@ void line_acquirer::on_failed(acquire_attempt& attempt, error_code why)
         current().may_run_until(attempt.runs_until());
     perform(machine_.failed(may_have_run, behalf_.wanted()));
     end_errand();
-}
-
-bool line_acquirer::in_time(const ownership& taken) const noexcept
-{
-    return context().turn_time() < taken.valid_until() || has(mutant::late_grant_accepted);
 }
 
 bool line_acquirer::serves(const spec_ptr& spec) noexcept
@@ -220,18 +216,13 @@ const acquire_request* line_acquirer::next()
         next_->spec = behalf_.first();
     }
     const lock_options& o = next_->spec->options;
-    const auto budget = std::min(
-        std::chrono::duration_cast<std::chrono::milliseconds>(turn_context::request_limit),
-        o.lease_time);
-    next_->runs_until = context().turn_time() + budget;
-    if (!context().traits().refuses_late)
-        next_->runs_until += o.lease_time;
+    next_->runs_until = acquire_attempt::runs_until(context(), o, context().turn_time());
     next_->as_next = {.name = next_->spec->name,
                       .owner = next_->owner,
                       .entry = {},
                       .lease = o.lease_time,
                       .fences = fences(o),
-                      .budget = budget,
+                      .budget = acquire_attempt::budget(o),
                       .waits = true,
                       .presence = presence,
                       .claim = claim};
@@ -255,12 +246,11 @@ void line_acquirer::left(const release_reply* reply, clock::time_point sent)
     errand_->runs_until = {};
     if (said->result == acquire_reply::outcome::granted) {
         behalf_.on_granted();
-        const ownership_ptr taken(new ownership(errand_->spec, errand_->owner, {}, sent));
-        taken->first_fence = said->first_fence;
-        taken->fences = said->fences;
-        const bool useful = serves(errand_->spec);
-        return enter(
-            *taken, machine_.left(machine::succession::granted, in_time(*taken), useful, online()));
+        const ownership_ptr taken = acquire_attempt::hold(context(), errand_->spec, errand_->owner,
+                                                          {}, sent, *said);
+        const bool in_time = acquire_attempt::in_time(context(), *taken);
+        return enter(*taken, machine_.left(machine::succession::granted, in_time,
+                                           serves(errand_->spec), online()));
     }
     place_ = said->place;
     remaining_ = said->remaining;

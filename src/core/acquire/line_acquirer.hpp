@@ -69,7 +69,6 @@ private:
     void enter(ownership& taken, machine::action next);
     void leave();
     void end_errand();
-    [[nodiscard]] bool in_time(const ownership& taken) const noexcept;
     [[nodiscard]] bool serves(const spec_ptr& spec) noexcept;
     [[nodiscard]] spec_ptr spec_of_name() const;
     errand& current();

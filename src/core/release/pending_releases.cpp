@@ -13,10 +13,8 @@ void pending_releases::leave(const ownership& held, pending_release::interest wh
     // is still on its way.
     const auto over = context_.turn_time() + held.spec->options.lease_time;
     const bool prolonged = held.shared() || held.life.doubtful();
-    const pending_release_ptr added(new pending_release(
-        context_, {held.spec, held.owner, std::string(held.entry())}, std::move(who),
-        fsm::release(clock::time_point::min(), over, prolonged), false));
-    added->start(list_, last_answer_);
+    add({held.spec, held.owner, std::string(held.entry())}, std::move(who),
+        fsm::release(clock::time_point::min(), over, prolonged), false);
 }
 
 pending_release_ptr pending_releases::orphan(pending_release::subject what,
@@ -26,10 +24,7 @@ pending_release_ptr pending_releases::orphan(pending_release::subject what,
         return nullptr;
     const fsm::release steps(runs_until, runs_until + what.spec->options.lease_time,
                              !what.entry.empty());
-    const pending_release_ptr added(
-        new pending_release(context_, std::move(what), {}, steps, true));
-    added->start(list_, last_answer_);
-    return added;
+    return add(std::move(what), {}, steps, true);
 }
 
 void pending_releases::leave_line(pending_release::subject what, clock::time_point runs_until,
@@ -39,9 +34,17 @@ void pending_releases::leave_line(pending_release::subject what, clock::time_poi
     constexpr clock::duration forgotten = std::chrono::minutes(1);
     const auto over = std::max(context_.turn_time(), runs_until) +
                       std::max<clock::duration>(what.spec->options.lease_time, forgotten);
-    const pending_release_ptr added(new pending_release(
-        context_, std::move(what), std::move(who), fsm::release(runs_until, over, false), false));
+    add(std::move(what), std::move(who), fsm::release(runs_until, over, false), false);
+}
+
+pending_release_ptr pending_releases::add(pending_release::subject gone,
+                                          pending_release::interest who, fsm::release steps,
+                                          bool orphan)
+{
+    pending_release_ptr added(
+        new pending_release(context_, std::move(gone), std::move(who), steps, orphan));
     added->start(list_, last_answer_);
+    return added;
 }
 
 void pending_releases::connected(store_partition partition)

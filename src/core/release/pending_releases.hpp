@@ -43,6 +43,9 @@ public:
     void drop(error_code told) noexcept;
 
 private:
+    pending_release_ptr add(pending_release::subject gone, pending_release::interest who,
+                            fsm::release steps, bool orphan);
+
     turn_context& context_;
     pending_release::list list_;
     clock::time_point last_answer_ = clock::time_point::min();
