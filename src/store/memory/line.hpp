@@ -20,8 +20,7 @@ struct waiter
     std::string owner;
     client_id client = 0;
     std::chrono::microseconds until{}; ///< Counts as there until then.
-    std::chrono::milliseconds lease{}; ///< What it asks for.
-    std::chrono::milliseconds claim{}; ///< How long it has to confirm what it is given.
+    std::chrono::milliseconds claim{}; ///< How long it has the lock for, until it confirms that.
 };
 
 /// Those who wait for one name, in order.

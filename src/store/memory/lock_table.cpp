@@ -118,8 +118,7 @@ acquire_reply lock_table::wait(const acquire_request& request, slot& lock, const
         lock.waiting->join({.owner = std::string(request.owner),
                             .client = by.client,
                             .until = now.ticks + request.presence,
-                            .lease = request.lease,
-                            .claim = request.claim}));
+                            .claim = std::min(request.lease, request.claim)}));
     return reply;
 }
 
@@ -131,7 +130,7 @@ bool lock_table::pass_on(slot& target, std::string_view but, const call& by, ins
         return false;
     turn news{next->client, next->owner}; // first what may throw
     target.owner = next->owner;
-    target.expires = whole(now) + std::min(next->lease, next->claim);
+    target.expires = whole(now) + next->claim;
     target.assigned = true;
     target.waiting->leave(target.owner);
     if (by.told != nullptr)
