@@ -19,11 +19,6 @@ acquire_request join(std::string_view owner, std::chrono::milliseconds presence 
     return request;
 }
 
-bool queues(const pair& p)
-{
-    return p.traits.queues;
-}
-
 /// Waits for news of a turn, and for nothing else.
 void wait_for_turn(store_session& who, std::string_view owner)
 {
@@ -46,8 +41,6 @@ void expect_in_line(const store_session::answer<acquire_reply>& got, std::uint32
 
 void a_lock_that_is_left_goes_to_the_first_in_line(pair& p)
 {
-    if (!queues(p))
-        return;
     const auto first = p.a.acquire(join("a:1"));
     EXPECT(first.reply.result == granted_t::granted);
     expect_in_line(p.b.acquire(join("b:1")), 0);
@@ -71,8 +64,6 @@ void a_lock_that_is_left_goes_to_the_first_in_line(pair& p)
 
 void who_joins_again_keeps_its_place(pair& p)
 {
-    if (!queues(p))
-        return;
     p.take_by(p.a, "a:1");
     expect_in_line(p.b.acquire(join("b:1")), 0);
     expect_in_line(p.b.acquire(join("b:2")), 1);
@@ -87,8 +78,6 @@ void who_joins_again_keeps_its_place(pair& p)
 
 void a_turn_is_a_claim_until_an_acquire_confirms_it(pair& p)
 {
-    if (!queues(p))
-        return;
     const auto first = p.a.acquire(take("lock", "a:1"));
     expect_in_line(p.b.acquire(join("b:1", 10s, 2s)), 0);
     EXPECT(p.leave_by(p.a, "a:1") == left_t::passed_on);
@@ -107,8 +96,6 @@ void a_turn_is_a_claim_until_an_acquire_confirms_it(pair& p)
 
 void who_does_not_claim_its_turn_loses_it(pair& p)
 {
-    if (!queues(p))
-        return;
     p.take_by(p.a, "a:1");
     expect_in_line(p.b.acquire(join("b:1", 10s, 20ms)), 0);
     expect_in_line(p.b.acquire(join("b:2")), 1);
@@ -127,8 +114,6 @@ void who_does_not_claim_its_turn_loses_it(pair& p)
 
 void nobody_takes_a_free_lock_past_the_line(pair& p)
 {
-    if (!queues(p))
-        return;
     p.take_by(p.a, "a:1");
     expect_in_line(p.b.acquire(join("b:1")), 0);
     p.lab.erase("lock");
@@ -146,8 +131,6 @@ void nobody_takes_a_free_lock_past_the_line(pair& p)
 
 void who_has_left_the_line_is_not_given_the_lock(pair& p)
 {
-    if (!queues(p))
-        return;
     p.take_by(p.a, "a:1");
     expect_in_line(p.b.acquire(join("b:1")), 0);
     expect_in_line(p.b.acquire(join("b:2")), 1);
@@ -165,8 +148,6 @@ void who_has_left_the_line_is_not_given_the_lock(pair& p)
 
 void who_is_not_there_is_passed_over(pair& p)
 {
-    if (!queues(p))
-        return;
     p.take_by(p.a, "a:1");
     expect_in_line(p.b.acquire(join("b:1", 10ms)), 0);
     expect_in_line(p.b.acquire(join("b:2")), 1);
@@ -183,8 +164,6 @@ void who_is_not_there_is_passed_over(pair& p)
 
 void who_has_gone_is_passed_over(pair& p)
 {
-    if (!queues(p))
-        return;
     p.take_by(p.a, "a:1");
     expect_in_line(p.b.acquire(join("b:1")), 0);
     expect_in_line(p.a.acquire(join("a:2")), 1);
@@ -195,8 +174,6 @@ void who_has_gone_is_passed_over(pair& p)
 
 void the_next_owner_joins_in_the_same_step(pair& p)
 {
-    if (!queues(p))
-        return;
     p.take_by(p.a, "a:1");
     expect_in_line(p.b.acquire(join("b:1")), 0);
     const acquire_request next = join("a:2");
@@ -213,8 +190,6 @@ void the_next_owner_joins_in_the_same_step(pair& p)
 
 void the_next_owner_has_it_when_nobody_waits(pair& p)
 {
-    if (!queues(p))
-        return;
     const auto first = p.a.acquire(take("lock", "a:1"));
     const acquire_request next = join("a:2");
     const auto left = p.a.release({.name = "lock", .owner = "a:1", .entry = {}, .next = &next});
@@ -229,8 +204,6 @@ void the_next_owner_has_it_when_nobody_waits(pair& p)
 
 void a_release_that_leaves_nothing_brings_nobody_in(pair& p)
 {
-    if (!queues(p))
-        return;
     p.take_by(p.a, "a:1");
     expect_in_line(p.b.acquire(join("b:1")), 0);
     const acquire_request next = join("a:2");
@@ -246,7 +219,7 @@ void a_release_that_leaves_nothing_brings_nobody_in(pair& p)
 
 void a_next_owner_after_its_budget_does_not_join(pair& p)
 {
-    if (!queues(p) || !p.traits.refuses_late)
+    if (!p.traits.refuses_late)
         return;
     p.take_by(p.a, "a:1");
     acquire_request next = join("a:2");
@@ -259,8 +232,6 @@ void a_next_owner_after_its_budget_does_not_join(pair& p)
 
 void those_in_line_wait_for_every_entry(pair& p)
 {
-    if (!queues(p))
-        return;
     p.take_by(p.a, "a:1");
     expect_in_line(p.b.acquire(join("b:1")), 0);
     EXPECT(p.a.acquire(again("lock", "a:1", "e")).reply.result == granted_t::granted);

@@ -11,6 +11,7 @@ namespace leasehold::testing {
 namespace {
 
 using namespace contract;
+using namespace contract::line;
 
 #define EXPECT(...) expect(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, "store_contract", __LINE__)
 
@@ -117,8 +118,6 @@ void a_lease_expires(pair& p)
 
 void a_request_after_its_budget_is_refused(pair& p)
 {
-    if (!p.traits.refuses_late)
-        return;
     acquire_request request = take("lock", "a:1");
     request.budget = -1s;
     const auto refused = p.a.acquire(request);
@@ -210,8 +209,6 @@ void an_entry_that_is_not_known_is_not_renewed(pair& p)
 
 void a_release_tells_those_who_watch(pair& p)
 {
-    if (!p.traits.announces)
-        return;
     p.b.watch("lock");
     p.b.wait_for_hints(1); // the watch is in effect
     p.take_by(p.a, "a:1");
@@ -225,8 +222,6 @@ void a_release_tells_those_who_watch(pair& p)
 
 void the_releaser_is_told_as_well_when_it_watches(pair& p)
 {
-    if (!p.traits.announces)
-        return;
     p.a.watch("lock");
     p.b.watch("lock");
     p.b.watch("lock"); // twice is the same as once
@@ -241,8 +236,6 @@ void the_releaser_is_told_as_well_when_it_watches(pair& p)
 
 void only_a_release_that_frees_tells(pair& p)
 {
-    if (!p.traits.announces)
-        return;
     p.b.watch("lock");
     p.b.wait_for_hints(1);
     p.take_by(p.a, "a:1");
@@ -259,8 +252,6 @@ void only_a_release_that_frees_tells(pair& p)
 
 void after_unwatch_nobody_is_told(pair& p)
 {
-    if (!p.traits.announces)
-        return;
     p.b.watch("lock");
     p.b.wait_for_hints(1);
     p.b.unwatch("lock");
@@ -331,10 +322,10 @@ void what_is_outstanding_at_close_is_answered(pair& p)
         #name, &run<&name>                                                                         \
     }
 
-#define LINE_CASE(name)                                                                            \
+#define CASE_IF(trait, name)                                                                       \
     contract_case                                                                                  \
     {                                                                                              \
-        #name, &run<&line::name>                                                                   \
+        #name, &run<&name, &store_traits::trait>                                                   \
     }
 
 constexpr std::array cases{
@@ -345,35 +336,35 @@ constexpr std::array cases{
     CASE(fences_come_in_blocks_that_do_not_overlap),
     CASE(fences_rise_also_when_the_data_is_lost),
     CASE(a_lease_expires),
-    CASE(a_request_after_its_budget_is_refused),
+    CASE_IF(refuses_late, a_request_after_its_budget_is_refused),
     CASE(a_lease_is_prolonged_and_never_shortened),
     CASE(renewals_are_answered_in_order_and_create_nothing),
     CASE(a_lock_that_was_deleted_is_not_made_again),
     CASE(entries_are_counted_once_each),
     CASE(an_entry_that_is_not_known_is_not_renewed),
-    CASE(a_release_tells_those_who_watch),
-    CASE(the_releaser_is_told_as_well_when_it_watches),
-    CASE(only_a_release_that_frees_tells),
-    CASE(after_unwatch_nobody_is_told),
-    LINE_CASE(a_lock_that_is_left_goes_to_the_first_in_line),
-    LINE_CASE(who_joins_again_keeps_its_place),
-    LINE_CASE(a_turn_is_a_claim_until_an_acquire_confirms_it),
-    LINE_CASE(who_does_not_claim_its_turn_loses_it),
-    LINE_CASE(nobody_takes_a_free_lock_past_the_line),
-    LINE_CASE(who_has_left_the_line_is_not_given_the_lock),
-    LINE_CASE(who_is_not_there_is_passed_over),
-    LINE_CASE(who_has_gone_is_passed_over),
-    LINE_CASE(the_next_owner_joins_in_the_same_step),
-    LINE_CASE(the_next_owner_has_it_when_nobody_waits),
-    LINE_CASE(a_release_that_leaves_nothing_brings_nobody_in),
-    LINE_CASE(a_next_owner_after_its_budget_does_not_join),
-    LINE_CASE(those_in_line_wait_for_every_entry),
+    CASE_IF(announces, a_release_tells_those_who_watch),
+    CASE_IF(announces, the_releaser_is_told_as_well_when_it_watches),
+    CASE_IF(announces, only_a_release_that_frees_tells),
+    CASE_IF(announces, after_unwatch_nobody_is_told),
+    CASE_IF(queues, a_lock_that_is_left_goes_to_the_first_in_line),
+    CASE_IF(queues, who_joins_again_keeps_its_place),
+    CASE_IF(queues, a_turn_is_a_claim_until_an_acquire_confirms_it),
+    CASE_IF(queues, who_does_not_claim_its_turn_loses_it),
+    CASE_IF(queues, nobody_takes_a_free_lock_past_the_line),
+    CASE_IF(queues, who_has_left_the_line_is_not_given_the_lock),
+    CASE_IF(queues, who_is_not_there_is_passed_over),
+    CASE_IF(queues, who_has_gone_is_passed_over),
+    CASE_IF(queues, the_next_owner_joins_in_the_same_step),
+    CASE_IF(queues, the_next_owner_has_it_when_nobody_waits),
+    CASE_IF(queues, a_release_that_leaves_nothing_brings_nobody_in),
+    CASE_IF(queues, a_next_owner_after_its_budget_does_not_join),
+    CASE_IF(queues, those_in_line_wait_for_every_entry),
     CASE(any_bytes_make_a_name),
     CASE(after_close_nothing_is_executed_and_all_is_answered),
     CASE(what_is_outstanding_at_close_is_answered),
 };
 
-#undef LINE_CASE
+#undef CASE_IF
 #undef CASE
 #undef EXPECT
 

@@ -218,15 +218,8 @@ BOOST_AUTO_TEST_CASE(a_grant_that_nobody_waits_for_any_more_is_given_back)
 
 BOOST_AUTO_TEST_CASE(a_release_brings_in_the_next_owner_when_others_wait_here)
 {
-    const auto what = spec("a", {.handoff_count = 0});
-    const auto one = lock(what);
-    grant();
-    lease held = std::move(one->value<1>());
-    const auto two = lock(what);
-    release(std::move(held));
-    BOOST_TEST_REQUIRE(left_count() == 1u);
+    const auto two = bring_in_the_next();
     const auto sent = last_release();
-    BOOST_TEST_REQUIRE(sent.next.has_value());
     BOOST_TEST(sent.next->owner != sent.owner);
     BOOST_TEST(sent.next->waits);
     BOOST_TEST((sent.next->lease == 30s));
@@ -242,12 +235,7 @@ BOOST_AUTO_TEST_CASE(a_release_brings_in_the_next_owner_when_others_wait_here)
 
 BOOST_AUTO_TEST_CASE(the_next_owner_has_the_lock_at_once_when_nobody_else_waits)
 {
-    const auto what = spec("a", {.lease_time = 1s, .handoff_count = 0});
-    const auto one = lock(what);
-    grant();
-    lease held = std::move(one->value<1>());
-    const auto two = lock(what);
-    release(std::move(held));
+    const auto two = bring_in_the_next({.lease_time = 1s});
     const auto sent_at = time.now();
     advance(300ms);
     say_left(left::freed, granted());
@@ -261,12 +249,7 @@ BOOST_AUTO_TEST_CASE(the_next_owner_has_the_lock_at_once_when_nobody_else_waits)
 
 BOOST_AUTO_TEST_CASE(a_next_owner_that_was_granted_too_late_is_given_back)
 {
-    const auto what = spec("a", {.lease_time = 1s, .handoff_count = 0});
-    const auto one = lock(what);
-    grant();
-    lease held = std::move(one->value<1>());
-    const auto two = lock(what);
-    release(std::move(held));
+    const auto two = bring_in_the_next({.lease_time = 1s});
     const std::string owner = last_release().next->owner;
     skip(999ms); // within the lease time, but for the drift of clocks
     say_left(left::freed, granted());
@@ -280,12 +263,7 @@ BOOST_AUTO_TEST_CASE(a_next_owner_that_was_granted_too_late_is_given_back)
 
 BOOST_AUTO_TEST_CASE(a_next_owner_of_which_nothing_is_known_is_asked_for_again)
 {
-    const auto what = spec("a", {.handoff_count = 0});
-    const auto one = lock(what);
-    grant();
-    lease held = std::move(one->value<1>());
-    const auto two = lock(what);
-    release(std::move(held));
+    const auto two = bring_in_the_next();
     const std::string next = last_release().next->owner;
     fail_release(errc::outcome_unknown);
     BOOST_TEST(asked() == 1u); // the end of the owner has not been told
@@ -465,12 +443,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_leaves_the_line)
 
 BOOST_AUTO_TEST_CASE(a_shutdown_takes_out_the_next_owner_of_a_release_under_way)
 {
-    const auto what = spec("a", {.handoff_count = 0});
-    const auto one = lock(what);
-    grant();
-    lease held = std::move(one->value<1>());
-    const auto two = lock(what);
-    release(std::move(held));
+    const auto two = bring_in_the_next();
     const std::string next = last_release().next->owner;
     const auto ended = shutdown();
     BOOST_TEST_REQUIRE(left_count() == 2u);

@@ -7,6 +7,7 @@
 //   });
 
 #include "support/run.hpp"
+#include "testing/contract_pair.hpp"
 
 #include <leasehold/testing/store_contract.hpp>
 #include <leasehold/testing/store_session.hpp>
@@ -28,27 +29,7 @@ using testing::store_session;
 using lab_factory = std::function<std::unique_ptr<store_lab>()>;
 
 /// Requests as tests of stores send them.
-namespace contract {
-
-using namespace std::chrono_literals;
-using granted_t = acquire_reply::outcome;
-using left_t = release_reply::outcome;
-
-inline acquire_request take(std::string_view name, std::string_view owner,
-                            std::chrono::milliseconds lease = 10s)
-{
-    return {.name = name, .owner = owner, .entry = {}, .lease = lease, .fences = 1, .budget = 10s};
-}
-
-inline acquire_request again(std::string_view name, std::string_view owner, std::string_view entry,
-                             std::chrono::milliseconds lease = 10s)
-{
-    acquire_request request = take(name, owner, lease);
-    request.entry = entry;
-    return request;
-}
-
-} // namespace contract
+namespace contract = testing::contract;
 
 /// Registers every case of the contract with Boost.Test, each on a lab of its own.
 inline bool add_store_contract(const lab_factory& make_lab)
