@@ -272,12 +272,15 @@ message server_state::run_script(session* from, const segment& sent, std::size_t
         if (time.now() < until)
             redis.unrenewable.push_back(of);
     refresh();
-    const bool takes = called == known_script::acquire && command[acquire_call::entry].empty();
+    const bool acquires = called == known_script::acquire;
+    const bool takes = acquires && command[acquire_call::entry].empty();
     bool repeated = false;
-    if (takes) {
+    if (acquires) {
+        std::string field(command[acquire_call::owner]);
+        if (!takes)
+            field.append("/").append(command[acquire_call::entry]);
         try {
-            repeated = redis.data.hget(command[acquire_call::name], command[acquire_call::owner]) !=
-                       nullptr;
+            repeated = redis.data.hget(command[acquire_call::name], field) != nullptr;
         }
         catch (const command_error&) {
         }
@@ -295,6 +298,9 @@ message server_state::run_script(session* from, const segment& sent, std::size_t
                       static_cast<std::uint64_t>(number(said, 1)),
                       static_cast<std::uint32_t>(number(said, 2)), repeated,
                       time.now() - sent.sent});
+    }
+    else if (acquires && from == nullptr && !repeated && on_stray_entry) {
+        on_stray_entry(command[acquire_call::name], command[acquire_call::owner]);
     }
     if (called == known_script::release && on_free)
         on_free(command[release_call::name]);

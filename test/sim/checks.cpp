@@ -42,6 +42,9 @@ void checks::follow_server()
     trial_.server.on_free([this](std::string_view name) {
         trial_.names[static_cast<std::size_t>(name.back() - '0')].freed = trial_.now();
     });
+    trial_.server.on_stray_entry([this](std::string_view name, std::string_view owner) {
+        trial_.names[static_cast<std::size_t>(name.back() - '0')].strays.emplace_back(owner);
+    });
 }
 
 void checks::granted(const testing::server::grant& g)
@@ -350,10 +353,11 @@ void checks::look_for_orphans()
         // A lease that was lost is given back by its time to live alone, and so is an entry whose
         // release was denied, which others under its owner may prolong until they leave.
         const bool lost = any_of_owner([](const actor& a) { return a.told || a.denied; });
-        // A request that runs again after it was answered "held" may be granted to nobody; its time
-        // to live bounds it.
+        // A request that runs again after it was answered "held" may be granted to nobody, and one
+        // that was refused may enter for nobody; the time to live bounds it.
         const bool had = any_of_owner([](const actor&) { return true; });
-        const bool told = had || !trial_.duplicates;
+        const bool stray = std::find(n.strays.begin(), n.strays.end(), owner) != n.strays.end();
+        const bool told = (had && !stray) || !trial_.duplicates;
         const bool sound = n.broken == never && !trial_.stepped_back && !trial_.clocks_beyond;
         if (!wanted && !crashed && !lost && !trial_.gave_up && told && sound)
             trial_.wrong("orphan: " + n.text + " is held for nobody");

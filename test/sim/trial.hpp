@@ -123,7 +123,8 @@ struct name_state
 {
     std::string text;
     std::vector<grant_record> grants;
-    std::uint64_t highest = 0; ///< Fence that was possessed.
+    std::vector<std::string> strays; ///< Owners that a request entered when it ran once more.
+    std::uint64_t highest = 0;       ///< Fence that was possessed.
     const actor* highest_by = nullptr;
     std::uint64_t highest_granted = 0;
     std::uint64_t last_fence = 0; ///< Of who had it last.
