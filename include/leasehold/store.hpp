@@ -70,7 +70,7 @@ struct acquire_reply
         granted, ///< The owner holds the lock. `first_fence` and `fences` are set when the lock was
                  ///< taken (not for re-entries).
         held,    ///< Another owner holds it, for `remaining` more unless renewed; negative when it
-                 ///< never expires.
+                 ///< never expires, or that is not known.
         late,    ///< The request reached the store after its budget; nothing was touched.
         gone,    ///< No re-entry: the owner does not hold the lock.
     };
@@ -80,6 +80,7 @@ struct acquire_reply
     std::chrono::milliseconds remaining{};
     bool in_line = false;    ///< With `held`: the owner is in line.
     std::uint32_t place = 0; ///< In line: how many are before it.
+    bool foreign = false; ///< With `held`: by one who does not know the line and will tell nobody.
     /// With an error: what is known of it. With `held`: the holder, as `holder_name` writes it,
     /// when that was asked for. May be null; never set with a grant, which costs nothing.
     std::shared_ptr<const diagnostics> details{};
@@ -196,6 +197,11 @@ public:
         static_cast<void>(name);
         static_cast<void>(owner);
     }
+
+    /// This client is told of turns from now on; it may have missed one before, and counted as
+    /// absent. Those in line look. From stores that queue: at the latest some time after the first
+    /// owner has joined a line, and after each interruption.
+    virtual void on_listening(store_partition partition) { static_cast<void>(partition); }
 
     /// The partition can be reached (again). Whatever it held may be gone.
     virtual void on_connected(store_partition partition) = 0;

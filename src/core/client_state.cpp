@@ -195,6 +195,16 @@ void client_state::on_turn(std::string_view name, std::string_view owner)
     });
 }
 
+void client_state::on_listening(store_partition partition)
+{
+    turn([this, partition] {
+        for (wait_queue& each : in_order_) {
+            if (is_in(partition, each.name()))
+                each.listening();
+        }
+    });
+}
+
 void client_state::on_connected(store_partition partition)
 {
     turn([this, partition] {

@@ -78,6 +78,7 @@ private:
 
     void on_hint(std::string_view name) override;
     void on_turn(std::string_view name, std::string_view owner) override;
+    void on_listening(store_partition) override;
     void on_connected(store_partition) override;
     void on_disconnected(store_partition, error_code why) override;
     void on_error(store_partition, error_code code, const diagnostics& details) override;

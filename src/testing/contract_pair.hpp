@@ -27,6 +27,16 @@ inline acquire_request take(std::string_view name, std::string_view owner,
     return {.name = name, .owner = owner, .entry = {}, .lease = lease, .fences = 1, .budget = 10s};
 }
 
+/// As `take`, of an owner that has asked before. Of one that has not it is the way to look who
+/// holds the lock, and for how long.
+inline acquire_request look(std::string_view name, std::string_view owner,
+                            std::chrono::milliseconds lease = 10s)
+{
+    acquire_request request = take(name, owner, lease);
+    request.again = true;
+    return request;
+}
+
 inline acquire_request again(std::string_view name, std::string_view owner, std::string_view entry,
                              std::chrono::milliseconds lease = 10s)
 {
@@ -51,6 +61,16 @@ struct pair
     granted_t take_by(store_session& who, std::string_view owner, std::string_view name = "lock")
     {
         return who.acquire(take(name, owner)).reply.result;
+    }
+    /// Asks until it is known what came of it, as every client does.
+    store_session::answer<acquire_reply> certain(store_session& who, acquire_request request)
+    {
+        for (int tries = 0;; ++tries) {
+            auto got = who.acquire(request);
+            if (got.code != errc::outcome_unknown || tries == 3)
+                return got;
+            request.again = true;
+        }
     }
     left_t leave_by(store_session& who, std::string_view owner, std::string_view entry = {})
     {

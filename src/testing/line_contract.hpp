@@ -6,6 +6,15 @@
 /// What a store that queues has to do; the others are not asked.
 namespace leasehold::testing::contract::line {
 
+/// Runs a case with two clients that are told of their turns.
+void begin(pair& p);
+template <void (*Body)(pair&)>
+void in_line(pair& p)
+{
+    begin(p);
+    Body(p);
+}
+
 void a_lock_that_is_left_goes_to_the_first_in_line(pair& p);
 void who_joins_again_keeps_its_place(pair& p);
 void a_turn_is_a_claim_until_an_acquire_confirms_it(pair& p);

@@ -533,6 +533,60 @@ BOOST_AUTO_TEST_CASE(the_first_in_line_looks_after_a_lease_time_when_the_end_is_
     BOOST_TEST(asked() == 2u);
 }
 
+// Another library holds it, which will tell nobody: the first looks as one without a line does.
+BOOST_AUTO_TEST_CASE(the_first_in_line_looks_with_backoff_while_a_stranger_holds)
+{
+    const auto op = lock(spec("a", {.backoff_floor = 20ms, .backoff_ceiling = 80ms}));
+    for (const auto pause : {20ms, 40ms, 80ms, 80ms, 80ms}) {
+        const std::size_t before = asked();
+        auto told = waits(0, 10s);
+        told.foreign = true;
+        store->complete_acquire(store->acquire_count() - 1, {}, told);
+        poll();
+        BOOST_TEST(asked() == before);
+        advance(pause);
+        BOOST_TEST(asked() == before + 1);
+    }
+    // The others wait for the first to find out.
+    auto behind = waits(1, 10s);
+    behind.foreign = true;
+    store->complete_acquire(store->acquire_count() - 1, {}, behind);
+    poll();
+    advance(2s);
+    BOOST_TEST(asked() == 6u);
+    advance(1334ms);
+    BOOST_TEST(asked() == 7u);
+    // It is ours again: the line will tell, and the pauses begin anew.
+    say_in_line(0, 10s);
+    advance(2s);
+    BOOST_TEST(asked() == 7u);
+    advance(1334ms);
+    BOOST_TEST(asked() == 8u);
+    auto again = waits(0, 10s);
+    again.foreign = true;
+    store->complete_acquire(store->acquire_count() - 1, {}, again);
+    poll();
+    advance(20ms);
+    BOOST_TEST(asked() == 9u);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_listens_again_looks_at_once)
+{
+    const auto op = lock("a");
+    const std::string owner = last_acquire().owner;
+    say_in_line();
+    store->listen();
+    poll();
+    BOOST_TEST_REQUIRE(asked() == 2u);
+    BOOST_TEST(last_acquire().owner == owner);
+    BOOST_TEST(last_acquire().again);
+    // Nothing is told to those who do not wait.
+    grant();
+    store->listen();
+    poll();
+    BOOST_TEST(asked() == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(the_next_owner_looks_as_its_place_says)
 {
     for (const std::uint32_t place : {0u, 2u, 3u}) {

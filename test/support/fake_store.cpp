@@ -255,6 +255,11 @@ void fake_store::hint(std::string name)
     tell([name = std::move(name)](store_listener& listener) { listener.on_hint(name); });
 }
 
+void fake_store::listen()
+{
+    tell([](store_listener& listener) { listener.on_listening(0); });
+}
+
 void fake_store::turn(std::string name, std::string owner)
 {
     tell([name = std::move(name), owner = std::move(owner)](store_listener& listener) {

@@ -145,6 +145,7 @@ public:
         std::string owner;
     };
     std::vector<turn> turns;       ///< Of which the store has told.
+    int listening = 0;             ///< How often it was said that turns are told from now on.
     bool listener_misused = false; ///< Called off the strand, inside a call, or after `close`.
 
 private:
@@ -179,6 +180,12 @@ private:
     {
         check();
         turns.push_back({std::string(name), std::string(owner)});
+    }
+
+    void on_listening(store_partition) override
+    {
+        check();
+        ++listening;
     }
 
     void on_connected(store_partition partition) override

@@ -85,6 +85,9 @@ public:
     /// The store says that this owner may have its turn.
     virtual void turn(std::string_view owner) { static_cast<void>(owner); }
 
+    /// Turns may have been missed.
+    virtual void listening() {}
+
     virtual void connected() = 0;
     virtual void disconnected() = 0;
 

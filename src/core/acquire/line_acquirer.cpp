@@ -115,10 +115,11 @@ void line_acquirer::sleep()
 {
     turn_context& r = context();
     const clock::duration lease = behalf_.first()->options.lease_time;
-    const clock::duration pause =
-        machine_.current() == machine::state::in_line
-            ? fsm::look_pace(presence, lease).next(place_, remaining_, r.random)
-            : backoff_.next(r.random);
+    clock::duration pause = clock::duration::max();
+    if (machine_.current() == machine::state::in_line)
+        pause = fsm::look_pace(presence, lease).next(place_, remaining_, r.random);
+    if (machine_.current() != machine::state::in_line || foreign_)
+        pause = std::min(pause, backoff_.next(r.random));
     r.timers.schedule(*this, r.turn_time() + pause);
 }
 
@@ -144,7 +145,10 @@ void line_acquirer::on_room()
 void line_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& reply)
 {
     failures_ = 0;
-    backoff_.reset();
+    // The first in line finds out by itself when a holder leaves who tells nobody.
+    foreign_ = reply.foreign && reply.in_line && reply.place == 0;
+    if (!foreign_)
+        backoff_.reset();
     switch (reply.result) {
     case acquire_reply::outcome::granted: {
         behalf_.on_granted();
@@ -254,6 +258,7 @@ void line_acquirer::left(const release_reply* reply, clock::time_point sent)
     }
     place_ = said->place;
     remaining_ = said->remaining;
+    foreign_ = false;
     behalf_.on_held(*said);
     perform(machine_.left(machine::succession::in_line, false, behalf_.wanted(), online()));
 }

@@ -31,6 +31,7 @@ public:
     void wanted() override;
     void unwanted() override;
     void turn(std::string_view owner) override;
+    void listening() override { connected(); }
     void connected() override;
     void disconnected() override;
     void leaving() noexcept override;
@@ -76,6 +77,7 @@ private:
     machine machine_;
     bool again_ = false; ///< Of the request that is to be sent.
     bool stopped_ = false;
+    bool foreign_ = false;       ///< It is the first, and whoever holds the lock will tell nobody.
     unsigned char failures_ = 0; ///< One after the other; two are as many as there are.
     std::uint32_t place_ = 0;    ///< As the last answer said, and so is this.
     std::chrono::milliseconds remaining_{};

@@ -96,6 +96,7 @@ public:
 
     void hint() { way().hint(); }
     void turn(std::string_view owner);
+    void listening() { way().listening(); }
     void connected();
     void disconnected(error_code why);
 

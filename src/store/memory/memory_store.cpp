@@ -39,8 +39,11 @@ public:
         strand_ = strand;
         listener_ = &listener;
         asio::post(strand_, [weak = weak_from_this()] {
-            if (const auto self = weak.lock(); self && self->listener_ != nullptr)
+            const auto self = weak.lock();
+            if (self && self->listener_ != nullptr)
                 self->listener_->on_connected(0);
+            if (self && self->listener_ != nullptr)
+                self->listener_->on_listening(0);
         });
     }
 
