@@ -79,6 +79,14 @@ struct LEASEHOLD_EXPORT config
     /// it, by chance, so that those who lost a server together do not all come back at once.
     /// 1 ms … 10 min.
     std::chrono::milliseconds reconnect{250};
+    /// How locks are kept in keys. All clients of a name have to use the same.
+    enum class key_layout : std::uint8_t
+    {
+        redisson, ///< As Redisson does, byte for byte: a name can be shared with Java services.
+        native,   ///< A string and a line of those who wait: cheaper for the server, and in order.
+    };
+    key_layout layout = key_layout::redisson;
+
     /// How long the fence counter of a name outlives its last grant; `forever`, or 1 s … 10 years.
     /// With `forever` names that Redisson's fenced locks use too can be shared. Until then a name
     /// that was locked once costs the server some 145 bytes, the process of a `memory:` store 260.

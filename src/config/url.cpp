@@ -207,6 +207,11 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
         else
             refuse(name, value, "forever, or a number of seconds, 1 or larger");
     }
+    else if (name == "layout") {
+        if (value != "redisson" && value != "native")
+            refuse(name, value, "redisson or native");
+        to.layout = value == "native" ? config::key_layout::native : config::key_layout::redisson;
+    }
     else if (name == "db" && scheme == "unix")
         read_database(to, value);
     else if (name == "ca" && scheme == "rediss")
@@ -221,7 +226,7 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
     else if (name == "sentinel_password" && sentinel)
         to.sentinel_password = value;
     else {
-        std::string allowed = "one of timeout, health_check, reconnect, fence_retention";
+        std::string allowed = "one of timeout, health_check, reconnect, layout, fence_retention";
         if (scheme == "unix")
             allowed += ", db";
         if (scheme == "rediss")

@@ -150,7 +150,7 @@ private:
     // The link, as the one over a connection of Boost.Redis.
 
     void open(const asio::any_io_executor& strand,
-              const std::shared_ptr<redis_store::context_poster>&,
+              const std::shared_ptr<redis_store::context_poster>&, const redis_store::script_set&,
               redis_store::transport_observer& user) override
     {
         strand_ = strand;
@@ -208,10 +208,10 @@ private:
                 observer_->on_up(1'700'000'000'000'000);
             return;
         }
-        redis_store::readiness_check readiness_check;
+        redis_store::readiness_check readiness_check(redis_store::redisson_script_set());
         boost::redis::any_adapter adapter = readiness_check.adapter();
         message time;
-        for (std::size_t i = 0; i < redis_store::readiness_check::commands; ++i) {
+        for (std::size_t i = 0; i < readiness_check.commands(); ++i) {
             for (;;) {
                 const auto got = stream_.read(&adapter, ignored_);
                 if (got == server_stream::result::broken ||

@@ -246,7 +246,7 @@ std::string found(std::initializer_list<std::string_view> answers, readiness_che
 std::string found(std::string_view said_hello, std::string_view load, std::string_view text,
                   std::string_view hash)
 {
-    readiness_check check;
+    readiness_check check(redisson_script_set());
     return found({said_hello, load, load, load, text, hash, time_told}, check);
 }
 
@@ -259,7 +259,7 @@ bool says(const std::string& text, errc code, std::string_view words)
 
 BOOST_AUTO_TEST_CASE(a_server_that_serves)
 {
-    readiness_check check;
+    readiness_check check(redisson_script_set());
     BOOST_TEST(found({hello, loaded, loaded, loaded, one, none, time_told}, check) == "ready");
     BOOST_TEST((check.server_us() == 1'700'000'000'000'007));
 }
@@ -272,18 +272,18 @@ BOOST_AUTO_TEST_CASE(what_is_no_time_is_not_taken_for_one)
           "*2\r\n:-1\r\n:7\r\n", "*2\r\n:0\r\n:0\r\n", "*2\r\n:9007199255\r\n:0\r\n",
           "*2\r\n:9223372036854775807\r\n:0\r\n", "*1\r\n:1700000000\r\n",
           "*3\r\n:1700000000\r\n:7\r\n:7\r\n", ":1700000000\r\n", "-NOPERM time\r\n"}) {
-        readiness_check check;
+        readiness_check check(redisson_script_set());
         BOOST_TEST(found({hello, loaded, loaded, loaded, one, none, said}, check) == "ready");
         BOOST_TEST(!check.server_us(), said);
     }
-    readiness_check latest;
+    readiness_check latest(redisson_script_set());
     found({hello, loaded, loaded, loaded, one, none, "*2\r\n:1700000000\r\n:999999\r\n"}, latest);
     BOOST_TEST((latest.server_us() == 1'700'000'000'999'999));
 }
 
 BOOST_AUTO_TEST_CASE(more_answers_than_questions_change_nothing)
 {
-    readiness_check check;
+    readiness_check check(redisson_script_set());
     BOOST_TEST(found({hello, loaded, loaded, loaded, one, none, time_told, "-LOADING x\r\n"},
                      check) == "ready");
     BOOST_TEST((check.server_us() == 1'700'000'000'000'007));

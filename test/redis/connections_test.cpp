@@ -257,7 +257,7 @@ struct transport_fixture : fixture
     void open(std::shared_ptr<transport> made)
     {
         way = std::move(made);
-        way->open(strand, home, seen);
+        way->open(strand, home, redisson_script_set(), seen);
         poll();
     }
 
@@ -267,7 +267,7 @@ struct transport_fixture : fixture
         redisson_layout keys(24h);
         sent->add(store::release_handler([](error_code, const release_reply&) {}),
                   [&](boost::redis::request& to) {
-                      return keys.release({.name = "a", .owner = "b", .entry = {}}, to);
+                      return keys.release({.name = "a", .owner = "b", .entry = {}}, 0, to);
                   });
         sent->start(owner, home);
         way->send(sent);

@@ -36,7 +36,7 @@ class kept_transport final : public transport
 {
 public:
     void open(const asio::any_io_executor&, const std::shared_ptr<context_poster>&,
-              transport_observer& user) override
+              const script_set&, transport_observer& user) override
     {
         observer = &user;
     }

@@ -73,6 +73,17 @@ public:
     redis_server server;
 };
 
+class native_lab final : public own_lab
+{
+public:
+    std::shared_ptr<store> make_store() override
+    {
+        config settings = at(server);
+        settings.layout = config::key_layout::native;
+        return make_redis_store(settings);
+    }
+};
+
 class borrowed_lab final : public own_lab
 {
 public:
@@ -90,6 +101,10 @@ private:
 
 BOOST_AUTO_TEST_SUITE(own)
 const bool added = add_store_contract([] { return std::make_unique<own_lab>(); });
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(native)
+const bool added = add_store_contract([] { return std::make_unique<native_lab>(); });
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(borrowed)

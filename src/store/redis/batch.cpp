@@ -48,6 +48,30 @@ void split(std::string_view text, std::vector<std::string_view>& words)
     }
 }
 
+// No layout is answered in another way, so it belongs to something else: what comes after it may as
+// well, and would be taken for grants. The connection ends here, and nothing is known of all that
+// was asked on it.
+bool fits(const reply& answer, const call& made, std::size_t command,
+          const boost::redis::resp3::node_view& node)
+{
+    using boost::redis::resp3::type;
+    if (answer.odd)
+        return false;
+    if (!answer.error.empty())
+        return true;
+    switch (made.forms[command]) {
+    case answer_form::numbers:
+        return node.depth == 1 ||
+               (node.data_type == type::array && node.aggregate_size == made.expects);
+    case answer_form::number: return node.data_type == type::number && node.depth == 0;
+    case answer_form::text:
+        return node.depth == 0 &&
+               (node.data_type == type::null || node.data_type == type::blob_string ||
+                node.data_type == type::simple_string || node.data_type == type::verbatim_string);
+    }
+    return false;
+}
+
 } // namespace
 
 batch::batch() : request(fail_fast)
@@ -72,20 +96,34 @@ void batch::repeat(const batch& from, command& asked)
     if (has(mutant::text_sent_once) && asked.attempts > 0)
         with_text = false;
     const std::size_t begin = request.payload().size();
+    if (asked.made.called == nullptr) {
+        // Its first command is all of it: what takes two is not sent again.
+        request.push_range(words_.front(), words_.begin() + 1, words_.end());
+        add(std::move(asked.waiting), asked.made, begin).attempts = asked.attempts + 1;
+        return;
+    }
     words_.erase(words_.begin());
     const script& called = *asked.made.called;
     words_.front() = with_text ? called.text : std::string_view(called.sha);
     request.push_range(with_text ? "EVAL" : "EVALSHA", words_);
-    command& added = add(std::move(asked.waiting), asked.made, begin);
-    added.fences = asked.fences;
-    added.attempts = asked.attempts + 1;
+    add(std::move(asked.waiting), asked.made, begin).attempts = asked.attempts + 1;
+}
+
+void batch::go_on(const batch& from, command& asked, layout& keys)
+{
+    // The words of its first command; one that follows is behind them.
+    split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
+    const std::size_t begin = request.payload().size();
+    const call made = keys.go_on(asked.made, words_, request);
+    add(std::move(asked.waiting), made, begin);
 }
 
 std::string_view batch::key_of(const command& asked) const
 {
     std::vector<std::string_view> words;
     split(request.payload().substr(asked.begin, asked.end - asked.begin), words);
-    return words.size() > 3 ? words[3] : std::string_view();
+    const std::size_t place = asked.made.called != nullptr ? 3 : 1;
+    return words.size() > place ? words[place] : std::string_view();
 }
 
 void batch::clear()
@@ -120,17 +158,14 @@ boost::redis::any_adapter batch::adapter()
     return any_adapter(
         any_adapter::impl_t([this](any_adapter::parse_event event,
                                    const boost::redis::resp3::node_view& node, error_code& failed) {
+            command& asked = commands[answered_.load(std::memory_order_relaxed)];
+            reply& answer = asked.replies[asked.got];
             if (event == any_adapter::parse_event::node) {
-                command& asked = commands[answered_.load(std::memory_order_relaxed)];
-                asked.answer.record(node);
-                // No script answers like this, so it belongs to something else: what comes after it
-                // may as well, and would be taken for grants. The connection ends here, and nothing
-                // is known of all that was asked on it.
-                if (asked.answer.odd ||
-                    (node.data_type == type::array && node.aggregate_size != asked.made.expects))
+                answer.record(node);
+                if (!fits(answer, asked.made, asked.got, node))
                     failed = boost::redis::error::incompatible_size;
             }
-            else if (event == any_adapter::parse_event::done)
+            else if (event == any_adapter::parse_event::done && ++asked.got == asked.made.commands)
                 on_reply();
         }));
 }

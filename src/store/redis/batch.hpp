@@ -12,10 +12,12 @@
 #include <boost/redis/adapter/any_adapter.hpp>
 #include <boost/redis/request.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -41,16 +43,25 @@ struct renew_part
     std::size_t count = 0;
 };
 
+/// What a layout says to a server before all else; nobody waits for it but the pipeline.
+struct greeting
+{
+    unsigned server;    ///< The first that was there, the second, and so on.
+    std::size_t number; ///< Of what is said to it.
+};
+
 /// One script call of a batch, who waits for it, and what the server answered.
 struct command
 {
-    std::variant<store::acquire_handler, renew_part, store::release_handler> waiting;
+    std::variant<store::acquire_handler, renew_part, store::release_handler, greeting> waiting;
     call made;
     std::size_t begin = 0; ///< Its place in the request.
     std::size_t end = 0;
-    std::uint32_t fences = 0; ///< Asked for; of an acquire that takes the lock.
     unsigned attempts = 0;
-    reply answer;
+    std::size_t got = 0; ///< How many of its commands were answered.
+    std::array<reply, call::most_commands> replies;
+
+    [[nodiscard]] answers told() const noexcept { return std::span(replies).first(made.commands); }
 };
 
 class batch;
@@ -86,6 +97,9 @@ public:
 
     /// Adds a command of another batch again, whose script the server did not have.
     void repeat(const batch& from, command& asked);
+
+    /// Adds the call that goes on with one of another batch.
+    void go_on(const batch& from, command& asked, layout& keys);
 
     /// The lock that a command is about, the first of several.
     std::string_view key_of(const command& asked) const;

@@ -43,12 +43,13 @@ void pipeline::open(const asio::any_io_executor& strand,
             self->on_time();
         }
     });
-    transport_->open(strand, home, *this);
+    transport_->open(strand, home, layout_->scripts(), *this);
 }
 
 void pipeline::close() noexcept
 {
     listener_ = nullptr;
+    connected_ = false;
     up_ = false;
     down_reason_ = errc::store_unavailable;
     const auto last = std::exchange(transport_, nullptr);
@@ -70,6 +71,7 @@ void pipeline::close() noexcept
 void pipeline::on_context_end() noexcept
 {
     listener_ = nullptr;
+    connected_ = false;
     up_ = false;
     if (const auto last = std::exchange(transport_, nullptr))
         last->drop();
@@ -103,7 +105,7 @@ pipeline::details_ptr pipeline::details(std::string_view key, std::string_view s
 // told with the end of the connection.
 pipeline::details_ptr pipeline::explain(const batch& from, const command& asked, error_code code)
 {
-    const std::string& said = asked.answer.error;
+    const std::string& said = asked.told().front().error;
     const auto result = details(from.key_of(asked), said.empty() ? down_words_ : said);
     if (!said.empty() && listener_ != nullptr)
         listener_->on_error(0, code, *result);
@@ -129,10 +131,8 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
     acquire_request asked = request;
     asked.asks_holder = request.asks_holder && tells_holder_;
     const std::int64_t latest = time_.limit(local_time_->now(), request.budget);
-    command& added = next().add(std::move(handler), [&](boost::redis::request& to) {
-        return layout_->acquire(asked, latest, to);
-    });
-    added.fences = request.entry.empty() ? request.fences : 0;
+    next().add(std::move(handler),
+               [&](boost::redis::request& to) { return layout_->acquire(asked, latest, to); });
     flush_first();
 }
 
@@ -140,8 +140,11 @@ void pipeline::release(const release_request& request, store::release_handler ha
 {
     if (!open_for_requests())
         return refuse(std::move(handler), release_reply{}, request.name);
+    const std::int64_t latest = request.next != nullptr
+                                    ? time_.limit(local_time_->now(), request.next->budget)
+                                    : 0;
     next().add(std::move(handler),
-               [&](boost::redis::request& to) { return layout_->release(request, to); });
+               [&](boost::redis::request& to) { return layout_->release(request, latest, to); });
     flush_first();
 }
 
@@ -205,7 +208,7 @@ void pipeline::flush_soon()
 
 void pipeline::flush()
 {
-    while (open_for_requests() && !waiting_.empty() && under_way_.size() < under_way_limit) {
+    while (can_send() && !waiting_.empty() && under_way_.size() < under_way_limit) {
         const batch_ptr sent = std::move(waiting_.front());
         waiting_.pop_front();
         under_way_.push_back(sent);
@@ -243,8 +246,41 @@ void pipeline::on_up(std::optional<std::int64_t> server_us)
 {
     if (server_us && !has(mutant::clock_not_learned))
         time_.learn(*server_us, local_time_->now());
-    if (std::exchange(up_, true) || listener_ == nullptr)
+    connected_ = true;
+    if (up_ || listener_ == nullptr)
         return;
+    greet();
+}
+
+void pipeline::greet()
+{
+    greetings_left_ = layout_->greetings();
+    if (greetings_left_ == 0)
+        return serve();
+    ++greeted_;
+    for (std::size_t i = 0; i < greetings_left_; ++i)
+        next().add(greeting{greeted_, i},
+                   [&](boost::redis::request& to) { return layout_->greeting(i, to); });
+    flush();
+}
+
+void pipeline::answer(command& asked, greeting& what, error_code code, const details_ptr&)
+{
+    const std::string& words = asked.told().front().error;
+    // Without an answer the connection has ended, or its end will be told.
+    const bool answered = !code || !words.empty();
+    if (!answered || what.server != greeted_ || greetings_left_ == 0 || !can_send())
+        return;
+    if (const error_code refused = layout_->greeted(what.number, asked.told(), code))
+        return on_down(refused, words);
+    if (--greetings_left_ == 0)
+        serve();
+}
+
+/// The server can be asked.
+void pipeline::serve()
+{
+    up_ = true;
     told_reason_ = {};
     down_words_.clear();
     tells_holder_ = true;
@@ -254,6 +290,8 @@ void pipeline::on_up(std::optional<std::int64_t> server_us)
 void pipeline::on_down(error_code why, std::string_view said)
 {
     const bool was_up = std::exchange(up_, false);
+    connected_ = false;
+    greetings_left_ = 0;
     // Callers are told the reason, so it is one of this library's; of the transport's many errors
     // none asks for anything else.
     down_reason_ = why == condition::bad_request || why == errc::store_refused
@@ -344,10 +382,14 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
     if (repeated_acquire)
         --repeated_acquires_;
     error_code code = unanswered;
+    if (!code && open_for_requests() && layout_->goes_on(asked.made, asked.told())) {
+        next().go_on(from, asked, *layout_);
+        return flush_soon();
+    }
     if (!code) {
-        const std::string& error = asked.answer.error;
+        const std::string& error = asked.told().front().error;
         if (!error.empty()) {
-            if (is_script_missing(error) && again(from, asked))
+            if (is_script_missing(error) && asked.made.called != nullptr && again(from, asked))
                 return;
             if (is_read_only(error) && transport_)
                 transport_->on_read_only();
@@ -358,7 +400,9 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
             return;
         }
     }
-    const details_ptr more = code ? explain(from, asked, code) : nullptr;
+    // What a greeting finds missing need not be there.
+    const bool is_request = !std::holds_alternative<greeting>(asked.waiting);
+    const details_ptr more = code && is_request ? explain(from, asked, code) : nullptr;
     std::visit([&](auto& waiting) { answer(asked, waiting, code, more); }, asked.waiting);
 }
 
@@ -367,14 +411,14 @@ bool pipeline::found_nothing(const command& asked) const
 {
     if (!std::holds_alternative<store::release_handler>(asked.waiting))
         return false;
-    const auto said = layout_->released(asked.answer);
+    const auto said = layout_->released(asked.made, asked.told());
     return !said.code && said.reply.result == release_reply::outcome::not_owner;
 }
 
 /// True when the command goes to the server once more.
 bool pipeline::again(batch& from, command& asked)
 {
-    if (!open_for_requests() || asked.attempts >= attempts_limit)
+    if (!can_send() || asked.attempts >= attempts_limit)
         return false;
     if (std::holds_alternative<store::acquire_handler>(asked.waiting))
         ++repeated_acquires_;
@@ -388,7 +432,7 @@ void pipeline::answer(command& asked, store::acquire_handler& handler, error_cod
 {
     said<acquire_reply> told{code, {}};
     if (!code) {
-        told = layout_->acquired(asked.answer, asked.fences);
+        told = layout_->acquired(asked.made, asked.told());
         if (told.server_us)
             time_.learn(*told.server_us, local_time_->now());
         tells_holder_ = tells_holder_ && !told.holder_hidden;
@@ -403,7 +447,9 @@ void pipeline::answer(command& asked, store::release_handler& handler, error_cod
 {
     said<release_reply> told{code, {}};
     if (!code) {
-        told = layout_->released(asked.answer);
+        told = layout_->released(asked.made, asked.told());
+        if (told.server_us)
+            time_.learn(*told.server_us, local_time_->now());
         told.reply.receivers_known = told.reply.receivers_known &&
                                      (told.reply.result != release_reply::outcome::freed ||
                                       !knows_receivers || knows_receivers());
@@ -419,7 +465,7 @@ void pipeline::answer(command& asked, renew_part& part, error_code code, details
     if (more)
         job.details = std::move(more);
     if (!code) // failed, until it is known better
-        code = layout_->renewed(asked.answer,
+        code = layout_->renewed(asked.told(),
                                 std::span(job.results).subspan(part.first, part.count));
     if (code)
         job.error = code;

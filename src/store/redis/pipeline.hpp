@@ -65,6 +65,8 @@ private:
     void on_fork() noexcept override;
 
     bool open_for_requests() const noexcept { return up_ && transport_ != nullptr; }
+    /// A server is there, which may have to be greeted first.
+    bool can_send() const noexcept { return connected_ && transport_ != nullptr; }
     template <class Handler, class Reply>
     void refuse(Handler handler, Reply reply, std::string_view key = {});
     using details_ptr = std::shared_ptr<const diagnostics>;
@@ -85,6 +87,9 @@ private:
     void answer(command& asked, store::acquire_handler& handler, error_code code, details_ptr more);
     void answer(command& asked, store::release_handler& handler, error_code code, details_ptr more);
     void answer(command& asked, renew_part& part, error_code code, details_ptr more);
+    void answer(command& asked, greeting& what, error_code code, const details_ptr&);
+    void greet();
+    void serve();
     [[nodiscard]] bool found_nothing(const command& asked) const;
     bool again(batch& from, command& asked);
 
@@ -96,10 +101,13 @@ private:
     const std::unique_ptr<detail::time_source> local_time_;
     bool timer_runs_ = false;
     bool flush_posted_ = false;
+    bool connected_ = false;
     bool up_ = false;
-    error_code down_reason_; ///< What a request is told while the link is down.
-    std::string down_words_; ///< The server's, about it.
-    error_code told_reason_; ///< What the listener was told last.
+    error_code down_reason_;         ///< What a request is told while the link is down.
+    std::string down_words_;         ///< The server's, about it.
+    error_code told_reason_;         ///< What the listener was told last.
+    std::size_t greetings_left_ = 0; ///< Of those to the server that is there.
+    unsigned greeted_ = 0;           ///< How many servers were.
     server_clock time_;
     std::deque<batch_ptr> waiting_;
     std::vector<batch_ptr> under_way_;

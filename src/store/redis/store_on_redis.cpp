@@ -1,27 +1,38 @@
 #include "store/redis/store_on_redis.hpp"
 
+#include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/pipeline.hpp"
 #include "store/redis/subscriptions.hpp"
 #include "store/redis/transport/owned_transport.hpp"
 #include "store/redis/transport/shared_transport.hpp"
+#include "store/redis/turn_channel.hpp"
 
 #include <utility>
 
 namespace leasehold::redis_store {
 namespace {
 
+std::unique_ptr<layout> make_layout(const config& settings,
+                                    const std::shared_ptr<turn_channel>& turns)
+{
+    if (settings.layout == config::key_layout::native)
+        return std::make_unique<native_layout>([turns] { return turns && turns->listens(); });
+    return std::make_unique<redisson_layout>(settings.fence_retention);
+}
+
 class store_on_redis final : public store
 {
 public:
     store_on_redis(std::shared_ptr<transport> way, const config& limits,
                    const std::optional<config>& wakeups, const std::shared_ptr<environment>& from)
-        : pipeline_(std::make_shared<pipeline>(
-              std::move(way), std::make_unique<redisson_layout>(limits.fence_retention),
-              from->make_time(), limits.timeout))
     {
-        if (wakeups)
+        if (wakeups && limits.layout == config::key_layout::native)
+            turns_ = std::make_shared<turn_channel>(*wakeups, from);
+        else if (wakeups)
             subscriptions_ = std::make_shared<subscriptions>(*wakeups, from);
+        pipeline_ = std::make_shared<pipeline>(std::move(way), make_layout(limits, turns_),
+                                               from->make_time(), limits.timeout);
         pipeline_->knows_receivers = [told = subscriptions_] { return told && told->allowed(); };
     }
 
@@ -39,6 +50,8 @@ public:
         const auto home = context_poster::make(strand);
         if (subscriptions_)
             subscriptions_->open(strand, home, listener);
+        if (turns_)
+            turns_->open(strand, home, listener);
         pipeline_->open(strand, home, listener);
     }
 
@@ -47,10 +60,14 @@ public:
         pipeline_->close();
         if (subscriptions_)
             subscriptions_->close();
+        if (turns_)
+            turns_->close();
     }
 
     void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
+        if (turns_ && request.waits)
+            turns_->listen_for(request.owner);
         pipeline_->acquire(request, std::move(handler));
     }
 
@@ -61,6 +78,8 @@ public:
 
     void async_release(const release_request& request, release_handler handler) override
     {
+        if (turns_ && request.next != nullptr)
+            turns_->listen_for(request.next->owner);
         pipeline_->release(request, std::move(handler));
     }
 
@@ -78,7 +97,8 @@ public:
 
 private:
     std::shared_ptr<pipeline> pipeline_;
-    std::shared_ptr<subscriptions> subscriptions_;
+    std::shared_ptr<subscriptions> subscriptions_; ///< Of a layout that announces releases.
+    std::shared_ptr<turn_channel> turns_;          ///< Of one with a line.
 };
 
 } // namespace

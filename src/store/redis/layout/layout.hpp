@@ -8,22 +8,43 @@
 
 #include <boost/redis/request.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace leasehold::redis_store {
 
-/// What one request has become, and what the server is to answer. An answer of another form belongs
-/// to something else, and what comes after it may as well: it ends the connection.
-struct call
+/// What the server is to answer to a command. An answer of another form belongs to something else,
+/// and what comes after it may as well: it ends the connection.
+enum class answer_form : std::uint8_t
 {
-    const script* called = nullptr; ///< May be missing on the server, and is then sent as text.
-    std::size_t expects = 0;        ///< How many numbers its script answers with.
+    numbers, ///< A list of whole numbers.
+    number,  ///< One.
+    text,    ///< A text, or nothing.
 };
 
-/// What the answer to a call says. With an error nothing is known but that.
+/// What one request has become: a command or two.
+struct call
+{
+    static constexpr std::size_t most_commands = 2;
+
+    const script* called = nullptr; ///< May be missing on the server, and is then sent as text.
+    std::size_t expects = 0;        ///< How many numbers its script answers with.
+    std::size_t commands = 1;
+    std::array<answer_form, most_commands> forms{};
+    std::uint32_t fences = 0; ///< Asked for; of an acquire that takes the lock.
+    std::uint64_t floor = 0;  ///< Its fences have to be larger.
+    std::uint32_t name = 0;   ///< What the layout knows the lock by, if it has to.
+    bool short_way = false;   ///< There is another way to the same end, which may have to follow.
+    bool asks_holder = false;
+};
+
+using answers = std::span<const reply>;
+
+/// What the answers to a call say. With an error nothing is known but that.
 template <class Reply>
 struct said
 {
@@ -46,21 +67,60 @@ public:
     /// What the store can do with it.
     [[nodiscard]] virtual store_traits traits() const noexcept = 0;
 
+    /// What has to run at the server.
+    [[nodiscard]] virtual const script_set& scripts() const noexcept = 0;
+
+    /// A server is there: how many calls are to be answered before anything is asked of it.
+    [[nodiscard]] virtual std::size_t greetings() { return 0; }
+    /// Writes the call of that number.
+    virtual call greeting(std::size_t number, boost::redis::request& to)
+    {
+        static_cast<void>(number);
+        static_cast<void>(to);
+        return {};
+    }
+    /// Takes the answer to it. `refused`: what an error there means.
+    /// @returns Why nothing can be asked of that server.
+    [[nodiscard]] virtual error_code greeted(std::size_t number, answers told, error_code refused)
+    {
+        static_cast<void>(number);
+        static_cast<void>(told);
+        return refused;
+    }
+
     // These write one call at the end of `to`.
     /// @param latest The server's time until which it may be granted, in microseconds; 0: any.
     virtual call acquire(const acquire_request& asked, std::int64_t latest,
                          boost::redis::request& to) = 0;
     virtual call renew(std::span<const renewal> asked, boost::redis::request& to) = 0;
-    virtual call release(const release_request& asked, boost::redis::request& to) = 0;
+    /// @param latest Of the owner that joins by it.
+    virtual call release(const release_request& asked, std::int64_t latest,
+                         boost::redis::request& to) = 0;
 
-    // These read an answer without an error.
-    /// @param fences As many were asked for; 0: it was a re-entry.
-    [[nodiscard]] virtual said<acquire_reply> acquired(const reply& answer,
-                                                       std::uint32_t fences) const = 0;
+    /// The answers call for the other way to the same end.
+    [[nodiscard]] virtual bool goes_on(const call& made, answers told)
+    {
+        static_cast<void>(made);
+        static_cast<void>(told);
+        return false;
+    }
+
+    /// Takes it.
+    /// @param written The words of the call's first command.
+    virtual call go_on(const call& made, std::span<const std::string_view> written,
+                       boost::redis::request& to)
+    {
+        static_cast<void>(written);
+        static_cast<void>(to);
+        return made;
+    }
+
+    // These read answers the first of which is no error.
+    [[nodiscard]] virtual said<acquire_reply> acquired(const call& made, answers told) = 0;
     /// One result for each of `results`; an error when the answer says nothing of them.
-    [[nodiscard]] virtual error_code renewed(const reply& answer,
+    [[nodiscard]] virtual error_code renewed(answers told,
                                              std::span<renewal_result> results) const = 0;
-    [[nodiscard]] virtual said<release_reply> released(const reply& answer) const = 0;
+    [[nodiscard]] virtual said<release_reply> released(const call& made, answers told) = 0;
 };
 
 } // namespace leasehold::redis_store

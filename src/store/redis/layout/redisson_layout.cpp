@@ -1,29 +1,14 @@
 #include "store/redis/layout/redisson_layout.hpp"
 
+#include "store/redis/layout/answers.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/protocol/server_clock.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <forward_list>
-#include <memory>
 
 namespace leasehold::redis_store {
-namespace {
-
-// The script gives the first 32 bits of the UUID of the holder's client.
-std::shared_ptr<const diagnostics> held_by(std::int64_t name)
-{
-    const auto made = std::make_shared<diagnostics>();
-    char digits[16];
-    std::snprintf(digits, sizeof digits, "%08x",
-                  static_cast<unsigned>(static_cast<std::uint32_t>(name)));
-    made->holder = digits;
-    return made;
-}
-
-} // namespace
 
 call redisson_layout::acquire(const acquire_request& asked, std::int64_t latest,
                               boost::redis::request& to)
@@ -31,14 +16,16 @@ call redisson_layout::acquire(const acquire_request& asked, std::int64_t latest,
     fence_key(asked.name, key_);
     to.push("EVALSHA", acquire_script().sha, 2, asked.name, key_, asked.owner, asked.lease.count(),
             asked.fences, latest, fence_retention_.count(), asked.entry, asked.asks_holder ? 1 : 0);
-    return {&acquire_script(), 4};
+    return {.called = &acquire_script(),
+            .expects = 4,
+            .fences = asked.entry.empty() ? asked.fences : 0};
 }
 
-call redisson_layout::release(const release_request& asked, boost::redis::request& to)
+call redisson_layout::release(const release_request& asked, std::int64_t, boost::redis::request& to)
 {
     release_channel(asked.name, key_);
     to.push("EVALSHA", release_script().sha, 1, asked.name, asked.owner, asked.entry, key_);
-    return {&release_script(), 2};
+    return {.called = &release_script(), .expects = 2};
 }
 
 call redisson_layout::renew(std::span<const renewal> asked, boost::redis::request& to)
@@ -66,74 +53,67 @@ call redisson_layout::renew(std::span<const renewal> asked, boost::redis::reques
         words_.push_back(write(i + 1, each.lease.count()));
     }
     to.push_range("EVALSHA", words_);
-    return {&renew_script(), asked.size()};
+    return {.called = &renew_script(), .expects = asked.size()};
 }
 
 // What the script never says is no proof of anything.
-said<acquire_reply> redisson_layout::acquired(const reply& answer, std::uint32_t fences) const
+said<acquire_reply> redisson_layout::acquired(const call& made, answers told)
 {
     using outcome = acquire_reply::outcome;
+    const reply& answer = told.front();
     const auto& numbers = answer.numbers;
     if (!answer.is(4) || !is_server_time(numbers[3]))
         return {errc::outcome_unknown, {}};
     said<acquire_reply> result{{}, {}, numbers[3]};
-    acquire_reply& told = result.reply;
+    acquire_reply& reply = result.reply;
     switch (numbers[0]) {
     case 1:
-        if (fences > 0 && (numbers[1] <= 0 || numbers[2] <= 0 || numbers[2] > fences)) {
+        if (made.fences > 0 && (numbers[1] <= 0 || numbers[2] <= 0 || numbers[2] > made.fences)) {
             result.code = errc::outcome_unknown;
             break;
         }
-        told.result = outcome::granted;
-        told.first_fence = static_cast<std::uint64_t>(numbers[1]);
-        told.fences = static_cast<std::uint32_t>(numbers[2]);
+        reply.result = outcome::granted;
+        reply.first_fence = static_cast<std::uint64_t>(numbers[1]);
+        reply.fences = static_cast<std::uint32_t>(numbers[2]);
         break;
     case 0:
-        told.result = outcome::held;
-        told.remaining = std::min<std::chrono::milliseconds>(std::chrono::milliseconds(numbers[1]),
-                                                             std::chrono::years(100));
+        reply.result = outcome::held;
+        reply.remaining = time_left(numbers[1]);
         result.holder_hidden = numbers[2] < 0;
         if (numbers[2] > 0)
-            told.details = held_by(numbers[2]);
+            reply.details = held_by(numbers[2]);
         break;
-    case -1: told.result = outcome::late; break;
-    case -2: told.result = outcome::gone; break;
+    case -1: reply.result = outcome::late; break;
+    case -2: reply.result = outcome::gone; break;
     default: result.code = errc::outcome_unknown;
     }
     return result;
 }
 
-error_code redisson_layout::renewed(const reply& answer, std::span<renewal_result> results) const
+error_code redisson_layout::renewed(answers told, std::span<renewal_result> results) const
 {
-    if (!answer.is(results.size()))
-        return errc::outcome_unknown;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        if (answer.numbers[i] == 1)
-            results[i] = renewal_result::renewed;
-        else if (answer.numbers[i] == 0)
-            results[i] = renewal_result::gone;
-    }
-    return {};
+    return read_renewals(told.front(), results);
 }
 
-said<release_reply> redisson_layout::released(const reply& answer) const
+said<release_reply> redisson_layout::released(const call&, answers told)
 {
     using outcome = release_reply::outcome;
+    const reply& answer = told.front();
     const auto& numbers = answer.numbers;
     said<release_reply> result;
-    release_reply& told = result.reply;
+    release_reply& reply = result.reply;
     if (!answer.is(2) || numbers[1] < -1 || (numbers[1] < 0 && numbers[0] != 1)) {
         result.code = errc::outcome_unknown;
         return result;
     }
     switch (numbers[0]) {
     case 1:
-        told.result = outcome::freed;
-        told.receivers = static_cast<std::uint64_t>(std::max<std::int64_t>(numbers[1], 0));
-        told.receivers_known = numbers[1] >= 0;
+        reply.result = outcome::freed;
+        reply.receivers = static_cast<std::uint64_t>(std::max<std::int64_t>(numbers[1], 0));
+        reply.receivers_known = numbers[1] >= 0;
         break;
-    case 2: told.result = outcome::left; break;
-    case 0: told.result = outcome::not_owner; break;
+    case 2: reply.result = outcome::left; break;
+    case 0: reply.result = outcome::not_owner; break;
     default: result.code = errc::outcome_unknown;
     }
     return result;

@@ -21,17 +21,21 @@ public:
     {}
 
     [[nodiscard]] store_traits traits() const noexcept override { return {}; }
+    [[nodiscard]] const script_set& scripts() const noexcept override
+    {
+        return redisson_script_set();
+    }
 
     call acquire(const acquire_request& asked, std::int64_t latest,
                  boost::redis::request& to) override;
     call renew(std::span<const renewal> asked, boost::redis::request& to) override;
-    call release(const release_request& asked, boost::redis::request& to) override;
+    call release(const release_request& asked, std::int64_t latest,
+                 boost::redis::request& to) override;
 
-    [[nodiscard]] said<acquire_reply> acquired(const reply& answer,
-                                               std::uint32_t fences) const override;
-    [[nodiscard]] error_code renewed(const reply& answer,
+    [[nodiscard]] said<acquire_reply> acquired(const call& made, answers told) override;
+    [[nodiscard]] error_code renewed(answers told,
                                      std::span<renewal_result> results) const override;
-    [[nodiscard]] said<release_reply> released(const reply& answer) const override;
+    [[nodiscard]] said<release_reply> released(const call& made, answers told) override;
 
 private:
     const std::chrono::milliseconds fence_retention_;

@@ -106,12 +106,20 @@ void reply::record(const boost::redis::resp3::node_view& node)
         odd |= node.depth != 0;
         numbers.reserve(std::min<std::size_t>(node.aggregate_size, 4096));
         break;
-    case type::number:
-    case type::blob_string: {
+    case type::null: odd |= node.depth != 0; break;
+    case type::simple_string: odd |= node.depth != 0; [[fallthrough]];
+    case type::verbatim_string:
+    case type::blob_string:
+        if (node.depth == 0) {
+            text.emplace(node.value);
+            break;
+        }
+        [[fallthrough]];
+    case type::number: {
         std::int64_t value = 0;
         const char* const end = node.value.data() + node.value.size();
         const auto [last, failure] = std::from_chars(node.value.data(), end, value);
-        if (failure != std::errc() || last != end || node.depth != 1)
+        if (failure != std::errc() || last != end || node.depth > 1)
             odd = true;
         else
             numbers.push_back(value);

@@ -7,15 +7,18 @@
 #include <boost/redis/resp3/node.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace leasehold::redis_store {
 
-/// What the server answered to one command: a list of whole numbers, or an error.
+/// What the server answered to one command: a list of whole numbers or one, a text, nothing, or an
+/// error.
 struct reply
 {
-    boost::container::small_vector<std::int64_t, 4> numbers;
+    boost::container::small_vector<std::int64_t, 5> numbers;
+    std::optional<std::string> text;
     std::string error; ///< The server's text; empty: no error.
     bool odd = false;  ///< It is, or holds, something else.
 

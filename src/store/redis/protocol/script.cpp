@@ -4,6 +4,8 @@
 
 #include <boost/uuid/detail/sha1.hpp>
 
+#include <array>
+
 namespace leasehold::redis_store {
 
 script::script(std::string_view source) : text(source)
@@ -40,6 +42,36 @@ const script& release_script()
 const script& check_script()
 {
     static const script value(scripts::check);
+    return value;
+}
+
+const script_set& redisson_script_set()
+{
+    static const std::array all{&acquire_script(), &renew_script(), &release_script()};
+    static const script_set value{all, &check_script(), &renew_script()};
+    return value;
+}
+
+const native_scripts& of_native()
+{
+    static const native_scripts all{
+        .acquire = script(scripts::native_acquire),
+        .release = script(scripts::native_release),
+        .leave = script(scripts::native_leave),
+        .enter = script(scripts::native_enter),
+        .renew = script(scripts::native_renew),
+        .raise = script(scripts::native_raise),
+        .check = script(scripts::native_check),
+    };
+    return all;
+}
+
+const script_set& native_script_set()
+{
+    static const native_scripts& each = of_native();
+    static const std::array all{&each.acquire, &each.release, &each.leave,
+                                &each.enter,   &each.renew,   &each.raise};
+    static const script_set value{all, &each.check, &each.renew};
     return value;
 }
 

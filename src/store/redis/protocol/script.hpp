@@ -3,6 +3,7 @@
 
 #include <leasehold/detail/export.hpp>
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,13 +18,28 @@ struct script
     std::string sha; ///< SHA-1 of the text, in lower-case hex.
 };
 
-/// The three scripts; their arguments and results are described in the .lua files.
+/// The scripts of a layout; their arguments and results are described in the .lua files.
+struct script_set
+{
+    std::span<const script* const> all;
+    const script* check; ///< Finds out, as a text, whether the others can run.
+    const script* probe; ///< One of them that touches nothing when it is given no key.
+};
+
+/// Those of the layout `redisson`.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& acquire_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& renew_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& release_script();
-
-/// Finds out whether the three can run.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& check_script();
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& redisson_script_set();
+
+/// Those of the layout `native`.
+struct native_scripts
+{
+    script acquire, release, leave, enter, renew, raise, check;
+};
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const native_scripts& of_native();
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& native_script_set();
 
 } // namespace leasehold::redis_store
 

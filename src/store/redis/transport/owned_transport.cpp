@@ -21,8 +21,9 @@ public:
     {}
 
     void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>&,
-              transport_observer& user) override
+              const script_set& needed, transport_observer& user) override
     {
+        needed_ = &needed;
         observer_ = &user;
         connection_ = std::make_shared<reconnecting_connection>(*from_, strand, where_);
         connection_->open(*this);
@@ -80,9 +81,9 @@ private:
     // connection.
     void on_attempt() override
     {
-        const auto asked = std::make_shared<readiness_check>();
+        const auto asked = std::make_shared<readiness_check>(*needed_);
         check_ = asked;
-        connection_->send(readiness_check::request(), asked->adapter(), {},
+        connection_->send(asked->request(), asked->adapter(), {},
                           [self = shared_from_this(), asked](error_code error, bool) {
                               if (!error && self->check_ == asked)
                                   self->on_answer(*asked);
@@ -108,6 +109,7 @@ private:
 
     const config where_;
     const std::shared_ptr<environment> from_;
+    const script_set* needed_ = nullptr;
     transport_observer* observer_ = nullptr;
     std::shared_ptr<reconnecting_connection> connection_;
     std::shared_ptr<readiness_check> check_;

@@ -11,26 +11,27 @@ namespace {
 
 // The scripts come as early as possible, but a user that may not load them sends their text later.
 // Without arguments HELLO changes nothing, and no user can be forbidden to say it.
-boost::redis::request make_readiness_request()
+boost::redis::request make_readiness_request(const script_set& needed)
 {
     boost::redis::request all(
         boost::redis::request::config{.cancel_if_unresponded = true, .hello_with_priority = false});
     all.push("HELLO");
-    for (const script* each : {&acquire_script(), &renew_script(), &release_script()})
+    for (const script* each : needed.all)
         all.push("SCRIPT", "LOAD", each->text);
-    all.push("EVAL", check_script().text, 0);
-    all.push("EVALSHA", renew_script().sha, 0); // of no lock
+    all.push("EVAL", needed.check->text, 0);
+    all.push("EVALSHA", needed.probe->sha, 0); // of no lock
     all.push("TIME");
     return all;
 }
 
 } // namespace
 
-const boost::redis::request& readiness_check::request()
+const boost::redis::request& readiness_check::request() const
 {
     // The scripts are most of it: written once, not for each attempt to connect.
-    static const boost::redis::request all = make_readiness_request();
-    return all;
+    static const boost::redis::request native = make_readiness_request(native_script_set());
+    static const boost::redis::request redisson = make_readiness_request(redisson_script_set());
+    return &needed_ == &native_script_set() ? native : redisson;
 }
 
 boost::redis::any_adapter readiness_check::adapter()
@@ -45,7 +46,7 @@ boost::redis::any_adapter readiness_check::adapter()
                 ++answered_;
             else if (event == any_adapter::parse_event::node) {
                 answers_[answered_].record(node);
-                if (answered_ == hello && node.depth == 1)
+                if (answered_ == 0 && node.depth == 1)
                     hello_.emplace_back(node.value);
             }
         }));
@@ -76,8 +77,8 @@ readiness_check::verdict readiness_check::result() const
     const auto refuses = [](const reply& each) {
         return !each.error.empty() && error_code(classify(each.error)) == condition::bad_request;
     };
-    const reply& sent_text = answers_[check];
-    const reply& sent_hash = answers_[run];
+    const reply& sent_text = answer(check);
+    const reply& sent_hash = answer(run);
     // A user that may neither load scripts nor send their text has none to run.
     const bool missing = is_script_missing(sent_hash.error);
     if (refuses(sent_hash))
@@ -90,7 +91,7 @@ readiness_check::verdict readiness_check::result() const
 
 std::optional<std::int64_t> readiness_check::server_us() const
 {
-    const reply& said = answers_[time];
+    const reply& said = answer(time);
     constexpr std::int64_t second = 1'000'000;
     // So that the sum below is within bounds whatever was answered.
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / second - 1;

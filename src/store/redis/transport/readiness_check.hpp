@@ -2,12 +2,12 @@
 #define LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_READINESS_CHECK_HPP
 
 #include "store/redis/protocol/reply.hpp"
+#include "store/redis/protocol/script.hpp"
 
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/redis/adapter/any_adapter.hpp>
 #include <boost/redis/request.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,8 +24,13 @@ namespace leasehold::redis_store {
 class readiness_check
 {
 public:
-    /// The same for every connection.
-    static const boost::redis::request& request();
+    /// @param needed What has to run there.
+    explicit readiness_check(const script_set& needed)
+        : needed_(needed), answers_(needed.all.size() + others)
+    {}
+
+    /// The same for every connection with these scripts.
+    const boost::redis::request& request() const;
 
     /// The check must outlive it.
     boost::redis::any_adapter adapter();
@@ -41,25 +46,27 @@ public:
     verdict result() const;
     std::optional<std::int64_t> server_us() const;
 
-    static constexpr std::size_t commands = 7; ///< That many answers are expected.
+    /// That many answers are expected.
+    std::size_t commands() const noexcept { return answers_.size(); }
 
     boost::asio::cancellation_signal cancel;
 
 private:
+    // HELLO, the scripts, then these.
     enum place : std::size_t
     {
-        hello,
-        load_acquire,
-        load_renew,
-        load_release,
         check,
         run,
         time,
+        count_,
     };
+    static constexpr std::size_t others = 1 + count_;
 
+    const reply& answer(place which) const { return answers_[1 + needed_.all.size() + which]; }
     std::string_view mode() const;
 
-    std::array<reply, commands> answers_;
+    const script_set& needed_;
+    std::vector<reply> answers_;
     std::vector<std::string> hello_; ///< Names and values.
     std::size_t answered_ = 0;
 };

@@ -103,8 +103,9 @@ public:
     }
 
     void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home,
-              transport_observer& user) override
+              const script_set& needed, transport_observer& user) override
     {
+        needed_ = &needed;
         home_ = home;
         observer_ = &user;
         time_->open(strand, [weak = weak_from_this()] {
@@ -175,13 +176,13 @@ private:
     {
         if (check_ || observer_ == nullptr)
             return;
-        check_ = std::make_shared<readiness_check>();
+        check_ = std::make_shared<readiness_check>(*needed_);
         report end(home_, [self = shared_from_this(), asked = check_](error_code error, bool) {
             self->on_answer(asked, error);
         });
         there_->post(there_,
                      [asked = check_, done = std::move(end)](request_channel& connection) mutable {
-                         execute(connection, readiness_check::request(), asked->adapter(),
+                         execute(connection, asked->request(), asked->adapter(),
                                  asked->cancel.slot(), std::move(done));
                      });
     }
@@ -204,6 +205,7 @@ private:
     const std::chrono::milliseconds pause_;
     const std::shared_ptr<other_side> there_;
     std::shared_ptr<context_poster> home_;
+    const script_set* needed_ = nullptr;
     transport_observer* observer_ = nullptr;
     const std::unique_ptr<detail::time_source> time_;
     fsm::random_source random_;

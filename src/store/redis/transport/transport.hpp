@@ -16,6 +16,7 @@
 namespace leasehold::redis_store {
 
 class batch;
+struct script_set;
 
 /// Told about a link, on the strand.
 class transport_observer
@@ -37,8 +38,10 @@ class transport
 public:
     virtual ~transport() = default;
 
+    /// @param needed What has to run at the server.
     virtual void open(const asio::any_io_executor& strand,
-                      const std::shared_ptr<context_poster>& home, transport_observer& user) = 0;
+                      const std::shared_ptr<context_poster>& home, const script_set& needed,
+                      transport_observer& user) = 0;
     /// The user is not called any more; what was sent ends soon.
     virtual void close() noexcept = 0;
     /// Its owner is told the end of it, later.

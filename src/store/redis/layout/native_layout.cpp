@@ -1,0 +1,397 @@
+#include "store/redis/layout/native_layout.hpp"
+
+#include "store/redis/layout/answers.hpp"
+#include "store/redis/layout/native_names.hpp"
+#include "store/redis/protocol/server_clock.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <deque>
+#include <utility>
+
+namespace leasehold::redis_store {
+namespace {
+
+// Tries that fail draw, too, and the counter must stay behind the server's clock, two a
+// microsecond.
+constexpr std::uint32_t most_short = 16;
+constexpr std::uint32_t most_long = 1'000;
+
+// One that is far back in the line is as far as anybody.
+constexpr std::uint32_t far_back = 1'000;
+
+std::uint32_t place(std::int64_t answered) noexcept
+{
+    return answered < 0 ? far_back : static_cast<std::uint32_t>(answered);
+}
+
+bool is_count(const reply& answer) noexcept
+{
+    return answer.is(1) && (answer.numbers[0] == 0 || answer.numbers[0] == 1);
+}
+
+} // namespace
+
+store_traits native_layout::traits() const noexcept
+{
+    return {.announces = false, .queues = true, .refuses_late = false};
+}
+
+// The connections that have ended come first, one by one; then these.
+enum class native_layout::greets : std::size_t
+{
+    info,
+    delifeq,
+    delex,
+    raise,
+    count_,
+};
+
+std::size_t native_layout::greetings()
+{
+    ended_.begin();
+    removal_ = removal::script;
+    return ended_.count() + static_cast<std::size_t>(greets::count_);
+}
+
+call native_layout::greeting(std::size_t number, boost::redis::request& to)
+{
+    if (number < ended_.count()) {
+        ended_.end(number, to);
+        return {.forms = {answer_form::number}};
+    }
+    switch (static_cast<greets>(number - ended_.count())) {
+    case greets::info: to.push("CLIENT", "INFO"); return {.forms = {answer_form::text}};
+    // No fence is "-": whoever knows the command deletes nothing.
+    case greets::delifeq:
+        to.push("DELIFEQ", native::fence_key, "-");
+        return {.forms = {answer_form::number}};
+    case greets::delex:
+        to.push("DELEX", native::fence_key, "IFEQ", "-");
+        return {.forms = {answer_form::number}};
+    default:
+        to.push("EVALSHA", of_native().raise.sha, 1, native::fence_key, floor_);
+        return {.called = &of_native().raise, .expects = 1};
+    }
+}
+
+error_code native_layout::greeted(std::size_t number, answers told, error_code refused)
+{
+    const reply& answer = told.front();
+    if (number < ended_.count())
+        return {}; // where it is not permitted they end by themselves
+    switch (static_cast<greets>(number - ended_.count())) {
+    case greets::info:
+        if (answer.text)
+            ended_.learn(*answer.text);
+        return {};
+    case greets::delifeq:
+        if (is_count(answer))
+            removal_ = removal::delifeq;
+        return {};
+    case greets::delex:
+        if (is_count(answer))
+            removal_ = removal::delex;
+        return {};
+    default: break;
+    }
+    if (refused)
+        return refused;
+    if (!answer.is(1) || answer.numbers[0] <= 0)
+        return errc::store_refused;
+    saw(static_cast<std::uint64_t>(answer.numbers[0]));
+    ended_.forget();
+    return {};
+}
+
+call native_layout::acquire(const acquire_request& asked, std::int64_t latest,
+                            boost::redis::request& to)
+{
+    const auto key = contended_names::key_of(asked.name);
+    if (!asked.entry.empty())
+        return enter(asked, latest, to);
+    if (asked.again || contended_.contains(key))
+        return acquire_long(asked, key, latest, to);
+    return acquire_short(asked, key, to);
+}
+
+call native_layout::enter(const acquire_request& asked, std::int64_t latest,
+                          boost::redis::request& to)
+{
+    native::value_of(asked.owner, value_);
+    native::entries_key(asked.name, entries_);
+    to.push("EVALSHA", of_native().enter.sha, 2, asked.name, entries_, value_, asked.lease.count(),
+            latest, asked.entry);
+    return {.called = &of_native().enter, .expects = 5};
+}
+
+call native_layout::acquire_short(const acquire_request& asked, contended_names::key key,
+                                  boost::redis::request& to)
+{
+    native::value_of(asked.owner, value_);
+    const std::uint32_t fences = std::min(asked.fences, most_short);
+    if (set_gets_)
+        to.push("SET", asked.name, value_, "NX", "PX", asked.lease.count(), "GET");
+    else
+        to.push("SET", asked.name, value_, "NX", "PX", asked.lease.count());
+    to.push("INCRBY", native::fence_key, fences);
+    return {.commands = 2,
+            .forms = {answer_form::text, answer_form::number},
+            .fences = fences,
+            .floor = std::max(floor_, asked.fence_floor),
+            .name = key,
+            .short_way = true,
+            .asks_holder = asked.asks_holder};
+}
+
+call native_layout::acquire_long(const acquire_request& asked, contended_names::key key,
+                                 std::int64_t latest, boost::redis::request& to)
+{
+    native::value_of(asked.owner, value_);
+    native::line_key(asked.name, line_);
+    native::waiters_key(asked.name, waiters_);
+    const std::uint32_t fences = std::min(asked.fences, most_long);
+    const std::uint64_t floor = std::max(floor_, asked.fence_floor);
+    to.push("EVALSHA", of_native().acquire.sha, 4, asked.name, native::fence_key, line_, waiters_,
+            value_, asked.lease.count(), fences, latest, floor,
+            asked.waits ? asked.presence.count() : 0, asked.claim.count(), listens_() ? 1 : 0,
+            asked.asks_holder ? 1 : 0);
+    return {.called = &of_native().acquire,
+            .expects = 5,
+            .fences = fences,
+            .floor = floor,
+            .name = key};
+}
+
+call native_layout::release(const release_request& asked, std::int64_t latest,
+                            boost::redis::request& to)
+{
+    const auto key = contended_names::key_of(asked.name);
+    if (asked.next != nullptr || !asked.entry.empty() || contended_.contains(key))
+        return leave(asked, key, latest, to);
+    native::value_of(asked.owner, value_);
+    call made{.forms = {answer_form::number}, .name = key, .short_way = true};
+    switch (removal_) {
+    case removal::delifeq: to.push("DELIFEQ", asked.name, value_); break;
+    case removal::delex: to.push("DELEX", asked.name, "IFEQ", value_); break;
+    case removal::script:
+        to.push("EVALSHA", of_native().release.sha, 1, asked.name, value_);
+        made.called = &of_native().release;
+        made.expects = 1;
+        made.forms = {answer_form::numbers};
+        break;
+    }
+    return made;
+}
+
+call native_layout::leave(const release_request& asked, contended_names::key key,
+                          std::int64_t latest, boost::redis::request& to)
+{
+    native::value_of(asked.owner, value_);
+    native::line_key(asked.name, line_);
+    native::waiters_key(asked.name, waiters_);
+    native::entries_key(asked.name, entries_);
+    const acquire_request none{};
+    const acquire_request& next = asked.next != nullptr ? *asked.next : none;
+    next_value_.clear();
+    if (asked.next != nullptr)
+        native::value_of(next.owner, next_value_);
+    const std::uint32_t fences = std::min(next.fences, most_long);
+    const std::uint64_t floor = std::max(floor_, next.fence_floor);
+    to.push("EVALSHA", of_native().leave.sha, 5, asked.name, native::fence_key, line_, waiters_,
+            entries_, value_, asked.entry, next_value_, next.lease.count(), fences, latest, floor,
+            next.presence.count(), next.claim.count(), listens_() ? 1 : 0);
+    return {
+        .called = &of_native().leave, .expects = 5, .fences = fences, .floor = floor, .name = key};
+}
+
+call native_layout::renew(std::span<const renewal> asked, boost::redis::request& to)
+{
+    std::deque<std::string> written; // what is not kept elsewhere; stays where it is
+    const auto keep = [&](std::string text) -> std::string_view {
+        return written.emplace_back(std::move(text));
+    };
+    words_.clear();
+    words_.push_back(of_native().renew.sha);
+    words_.push_back(keep(std::to_string(2 * asked.size())));
+    for (const renewal& each : asked) {
+        words_.push_back(each.name);
+        native::entries_key(each.name, entries_);
+        words_.push_back(keep(entries_));
+    }
+    for (const renewal& each : asked) {
+        native::value_of(each.owner, value_);
+        words_.push_back(keep(value_));
+        words_.push_back(keep(std::to_string(each.lease.count())));
+        words_.push_back(each.entry);
+    }
+    to.push_range("EVALSHA", words_);
+    return {.called = &of_native().renew, .expects = asked.size()};
+}
+
+bool native_layout::goes_on(const call& made, answers told)
+{
+    if (!made.short_way)
+        return false;
+    const reply& first = told.front();
+    if (made.commands == 1) // who waits, and what else there is, the long way knows
+        return first.is(1) && first.numbers[0] == 0;
+    // A server before 7.0 does not tell who holds what it does not set.
+    if (set_gets_ && first.error.starts_with("ERR syntax error")) {
+        set_gets_ = false;
+        return true;
+    }
+    // The long way names both types.
+    return first.error.starts_with("WRONGTYPE");
+}
+
+call native_layout::go_on(const call& made, std::span<const std::string_view> written,
+                          boost::redis::request& to)
+{
+    const auto owner_in = [](std::string_view value) { return value.substr(native::mark.size()); };
+    if (made.commands == 1) {
+        const bool by_script = made.called != nullptr;
+        return leave(
+            {.name = written[by_script ? 3 : 1], .owner = owner_in(written.back()), .entry = {}},
+            made.name, 0, to);
+    }
+    std::int64_t lease = 0;
+    std::from_chars(written[5].data(), written[5].data() + written[5].size(), lease);
+    const acquire_request asked{.name = written[1],
+                                .owner = owner_in(written[2]),
+                                .entry = {},
+                                .lease = std::chrono::milliseconds(lease),
+                                .fences = made.fences,
+                                .budget = {},
+                                .fence_floor = made.floor,
+                                .asks_holder = made.asks_holder};
+    return acquire_long(asked, made.name, 0, to);
+}
+
+said<acquire_reply> native_layout::acquired(const call& made, answers told)
+{
+    return made.short_way ? acquired_short(made, told) : acquired_long(made, told.front());
+}
+
+/// Takes the block that ends there; false when it is not one to be given out.
+bool native_layout::block(const call& made, std::int64_t last, acquire_reply& into)
+{
+    if (last < static_cast<std::int64_t>(made.fences))
+        return false;
+    const auto end = static_cast<std::uint64_t>(last);
+    saw(end);
+    // FLUSHALL, or a deleted counter: what this client was given before is larger.
+    if (end - made.fences < made.floor)
+        return false;
+    into.first_fence = end - made.fences + 1;
+    into.fences = made.fences;
+    return true;
+}
+
+said<acquire_reply> native_layout::acquired_short(const call& made, answers told)
+{
+    using outcome = acquire_reply::outcome;
+    said<acquire_reply> result;
+    const reply& set = told[0];
+    const reply& drawn = told[1];
+    if (set_gets_ ? !set.text : set.text == "OK") { // there was nothing: it is taken
+        // The counter was refused: the owner asks again, and hears why.
+        if (!drawn.is(1) || !block(made, drawn.numbers[0], result.reply))
+            result.code = errc::outcome_unknown;
+        result.reply.result = outcome::granted;
+        return result;
+    }
+    contended_.note(made.name, true);
+    result.reply.result = outcome::held;
+    result.reply.remaining = std::chrono::milliseconds(-1); // not asked for
+    if (set.text) {
+        const std::string_view holder = native::owner_of(*set.text);
+        result.reply.foreign = holder.empty();
+        if (made.asks_holder && !holder.empty())
+            result.reply.details = held_by(holder_name(holder));
+    }
+    return result;
+}
+
+said<acquire_reply> native_layout::acquired_long(const call& made, const reply& told)
+{
+    using outcome = acquire_reply::outcome;
+    const auto& numbers = told.numbers;
+    // What the script never says is no proof of anything.
+    if (!told.is(5) || !is_server_time(numbers[4]))
+        return {errc::outcome_unknown, {}};
+    said<acquire_reply> result{{}, {}, numbers[4]};
+    acquire_reply& reply = result.reply;
+    switch (numbers[0]) {
+    case 1:
+        reply.result = outcome::granted;
+        if (made.fences == 0) // of a re-entry
+            break;
+        contended_.note(made.name, numbers[2] == 1);
+        if (!block(made, numbers[1], reply))
+            result.code = errc::outcome_unknown;
+        break;
+    case 0:
+    case 2:
+        contended_.note(made.name, true);
+        reply.result = outcome::held;
+        reply.remaining = time_left(numbers[1]);
+        reply.in_line = numbers[2] != -1;
+        reply.place = place(numbers[2]);
+        reply.foreign = numbers[0] == 2;
+        if (numbers[3] != 0)
+            reply.details = held_by(numbers[3]);
+        break;
+    case -1: reply.result = outcome::late; break;
+    case -2: reply.result = outcome::gone; break;
+    default: result.code = errc::outcome_unknown;
+    }
+    return result;
+}
+
+error_code native_layout::renewed(answers told, std::span<renewal_result> results) const
+{
+    return read_renewals(told.front(), results);
+}
+
+said<release_reply> native_layout::released(const call& made, answers told)
+{
+    using outcome = release_reply::outcome;
+    const reply& answer = told.front();
+    const auto& numbers = answer.numbers;
+    said<release_reply> result;
+    if (made.short_way) {
+        if (!is_count(answer))
+            result.code = errc::outcome_unknown;
+        else if (numbers[0] == 1)
+            result.reply.result = outcome::freed;
+        return result;
+    }
+    if (!answer.is(5) || !is_server_time(numbers[4]) || numbers[0] < 0 || numbers[0] > 4 ||
+        numbers[1] < 0 || numbers[1] > 2) {
+        result.code = errc::outcome_unknown;
+        return result;
+    }
+    result.server_us = numbers[4];
+    constexpr outcome meanings[] = {outcome::not_owner, outcome::freed, outcome::left,
+                                    outcome::left_line, outcome::passed_on};
+    result.reply.result = meanings[numbers[0]];
+    contended_.note(made.name, numbers[0] == 4 || numbers[1] == 2);
+    if (numbers[1] == 0)
+        return result;
+    acquire_reply next;
+    if (numbers[1] == 2) {
+        next.remaining = time_left(numbers[2]);
+        next.in_line = true;
+        next.place = place(numbers[3]);
+        result.reply.next = next;
+    }
+    else if (block(made, numbers[2], next)) {
+        next.result = acquire_reply::outcome::granted;
+        result.reply.next = next;
+    }
+    return result;
+}
+
+} // namespace leasehold::redis_store

@@ -1,0 +1,97 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_LAYOUT_NATIVE_LAYOUT_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_LAYOUT_NATIVE_LAYOUT_HPP
+
+#include "store/redis/layout/contended_names.hpp"
+#include "store/redis/layout/ended_connections.hpp"
+#include "store/redis/layout/layout.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace leasehold::redis_store {
+
+/// A lock as a futex in Redis: a string, taken and left by plain commands while nobody waits, and a
+/// line of those who do.
+///
+/// The short way of an acquire is `SET NX PX GET` and, behind it, the `INCRBY` that draws its
+/// fences. It takes what is free and says who holds the rest; it neither joins a line nor prolongs
+/// what an earlier request of the same owner has set. Whatever is in doubt after it, a fence that
+/// is too small included, is `errc::outcome_unknown`: the same owner asks again, and that request
+/// takes the long way, one script.
+class native_layout final : public layout
+{
+public:
+    /// @param listens Whether this client hears of its turns now.
+    explicit native_layout(std::function<bool()> listens) : listens_(std::move(listens)) {}
+
+    [[nodiscard]] store_traits traits() const noexcept override;
+    [[nodiscard]] const script_set& scripts() const noexcept override
+    {
+        return native_script_set();
+    }
+
+    /// Ends what earlier connections may have left, finds out which way of release there is, and
+    /// raises the counter of the fences to the server's clock, and to what this client has seen: a
+    /// restart, a fail-over or an old snapshot end connections, and may have taken it back.
+    [[nodiscard]] std::size_t greetings() override;
+    call greeting(std::size_t number, boost::redis::request& to) override;
+    [[nodiscard]] error_code greeted(std::size_t number, answers told, error_code refused) override;
+
+    call acquire(const acquire_request& asked, std::int64_t latest,
+                 boost::redis::request& to) override;
+    call renew(std::span<const renewal> asked, boost::redis::request& to) override;
+    call release(const release_request& asked, std::int64_t latest,
+                 boost::redis::request& to) override;
+
+    [[nodiscard]] bool goes_on(const call& made, answers told) override;
+    call go_on(const call& made, std::span<const std::string_view> written,
+               boost::redis::request& to) override;
+
+    [[nodiscard]] said<acquire_reply> acquired(const call& made, answers told) override;
+    [[nodiscard]] error_code renewed(answers told,
+                                     std::span<renewal_result> results) const override;
+    [[nodiscard]] said<release_reply> released(const call& made, answers told) override;
+
+private:
+    enum class greets : std::size_t;
+
+    /// How a lock is left that nobody waits for.
+    enum class removal : std::uint8_t
+    {
+        script,
+        delifeq, ///< Valkey 9.0 and later.
+        delex,   ///< Redis 8.4 and later.
+    };
+
+    /// The counter stands there.
+    void saw(std::uint64_t fence) noexcept { floor_ = std::max(floor_, fence); }
+    call enter(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
+    call acquire_short(const acquire_request& asked, contended_names::key key,
+                       boost::redis::request& to);
+    call acquire_long(const acquire_request& asked, contended_names::key key, std::int64_t latest,
+                      boost::redis::request& to);
+    call leave(const release_request& asked, contended_names::key key, std::int64_t latest,
+               boost::redis::request& to);
+    [[nodiscard]] said<acquire_reply> acquired_short(const call& made, answers told);
+    [[nodiscard]] said<acquire_reply> acquired_long(const call& made, const reply& told);
+    bool block(const call& made, std::int64_t last, acquire_reply& into);
+
+    const std::function<bool()> listens_;
+    std::uint64_t floor_ = 0; ///< The largest fence that this client has seen.
+    contended_names contended_;
+    ended_connections ended_;
+    removal removal_ = removal::script;
+    bool set_gets_ = true; ///< The server knows `SET NX GET`: Redis 7.0 and later.
+    std::string value_, next_value_, line_, waiters_, entries_; ///< Memory that is used again.
+    std::vector<std::string_view> words_;
+};
+
+} // namespace leasehold::redis_store
+
+#endif

@@ -1,0 +1,39 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_LAYOUT_NATIVE_NAMES_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_LAYOUT_NATIVE_NAMES_HPP
+
+#include <leasehold/detail/export.hpp>
+
+#include <string>
+#include <string_view>
+
+// The keys and channels of the layout `native`. Each is written into a string that is kept for the
+// purpose, so that its memory is used again.
+namespace leasehold::redis_store::native {
+
+/// What every value of a lock of this layout begins with.
+inline constexpr std::string_view mark = "lh:";
+
+/// The counter that the fences of all names are drawn from.
+inline constexpr std::string_view fence_key = "leasehold:fence";
+
+// Keys that belong to a name; no two names share any, and all of a name are in the slot of the
+// name itself in a cluster.
+LEASEHOLD_REDIS_EXPORT void line_key(std::string_view name, std::string& out);
+LEASEHOLD_REDIS_EXPORT void waiters_key(std::string_view name, std::string& out);
+LEASEHOLD_REDIS_EXPORT void entries_key(std::string_view name, std::string& out);
+
+/// What the lock holds for an owner.
+void value_of(std::string_view owner, std::string& out);
+
+/// The owner that a value names; empty: it belongs to somebody else's library.
+std::string_view owner_of(std::string_view value) noexcept;
+
+/// The client of an owner: what is before its last colon.
+std::string_view client_of(std::string_view owner) noexcept;
+
+/// Where a client is told of its turns.
+void turn_channel(std::string_view client, std::string& out);
+
+} // namespace leasehold::redis_store::native
+
+#endif

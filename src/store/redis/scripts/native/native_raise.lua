@@ -1,0 +1,12 @@
+-- Raises the fence counter: first on every connection.
+-- KEYS fence counter
+-- ARGV the largest fence that this client has seen
+-- Returns {the counter}
+local time = redis.call('TIME')
+local least = math.max((time[1] * 1000000 + time[2]) * 2, ARGV[1] + 0)
+local stored = redis.call('GET', KEYS[1])
+if stored and tonumber(stored) and tonumber(stored) >= least then
+    return {tonumber(stored)}
+end
+redis.call('SET', KEYS[1], string.format('%.0f', least))
+return {least}
