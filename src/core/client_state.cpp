@@ -48,7 +48,7 @@ client_state::client_state(const asio::any_io_executor& executor, std::shared_pt
       releases_(*this),
       ender_(*this, watchdog_, releases_, lost_owners_),
       watchdog_(*this, ender_),
-      queues_{{*this, releases_, window_}, watchdog_},
+      queues_{{*this, releases_, window_, pool_}, watchdog_},
       reentries_{*this, releases_, window_, watchdog_, lost_owners_},
       stop_limit_(*this)
 {}
@@ -353,7 +353,7 @@ void client_state::look_at_unused()
 {
     for (wait_queue* each : queues_.to_check) {
         each->looked_at();
-        if (each->unused() && each->rest())
+        if (each->rest())
             names_.erase(names_.find(each->name()));
     }
     queues_.to_check.clear();

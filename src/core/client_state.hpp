@@ -103,6 +103,7 @@ private:
     lost_owners lost_owners_;
     lease_ender ender_;
     watchdog watchdog_;
+    acquirer_pool pool_;
     wait_queue::client_parts queues_;
     name_map<wait_queue> names_;
     wait_queue::list in_order_; ///< Of their making: nothing depends on how names are hashed.

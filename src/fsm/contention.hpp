@@ -59,6 +59,13 @@ public:
         backoff_ = policy;
     }
 
+    /// From here on, where nothing had to be decided before: this client has it, or is leaving it.
+    void resume(bool leaves) noexcept
+    {
+        BOOST_ASSERT(state_ == state::idle);
+        state_ = leaves ? state::releasing : state::holding;
+    }
+
     /// There is a waiter now. `online`: whether the store can be reached.
     action wanted(bool online) noexcept
     {

@@ -79,6 +79,14 @@ public:
     /// The release under way carries the next owner.
     [[nodiscard]] bool joins() const noexcept { return joins_; }
 
+    /// From here on, where nothing had to be decided before: this client has it, or is leaving it
+    /// by a release that carries nobody.
+    void resume(bool leaves) noexcept
+    {
+        BOOST_ASSERT(state_ == state::idle && !known_);
+        state_ = leaves ? state::releasing : state::holding;
+    }
+
     /// There is a waiter now. `online`: whether the store can be reached.
     action wanted(bool online) noexcept
     {

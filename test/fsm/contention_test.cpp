@@ -487,6 +487,24 @@ BOOST_AUTO_TEST_CASE(late_is_tried_again_at_once_twice_and_then_with_pauses)
     BOOST_TEST(m.late(true, m.random).what == kind::send);
 }
 
+// A name that is held while nobody waits needs none of this until somebody does.
+BOOST_AUTO_TEST_CASE(goes_on_from_a_lock_that_is_held_or_being_left)
+{
+    machine holds(state::idle);
+    holds.resume(false);
+    BOOST_TEST(holds.current() == state::holding);
+    BOOST_TEST(holds.wanted(true).what == kind::none);
+    holds.leaving();
+    BOOST_TEST(holds.left(true, false, true, holds.random).what == kind::send);
+
+    machine leaves(state::idle);
+    leaves.resume(true);
+    BOOST_TEST(leaves.current() == state::releasing);
+    BOOST_TEST(leaves.wanted(true).what == kind::none);
+    BOOST_TEST(leaves.left(true, true, true, leaves.random).what == kind::sleep);
+    BOOST_TEST(leaves.current() == state::yielding);
+}
+
 BOOST_AUTO_TEST_CASE(what_was_wanted_offline_begins_when_the_store_is_there)
 {
     machine m(state::idle);

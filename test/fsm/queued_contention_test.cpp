@@ -391,6 +391,16 @@ BOOST_AUTO_TEST_CASE(a_new_owner_begins_as_the_first_did)
     }
 }
 
+// A name that is held while nobody waits needs none of this until somebody does.
+BOOST_AUTO_TEST_CASE(goes_on_from_a_lock_that_is_held_or_being_left)
+{
+    for (const bool leaves : {false, true}) {
+        queued_contention m;
+        m.resume(leaves);
+        BOOST_TEST((m == machine(leaves ? state::releasing : state::holding)));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(equal_machines_have_equal_hashes_and_others_others)
 {
     const std::vector<queued_contention> machines{

@@ -1,5 +1,7 @@
 #include "core/acquire/acquirer.hpp"
 
+#include "core/acquire/backoff_acquirer.hpp"
+#include "core/acquire/line_acquirer.hpp"
 #include "mutant.hpp"
 
 #include <algorithm>
@@ -12,6 +14,23 @@ namespace {
 constexpr std::uint32_t most_fences = 10'000;
 
 } // namespace
+
+acquirer::pointer acquirer::make(const client_parts& client, waiting& behalf)
+{
+    // A client has one kind of them.
+    if (client.context.traits().queues)
+        return pointer(new (client.pool.take(sizeof(line_acquirer))) line_acquirer(client, behalf));
+    return pointer(new (client.pool.take(sizeof(backoff_acquirer)))
+                       backoff_acquirer(client, behalf));
+}
+
+void acquirer::give_back::operator()(acquirer* one) const noexcept
+{
+    acquirer_pool& pool = one->client_.pool;
+    void* const memory = dynamic_cast<void*>(one);
+    one->~acquirer();
+    pool.give_back(memory);
+}
 
 std::uint32_t acquirer::fences(const lock_options& options) noexcept
 {

@@ -3,6 +3,7 @@
 
 #include "core/acquire/acquire_attempt.hpp"
 #include "core/acquire/acquire_window.hpp"
+#include "core/acquire/acquirer_pool.hpp"
 #include "core/lease/ownership.hpp"
 #include "core/lock_spec.hpp"
 #include "core/release/pending_releases.hpp"
@@ -12,6 +13,7 @@
 #include <leasehold/store.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,7 +65,17 @@ public:
         turn_context& context;
         pending_releases& releases;
         acquire_window& window;
+        acquirer_pool& pool;
     };
+
+    struct give_back
+    {
+        void operator()(acquirer* one) const noexcept;
+    };
+    using pointer = std::unique_ptr<acquirer, give_back>;
+
+    /// As the store allows.
+    [[nodiscard]] static pointer make(const client_parts& client, waiting& behalf);
 
     virtual ~acquirer() { timer_queue::cancel(*this); }
     acquirer(const acquirer&) = delete;
@@ -71,6 +83,12 @@ public:
 
     [[nodiscard]] virtual bool idle() const noexcept = 0;
     [[nodiscard]] virtual bool holding() const noexcept = 0;
+
+    /// The lock is held, or is being left, without an acquirer; this one goes on from there.
+    virtual void resume(bool leaves) = 0;
+    /// The lock is held, and nothing else is to be remembered: while nobody waits it can do without
+    /// an acquirer.
+    [[nodiscard]] virtual bool dispensable() const noexcept = 0;
 
     /// The store has failed again, and no connection shortens the pause.
     [[nodiscard]] virtual bool pausing() const noexcept = 0;

@@ -30,10 +30,27 @@ bool backoff_acquirer::pausing() const noexcept
     return contention_.current() == fsm::contention::state::pausing;
 }
 
-void backoff_acquirer::wanted()
+void backoff_acquirer::resume(bool leaves)
+{
+    if (behalf_.wanted())
+        begin_wait();
+    contention_.resume(leaves);
+}
+
+bool backoff_acquirer::dispensable() const noexcept
+{
+    return holding() && !watching_;
+}
+
+void backoff_acquirer::begin_wait()
 {
     const lock_options& o = behalf_.first()->options;
     contention_.use(fsm::backoff(o.backoff_floor, o.backoff_ceiling));
+}
+
+void backoff_acquirer::wanted()
+{
+    begin_wait();
     lingering_ = false;
     timer_queue::cancel(*this);
     perform(contention_.wanted(online()));

@@ -19,6 +19,8 @@ public:
 
     [[nodiscard]] bool idle() const noexcept override;
     [[nodiscard]] bool holding() const noexcept override;
+    void resume(bool leaves) override;
+    [[nodiscard]] bool dispensable() const noexcept override;
     [[nodiscard]] bool pausing() const noexcept override;
     void wanted() override;
     void unwanted() override;
@@ -36,6 +38,7 @@ private:
     void on_reply(acquire_attempt& attempt, const acquire_reply& reply) override;
     void on_failed(acquire_attempt& attempt, error_code why) override;
 
+    void begin_wait();
     void perform(fsm::contention::action next);
     void granted(acquire_attempt& attempt, const acquire_reply& reply);
     void held_by_other(const acquire_reply& reply);

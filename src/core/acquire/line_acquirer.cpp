@@ -34,6 +34,16 @@ bool line_acquirer::holding() const noexcept
     return machine_.current() == machine::state::holding;
 }
 
+void line_acquirer::resume(bool leaves)
+{
+    machine_.resume(leaves);
+}
+
+bool line_acquirer::dispensable() const noexcept
+{
+    return holding() && !errand_ && !stopped_;
+}
+
 line_acquirer::errand& line_acquirer::current()
 {
     if (!errand_)

@@ -27,6 +27,8 @@ public:
 
     [[nodiscard]] bool idle() const noexcept override;
     [[nodiscard]] bool holding() const noexcept override;
+    void resume(bool leaves) override;
+    [[nodiscard]] bool dispensable() const noexcept override;
     [[nodiscard]] bool pausing() const noexcept override;
     void wanted() override;
     void unwanted() override;

@@ -22,28 +22,36 @@ void lock_op::expired()
     place->limit_reached(*this);
 }
 
-wait_queue::wait_queue(client_parts& client)
-    : client_(client),
-      context_(client.context),
-      way_(context_.traits().queues
-               ? ways(std::in_place_type<line_acquirer>, client, static_cast<waiting&>(*this))
-               : ways(std::in_place_type<backoff_acquirer>, client, static_cast<waiting&>(*this)))
-{}
-
-acquirer& wait_queue::way() noexcept
+/// Where it did without an acquirer, one goes on from there.
+acquirer& wait_queue::way()
 {
-    return std::visit([](acquirer& one) -> acquirer& { return one; }, way_);
+    if (!way_) {
+        way_ = acquirer::make(client_, *this);
+        if (held_ || leaves_)
+            way_->resume(std::exchange(leaves_, false));
+    }
+    return *way_;
 }
 
-const acquirer& wait_queue::way() const noexcept
+bool wait_queue::unused() const noexcept
 {
-    return std::visit([](const acquirer& one) -> const acquirer& { return one; }, way_);
+    return queue_.empty() && (way_ ? way_->idle() : !held_ && !leaves_);
+}
+
+bool wait_queue::rest()
+{
+    if (unused())
+        return !way_ || way_->rest();
+    if (way_ && queue_.empty() && way_->dispensable())
+        way_.reset();
+    return false;
 }
 
 void wait_queue::enqueue(lock_op& op)
 {
-    turn_context& r = context_;
-    op.sent_before = way().asks() ? way().requests() - 1 : way().requests();
+    turn_context& r = context();
+    if (way_)
+        op.sent_before = way_->requests() - (way_->asks() ? 1 : 0);
     const bool for_ever = op.limit == clock::duration::max();
     if (!for_ever || explains(op))
         op.begin(r.turn_time());
@@ -51,7 +59,7 @@ void wait_queue::enqueue(lock_op& op)
         return op.done(why, lease(), explain(op, why));
     if (op.once()) {
         const bool waited_for = !queue_.empty() && !queue_.front().once();
-        if (way().holding() || waited_for) {
+        if (held_ || waited_for) {
             const error_code why = last_error_ ? last_error_ : error_code(errc::held);
             return op.done(why, lease(), explain(op, why));
         }
@@ -66,20 +74,21 @@ void wait_queue::enqueue(lock_op& op)
     ++r.counts.waiting;
     if (!for_ever && patience < clock::time_point::max() - op.since)
         r.timers.schedule(op, op.since + patience);
-    if (way().idle()) {
+    acquirer& contends = way();
+    if (contends.idle()) {
         if (r.online(name()))
             heard({}, nullptr);
-        way().wanted();
+        contends.wanted();
     }
 }
 
 void wait_queue::remove(lock_op& op)
 {
-    BOOST_ASSERT(op.place == this && context_.in_turn());
+    BOOST_ASSERT(op.place == this && context().in_turn());
     timer_queue::cancel(op);
     op.place = nullptr;
     queue_.erase(op);
-    --context_.counts.waiting;
+    --context().counts.waiting;
 }
 
 void wait_queue::fail(lock_op& op, error_code why)
@@ -88,30 +97,30 @@ void wait_queue::fail(lock_op& op, error_code why)
     const details_ptr details = explain(op, why);
     remove(op);
     op.done(why, lease(), details);
-    context_.tell([&](observer& o) {
-        o.not_acquired(name(), why, context_.turn_time() - op.since, shown(details));
+    context().tell([&](observer& o) {
+        o.not_acquired(name(), why, context().turn_time() - op.since, shown(details));
     });
     queue_left();
 }
 
 bool wait_queue::explains(const lock_op& op) const noexcept
 {
-    return op.explained() || context_.observed();
+    return op.explained() || context().observed();
 }
 
 details_ptr wait_queue::explain(const lock_op& op, error_code told) const noexcept
 {
     if (!explains(op))
         return nullptr;
-    const bool unreachable = !context_.online(name());
-    const details_ptr said = unreachable ? context_.trouble_details(name()) : last_details_;
-    return make_details(context_, {.name = name(),
-                                   .told = told,
-                                   .cause = last_error_,
-                                   .said = said.get(),
-                                   .holder = held_ ? std::string_view(held_->owner) : "",
-                                   .waited = context_.turn_time() - op.since,
-                                   .attempts = way().requests() - op.sent_before});
+    const bool unreachable = !context().online(name());
+    const details_ptr said = unreachable ? context().trouble_details(name()) : last_details_;
+    return make_details(context(), {.name = name(),
+                                    .told = told,
+                                    .cause = last_error_,
+                                    .said = said.get(),
+                                    .holder = held_ ? std::string_view(held_->owner) : "",
+                                    .waited = context().turn_time() - op.since,
+                                    .attempts = way_ ? way_->requests() - op.sent_before : 0});
 }
 
 void wait_queue::heard(error_code failed, details_ptr details) noexcept
@@ -142,7 +151,7 @@ void wait_queue::fail_once(error_code why)
 
 void wait_queue::limit_reached(lock_op& op)
 {
-    const bool unreachable = !context_.online(name());
+    const bool unreachable = !context().online(name());
     const error_code fault = last_error_   ? last_error_
                              : unreachable ? error_code(errc::store_unavailable)
                                            : error_code();
@@ -150,25 +159,25 @@ void wait_queue::limit_reached(lock_op& op)
         return fail(op, fault);
     if (taken_ && !op.once())
         return fail(op, errc::timed_out);
-    fail(op, way().waits_for_room() ? errc::store_unavailable : errc::outcome_unknown);
+    fail(op, way_->waits_for_room() ? errc::store_unavailable : errc::outcome_unknown);
 }
 
 void wait_queue::queue_left()
 {
     if (!queue_.empty())
         return;
-    way().unwanted();
+    way_->unwanted();
     on_rest();
 }
 
 bool wait_queue::hand_over(ownership& held)
 {
-    BOOST_ASSERT(held.place() == this && held.current() == nullptr && way().holding());
+    BOOST_ASSERT(held.place() == this && held.current() == nullptr && held_ == &held);
     if (queue_.empty())
         return false;
     const lock_options& o = held.spec->options;
     const handoff_limits limits = held.handoff.within(handoff_limits(o));
-    const auto now = context_.turn_time();
+    const auto now = context().turn_time();
     lock_op& next = queue_.front();
     const bool allowed = o.renew && held.handoffs < limits.count &&
                          (held.handoffs + 1 < held.fences || has(mutant::fences_not_reserved)) &&
@@ -184,22 +193,45 @@ bool wait_queue::hand_over(ownership& held)
     held.life.extend(next.spec->longest(now));
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
     remove(next);
-    give_lease(context_, next.done, held, held.first_fence + held.handoffs, next.since, true);
+    give_lease(context(), next.done, held, held.first_fence + held.handoffs, next.since, true);
     return true;
 }
 
 void wait_queue::on_leaving() noexcept
 {
     held_.reset();
-    way().leaving();
+    if (way_)
+        way_->leaving();
+    else
+        leaves_ = true;
 }
 
 void wait_queue::on_left(const release_reply* reply, clock::time_point sent)
 {
     if (queue_.empty())
         taken_ = false;
-    way().left(reply, sent);
+    leaves_ = false;
+    if (way_)
+        way_->left(reply, sent);
     on_rest();
+}
+
+void wait_queue::hint()
+{
+    if (way_)
+        way_->hint();
+}
+
+void wait_queue::listening()
+{
+    if (way_)
+        way_->listening();
+}
+
+void wait_queue::stop()
+{
+    if (way_)
+        way_->stop();
 }
 
 void wait_queue::turn(std::string_view owner)
@@ -210,18 +242,20 @@ void wait_queue::turn(std::string_view owner)
 
 void wait_queue::connected()
 {
-    if (!way().pausing())
+    if (!way_ || !way_->pausing())
         heard({}, nullptr);
-    way().connected();
+    if (way_)
+        way_->connected();
 }
 
 void wait_queue::disconnected(error_code why)
 {
     heard(why, nullptr);
-    way().disconnected();
+    if (way_)
+        way_->disconnected();
     if (why == condition::bad_request)
         fail_all(why);
-    else if (!way().asks())
+    else if (!way_ || !way_->asks())
         fail_once(why);
 }
 
@@ -234,7 +268,8 @@ void wait_queue::drop(error_code told) noexcept
         timer_queue::cancel(*last);
         last->done.end(told);
     }
-    way().drop();
+    if (way_)
+        way_->drop();
 }
 
 void wait_queue::on_rest()
@@ -245,7 +280,7 @@ void wait_queue::on_rest()
 
 bool wait_queue::asks_holder() const noexcept
 {
-    return queue_.explained() || context_.observed();
+    return queue_.explained() || context().observed();
 }
 
 bool wait_queue::holds(std::string_view owner) const noexcept
@@ -269,7 +304,7 @@ void wait_queue::on_taken(ownership& taken)
     lock_op& next = queue_.front();
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
     remove(next);
-    give_lease(context_, next.done, taken, taken.first_fence, next.since, false);
+    give_lease(context(), next.done, taken, taken.first_fence, next.since, false);
     fail_once(errc::held);
 }
 
@@ -278,7 +313,7 @@ void wait_queue::on_held(const acquire_reply& reply)
     heard({}, reply.details);
     taken_ = true;
     unanswered_ = false;
-    context_.tell([&](observer& o) { o.waiting(name(), reply.remaining); });
+    context().tell([&](observer& o) { o.waiting(name(), reply.remaining); });
     fail_once(errc::held);
 }
 
@@ -287,7 +322,7 @@ void wait_queue::on_refused(error_code why, const details_ptr& details)
     // A single request without an answer is no reason why a wait ends without the lock, when the
     // answer before said that another has it.
     const bool first = why == errc::outcome_unknown && !std::exchange(unanswered_, true);
-    if (!first || !taken_ || !context_.online(name()))
+    if (!first || !taken_ || !context().online(name()))
         heard(why, details);
     fail_once(why);
 }

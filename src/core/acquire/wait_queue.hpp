@@ -2,8 +2,6 @@
 #define LEASEHOLD_SRC_CORE_ACQUIRE_WAIT_QUEUE_HPP
 
 #include "core/acquire/acquirer.hpp"
-#include "core/acquire/backoff_acquirer.hpp"
-#include "core/acquire/line_acquirer.hpp"
 #include "core/acquire/waiters.hpp"
 #include "core/async/completion.hpp"
 #include "core/lease/ownership.hpp"
@@ -17,8 +15,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 namespace leasehold::detail {
@@ -76,7 +72,7 @@ public:
         std::vector<wait_queue*> to_check{}; ///< When the turn ends: they may be unused.
     };
 
-    explicit wait_queue(client_parts& client);
+    explicit wait_queue(client_parts& client) noexcept : client_(client) {}
 
     /// Before all else. The name stays where it is.
     void set_name(const std::string& name) noexcept { name_ = &name; }
@@ -94,14 +90,14 @@ public:
     /// Its time is up: says why it has no lease.
     void limit_reached(lock_op& op);
 
-    void hint() { way().hint(); }
+    void hint();
     void turn(std::string_view owner);
-    void listening() { way().listening(); }
+    void listening();
     void connected();
     void disconnected(error_code why);
 
     /// Stops contending; what is under way is given back.
-    void stop() { way().stop(); }
+    void stop();
     /// Ends all that waits: with an error, or without a word when there is none. Nothing is given
     /// back.
     void drop(error_code told) noexcept;
@@ -110,19 +106,16 @@ public:
     void looked_at() noexcept { noted_ = false; }
 
     /// Nobody waits, nothing is held or under way.
-    [[nodiscard]] bool unused() const noexcept { return queue_.empty() && way().idle(); }
+    [[nodiscard]] bool unused() const noexcept;
 
-    /// Called when it is unused: true when it can go, false when it lingers, so that a watch is not
-    /// begun anew for every use.
-    bool rest() { return way().rest(); }
+    /// At the end of a turn: true when it is unused and can go, false also when it lingers, so that
+    /// a watch is not begun anew for every use. What it does not need goes in any case.
+    bool rest();
 
 private:
-    /// As the store allows.
-    using ways = std::variant<backoff_acquirer, line_acquirer>;
-
     bool hand_over(ownership& held) override;
     void on_leaving() noexcept override;
-    const acquire_request* next() override { return way().next(); }
+    const acquire_request* next() override { return way_ ? way_->next() : nullptr; }
     void on_left(const release_reply* reply, clock::time_point sent) override;
 
     [[nodiscard]] bool wanted() const noexcept override { return !queue_.empty(); }
@@ -144,17 +137,18 @@ private:
     void remove(lock_op& op);
     void queue_left();
 
-    [[nodiscard]] acquirer& way() noexcept;
-    [[nodiscard]] const acquirer& way() const noexcept;
+    [[nodiscard]] turn_context& context() const noexcept { return client_.context; }
+    acquirer& way();
 
     client_parts& client_;
-    turn_context& context_;
     const std::string* name_ = nullptr;
-    ways way_;
+    /// None while nobody waits and nothing is asked for: most names are held, and no more.
+    acquirer::pointer way_;
     waiters<lock_op> queue_;
     error_code last_error_;
     details_ptr last_details_; ///< What came with the last answer, or with the end of a connection.
     ownership_ptr held_;       ///< While this client holds the lock.
+    bool leaves_ = false;      ///< What was held is being left, and there is no acquirer.
     bool noted_ = false;
     bool taken_ = false;      ///< The last that is known: somebody has it.
     bool unanswered_ = false; ///< The last request was not answered.

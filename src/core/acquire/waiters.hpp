@@ -4,7 +4,7 @@
 #include <boost/assert.hpp>
 #include <boost/intrusive/list.hpp>
 
-#include <cstddef>
+#include <cstdint>
 
 namespace leasehold::detail {
 
@@ -61,9 +61,9 @@ public:
 
 private:
     list list_;
-    std::size_t count_ = 0;
-    std::size_t tries_ = 0;
-    std::size_t explained_ = 0;
+    std::uint32_t count_ = 0;
+    std::uint32_t tries_ = 0;
+    std::uint32_t explained_ = 0;
 };
 
 } // namespace leasehold::detail

@@ -37,11 +37,9 @@ lock_table::lock_table(const lock_table& other)
         slot& mine = make(*each.name);
         mine.owner = each.owner;
         mine.more = each.more ? std::make_unique<crowd>(*each.more) : nullptr;
-        mine.waiting = each.waiting ? std::make_unique<line>(*each.waiting) : nullptr;
         mine.expires = each.expires;
         mine.fence = each.fence;
         mine.fence_expires = each.fence_expires;
-        mine.assigned = each.assigned;
     }
 }
 
@@ -84,8 +82,8 @@ acquire_reply lock_table::take(const acquire_request& request, slot& target, ins
 {
     target.owner = request.owner;
     target.expires = whole(now) + request.lease;
-    if (target.waiting)
-        target.waiting->leave(request.owner);
+    target.leave_line(request.owner);
+    tidy(target);
     return grant(request, target, now);
 }
 
@@ -93,11 +91,12 @@ acquire_reply lock_table::take(const acquire_request& request, slot& target, ins
 acquire_reply lock_table::confirm(const acquire_request& request, slot& lock, instant now)
 {
     raise(lock, request.lease, now);
-    if (lock.waiting)
-        lock.waiting->leave(request.owner);
+    lock.leave_line(request.owner);
+    const bool assigned = lock.more && std::exchange(lock.more->assigned, false);
+    tidy(lock);
     // The block was reserved for this owner by the first run; its end is a fence that nobody else
     // can have. The fence of an assignment is drawn here: the counter stands at another's.
-    if (lock.fence == 0 || std::exchange(lock.assigned, false))
+    if (assigned || lock.fence == 0)
         return grant(request, lock, now);
     return {.result = acquire_reply::outcome::granted, .fences = 1, .first_fence = lock.fence};
 }
@@ -111,14 +110,12 @@ acquire_reply lock_table::wait(const acquire_request& request, slot& lock, const
                         .details = request.asks_holder ? held_by(lock.owner) : nullptr};
     if (!request.waits)
         return reply;
-    if (!lock.waiting)
-        lock.waiting = std::make_unique<line>();
     reply.in_line = true;
     reply.place = static_cast<std::uint32_t>(
-        lock.waiting->join({.owner = std::string(request.owner),
-                            .client = by.client,
-                            .until = now.ticks + request.presence,
-                            .claim = std::min(request.lease, request.claim)}));
+        others(lock).waiting.join({.owner = std::string(request.owner),
+                                   .client = by.client,
+                                   .until = now.ticks + request.presence,
+                                   .claim = std::min(request.lease, request.claim)}));
     return reply;
 }
 
@@ -131,8 +128,8 @@ bool lock_table::pass_on(slot& target, std::string_view but, const call& by, ins
     turn news{next->client, next->owner}; // first what may throw
     target.owner = next->owner;
     target.expires = whole(now) + next->claim;
-    target.assigned = true;
-    target.waiting->leave(target.owner);
+    target.more->assigned = true;
+    target.more->waiting.leave(target.owner);
     if (by.told != nullptr)
         *by.told = std::move(news);
     return true;
@@ -140,13 +137,13 @@ bool lock_table::pass_on(slot& target, std::string_view but, const call& by, ins
 
 const waiter* lock_table::first_in_line(slot& target, instant now)
 {
-    if (!target.waiting)
+    if (!target.more)
         return nullptr;
-    const waiter* const first = target.waiting->first([&](const waiter& each) {
+    const waiter* const first = target.more->waiting.first([&](const waiter& each) {
         return now.ticks <= each.until && clients_.contains(each.client);
     });
     if (first == nullptr)
-        target.waiting.reset();
+        tidy(target);
     return first;
 }
 
@@ -209,8 +206,7 @@ release_reply lock_table::release(const release_request& request, const call& by
         return {};
     slot& lock = *known;
     if (lock.owner != request.owner) {
-        const bool was_in_line = request.entry.empty() && lock.waiting &&
-                                 lock.waiting->leave(request.owner);
+        const bool was_in_line = request.entry.empty() && lock.leave_line(request.owner);
         if (was_in_line && lock.owner.empty())
             pass_on(lock, {}, by, now);
         return {.result = was_in_line ? outcome::left_line : outcome::not_owner};
@@ -326,8 +322,20 @@ void lock_table::sweep(instant now)
 void lock_table::drop_lock(slot& target) noexcept
 {
     target.owner.clear(); // an owner's id is short; its memory stays with the name for the next one
-    target.more.reset();
-    target.assigned = false;
+    if (target.more) {
+        target.more->entries.clear();
+        target.more->count = 1;
+        target.more->assigned = false;
+        tidy(target);
+    }
+}
+
+/// A lock that one holds alone, and nobody waits for, has no more than that.
+void lock_table::tidy(slot& target) noexcept
+{
+    if (target.more && target.more->entries.empty() && target.more->count == 1 &&
+        target.more->waiting.empty() && !target.more->assigned)
+        target.more.reset();
 }
 
 bool lock_table::slot::has_entry(std::string_view entry) const noexcept
@@ -345,6 +353,11 @@ bool lock_table::slot::erase_entry(std::string_view entry) noexcept
         return false;
     more->entries.erase(found);
     return true;
+}
+
+bool lock_table::slot::leave_line(std::string_view who) noexcept
+{
+    return more && more->waiting.leave(who);
 }
 
 lock_table::crowd& lock_table::others(slot& target)

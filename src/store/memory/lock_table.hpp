@@ -102,11 +102,14 @@ public:
     [[nodiscard]] std::size_t names() const noexcept { return slots_.size(); }
 
 private:
-    /// Who is in beside the first. Few locks have any, and there is a slot for each lock.
+    /// Who is in beside the first, and who waits. Few locks have any, and there is a slot for each
+    /// lock.
     struct crowd
     {
         std::vector<std::string> entries;
         std::uint64_t count = 1; ///< The first too, while it is in.
+        line waiting;
+        bool assigned = false; ///< It is the owner's turn, and no acquire has confirmed it yet.
     };
 
     struct slot : boost::intrusive::list_base_hook<
@@ -115,14 +118,13 @@ private:
         const std::string* name = nullptr;
         std::string owner; ///< Empty: no lock.
         std::unique_ptr<crowd> more;
-        std::unique_ptr<line> waiting; ///< Null: nobody.
         milliseconds expires{};
         std::uint64_t fence = 0; ///< 0: none.
         milliseconds fence_expires{};
-        bool assigned = false; ///< It is the owner's turn, and no acquire has confirmed it yet.
 
         [[nodiscard]] bool has_entry(std::string_view entry) const noexcept;
         bool erase_entry(std::string_view entry) noexcept; ///< Whether it was there.
+        bool leave_line(std::string_view who) noexcept;    ///< Whether it was in line.
     };
 
     /// The slot of a name, without what has expired; null: there is none.
@@ -139,6 +141,7 @@ private:
 
     static crowd& others(slot& target);
     static void drop_lock(slot& target) noexcept;
+    static void tidy(slot& target) noexcept;
     static void raise(slot& target, milliseconds lease, instant now) noexcept;
 
     name_map<slot> slots_;
