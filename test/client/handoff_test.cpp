@@ -120,6 +120,29 @@ BOOST_AUTO_TEST_CASE(each_lease_within_the_limits_of_its_handle_and_of_the_tenur
     BOOST_TEST(e.store->release_count() == 1u);
 }
 
+// The request goes on for who comes next; what that one allows counts, and not what the request was
+// sent with.
+BOOST_AUTO_TEST_CASE(the_tenure_is_that_of_the_first_lease_and_not_of_who_gave_up)
+{
+    core_fixture e;
+    const auto generous = e.spec("a", {.handoff_time = 60s});
+    const auto hasty = e.spec("a", {.handoff_time = 20ms});
+    const auto gives_up = e.lock(generous, 10ms);
+    const auto one = e.lock(hasty);
+    const auto two = e.lock(generous);
+    const auto three = e.lock(hasty);
+    e.advance(10ms);
+    BOOST_TEST_REQUIRE(gives_up->done());
+    e.grant(1001);
+    BOOST_TEST_REQUIRE(one->done());
+    e.release(std::move(one->value<1>()));
+    BOOST_TEST_REQUIRE(two->done());
+    e.advance(100ms);
+    e.release(std::move(two->value<1>()));
+    BOOST_TEST(!three->done());
+    BOOST_TEST(e.store->release_count() == 1u);
+}
+
 // However often it may be handed over: a block of fences must not be far ahead of the store's
 // clock.
 BOOST_AUTO_TEST_CASE(fences_for_ten_thousand_at_a_time)

@@ -297,7 +297,7 @@ void wait_queue::on_granted()
 
 void wait_queue::on_taken(ownership& taken)
 {
-    taken.handoff = handoff_limits(queue_.front().spec->options);
+    taken.serve_first(queue_.front().spec);
     taken.belong_to(*this);
     held_ = &taken;
     client_.keeper.start(taken);

@@ -193,7 +193,16 @@ public:
     }
     [[nodiscard]] home* belong_nowhere() noexcept { return std::exchange(place_, nullptr); }
 
-    const spec_ptr spec;
+    /// Serves first who asked for this, and not who the request was sent for: their limits for
+    /// handing over may differ.
+    void serve_first(const spec_ptr& asked) noexcept
+    {
+        BOOST_ASSERT(current_ == nullptr && handoffs == 0 && spec->serves(*asked));
+        spec = asked;
+        handoff = handoff_limits(asked->options);
+    }
+
+    spec_ptr spec;
     const std::string owner;
     fsm::keep_alive life;
 
