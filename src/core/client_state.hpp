@@ -49,6 +49,13 @@ public:
     void cancel() noexcept;
     [[nodiscard]] client_stats stats() const noexcept;
 
+    // On the strand.
+    /// A release of this owner has not been answered yet.
+    [[nodiscard]] bool gives_back(std::string_view owner) const noexcept
+    {
+        return releases_.contains(owner);
+    }
+
     // On the strand, in a turn.
     void lock(lock_op& op);
     void enter(reentry_op& op);

@@ -160,9 +160,9 @@ void server::on_free(std::function<void(std::string_view name)> told)
     state_->on_free = std::move(told);
 }
 
-void server::on_stray_entry(std::function<void(std::string_view name, std::string_view owner)> told)
+void server::on_stranded(std::function<void(std::string_view name, std::string_view owner)> told)
 {
-    state_->on_stray_entry = std::move(told);
+    state_->on_stranded = std::move(told);
 }
 
 } // namespace leasehold::testing

@@ -299,8 +299,8 @@ message server_state::run_script(session* from, const segment& sent, std::size_t
                       static_cast<std::uint32_t>(number(said, 2)), repeated,
                       time.now() - sent.sent});
     }
-    else if (acquires && from == nullptr && !repeated && on_stray_entry) {
-        on_stray_entry(command[acquire_call::name], command[acquire_call::owner]);
+    else if (acquires && from == nullptr && !repeated && on_stranded) {
+        on_stranded(command[acquire_call::name], command[acquire_call::owner]);
     }
     if (called == known_script::release && on_free)
         on_free(command[release_call::name]);
@@ -314,6 +314,9 @@ void server_state::follow(session* from, words command, known_script called, con
                  static_cast<std::uint64_t>(said.size()) << 8 | (said.is_error() ? 1 : 0));
     if (time.traced())
         describe(from, command, called, said);
+    const bool denied = said.is_error() && said.nodes().front().value.starts_with("NOPERM");
+    if (called == known_script::release && denied && on_stranded)
+        on_stranded(command[release_call::name], command[release_call::owner]);
     if (from != nullptr)
         from->told(ran_step(called));
 }

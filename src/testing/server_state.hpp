@@ -75,7 +75,7 @@ public:
     std::uint64_t commands = 0;
     std::function<void(const server::grant&)> on_grant;
     std::function<void(std::string_view)> on_free;
-    std::function<void(std::string_view, std::string_view)> on_stray_entry;
+    std::function<void(std::string_view, std::string_view)> on_stranded;
 
 private:
     class worker;

@@ -262,7 +262,6 @@ void actors::leave(actor& a, lease& held, process& client, int& due)
         // An entry that was lost stays in, too.
         a.unreleased = a.unreleased || failed == condition::store_fault ||
                        failed == errc::permission_denied || (failed && !outer);
-        a.denied = a.denied || failed == errc::permission_denied;
         if (told && !failed)
             trial_.wrong("loss not reported: a lost lease was released without an error");
         const bool cancelled = failed == asio::error::operation_aborted;

@@ -42,8 +42,8 @@ void checks::follow_server()
     trial_.server.on_free([this](std::string_view name) {
         trial_.names[static_cast<std::size_t>(name.back() - '0')].freed = trial_.now();
     });
-    trial_.server.on_stray_entry([this](std::string_view name, std::string_view owner) {
-        trial_.names[static_cast<std::size_t>(name.back() - '0')].strays.emplace_back(owner);
+    trial_.server.on_stranded([this](std::string_view name, std::string_view owner) {
+        trial_.names[static_cast<std::size_t>(name.back() - '0')].stranded.emplace_back(owner);
     });
 }
 
@@ -351,15 +351,25 @@ void checks::look_for_orphans()
         const bool crashed = std::any_of(trial_.processes.begin(), trial_.processes.end(),
                                          [](const process& p) { return p.dead; });
         // A lease that was lost is given back by its time to live alone, and so is an entry whose
-        // release was denied, which others under its owner may prolong until they leave.
-        const bool lost = any_of_owner([](const actor& a) { return a.told || a.denied; });
-        // A request that runs again after it was answered "held" may be granted to nobody, and one
-        // that was refused may enter for nobody; the time to live bounds it.
+        // release was denied, or that a request made which ran again after it was refused. Others
+        // under its owner may prolong it until they leave.
+        const bool lost = any_of_owner([](const actor& a) { return a.told; });
+        const bool stranded = std::find(n.stranded.begin(), n.stranded.end(), owner) !=
+                              n.stranded.end();
+        // An entry that expired is given back until that is answered, at longer and longer
+        // intervals.
+        const bool under_way = std::any_of(trial_.processes.begin(), trial_.processes.end(),
+                                           [&](const process& p) {
+                                               const auto core = p.core.lock();
+                                               return core != nullptr && core->gives_back(owner);
+                                           });
+        // A request that runs again after it was answered "held" may be granted to nobody; its time
+        // to live bounds it.
         const bool had = any_of_owner([](const actor&) { return true; });
-        const bool stray = std::find(n.strays.begin(), n.strays.end(), owner) != n.strays.end();
-        const bool told = (had && !stray) || !trial_.duplicates;
+        const bool told = had || !trial_.duplicates;
         const bool sound = n.broken == never && !trial_.stepped_back && !trial_.clocks_beyond;
-        if (!wanted && !crashed && !lost && !trial_.gave_up && told && sound)
+        if (!wanted && !crashed && !lost && !stranded && !under_way && !trial_.gave_up && told &&
+            sound)
             trial_.wrong("orphan: " + n.text + " is held for nobody");
     }
 }

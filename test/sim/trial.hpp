@@ -87,7 +87,6 @@ struct actor
     bool waits = false;        ///< For the lock.
     bool* cancelled = nullptr; ///< To be set when a cancellation has ended something.
     bool unreleased = false;   ///< Whoever left was told that the store does not know it.
-    bool denied = false;       ///< Whoever left was told that it may not.
 
     [[nodiscard]] bool guards() const noexcept
     {
@@ -123,8 +122,8 @@ struct name_state
 {
     std::string text;
     std::vector<grant_record> grants;
-    std::vector<std::string> strays; ///< Owners that a request entered when it ran once more.
-    std::uint64_t highest = 0;       ///< Fence that was possessed.
+    std::vector<std::string> stranded; ///< Owners that only the time to live takes out.
+    std::uint64_t highest = 0;         ///< Fence that was possessed.
     const actor* highest_by = nullptr;
     std::uint64_t highest_granted = 0;
     std::uint64_t last_fence = 0; ///< Of who had it last.

@@ -143,9 +143,10 @@ public:
     /// Called whenever a lock is freed by its owner; not when it expires or is deleted.
     void on_free(std::function<void(std::string_view name)> told);
 
-    /// Called when a request that ran once more (`conditions::duplication`) has entered a lock that
-    /// its first run did not: the owner stays in by it until the lock expires.
-    void on_stray_entry(std::function<void(std::string_view name, std::string_view owner)> told);
+    /// Called when something keeps an owner in that no client takes out again, so that only the
+    /// time to live does: a request that ran once more (`conditions::duplication`) has entered a
+    /// lock, which its first run did not; or a release was denied.
+    void on_stranded(std::function<void(std::string_view name, std::string_view owner)> told);
 
     [[nodiscard]] impl::server_state& state() const noexcept { return *state_; }
 

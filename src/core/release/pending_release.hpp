@@ -61,6 +61,7 @@ public:
     void start(list& all, clock::time_point& answered);
 
     [[nodiscard]] const std::string& name() const noexcept { return subject_.spec->name; }
+    [[nodiscard]] const std::string& owner() const noexcept { return subject_.owner; }
 
     void connected() { act(steps_.connected(context_.now())); }
 

@@ -62,6 +62,12 @@ void pending_releases::complete_cancelled()
         each.complete_cancelled();
 }
 
+bool pending_releases::contains(std::string_view owner) const noexcept
+{
+    return std::any_of(list_.begin(), list_.end(),
+                       [owner](const pending_release& each) { return each.owner() == owner; });
+}
+
 void pending_releases::give_up(error_code why)
 {
     while (!list_.empty())

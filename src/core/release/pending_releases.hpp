@@ -3,6 +3,8 @@
 
 #include "core/release/pending_release.hpp"
 
+#include <string_view>
+
 namespace leasehold::detail {
 
 /// What is to be given back to the store and is not known to be back: leases that were released,
@@ -32,6 +34,9 @@ public:
     void complete_cancelled();
 
     [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
+
+    /// Something of this owner is among it.
+    [[nodiscard]] bool contains(std::string_view owner) const noexcept;
 
     /// When the store has last answered a release.
     [[nodiscard]] clock::time_point last_answer() const noexcept { return last_answer_; }
