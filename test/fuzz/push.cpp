@@ -3,7 +3,7 @@
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
 
-#include "core/async/context_poster.hpp"
+#include "store/redis/context_poster.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/subscriptions.hpp"
 #include "store/redis/transport/environment.hpp"

@@ -9,8 +9,8 @@
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
 
-#include "core/async/context_poster.hpp"
 #include "store/redis/batch.hpp"
+#include "store/redis/context_poster.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/pipeline.hpp"
 #include "store/redis/transport/readiness_check.hpp"

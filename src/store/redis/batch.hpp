@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_BATCH_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_BATCH_HPP
 
-#include "core/async/context_poster.hpp"
+#include "store/redis/context_poster.hpp"
 #include "store/redis/layout/layout.hpp"
 #include "store/redis/protocol/reply.hpp"
 

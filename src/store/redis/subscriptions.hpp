@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_SUBSCRIPTIONS_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_SUBSCRIPTIONS_HPP
 
-#include "core/async/context_poster.hpp"
+#include "store/redis/context_poster.hpp"
 #include "store/redis/transport/reconnecting_connection.hpp"
 
 #include <leasehold/store.hpp>

@@ -2,7 +2,7 @@
 #define LEASEHOLD_SRC_STORE_REDIS_TURN_CHANNEL_HPP
 
 #include "core/async/context_lifetime.hpp"
-#include "core/async/context_poster.hpp"
+#include "store/redis/context_poster.hpp"
 #include "store/redis/transport/reconnecting_connection.hpp"
 
 #include <leasehold/config.hpp>

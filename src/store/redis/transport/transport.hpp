@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_TRANSPORT_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_TRANSPORT_HPP
 
-#include "core/async/context_poster.hpp"
+#include "store/redis/context_poster.hpp"
 
 #include <leasehold/error.hpp>
 

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_CORE_ASYNC_CONTEXT_POSTER_HPP
-#define LEASEHOLD_SRC_CORE_ASYNC_CONTEXT_POSTER_HPP
+#ifndef LEASEHOLD_SRC_STORE_REDIS_CONTEXT_POSTER_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_CONTEXT_POSTER_HPP
 
 #include "core/async/context_lifetime.hpp"
 #include "core/async/posting_executor.hpp"
