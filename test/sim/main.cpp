@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <stdexcept>
@@ -263,12 +262,7 @@ int run_mutants(const arguments& a)
 
 sim::plan plan_of(const arguments& a)
 {
-    if (a.plan.empty())
-        return sim::make_plan(*a.seed);
-    std::ifstream file(a.plan);
-    if (!file)
-        throw std::invalid_argument("cannot read " + a.plan);
-    return sim::plan_from_text(file);
+    return a.plan.empty() ? sim::make_plan(*a.seed) : sim::read_regression(a.plan).scenario;
 }
 
 int run_one(const arguments& a)

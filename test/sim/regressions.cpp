@@ -21,26 +21,6 @@ namespace {
 constexpr std::uint64_t worlds = 20;
 constexpr std::uint64_t worlds_for_the_defect = 2000;
 
-regression read(const std::filesystem::path& file)
-{
-    std::ifstream in(file);
-    std::stringstream text;
-    regression read;
-    read.file = file.filename().string();
-    for (std::string line; std::getline(in, line);) {
-        if (!line.starts_with("finds ")) {
-            text << line << '\n';
-            continue;
-        }
-        const auto known = mutant_of(line.substr(6));
-        if (!known)
-            throw std::invalid_argument(file.string() + ": " + line);
-        read.finds = *known;
-    }
-    read.scenario = plan_from_text(text);
-    return read;
-}
-
 bool passes(const regression& r)
 {
     coverage none;
@@ -76,6 +56,28 @@ plan regression::in_world(std::uint64_t number) const
     return other;
 }
 
+regression read_regression(const std::string& file)
+{
+    std::ifstream in(file);
+    if (!in)
+        throw std::invalid_argument("cannot read " + file);
+    std::stringstream text;
+    regression read;
+    read.file = std::filesystem::path(file).filename().string();
+    for (std::string line; std::getline(in, line);) {
+        if (!line.starts_with("finds ")) {
+            text << line << '\n';
+            continue;
+        }
+        const auto known = mutant_of(line.substr(6));
+        if (!known)
+            throw std::invalid_argument(file + ": " + line);
+        read.finds = *known;
+    }
+    read.scenario = plan_from_text(text);
+    return read;
+}
+
 std::vector<regression> read_regressions(const std::string& directory)
 {
     std::vector<std::filesystem::path> files;
@@ -87,7 +89,7 @@ std::vector<regression> read_regressions(const std::string& directory)
     std::sort(files.begin(), files.end());
     std::vector<regression> all;
     for (const auto& each : files)
-        all.push_back(read(each));
+        all.push_back(read_regression(each.string()));
     return all;
 }
 

@@ -23,6 +23,9 @@ struct regression
     [[nodiscard]] plan in_world(std::uint64_t number) const;
 };
 
+/// A file of `--plan` or of the regressions.
+[[nodiscard]] regression read_regression(const std::string& file);
+
 /// All of a directory.
 [[nodiscard]] std::vector<regression> read_regressions(const std::string& directory);
 
