@@ -7,10 +7,10 @@
 #include "chaos/save.hpp"
 #include "chaos/table.hpp"
 #include "chaos/timeline.hpp"
+#include "support/command_line.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -21,13 +21,13 @@
 #include <random>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace {
 
 using namespace leasehold::test::chaos;
+using leasehold::test::bad_argument;
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
@@ -68,63 +68,42 @@ struct arguments
     bool controls = false;
 };
 
-struct bad_argument : std::invalid_argument
-{
-    using std::invalid_argument::invalid_argument;
-};
-
 double number_of_minutes(const std::string& text)
 {
     char* end = nullptr;
     const double value = std::strtod(text.c_str(), &end);
     if (text.empty() || *end != '\0' || !(value >= 0.1 && value <= 1440))
-        throw bad_argument("--minutes is '" + text + "'; it must be a number from 0.1 to 1440");
+        throw bad_argument("--minutes", text, "a number from 0.1 to 1440");
     return value;
 }
 
-std::uint64_t number_of_seed(const std::string& text)
+std::string name_of_deployment(const std::string& text)
 {
-    char* end = nullptr;
-    errno = 0;
-    const auto value = std::strtoull(text.c_str(), &end, 10);
-    if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || errno != 0)
-        throw bad_argument("--seed is '" + text +
-                           "'; it must be a whole number, not negative, below 2^64");
-    return value;
+    if (std::none_of(deployments.begin(), deployments.end(),
+                     [&](const deployment& each) { return each.option == text; }))
+        throw bad_argument("--deployment", text, "none, always or everysec");
+    return text;
+}
+
+[[noreturn]] void print_usage()
+{
+    std::cout << usage;
+    std::exit(0);
 }
 
 arguments parse(int count, char** words)
 {
     arguments out;
-    for (int i = 1; i < count; ++i) {
-        const std::string option = words[i];
-        const auto value = [&]() -> std::string {
-            if (i + 1 == count)
-                throw bad_argument(option + " needs a value");
-            return words[++i];
-        };
-        if (option == "--minutes")
-            out.minutes = number_of_minutes(value());
-        else if (option == "--seed")
-            out.seed = number_of_seed(value());
-        else if (option == "--deployment") {
-            out.only = value();
-            if (std::none_of(deployments.begin(), deployments.end(),
-                             [&](const deployment& each) { return each.option == out.only; }))
-                throw bad_argument("--deployment is '" + out.only +
-                                   "'; it must be none, always or everysec");
-        }
-        else if (option == "--keep")
-            out.keep = value();
-        else if (option == "--controls")
-            out.controls = true;
-        else if (option == "--help" || option == "-h") {
-            std::cout << usage;
-            std::exit(0);
-        }
-        else
-            throw bad_argument("unknown argument '" + option + '\'');
-    }
+    leasehold::test::command_line()
+        .value("--minutes", [&](const std::string& text) { out.minutes = number_of_minutes(text); })
+        .number("--seed", out.seed)
+        .value("--deployment",
+               [&](const std::string& text) { out.only = name_of_deployment(text); })
+        .value("--keep", out.keep)
+        .flag("--controls", out.controls)
+        .flag("--help", print_usage)
+        .flag("-h", print_usage)
+        .read(count, words);
     return out;
 }
 

@@ -2,12 +2,12 @@
 #include "model/runs.hpp"
 #include "model/search.hpp"
 #include "model/timeline.hpp"
+#include "support/command_line.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <iostream>
 #include <optional>
@@ -66,43 +66,36 @@ setting parse_setting(std::string_view text)
     return g;
 }
 
+[[noreturn]] void print_usage()
+{
+    std::cout << usage;
+    std::exit(0);
+}
+
 arguments parse(int argc, char** argv)
 {
     arguments out;
-    for (int i = 1; i < argc; ++i) {
-        const std::string_view option = argv[i];
-        const auto next = [&]() -> std::string {
-            if (i + 1 == argc)
-                throw std::invalid_argument(std::string(option) + " needs a value");
-            return argv[++i];
-        };
-        if (option == "--quick")
-            out.most_effort = effort::quick;
-        else if (option == "--deep")
-            out.most_effort = effort::deep;
-        else if (option == "--searches")
-            out.errors = false;
-        else if (option == "--errors")
-            out.searches = false;
-        else if (option == "--trace")
-            out.trace = true;
-        else if (option == "--smaller")
-            out.smaller = true;
-        else if (option == "--only") {
-            out.only = next();
-            out.searches = false;
-        }
-        else if (option == "--run")
-            out.run = parse_setting(next());
-        else if (option == "--most")
-            out.most = std::stoull(next());
-        else if (option == "--help") {
-            std::cout << usage;
-            std::exit(0);
-        }
-        else
-            throw std::invalid_argument("unknown argument " + std::string(option));
-    }
+    leasehold::test::command_line()
+        .flag("--quick", [&] { out.most_effort = effort::quick; })
+        .flag("--deep", [&] { out.most_effort = effort::deep; })
+        .flag("--searches", [&] { out.errors = false; })
+        .flag("--errors", [&] { out.searches = false; })
+        .flag("--trace", out.trace)
+        .flag("--smaller", out.smaller)
+        .value("--only",
+               [&](const std::string& name) {
+                   const auto all = error_runs();
+                   if (std::none_of(all.begin(), all.end(),
+                                    [&](const error_run& each) { return each.name == name; }))
+                       throw leasehold::test::bad_argument("--only", name,
+                                                           "one of those that --errors lists");
+                   out.only = name;
+                   out.searches = false;
+               })
+        .value("--run", [&](const std::string& text) { out.run = parse_setting(text); })
+        .number("--most", out.most)
+        .flag("--help", print_usage)
+        .read(argc, argv);
     return out;
 }
 

@@ -6,6 +6,7 @@
 #include "sim/regressions.hpp"
 #include "sim/run.hpp"
 #include "sim/shrink.hpp"
+#include "support/command_line.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -15,7 +16,6 @@
 #include <exception>
 #include <iostream>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,62 +58,36 @@ struct arguments
     mutant only = mutant::none;
 };
 
-std::uint64_t number(std::string_view option, const char* text)
+[[noreturn]] void print_usage()
 {
-    char* end = nullptr;
-    const auto value = text == nullptr ? 0 : std::strtoull(text, &end, 10);
-    if (text == nullptr || end == text || *end != '\0')
-        throw std::invalid_argument(std::string(option) + " needs a number");
-    return value;
-}
-
-std::string text(std::string_view option, const char* given)
-{
-    if (given == nullptr)
-        throw std::invalid_argument(std::string(option) + " needs a value");
-    return given;
+    std::cout << usage;
+    std::exit(0);
 }
 
 arguments parse(int argc, char** argv)
 {
     arguments out;
-    for (int i = 1; i < argc; ++i) {
-        const std::string_view option = argv[i];
-        const auto next = [&] { return i + 1 < argc ? argv[++i] : nullptr; };
-        if (option == "--seeds")
-            out.seeds = number(option, next());
-        else if (option == "--from")
-            out.from = number(option, next());
-        else if (option == "--cells")
-            out.cells = number(option, next());
-        else if (option == "--limit")
-            out.limit = number(option, next());
-        else if (option == "--seed")
-            out.seed = number(option, next());
-        else if (option == "--trace")
-            out.trace = true;
-        else if (option == "--print")
-            out.print = true;
-        else if (option == "--plan")
-            out.plan = text(option, next());
-        else if (option == "--regressions")
-            out.regressions = text(option, next());
-        else if (option == "--mutants")
-            out.mutants = true;
-        else if (option == "--only") {
-            const char* const name = next();
-            const auto m = name == nullptr ? std::nullopt : sim::mutant_of(name);
-            if (!m)
-                throw std::invalid_argument("--only needs the name of a mutant");
-            out.only = *m;
-        }
-        else if (option == "--help") {
-            std::cout << usage;
-            std::exit(0);
-        }
-        else
-            throw std::invalid_argument("unknown argument " + std::string(option));
-    }
+    leasehold::test::command_line()
+        .number("--seeds", out.seeds)
+        .number("--from", out.from)
+        .number("--cells", out.cells)
+        .number("--limit", out.limit)
+        .number("--seed", out.seed)
+        .flag("--trace", out.trace)
+        .flag("--print", out.print)
+        .value("--plan", out.plan)
+        .value("--regressions", out.regressions)
+        .flag("--mutants", out.mutants)
+        .value("--only",
+               [&out](const std::string& name) {
+                   const auto known = sim::mutant_of(name);
+                   if (!known)
+                       throw leasehold::test::bad_argument("--only", name,
+                                                           "one of those that --mutants lists");
+                   out.only = *known;
+               })
+        .flag("--help", print_usage)
+        .read(argc, argv);
     return out;
 }
 
