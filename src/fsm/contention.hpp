@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_FSM_CONTENTION_HPP
 
 #include "fsm/backoff.hpp"
+#include "fsm/failure_row.hpp"
 #include "mutant.hpp"
 
 #include <boost/assert.hpp>
@@ -31,8 +32,7 @@ public:
         sending,   ///< One acquire is under way, or about to be.
         sleeping,  ///< Another has it, or the store did not serve; looks again later, or when
                    ///< something has changed.
-        pausing,   ///< The store failed again. No connection shortens the pause: one that comes and
-                   ///< goes is not to bring a request each time.
+        pausing,   ///< The store failed again. No connection shortens the pause (`failure_row`).
         yielding,  ///< It was left, and others may wait: they get a head start, or this client
                    ///< would win every time. Ends with the release of another.
         holding,   ///< This client has it.
@@ -140,7 +140,7 @@ public:
         state_ = state::holding;
         backoff_.reset();
         again_ = false;
-        failing_ = false;
+        failures_.served();
         late_ = 0;
     }
 
@@ -149,7 +149,7 @@ public:
     {
         BOOST_ASSERT(state_ == state::sending);
         late_ = 0;
-        failing_ = false;
+        failures_.served();
         if (!wanted)
             return rest();
         if (again_)
@@ -171,7 +171,7 @@ public:
         BOOST_ASSERT(state_ == state::sending);
         if (!wanted)
             return rest();
-        const bool again = std::exchange(failing_, true);
+        const bool again = failures_.failed();
         if (!again)
             backoff_.reset(); // how long it has waited for others says nothing of the store
         const action pause = sleep(backoff_.next(random));
@@ -241,7 +241,7 @@ private:
     {
         state_ = state::idle;
         again_ = false;
-        failing_ = false;
+        failures_.served();
         late_ = 0;
         backoff_.reset();
         return {};
@@ -251,7 +251,7 @@ private:
     state state_ = state::idle;
     bool again_ = false;
     bool own_heard_ = false; ///< Of its last release, by itself.
-    bool failing_ = false;   ///< The last request was not served.
+    failure_row failures_;
     unsigned char late_ = 0;
 };
 

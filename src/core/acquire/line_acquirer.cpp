@@ -26,7 +26,8 @@ bool line_acquirer::idle() const noexcept
 
 bool line_acquirer::pausing() const noexcept
 {
-    return failures_ > 1 && timer::is_linked() && machine_.current() == machine::state::pausing;
+    return failures_.repeated() && timer::is_linked() &&
+           machine_.current() == machine::state::pausing;
 }
 
 bool line_acquirer::holding() const noexcept
@@ -62,7 +63,7 @@ void line_acquirer::begin_wait()
 {
     const lock_options& o = behalf_.first()->options;
     backoff_ = fsm::backoff(o.backoff_floor, o.backoff_ceiling);
-    failures_ = 0;
+    failures_.served();
 }
 
 void line_acquirer::unwanted()
@@ -154,7 +155,7 @@ void line_acquirer::on_room()
 
 void line_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& reply)
 {
-    failures_ = 0;
+    failures_.served();
     // The first in line finds out by itself when a holder leaves who tells nobody.
     foreign_ = reply.foreign && reply.in_line && reply.place == 0;
     if (!foreign_)
@@ -180,8 +181,7 @@ void line_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& repl
 
 void line_acquirer::on_failed(acquire_attempt& attempt, error_code why)
 {
-    if (failures_ < 2)
-        ++failures_;
+    failures_.failed();
     const bool may_have_run = why == errc::outcome_unknown;
     if (may_have_run)
         current().may_run_until(attempt.runs_until());

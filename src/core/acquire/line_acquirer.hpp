@@ -3,6 +3,7 @@
 
 #include "core/acquire/acquirer.hpp"
 #include "fsm/backoff.hpp"
+#include "fsm/failure_row.hpp"
 #include "fsm/queued_contention.hpp"
 
 #include <leasehold/store.hpp>
@@ -79,9 +80,9 @@ private:
     machine machine_;
     bool again_ = false; ///< Of the request that is to be sent.
     bool stopped_ = false;
-    bool foreign_ = false;       ///< It is the first, and whoever holds the lock will tell nobody.
-    unsigned char failures_ = 0; ///< One after the other; two are as many as there are.
-    std::uint32_t place_ = 0;    ///< As the last answer said, and so is this.
+    bool foreign_ = false; ///< It is the first, and whoever holds the lock will tell nobody.
+    fsm::failure_row failures_;
+    std::uint32_t place_ = 0; ///< As the last answer said, and so is this.
     std::chrono::milliseconds remaining_{};
     std::unique_ptr<errand> errand_;
     std::unique_ptr<errand> next_; ///< While a release is under way that carries it.

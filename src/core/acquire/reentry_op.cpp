@@ -105,7 +105,7 @@ void reentry_op::pause(error_code why, const details_ptr& details)
     if (once_)
         return fail(why);
     turn_context& r = client_->context;
-    pausing_ = std::exchange(failing_, true);
+    pausing_ = failures_.failed();
     schedule(r.turn_time() + backoff_.next(r.random));
 }
 
@@ -127,7 +127,7 @@ void reentry_op::expired()
 void reentry_op::connected()
 {
     if (pausing_)
-        return; // a connection that comes and goes is not to bring a request each time
+        return;
     last_error_ = {};
     last_details_.reset();
     if (!under_way_ && !waits_for_window())

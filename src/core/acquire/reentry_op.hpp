@@ -8,6 +8,7 @@
 #include "core/release/pending_releases.hpp"
 #include "core/turn/turn_context.hpp"
 #include "fsm/backoff.hpp"
+#include "fsm/failure_row.hpp"
 
 #include <leasehold/lease.hpp>
 #include <leasehold/owner.hpp>
@@ -81,8 +82,8 @@ private:
     error_code last_error_;
     details_ptr last_details_; ///< What the store said of that.
     std::uint32_t sent_ = 0;   ///< Requests.
-    bool failing_ = false;     ///< The store did not serve the last time.
-    bool pausing_ = false;     ///< And not the time before; nothing shortens the pause.
+    fsm::failure_row failures_;
+    bool pausing_ = false; ///< After repeated ones: no connection shortens the pause.
 };
 
 } // namespace leasehold::detail
