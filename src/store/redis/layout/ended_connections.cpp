@@ -7,7 +7,7 @@ namespace leasehold::redis_store {
 namespace {
 
 // More are not remembered: then the server could not be asked for a long time.
-constexpr std::size_t most = 16;
+constexpr std::size_t most_ids = 16;
 
 /// The value of a field in "id=3 addr=127.0.0.1:50232 laddr=…".
 std::string_view field(std::string_view info, std::string_view name)
@@ -28,7 +28,7 @@ void ended_connections::begin()
 {
     if (!current_)
         return;
-    if (ended_.size() == most)
+    if (ended_.size() == most_ids)
         ended_.erase(ended_.begin());
     ended_.push_back(*std::exchange(current_, std::nullopt));
 }
