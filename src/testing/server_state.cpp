@@ -299,9 +299,8 @@ message server_state::run_script(session* from, const segment& sent, std::size_t
                       static_cast<std::uint32_t>(number(said, 2)), repeated,
                       time.now() - sent.sent});
     }
-    else if (acquires && from == nullptr && !repeated && on_stranded) {
+    if (acquires && from == nullptr && !repeated && on_stranded)
         on_stranded(command[acquire_call::name], command[acquire_call::owner]);
-    }
     if (called == known_script::release && on_free)
         on_free(command[release_call::name]);
     return said;

@@ -43,7 +43,9 @@ void checks::follow_server()
         trial_.names[static_cast<std::size_t>(name.back() - '0')].freed = trial_.now();
     });
     trial_.server.on_stranded([this](std::string_view name, std::string_view owner) {
-        trial_.names[static_cast<std::size_t>(name.back() - '0')].stranded.emplace_back(owner);
+        name_state& n = trial_.names[static_cast<std::size_t>(name.back() - '0')];
+        n.stranded.emplace_back(owner);
+        n.stranded_at = trial_.now();
     });
 }
 
@@ -66,6 +68,9 @@ void checks::granted(const testing::server::grant& g)
         n.grants.push_back({std::string(g.owner), g.first_fence, g.fences, trial_.now()});
     else
         n.grants.back().repeated = true;
+    // Who has asked is answered after all.
+    if (g.repeated)
+        std::erase(n.stranded, g.owner);
 }
 
 /// Whose block has the fence.
@@ -246,6 +251,9 @@ void checks::check_wait(const actor& a, const name_state& n)
         floor = std::max(floor, each.backoff_floor);
     }
     const auto since = std::max({a.started, n.freed, n.left});
+    // What is held for nobody is not free before its time to live has passed.
+    if (n.stranded_at != never && trial_.now() < n.stranded_at + p.longest_lease() + to_notice)
+        return;
     // What has happened is over, wake-ups arrive again, and whoever left last has freed it. Who was
     // not allowed to subscribe asks again half a minute later.
     const bool deaf = trial_.denied_until != never && trial_.now() < trial_.denied_until + 31s;

@@ -123,6 +123,7 @@ struct name_state
     std::string text;
     std::vector<grant_record> grants;
     std::vector<std::string> stranded; ///< Owners that only the time to live takes out.
+    clock::time_point stranded_at{};   ///< The last of them.
     std::uint64_t highest = 0;         ///< Fence that was possessed.
     const actor* highest_by = nullptr;
     std::uint64_t highest_granted = 0;

@@ -144,8 +144,8 @@ public:
     void on_free(std::function<void(std::string_view name)> told);
 
     /// Called when something keeps an owner in that no client takes out again, so that only the
-    /// time to live does: a request that ran once more (`conditions::duplication`) has entered a
-    /// lock, which its first run did not; or a release was denied.
+    /// time to live does: a request that ran once more (`conditions::duplication`) has taken or
+    /// entered a lock, which its first run did not; or a release was denied.
     void on_stranded(std::function<void(std::string_view name, std::string_view owner)> told);
 
     [[nodiscard]] impl::server_state& state() const noexcept { return *state_; }
