@@ -80,7 +80,10 @@ struct acquire_reply
     std::chrono::milliseconds remaining{};
     bool in_line = false;    ///< With `held`: the owner is in line.
     std::uint32_t place = 0; ///< In line: how many are before it.
-    bool foreign = false; ///< With `held`: by one who does not know the line and will tell nobody.
+    bool untold = false;   ///< In line: this client may not be told of its turn, because the holder
+                           ///< does not know the line, or the client does not listen.
+    bool may_hold = false; ///< With an error, whichever: the owner may have the lock all the same,
+                           ///< and gives it back.
     /// With an error: what is known of it. With `held`: the holder, as `holder_name` writes it,
     /// when that was asked for. May be null; never set with a grant, which costs nothing.
     std::shared_ptr<const diagnostics> details{};

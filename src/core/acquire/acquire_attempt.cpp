@@ -102,19 +102,20 @@ void acquire_attempt::abandon()
         orphan_ = orphan();
 }
 
-void acquire_attempt::forget() noexcept
+void acquire_attempt::forget(pending_release_ptr leaving) noexcept
 {
     listener_ = nullptr;
     timer_queue::cancel(*this);
+    orphan_ = std::move(leaving);
 }
 
 void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
 {
     if (orphan_) {
         // Too late for the caller, but it spares the store the doubt.
-        if (!failed || not_executed(failed))
+        if (!failed || (not_executed(failed) && !reply.may_hold))
             std::exchange(orphan_, nullptr)
-                ->settle(!failed && reply.result == acquire_reply::outcome::granted);
+                ->settle(goes_on_ || (!failed && reply.result == acquire_reply::outcome::granted));
         return;
     }
     if (listener_ == nullptr)

@@ -97,8 +97,9 @@ public:
     /// Nobody wants it any more; the listener is not told.
     void abandon();
 
-    /// As `abandon`, and nothing is given back.
-    void forget() noexcept;
+    /// Nobody wants it any more, and the owner is given back by this, if by anything: the answer,
+    /// if it comes, says that nothing can run late.
+    void forget(pending_release_ptr leaving = nullptr) noexcept;
 
     const spec_ptr spec;
     const std::string owner;

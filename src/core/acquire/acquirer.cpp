@@ -57,7 +57,7 @@ void acquirer::on_answer(acquire_attempt& attempt, error_code failed, const acqu
     else if (failed)
         behalf_.on_refused(failed, reply.details);
     if (failed)
-        on_failed(attempt, failed);
+        on_failed(attempt, failed == errc::outcome_unknown || reply.may_hold);
     else
         on_reply(attempt, reply);
     behalf_.on_rest();

@@ -161,7 +161,7 @@ protected:
     /// The store has answered.
     virtual void on_reply(acquire_attempt& attempt, const acquire_reply& reply) = 0;
     /// It has not, or has refused. Who waits has been told.
-    virtual void on_failed(acquire_attempt& attempt, error_code why) = 0;
+    virtual void on_failed(acquire_attempt& attempt, bool may_have_run) = 0;
 
     const client_parts& client_;
     waiting& behalf_;

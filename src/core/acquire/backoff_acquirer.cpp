@@ -10,9 +10,6 @@ namespace {
 // A name that nobody wants stays subscribed to for so long, in case it is wanted again.
 constexpr clock::duration linger = std::chrono::seconds(1);
 
-// A time to live so much above one's own lease time is odd.
-constexpr int odd_factor = 10;
-
 } // namespace
 
 bool backoff_acquirer::idle() const noexcept
@@ -160,7 +157,7 @@ void backoff_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& r
     }
 }
 
-void backoff_acquirer::on_failed(acquire_attempt&, error_code)
+void backoff_acquirer::on_failed(acquire_attempt&, bool)
 {
     perform(contention_.failed(behalf_.wanted(), context().random));
 }
@@ -171,7 +168,7 @@ void backoff_acquirer::granted(acquire_attempt& attempt, const acquire_reply& re
     const ownership_ptr taken = attempt.take(reply);
     if (!taken) {
         behalf_.on_refused(errc::store_unavailable, nullptr);
-        return on_failed(attempt, errc::store_unavailable);
+        return on_failed(attempt, false);
     }
     contention_.granted();
     if (behalf_.wanted() && attempt.spec->serves(*behalf_.first()))
@@ -185,16 +182,10 @@ void backoff_acquirer::granted(acquire_attempt& attempt, const acquire_reply& re
 void backoff_acquirer::held_by_other(const acquire_reply& reply)
 {
     turn_context& r = context();
-    const auto now = r.turn_time();
     behalf_.on_held(reply);
     if (behalf_.wanted()) {
-        const bool frozen = reply.remaining == last_remaining_ &&
-                            now - last_look_ >= std::chrono::milliseconds(10);
-        const bool odd = reply.remaining > odd_factor * behalf_.first()->options.lease_time;
-        if (frozen || odd || reply.remaining.count() < 0)
+        if (doubt_.of(reply.remaining, behalf_.first()->options.lease_time, r.turn_time()))
             r.tell([&](observer& o) { o.suspect_expiry(name(), reply.remaining); });
-        last_remaining_ = reply.remaining;
-        last_look_ = now;
         watch();
     }
     perform(contention_.held(reply.remaining, behalf_.wanted(), r.random));

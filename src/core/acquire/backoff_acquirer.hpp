@@ -3,6 +3,7 @@
 
 #include "core/acquire/acquirer.hpp"
 #include "fsm/contention.hpp"
+#include "fsm/expiry_doubt.hpp"
 
 #include <chrono>
 
@@ -36,7 +37,7 @@ private:
     void expired() override;
     void on_room() override;
     void on_reply(acquire_attempt& attempt, const acquire_reply& reply) override;
-    void on_failed(acquire_attempt& attempt, error_code why) override;
+    void on_failed(acquire_attempt& attempt, bool may_have_run) override;
 
     void begin_wait();
     void perform(fsm::contention::action next);
@@ -46,8 +47,7 @@ private:
     [[nodiscard]] bool others_wait(const release_reply& reply) const noexcept;
 
     fsm::contention contention_;
-    std::chrono::milliseconds last_remaining_{-1};
-    clock::time_point last_look_{};
+    fsm::expiry_doubt doubt_;
     bool watching_ = false;
     bool lingering_ = false;
 };

@@ -91,6 +91,13 @@ void line_acquirer::turn(std::string_view owner)
         client_.releases.leave_line({spec_of_name(), std::string(owner), {}}, {}, {});
 }
 
+/// While the store cannot be reached the connection that comes is what is waited for.
+void line_acquirer::listening()
+{
+    if (online())
+        connected();
+}
+
 void line_acquirer::connected()
 {
     // One lost connection is made up for at once; those that come and go shorten no pause.
@@ -129,7 +136,7 @@ void line_acquirer::sleep()
     clock::duration pause = clock::duration::max();
     if (machine_.current() == machine::state::in_line)
         pause = fsm::look_pace(presence, lease).next(place_, remaining_, r.random);
-    if (machine_.current() != machine::state::in_line || foreign_)
+    if (machine_.current() != machine::state::in_line || restless_)
         pause = std::min(pause, backoff_.next(r.random));
     r.timers.schedule(*this, r.turn_time() + pause);
 }
@@ -156,9 +163,7 @@ void line_acquirer::on_room()
 void line_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& reply)
 {
     failures_.served();
-    // The first in line finds out by itself when a holder leaves who tells nobody.
-    foreign_ = reply.foreign && reply.in_line && reply.place == 0;
-    if (!foreign_)
+    if (reply.result != acquire_reply::outcome::held)
         backoff_.reset();
     switch (reply.result) {
     case acquire_reply::outcome::granted: {
@@ -168,9 +173,7 @@ void line_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& repl
         return enter(*taken, machine_.granted(in_time, serves(attempt.spec)));
     }
     case acquire_reply::outcome::held:
-        place_ = reply.place;
-        remaining_ = reply.remaining;
-        behalf_.on_held(reply);
+        held_by_other(reply);
         perform(machine_.held(reply.in_line, behalf_.wanted()));
         break;
     case acquire_reply::outcome::late: perform(machine_.late(behalf_.wanted())); break;
@@ -179,10 +182,27 @@ void line_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& repl
     end_errand();
 }
 
-void line_acquirer::on_failed(acquire_attempt& attempt, error_code why)
+void line_acquirer::held_by_other(const acquire_reply& reply)
+{
+    place_ = reply.place;
+    remaining_ = reply.remaining;
+    behalf_.on_held(reply);
+    restless_ = false;
+    if (reply.in_line && place_ == 0 && behalf_.wanted()) {
+        turn_context& r = context();
+        const bool doubtful = doubt_.of(remaining_, behalf_.first()->options.lease_time,
+                                        r.turn_time());
+        if (doubtful)
+            r.tell([&](observer& o) { o.suspect_expiry(name(), remaining_); });
+        restless_ = doubtful || reply.untold;
+    }
+    if (!restless_)
+        backoff_.reset();
+}
+
+void line_acquirer::on_failed(acquire_attempt& attempt, bool may_have_run)
 {
     failures_.failed();
-    const bool may_have_run = why == errc::outcome_unknown;
     if (may_have_run)
         current().may_run_until(attempt.runs_until());
     perform(machine_.failed(may_have_run, behalf_.wanted()));
@@ -266,10 +286,7 @@ void line_acquirer::left(const release_reply* reply, clock::time_point sent)
         return enter(*taken, machine_.left(machine::succession::granted, in_time,
                                            serves(errand_->spec), online()));
     }
-    place_ = said->place;
-    remaining_ = said->remaining;
-    foreign_ = false;
-    behalf_.on_held(*said);
+    held_by_other(*said);
     perform(machine_.left(machine::succession::in_line, false, behalf_.wanted(), online()));
 }
 
@@ -286,17 +303,19 @@ void line_acquirer::end_errand()
 void line_acquirer::stop()
 {
     stopped_ = true;
-    if (const acquire_attempt_ptr attempt = forget_attempt()) {
+    const acquire_attempt_ptr attempt = forget_attempt();
+    if (attempt)
         current().may_run_until(attempt->runs_until());
-        attempt->forget();
-    }
     const auto runs_until = errand_ ? errand_->runs_until : clock::time_point{};
     withdraw();
     timer_queue::cancel(*this);
     // A release that is under way goes on without this.
     const bool is_leaving = machine_.current() == machine::state::releasing;
+    pending_release_ptr gone;
     if (errand_ && errand_->spec && (!is_leaving || runs_until > context().turn_time()))
-        client_.releases.leave_line({errand_->spec, errand_->owner, {}}, runs_until, {});
+        gone = client_.releases.leave_line({errand_->spec, errand_->owner, {}}, runs_until, {});
+    if (attempt)
+        attempt->forget(std::move(gone));
     if (next_)
         client_.releases.leave_line({next_->spec, next_->owner, {}}, next_->runs_until, {});
 }

@@ -3,6 +3,7 @@
 
 #include "core/acquire/acquirer.hpp"
 #include "fsm/backoff.hpp"
+#include "fsm/expiry_doubt.hpp"
 #include "fsm/failure_row.hpp"
 #include "fsm/queued_contention.hpp"
 
@@ -34,7 +35,7 @@ public:
     void wanted() override;
     void unwanted() override;
     void turn(std::string_view owner) override;
-    void listening() override { connected(); }
+    void listening() override;
     void connected() override;
     void disconnected() override;
     void leaving() noexcept override;
@@ -65,10 +66,11 @@ private:
     void expired() override;
     void on_room() override;
     void on_reply(acquire_attempt& attempt, const acquire_reply& reply) override;
-    void on_failed(acquire_attempt& attempt, error_code why) override;
+    void on_failed(acquire_attempt& attempt, bool may_have_run) override;
 
     void begin_wait();
     void perform(machine::action next);
+    void held_by_other(const acquire_reply& reply);
     void sleep();
     void enter(ownership& taken, machine::action next);
     void leave();
@@ -80,10 +82,12 @@ private:
     machine machine_;
     bool again_ = false; ///< Of the request that is to be sent.
     bool stopped_ = false;
-    bool foreign_ = false; ///< It is the first, and whoever holds the lock will tell nobody.
+    bool restless_ = false; ///< It is the first, and the lock may end without a word, or sooner
+                            ///< than the store says.
     fsm::failure_row failures_;
     std::uint32_t place_ = 0; ///< As the last answer said, and so is this.
     std::chrono::milliseconds remaining_{};
+    fsm::expiry_doubt doubt_;
     std::unique_ptr<errand> errand_;
     std::unique_ptr<errand> next_; ///< While a release is under way that carries it.
     fsm::backoff backoff_;

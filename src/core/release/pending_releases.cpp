@@ -27,14 +27,17 @@ pending_release_ptr pending_releases::orphan(pending_release::subject what,
     return add(std::move(what), {}, steps, true);
 }
 
-void pending_releases::leave_line(pending_release::subject what, clock::time_point runs_until,
-                                  pending_release::interest who)
+pending_release_ptr pending_releases::leave_line(pending_release::subject what,
+                                                 clock::time_point runs_until,
+                                                 pending_release::interest who)
 {
     // Whoever is not there loses its place, and what it was given ends, within this time.
     constexpr clock::duration forgotten = std::chrono::minutes(1);
     const auto over = std::max(context_.turn_time(), runs_until) +
                       std::max<clock::duration>(what.spec->options.lease_time, forgotten);
-    add(std::move(what), std::move(who), fsm::release(runs_until, over, false), false);
+    // One that is only in line holds nothing.
+    const bool may_be_held = runs_until > context_.turn_time();
+    return add(std::move(what), std::move(who), fsm::release(runs_until, over, false), may_be_held);
 }
 
 pending_release_ptr pending_releases::add(pending_release::subject gone,

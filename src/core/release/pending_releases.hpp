@@ -24,8 +24,8 @@ public:
 
     /// Takes an owner out of a line, or gives back what it was given there. A request of it may
     /// still run until `runs_until`; the past: none.
-    void leave_line(pending_release::subject what, clock::time_point runs_until,
-                    pending_release::interest who);
+    pending_release_ptr leave_line(pending_release::subject what, clock::time_point runs_until,
+                                   pending_release::interest who);
 
     /// The partition can be reached again.
     void connected(store_partition partition);

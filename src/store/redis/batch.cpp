@@ -114,7 +114,7 @@ void batch::go_on(const batch& from, command& asked, layout& keys)
     // The words of its first command; one that follows is behind them.
     split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
     const std::size_t begin = request.payload().size();
-    const call made = keys.go_on(asked.made, words_, request);
+    const call made = keys.go_on(asked.made, asked.told(), words_, request);
     add(std::move(asked.waiting), made, begin);
 }
 

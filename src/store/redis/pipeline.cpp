@@ -439,6 +439,7 @@ void pipeline::answer(command& asked, store::acquire_handler& handler, error_cod
     }
     if (more)
         told.reply.details = std::move(more);
+    told.reply.may_hold = told.code && asked.made.took;
     std::move(handler)(told.code, told.reply);
 }
 

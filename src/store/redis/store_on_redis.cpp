@@ -17,7 +17,7 @@ std::unique_ptr<layout> make_layout(const config& settings,
                                     const std::shared_ptr<turn_channel>& turns)
 {
     if (settings.layout == config::key_layout::native)
-        return std::make_unique<native_layout>([turns] { return turns && turns->listens(); });
+        return std::make_unique<native_layout>(turns);
     return std::make_unique<redisson_layout>(settings.fence_retention);
 }
 
@@ -66,8 +66,8 @@ public:
 
     void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
-        if (turns_ && request.waits)
-            turns_->listen_for(request.owner);
+        if (turns_)
+            turns_->belongs_to(request.owner);
         pipeline_->acquire(request, std::move(handler));
     }
 
@@ -78,8 +78,6 @@ public:
 
     void async_release(const release_request& request, release_handler handler) override
     {
-        if (turns_ && request.next != nullptr)
-            turns_->listen_for(request.next->owner);
         pipeline_->release(request, std::move(handler));
     }
 

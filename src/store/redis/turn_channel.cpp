@@ -27,7 +27,7 @@ void turn_channel::open(const asio::any_io_executor& strand,
 void turn_channel::close() noexcept
 {
     listener_ = nullptr;
-    listens_ = false;
+    hears_ = false;
     if (const auto last = std::exchange(connection_, nullptr))
         last->close();
 }
@@ -35,7 +35,7 @@ void turn_channel::close() noexcept
 void turn_channel::on_context_end() noexcept
 {
     listener_ = nullptr;
-    listens_ = false;
+    hears_ = false;
     if (const auto last = std::exchange(connection_, nullptr))
         last->drop();
     strand_ = {};
@@ -48,9 +48,15 @@ void turn_channel::on_fork() noexcept
     on_context_end();
 }
 
-void turn_channel::listen_for(std::string_view owner)
+void turn_channel::belongs_to(std::string_view owner)
 {
-    if (!channel_.empty() || listener_ == nullptr)
+    if (channel_.empty())
+        native::turn_channel(native::client_of(owner), channel_);
+}
+
+void turn_channel::listen()
+{
+    if (connection_ || listener_ == nullptr)
         return;
     const auto made = std::make_shared<reconnecting_connection>(*from_, strand_, where_);
     // Later, because this is inside a call.
@@ -58,7 +64,6 @@ void turn_channel::listen_for(std::string_view owner)
         if (self->connection_ == made)
             made->open(*self);
     });
-    native::turn_channel(native::client_of(owner), channel_);
     connection_ = made;
 }
 
@@ -74,7 +79,7 @@ void turn_channel::on_attempt()
 
 void turn_channel::on_lost(error_code, std::string_view)
 {
-    listens_ = false;
+    hears_ = false;
 }
 
 void turn_channel::on_push(const std::vector<std::string>& words)
@@ -83,7 +88,7 @@ void turn_channel::on_push(const std::vector<std::string>& words)
         return;
     if (words[0] == "subscribe") {
         // Turns before this may have been missed, and whoever is in line is not known to listen.
-        listens_ = true;
+        hears_ = true;
         return listener_->on_listening(0);
     }
     if (words[0] != "message")

@@ -3,6 +3,7 @@
 
 #include "core/async/context_lifetime.hpp"
 #include "store/redis/context_poster.hpp"
+#include "store/redis/layout/hearing.hpp"
 #include "store/redis/transport/reconnecting_connection.hpp"
 
 #include <leasehold/config.hpp>
@@ -16,8 +17,9 @@
 namespace leasehold::redis_store {
 
 /// Where a client hears that it is its turn: one channel for all names, over a connection of its
-/// own that is made with the client's first request. All on the strand.
-class turn_channel final : public connection_observer,
+/// own that is made when the client first waits in a line. All on the strand.
+class turn_channel final : public hearing,
+                           public connection_observer,
                            public detail::context_observer,
                            public std::enable_shared_from_this<turn_channel>
 {
@@ -30,11 +32,14 @@ public:
               store_listener& listener);
     void close() noexcept;
 
-    /// Begins to listen, for the client that this owner is of. Once.
-    void listen_for(std::string_view owner);
+    /// All owners are of this one's client. Once.
+    void belongs_to(std::string_view owner);
 
     /// The server has confirmed that it tells this client; what was sent before that is not heard.
-    [[nodiscard]] bool listens() const noexcept { return listens_; }
+    [[nodiscard]] bool hears() const noexcept override { return hears_; }
+
+    /// Once.
+    void listen() override;
 
 private:
     void on_attempt() override;
@@ -51,7 +56,7 @@ private:
     store_listener* listener_ = nullptr;
     std::shared_ptr<reconnecting_connection> connection_;
     std::string channel_; ///< Empty: nobody has asked for anything yet.
-    bool listens_ = false;
+    bool hears_ = false;
 };
 
 } // namespace leasehold::redis_store

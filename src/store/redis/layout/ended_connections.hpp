@@ -14,7 +14,7 @@ namespace leasehold::redis_store {
 
 /// The connections of a client that have ended here, and perhaps not at the server: what they
 /// carried may still lie in a socket there, and run late. A new connection ends them for good
-/// before it asks for anything.
+/// before it asks for anything. Not over local sockets.
 class ended_connections
 {
 public:

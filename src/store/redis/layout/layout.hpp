@@ -39,6 +39,8 @@ struct call
     std::uint64_t floor = 0;  ///< Its fences have to be larger.
     std::uint32_t name = 0;   ///< What the layout knows the lock by, if it has to.
     bool short_way = false;   ///< There is another way to the same end, which may have to follow.
+    bool gets = false;        ///< A short way whose answer is what there was before.
+    bool took = false;        ///< By the short way before it: the owner has the lock.
     bool asks_holder = false;
 };
 
@@ -107,9 +109,10 @@ public:
 
     /// Takes it.
     /// @param written The words of the call's first command.
-    virtual call go_on(const call& made, std::span<const std::string_view> written,
+    virtual call go_on(const call& made, answers told, std::span<const std::string_view> written,
                        boost::redis::request& to)
     {
+        static_cast<void>(told);
         static_cast<void>(written);
         static_cast<void>(to);
         return made;

@@ -18,13 +18,7 @@ namespace {
 constexpr std::uint32_t most_short = 16;
 constexpr std::uint32_t most_long = 1'000;
 
-// One that is far back in the line is as far as anybody.
 constexpr std::uint32_t far_back = 1'000;
-
-std::uint32_t place(std::int64_t answered) noexcept
-{
-    return answered < 0 ? far_back : static_cast<std::uint32_t>(answered);
-}
 
 bool is_count(const reply& answer) noexcept
 {
@@ -126,6 +120,23 @@ call native_layout::enter(const acquire_request& asked, std::int64_t latest,
     return {.called = &of_native().enter, .expects = 5};
 }
 
+// Who is not told finds out when it looks.
+std::chrono::milliseconds native_layout::claim(const acquire_request& asked) const noexcept
+{
+    return hears() ? asked.claim : 3 * asked.claim;
+}
+
+/// The owner is in line.
+void native_layout::joined(acquire_reply& reply, std::int64_t place)
+{
+    reply.in_line = true;
+    // One that is far back is as far as anybody.
+    reply.place = place < 0 ? far_back : static_cast<std::uint32_t>(place);
+    reply.untold = !hears();
+    if (turns_)
+        turns_->listen();
+}
+
 call native_layout::acquire_short(const acquire_request& asked, contended_names::key key,
                                   boost::redis::request& to)
 {
@@ -142,6 +153,7 @@ call native_layout::acquire_short(const acquire_request& asked, contended_names:
             .floor = std::max(floor_, asked.fence_floor),
             .name = key,
             .short_way = true,
+            .gets = set_gets_,
             .asks_holder = asked.asks_holder};
 }
 
@@ -155,7 +167,7 @@ call native_layout::acquire_long(const acquire_request& asked, contended_names::
     const std::uint64_t floor = std::max(floor_, asked.fence_floor);
     to.push("EVALSHA", of_native().acquire.sha, 4, asked.name, native::fence_key, line_, waiters_,
             value_, asked.lease.count(), fences, latest, floor,
-            asked.waits ? asked.presence.count() : 0, asked.claim.count(), listens_() ? 1 : 0,
+            asked.waits ? asked.presence.count() : 0, claim(asked).count(), hears() ? 1 : 0,
             asked.asks_holder ? 1 : 0);
     return {.called = &of_native().acquire,
             .expects = 5,
@@ -201,7 +213,7 @@ call native_layout::leave(const release_request& asked, contended_names::key key
     const std::uint64_t floor = std::max(floor_, next.fence_floor);
     to.push("EVALSHA", of_native().leave.sha, 5, asked.name, native::fence_key, line_, waiters_,
             entries_, value_, asked.entry, next_value_, next.lease.count(), fences, latest, floor,
-            next.presence.count(), next.claim.count(), listens_() ? 1 : 0);
+            next.presence.count(), claim(next).count(), hears() ? 1 : 0);
     return {
         .called = &of_native().leave, .expects = 5, .fences = fences, .floor = floor, .name = key};
 }
@@ -237,16 +249,32 @@ bool native_layout::goes_on(const call& made, answers told)
     const reply& first = told.front();
     if (made.commands == 1) // who waits, and what else there is, the long way knows
         return first.is(1) && first.numbers[0] == 0;
-    // A server before 7.0 does not tell who holds what it does not set.
-    if (set_gets_ && first.error.starts_with("ERR syntax error")) {
-        set_gets_ = false;
-        return true;
+    if (!first.error.empty()) {
+        // A server before 7.0 does not tell who holds what it does not set.
+        const bool too_old = made.gets && first.error.starts_with("ERR syntax error");
+        set_gets_ = set_gets_ && !too_old;
+        // The long way names both types.
+        return too_old || first.error.starts_with("WRONGTYPE");
     }
-    // The long way names both types.
-    return first.error.starts_with("WRONGTYPE");
+    // It draws other fences, too, or hears why there are none.
+    return is_set(made, told) && !has_block(made, told[1]);
 }
 
-call native_layout::go_on(const call& made, std::span<const std::string_view> written,
+/// By the short way: there was nothing before.
+bool native_layout::is_set(const call& made, answers told)
+{
+    const reply& set = told.front();
+    return set.error.empty() && (made.gets ? !set.text : set.text == "OK");
+}
+
+bool native_layout::has_block(const call& made, const reply& drawn)
+{
+    // FLUSHALL, or a deleted counter: what this client was given before is larger.
+    return drawn.is(1) && drawn.numbers[0] >= static_cast<std::int64_t>(made.fences) &&
+           static_cast<std::uint64_t>(drawn.numbers[0]) - made.fences >= made.floor;
+}
+
+call native_layout::go_on(const call& made, answers told, std::span<const std::string_view> written,
                           boost::redis::request& to)
 {
     const auto owner_in = [](std::string_view value) { return value.substr(native::mark.size()); };
@@ -266,7 +294,9 @@ call native_layout::go_on(const call& made, std::span<const std::string_view> wr
                                 .budget = {},
                                 .fence_floor = made.floor,
                                 .asks_holder = made.asks_holder};
-    return acquire_long(asked, made.name, 0, to);
+    call next = acquire_long(asked, made.name, 0, to);
+    next.took = is_set(made, told);
+    return next;
 }
 
 said<acquire_reply> native_layout::acquired(const call& made, answers told)
@@ -281,7 +311,6 @@ bool native_layout::block(const call& made, std::int64_t last, acquire_reply& in
         return false;
     const auto end = static_cast<std::uint64_t>(last);
     saw(end);
-    // FLUSHALL, or a deleted counter: what this client was given before is larger.
     if (end - made.fences < made.floor)
         return false;
     into.first_fence = end - made.fences + 1;
@@ -295,8 +324,8 @@ said<acquire_reply> native_layout::acquired_short(const call& made, answers told
     said<acquire_reply> result;
     const reply& set = told[0];
     const reply& drawn = told[1];
-    if (set_gets_ ? !set.text : set.text == "OK") { // there was nothing: it is taken
-        // The counter was refused: the owner asks again, and hears why.
+    if (is_set(made, told)) {
+        // Nobody could go the long way: the owner asks again.
         if (!drawn.is(1) || !block(made, drawn.numbers[0], result.reply))
             result.code = errc::outcome_unknown;
         result.reply.result = outcome::granted;
@@ -305,9 +334,8 @@ said<acquire_reply> native_layout::acquired_short(const call& made, answers told
     contended_.note(made.name, true);
     result.reply.result = outcome::held;
     result.reply.remaining = std::chrono::milliseconds(-1); // not asked for
-    if (set.text) {
+    if (made.gets && set.text) {
         const std::string_view holder = native::owner_of(*set.text);
-        result.reply.foreign = holder.empty();
         if (made.asks_holder && !holder.empty())
             result.reply.details = held_by(holder_name(holder));
     }
@@ -337,9 +365,9 @@ said<acquire_reply> native_layout::acquired_long(const call& made, const reply& 
         contended_.note(made.name, true);
         reply.result = outcome::held;
         reply.remaining = time_left(numbers[1]);
-        reply.in_line = numbers[2] != -1;
-        reply.place = place(numbers[2]);
-        reply.foreign = numbers[0] == 2;
+        if (numbers[2] != -1)
+            joined(reply, numbers[2]);
+        reply.untold = reply.untold || (reply.in_line && numbers[0] == 2);
         if (numbers[3] != 0)
             reply.details = held_by(numbers[3]);
         break;
@@ -383,8 +411,7 @@ said<release_reply> native_layout::released(const call& made, answers told)
     acquire_reply next;
     if (numbers[1] == 2) {
         next.remaining = time_left(numbers[2]);
-        next.in_line = true;
-        next.place = place(numbers[3]);
+        joined(next, numbers[3]);
         result.reply.next = next;
     }
     else if (block(made, numbers[2], next)) {

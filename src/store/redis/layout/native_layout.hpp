@@ -3,12 +3,14 @@
 
 #include "store/redis/layout/contended_names.hpp"
 #include "store/redis/layout/ended_connections.hpp"
+#include "store/redis/layout/hearing.hpp"
 #include "store/redis/layout/layout.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,8 +29,8 @@ namespace leasehold::redis_store {
 class native_layout final : public layout
 {
 public:
-    /// @param listens Whether this client hears of its turns now.
-    explicit native_layout(std::function<bool()> listens) : listens_(std::move(listens)) {}
+    /// @param turns Null: this client cannot hear of its turns.
+    explicit native_layout(std::shared_ptr<hearing> turns) : turns_(std::move(turns)) {}
 
     [[nodiscard]] store_traits traits() const noexcept override;
     [[nodiscard]] const script_set& scripts() const noexcept override
@@ -50,7 +52,7 @@ public:
                  boost::redis::request& to) override;
 
     [[nodiscard]] bool goes_on(const call& made, answers told) override;
-    call go_on(const call& made, std::span<const std::string_view> written,
+    call go_on(const call& made, answers told, std::span<const std::string_view> written,
                boost::redis::request& to) override;
 
     [[nodiscard]] said<acquire_reply> acquired(const call& made, answers told) override;
@@ -69,6 +71,9 @@ private:
         delex,   ///< Redis 8.4 and later.
     };
 
+    [[nodiscard]] bool hears() const noexcept { return turns_ && turns_->hears(); }
+    [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked) const noexcept;
+    void joined(acquire_reply& reply, std::int64_t place);
     /// The counter stands there.
     void saw(std::uint64_t fence) noexcept { floor_ = std::max(floor_, fence); }
     call enter(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
@@ -80,9 +85,11 @@ private:
                boost::redis::request& to);
     [[nodiscard]] said<acquire_reply> acquired_short(const call& made, answers told);
     [[nodiscard]] said<acquire_reply> acquired_long(const call& made, const reply& told);
+    [[nodiscard]] static bool is_set(const call& made, answers told);
+    [[nodiscard]] static bool has_block(const call& made, const reply& drawn);
     bool block(const call& made, std::int64_t last, acquire_reply& into);
 
-    const std::function<bool()> listens_;
+    const std::shared_ptr<hearing> turns_;
     std::uint64_t floor_ = 0; ///< The largest fence that this client has seen.
     contended_names contended_;
     ended_connections ended_;

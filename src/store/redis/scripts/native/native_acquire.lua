@@ -23,7 +23,14 @@ if ARGV[4] ~= '0' and now > ARGV[4] + 0 then
 end
 
 local function typed(said, key, kind)
-    if type(said) == 'table' and said.err and string.find(said.err, 'WRONGTYPE', 1, true) then
+    if type(said) ~= 'table' or not said.err then
+        return said
+    end
+    if string.find(said.err, 'not an integer', 1, true) or
+        string.find(said.err, 'would overflow', 1, true) then
+        return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds no fence')
+    end
+    if string.find(said.err, 'WRONGTYPE', 1, true) then
         local found = redis.pcall('TYPE', key)
         return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds ' ..
             (found.ok or 'another type') .. ', ' .. kind .. ' is a string')
