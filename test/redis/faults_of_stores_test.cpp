@@ -445,12 +445,15 @@ BOOST_AUTO_TEST_CASE(row_22_wrong_type)
     BOOST_TEST_REQUIRE(!held.code);
     auto waiting = start_waiting(other);
     auto lost = client_thread::start_wait_lost(held.held);
-    store.done({"SET", stock, "not a lock"});
+    store.done({"MULTI"});
+    store.done({"DEL", stock});
+    store.done({"RPUSH", stock, "not a lock"});
+    store.done({"EXEC"});
     BOOST_TEST((get(lost) == errc::lost));
     BOOST_TEST((get(waiting).code == errc::wrong_type));
     BOOST_TEST((other.try_lock(stock, long_leases()).code == errc::wrong_type));
     held.held = lease();
-    BOOST_TEST(store.string({"GET", stock}) == "not a lock");
+    BOOST_TEST(store.string({"LINDEX", stock, "0"}) == "not a lock");
     BOOST_TEST(store.integer({"PTTL", stock}) == -1);
 
     // Released before the next renewal could see it.
@@ -467,8 +470,9 @@ BOOST_AUTO_TEST_CASE(row_22_wrong_type)
     // One lock that was overwritten takes no other with it.
     goes_on(holder, held.held);
 
-    // The counter of a name belongs to it as well.
-    store.done({"SET", "redisson_lock_token:{broken}", "text"});
+    // The counter that its fences come from belongs to it as well.
+    BOOST_TEST(!holder.release(std::move(held.held)));
+    store.done({"SET", fence_key_of("broken"), "text"});
     BOOST_TEST((holder.lock("broken", long_leases()).code == errc::wrong_type));
-    BOOST_TEST(!exists(store, "broken"));
+    wait_until([&] { return !exists(store, "broken"); });
 }

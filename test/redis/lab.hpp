@@ -3,6 +3,7 @@
 
 #include "support/client_thread.hpp"
 #include "support/redis_server.hpp"
+#include "support/tested_layout.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -18,7 +19,7 @@ using namespace std::chrono_literals;
 using kind = recording_observer::kind;
 
 inline const std::string stock = "stock";
-inline const std::string stock_fence = "redisson_lock_token:{stock}";
+inline const std::string stock_fence = fence_key_of(stock);
 inline const std::string stock_channel = "redisson_lock__channel:{stock}";
 
 /// Renewed often, so that next to nothing of the lease time has gone when a fault comes. A wait

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(master_killed)
     BOOST_TEST(held.fence() == fence);
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
     resp_client store = deployment.master().connect();
-    BOOST_TEST(store.integer({"HEXISTS", stock, held.owner().id()}) == 1);
+    BOOST_TEST(holder_of(store, stock) == held.owner().id());
     BOOST_TEST(!holder.release(std::move(held)));
     next = get(waiting, 60s);
     BOOST_TEST(!next.code);
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(row_10_planned_switch)
     wait_until(demoted, 60s);
     goes_on(holder, held);
     resp_client store = deployment.master().connect();
-    BOOST_TEST(store.integer({"HEXISTS", stock, held.owner().id()}) == 1);
+    BOOST_TEST(holder_of(store, stock) == held.owner().id());
     lease next = hand_over(holder, std::move(held), waiting, 60s);
     BOOST_TEST(exists(store));
     BOOST_TEST(!other.release(std::move(next)));

@@ -1,5 +1,7 @@
 #include "support/client_thread.hpp"
 
+#include "support/tested_layout.hpp"
+
 #include <utility>
 
 namespace leasehold::test {
@@ -32,6 +34,7 @@ void wait_until(const std::function<bool()>& reached, std::chrono::milliseconds 
 config at(const std::string& url)
 {
     config settings(url);
+    settings.layout = tested_layout();
     settings.reconnect = std::chrono::milliseconds(5);
     return settings;
 }

@@ -13,6 +13,7 @@ redis_fixture::redis_fixture(std::vector<std::string> options, redis_setup setup
 config redis_fixture::direct() const
 {
     config settings(server.unix_url());
+    settings.layout = tested_layout();
     settings.reconnect = 10ms;
     return settings;
 }
@@ -20,6 +21,7 @@ config redis_fixture::direct() const
 config redis_fixture::through(const fault_proxy& proxy)
 {
     config settings(proxy.url());
+    settings.layout = tested_layout();
     settings.reconnect = 10ms;
     return settings;
 }
@@ -36,8 +38,13 @@ std::int64_t redis_fixture::left(const std::string& name)
 
 std::map<std::string, std::string> redis_fixture::fields(const std::string& name)
 {
-    const auto words = raw.strings({"HGETALL", name});
     std::map<std::string, std::string> all;
+    if (tested_layout() == config::key_layout::native) {
+        if (const std::string owner = holder_of(raw, name); !owner.empty())
+            all[owner] = std::to_string(holds_of(raw, name));
+        return all;
+    }
+    const auto words = raw.strings({"HGETALL", name});
     for (std::size_t i = 0; i + 1 < words.size(); i += 2)
         all[words[i]] = words[i + 1];
     return all;
@@ -45,7 +52,7 @@ std::map<std::string, std::string> redis_fixture::fields(const std::string& name
 
 std::int64_t redis_fixture::watchers(const std::string& name)
 {
-    return raw.subscribers(channel_of(name));
+    return waiters_of(raw, name);
 }
 
 std::uint64_t redis_fixture::scripts_run()
@@ -56,10 +63,7 @@ std::uint64_t redis_fixture::scripts_run()
 void redis_fixture::foreign_lock(const std::string& name, milliseconds time,
                                  const std::string& owner)
 {
-    raw.done({"MULTI"});
-    raw.done({"HSET", name, owner, "1"});
-    raw.done({"PEXPIRE", name, std::to_string(time.count())});
-    raw.done({"EXEC"});
+    take_for(raw, name, owner, time);
 }
 
 void redis_fixture::make_busy(resp_client& by)
@@ -84,11 +88,6 @@ void redis_fixture::await_watchers(const std::string& name, std::int64_t count)
 std::string channel_of(const std::string& name)
 {
     return "redisson_lock__channel:{" + name + "}";
-}
-
-std::string fence_key_of(const std::string& name)
-{
-    return "redisson_lock_token:{" + name + "}";
 }
 
 } // namespace leasehold::test

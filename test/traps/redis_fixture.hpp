@@ -4,6 +4,7 @@
 #include "support/fault_proxy.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
+#include "support/tested_layout.hpp"
 #include "traps/test_client.hpp"
 
 #include <cstdint>
@@ -34,7 +35,9 @@ struct redis_fixture
 
     [[nodiscard]] bool exists(const std::string& name);
     [[nodiscard]] std::int64_t left(const std::string& name); ///< PTTL.
+    /// Who holds the name, and how often; in the layout `redisson` also every entry.
     [[nodiscard]] std::map<std::string, std::string> fields(const std::string& name);
+    /// How many clients are told of a release, now or in their turn.
     [[nodiscard]] std::int64_t watchers(const std::string& name);
     [[nodiscard]] std::uint64_t scripts_run();
 
@@ -52,7 +55,6 @@ struct redis_fixture
 };
 
 [[nodiscard]] std::string channel_of(const std::string& name);
-[[nodiscard]] std::string fence_key_of(const std::string& name);
 
 } // namespace leasehold::test
 

@@ -1,5 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
+#include "support/only_on.hpp"
 #include "support/redis_application.hpp"
 #include "traps/redis_fixture.hpp"
 
@@ -165,7 +166,8 @@ BOOST_AUTO_TEST_CASE(S2_keys_and_credentials_that_are_not_allowed)
 {
     redis_fixture s;
     s.raw.done({"ACL", "SETUSER", "narrow", "on", ">secret", "~mine*",
-                "~redisson_lock_token:{mine*", "&*", "+@all"});
+                "~redisson_lock_token:{mine*", "~leasehold:fence", "~leasehold:*:{mine*", "&*",
+                "+@all"});
     test_client a(s.context, as(s, "narrow"));
     lease mine = a.take("mine", leased(long_time));
     BOOST_TEST(mine.valid());
@@ -362,6 +364,9 @@ BOOST_AUTO_TEST_CASE(S4_the_key_holds_something_else)
     s.raw.done({"SET", "text", "of mine"});
     s.raw.done({"RPUSH", "list", "a", "b"});
     for (const char* name : {"text", "list"}) {
+        // A text is a lock of another library, for this layout.
+        if (tested_layout() == config::key_layout::native && std::string(name) == "text")
+            continue;
         const started once = a.try_lock(name, leased(long_time));
         run_until(s.context, once);
         BOOST_TEST(once.code() == error_code(errc::wrong_type));
@@ -378,6 +383,7 @@ BOOST_AUTO_TEST_CASE(S4_the_key_holds_something_else)
     BOOST_TEST(s.raw.integer({"LLEN", "list"}) == 2);
 
     // The counter.
+    s.raw.command({"DEL", fence_key_of("lock")});
     s.raw.done({"RPUSH", fence_key_of("lock"), "a"});
     const started counted = a.try_lock("lock", leased(long_time));
     run_until(s.context, counted);
@@ -387,7 +393,7 @@ BOOST_AUTO_TEST_CASE(S4_the_key_holds_something_else)
     const started odd = a.try_lock("lock", leased(long_time));
     run_until(s.context, odd);
     BOOST_TEST(odd.code() == error_code(errc::wrong_type));
-    BOOST_TEST(!s.exists("lock"));
+    s.await_gone("lock");
 }
 
 BOOST_AUTO_TEST_CASE(S4_the_key_becomes_something_else)
@@ -458,7 +464,9 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_with_waiters_and_held_leases)
     const started twice = a.shut_down();
     run_until(s.context, twice);
     BOOST_TEST(twice.code() == success);
-    s.eventually([&] { return s.raw.channels().empty(); });
+    // The layout `native` has a channel for each client that has waited, b's is there still.
+    const std::size_t others = tested_layout() == config::key_layout::native ? 1 : 0;
+    s.eventually([&] { return s.raw.channels().size() == others; });
     BOOST_TEST(a.stats().held == 0u);
     BOOST_TEST(a.stats().waiting == 0u);
 }
@@ -568,7 +576,8 @@ BOOST_AUTO_TEST_CASE(over_the_applications_own_connection)
 
     // And the other way round: it is woken by a small connection of its own.
     const started again = a.lock("lock", patient(long_time));
-    s.await_watchers("lock", 2);
+    // The other one still listens to the channel of the name, or is out of the line.
+    s.await_watchers("lock", tested_layout() == config::key_layout::native ? 1 : 2);
     a.await_count(kind::waiting, 2);
     const auto sent = a.stats().acquires_sent;
     BOOST_TEST(b.released(waiter.lease()) == success);
@@ -578,7 +587,8 @@ BOOST_AUTO_TEST_CASE(over_the_applications_own_connection)
     BOOST_TEST(a.released(again.lease()) == success);
 }
 
-BOOST_AUTO_TEST_CASE(over_the_applications_own_connection_without_wake_ups)
+BOOST_AUTO_TEST_CASE(over_the_applications_own_connection_without_wake_ups,
+                     *only_on(config().layout))
 {
     redis_fixture s;
     redis_application application(s.server.socket());
@@ -587,7 +597,7 @@ BOOST_AUTO_TEST_CASE(over_the_applications_own_connection_without_wake_ups)
     lease held = b.take("lock", leased(long_time));
     const started waiter = a.lock("lock", brisk(long_time));
     a.await_count(kind::waiting, 3);
-    BOOST_TEST(s.watchers("lock") == 0);
+    BOOST_TEST(s.raw.channels().empty());
     BOOST_TEST(b.released(held) == success);
     run_until(s.context, waiter);
     BOOST_TEST(waiter.lease().valid());

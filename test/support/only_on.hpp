@@ -1,0 +1,21 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_ONLY_ON_HPP
+#define LEASEHOLD_TEST_SUPPORT_ONLY_ON_HPP
+
+#include "support/tested_layout.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace leasehold::test {
+
+/// For test cases, and suites, that are about one layout; on the other they are skipped:
+/// `BOOST_AUTO_TEST_CASE(name, *only_on(config::key_layout::redisson))`.
+inline boost::unit_test::precondition only_on(config::key_layout layout)
+{
+    return boost::unit_test::precondition([layout](boost::unit_test::test_unit_id) {
+        return boost::test_tools::assertion_result(tested_layout() == layout);
+    });
+}
+
+} // namespace leasehold::test
+
+#endif
