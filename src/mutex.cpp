@@ -111,11 +111,12 @@ mutex::mutex(const client& locks, std::string_view name, const lock_options& opt
                                      name.empty() ? "it is empty"
                                                   : std::to_string(name.size()) + " bytes",
                                      "1 to 4096 bytes");
-    // A lock of that name would be the fence counter of another one.
-    constexpr std::string_view reserved = "redisson_lock_token:";
-    if (name.starts_with(reserved))
-        detail::throw_argument_error(errc::invalid_name, "name", '\'' + std::string(name) + '\'',
-                                     "any that does not begin with " + std::string(reserved));
+    // A lock of that name would be what belongs to another one, such as its fence counter.
+    for (const std::string_view reserved : {"leasehold:", "redisson_lock_token:"})
+        if (name.starts_with(reserved))
+            detail::throw_argument_error(errc::invalid_name, "name",
+                                         '\'' + std::string(name) + '\'',
+                                         "any that does not begin with " + std::string(reserved));
     options.validate();
     const detail::client_state_ptr& state = detail::access::state_of(locks);
     spec_ = std::make_shared<const detail::lock_spec>(

@@ -59,8 +59,9 @@ class mutex
 {
 public:
     /// @param locks   The client. It need not run yet, but before the first operation.
-    /// @param name    1 … 4096 bytes, any bytes, but not beginning with `redisson_lock_token:`,
-    ///                where the fence counters of locks are. The key in the store.
+    /// @param name    1 … 4096 bytes, any bytes, but not beginning with `leasehold:` or
+    ///                `redisson_lock_token:`, where what belongs to locks is kept. The key in the
+    ///                store.
     /// @param options How to acquire and hold.
     /// @throws boost::system::system_error `errc::invalid_name` or `errc::invalid_option`; `what()`
     /// names what is wrong.

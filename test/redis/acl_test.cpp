@@ -21,13 +21,15 @@ lock_options limited(milliseconds time)
     return result;
 }
 
-/// The words of the README's command that makes the user with the fewest rights, for a lock
-/// "orders".
+/// The words of the README's command that makes the user with the fewest rights for this layout, for
+/// locks whose names begin with "orders:".
 std::vector<std::string> command_of_readme()
 {
+    const bool native = tested_layout() == config::key_layout::native;
+    const std::string user = native ? "leasehold" : "leasehold_and_redisson";
     std::ifstream file(LEASEHOLD_TEST_README);
     const std::string text((std::istreambuf_iterator<char>(file)), {});
-    const std::size_t begin = text.find("\nACL SETUSER ");
+    const std::size_t begin = text.find("\nACL SETUSER " + user + ' ');
     BOOST_TEST_REQUIRE(begin != std::string::npos);
     const std::size_t end = text.find("```", begin);
     std::istringstream words(text.substr(begin, end - begin));
@@ -101,7 +103,8 @@ BOOST_AUTO_TEST_CASE(each_right_that_the_readme_names_is_used)
 {
     const auto command = command_of_readme();
     for (const std::string& right : command) {
-        if (!right.starts_with('+'))
+        // It is for connections that were lost, and not over a local socket.
+        if (!right.starts_with('+') || right == "+client|kill")
             continue;
         redis_fixture s;
         s.raw.done(command);
