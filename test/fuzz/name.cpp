@@ -101,7 +101,7 @@ void check_commands(const std::string& name)
         return keys.acquire({name, "owner", "entry", 10s, 7, 1s}, 11, to);
     });
     first.add(store::release_handler(), [&](boost::redis::request& to) {
-        return keys.release({name, "owner", "entry"}, to);
+        return keys.release({name, "owner", "entry"}, 0, to);
     });
     const renewal both[] = {{name, "a", 1s}, {"other", name, 2s}};
     first.add(redis_store::renew_part(),
