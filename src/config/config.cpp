@@ -96,6 +96,11 @@ std::string problem_of_retention(const config& c)
         (c.fence_retention < 1s || c.fence_retention > decade))
         return wrong("fence_retention", std::to_string(c.fence_retention.count()) + " ms",
                      "forever, or 1000 to " + std::to_string(decade.count()) + " ms");
+    // Of the layout `native` no counter is left behind for each name.
+    if (c.store != config::kind::memory && c.layout == config::key_layout::native &&
+        c.fence_retention != config().fence_retention)
+        return wrong("fence_retention", std::to_string(c.fence_retention.count()) + " ms",
+                     "left out, or used with layout=redisson");
     return {};
 }
 

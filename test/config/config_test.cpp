@@ -304,6 +304,17 @@ BOOST_AUTO_TEST_CASE(fields_are_checked)
     invalid(c, {"fence_retention", "999 ms", "forever"});
     c.fence_retention = -1s;
     invalid(c, {"fence_retention"});
+    c.layout = config::key_layout::redisson;
+    c.fence_retention = config::forever;
+    c.validate();
+    c.layout = config::key_layout::native;
+    invalid(c, {"fence_retention", "layout=redisson"});
+    refused("redis://host?layout=native&fence_retention=60", errc::invalid_url,
+            {"fence_retention", "layout=redisson"});
+    BOOST_TEST((config("redis://host?layout=redisson&fence_retention=60").fence_retention == 60s));
+    BOOST_TEST((config("redis://host?layout=native").layout == config::key_layout::native));
+    refused("redis://host?layout=hash", errc::invalid_url,
+            {"layout", "hash", "redisson or native"});
 
     c = config();
     c.unix_socket = "/s";

@@ -21,8 +21,8 @@ lock_options limited(milliseconds time)
     return result;
 }
 
-/// The words of the README's command that makes the user with the fewest rights for this layout, for
-/// locks whose names begin with "orders:".
+/// The words of the README's command that makes the user with the fewest rights for this layout,
+/// for locks whose names begin with "orders:".
 std::vector<std::string> command_of_readme()
 {
     const bool native = tested_layout() == config::key_layout::native;
