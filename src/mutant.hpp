@@ -49,6 +49,34 @@ enum class mutant
     text_sent_once,         ///< A script that is missing is sent on the first repetition only.
     clock_not_learned,      ///< A new connection does not say what time it is at the server.
     read_only_kept,         ///< The connection to a server that became a replica is kept.
+    // Of the layout `native`.
+    short_fence_unchecked, ///< A fence of the short way is not compared with the largest seen.
+    counter_not_raised,    ///< A new connection leaves the counter of the fences as it is.
+    floor_not_raised,      ///< What a script draws may be smaller than what was drawn before.
+    blocks_overlap,        ///< A block of fences begins with the last one of the block before.
+    fence_before_lock,     ///< The short way draws its fences before it takes the lock.
+    unknown_by_short_way,  ///< What may have run is repeated by a way that does not prolong it.
+    connections_not_ended, ///< What a lost connection carried may run whenever it likes.
+    listening_claimed, ///< Whoever joins a line says that it hears of its turn, though it may not.
+    listening_not_looked, ///< Whoever begins to hear of turns does not look whether one was missed.
+    line_not_left,        ///< Whoever does not want the lock any more stays in line.
+    line_without_looks,   ///< Whoever is in line does not look again unless told.
+    waiter_not_marked,    ///< Nobody tells the holder that somebody waits.
+    foreign_value_marked, ///< The value of another library is marked like one of ours.
+    marked_renewal_refused, ///< A waiter's mark ends the lease of the holder.
+    marked_value_released, ///< The short release takes away what others wait for, and tells nobody.
+    owner_by_prefix,       ///< An owner is whoever's name begins with its own.
+    claim_without_end,     ///< What is given to the first in line is kept for it for ever.
+    claim_not_prolonged,   ///< Who takes what it was given has it for no longer than that.
+    mark_forgotten,        ///< What the line gives is not marked, though others wait still.
+    assigned_stays_in_line, ///< Whoever is given the lock is in line still.
+    absent_not_passed,      ///< Whoever is not there has its turn like anybody.
+    presence_not_renewed,   ///< A look does not say that who looks is there.
+    join_not_idempotent,    ///< A look joins the line once more.
+    repeated_release_joins, ///< A release that leaves nothing brings the next owner all the same.
+    try_overtakes,          ///< Whoever does not wait takes a free lock past the line.
+    stale_entries_kept,     ///< What entered under an owner before is in under this one, too.
+    entries_not_prolonged,  ///< A renewal prolongs the lock and not who is in it.
     count_
 };
 

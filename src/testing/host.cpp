@@ -2,7 +2,6 @@
 
 #include <leasehold/detail/access.hpp>
 
-#include "store/redis/protocol/key_names.hpp"
 #include "store/redis/store_on_redis.hpp"
 #include "testing/host_state.hpp"
 #include "testing/host_time.hpp"
@@ -64,6 +63,7 @@ client host::make_client(server& to, std::shared_ptr<observer> watching)
 
 client host::make_client(server& to, const connecting& how, std::shared_ptr<observer> watching)
 {
+    to.state().layout = how.limits.layout;
     const auto from = impl::simulated_environment(*state_, to.state());
     std::shared_ptr<store> store;
     if (how.shared) {
@@ -189,11 +189,9 @@ void host::lose_hints(duration how_long)
 
 void host::false_hint(std::string_view name)
 {
-    std::string channel;
-    redis_store::release_channel(name, channel);
     for (const auto& each : state_->connections)
         if (const auto connection = each.lock())
-            connection->inject(channel);
+            connection->inject(name);
 }
 
 } // namespace leasehold::testing

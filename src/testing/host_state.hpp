@@ -56,8 +56,8 @@ class connection_end
 {
 public:
     virtual void reset() = 0;
-    /// Somebody seems to have published on the channel.
-    virtual void inject(std::string_view channel) = 0;
+    /// The lock seems to have been released, or to be given to this client.
+    virtual void inject(std::string_view name) = 0;
     /// The host has ended: all that waits is destroyed.
     virtual void drop() noexcept = 0;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace leasehold::testing::impl {
 namespace {
@@ -35,21 +36,21 @@ keyspace::value* keyspace::find(std::string_view key)
     return &found->second;
 }
 
-keyspace::value* keyspace::find_hash(std::string_view key)
+keyspace::value* keyspace::find(std::string_view key, kind type)
 {
     value* const found = find(key);
-    if (found != nullptr && !found->is_hash)
+    if (found != nullptr && found->type != type)
         wrong_type();
     return found;
 }
 
-keyspace::value& keyspace::change_hash(std::string_view key)
+keyspace::value& keyspace::prepare(std::string_view key, kind type)
 {
-    value* found = find_hash(key);
+    value* found = find(key, type);
     note(key, found);
     if (found == nullptr) {
         found = &values_[std::string(key)];
-        found->is_hash = true;
+        found->type = type;
     }
     return *found;
 }
@@ -126,9 +127,7 @@ bool keyspace::persist(std::string_view key)
 
 const std::string* keyspace::get(std::string_view key)
 {
-    const value* const found = find(key);
-    if (found != nullptr && found->is_hash)
-        wrong_type();
+    const value* const found = find(key, kind::string);
     return found == nullptr ? nullptr : &found->text;
 }
 
@@ -137,15 +136,41 @@ void keyspace::set(std::string_view key, std::string_view text, milliseconds how
     value* const found = find(key);
     note(key, found);
     value& target = found == nullptr ? values_[std::string(key)] : *found;
-    target.is_hash = false;
+    target.type = kind::string;
     target.entries.clear();
+    target.elements.clear();
     target.text = text;
     target.expires = how_long == 0 ? never : now_ + how_long;
 }
 
+void keyspace::set_text(std::string_view key, std::string_view text)
+{
+    const value* const found = find(key);
+    const milliseconds expires = found == nullptr ? never : found->expires;
+    set(key, text, 0);
+    find(key)->expires = expires;
+}
+
+std::int64_t keyspace::incrby(std::string_view key, std::int64_t by)
+{
+    std::int64_t count = 0;
+    if (const std::string* const before = get(key)) {
+        const char* const end = before->data() + before->size();
+        const auto [last, failed] = std::from_chars(before->data(), end, count);
+        // Nothing but the number as it would be written.
+        if (failed != std::errc() || last != end || std::to_string(count) != *before)
+            throw command_error{"ERR value is not an integer or out of range"};
+    }
+    if (by > 0 ? count > std::numeric_limits<std::int64_t>::max() - by
+               : count < std::numeric_limits<std::int64_t>::min() - by)
+        throw command_error{"ERR increment or decrement would overflow"};
+    prepare(key, kind::string).text = std::to_string(count + by);
+    return count + by;
+}
+
 const keyspace::fields* keyspace::hgetall(std::string_view key)
 {
-    const value* const found = find_hash(key);
+    const value* const found = find(key, kind::hash);
     return found == nullptr ? nullptr : &found->entries;
 }
 
@@ -166,7 +191,7 @@ std::size_t keyspace::hlen(std::string_view key)
 
 bool keyspace::hset(std::string_view key, std::string_view field, std::string_view text)
 {
-    fields& all = change_hash(key).entries;
+    fields& all = prepare(key, kind::hash).entries;
     const auto found = find_field(all, field);
     if (found == all.end()) {
         all.emplace_back(field, text);
@@ -198,19 +223,76 @@ bool keyspace::hdel(std::string_view key, std::string_view field)
 {
     if (hget(key, field) == nullptr)
         return false;
-    fields& all = change_hash(key).entries;
+    fields& all = prepare(key, kind::hash).entries;
     all.erase(find_field(all, field));
     if (all.empty())
         values_.erase(values_.find(key));
     return true;
 }
 
-std::size_t keyspace::hashes() const noexcept
+const keyspace::items* keyspace::list(std::string_view key)
 {
-    return static_cast<std::size_t>(
-        std::count_if(values_.begin(), values_.end(), [this](const auto& each) {
-            return each.second.is_hash && !has_expired(each.second);
-        }));
+    const value* const found = find(key, kind::list);
+    return found == nullptr ? nullptr : &found->elements;
+}
+
+const std::string* keyspace::lindex(std::string_view key, std::size_t place)
+{
+    const items* const all = list(key);
+    return all == nullptr || place >= all->size() ? nullptr : &(*all)[place];
+}
+
+std::size_t keyspace::rpush(std::string_view key, std::string_view text)
+{
+    items& all = prepare(key, kind::list).elements;
+    all.emplace_back(text);
+    return all.size();
+}
+
+bool keyspace::lpop(std::string_view key)
+{
+    if (list(key) == nullptr)
+        return false;
+    items& all = prepare(key, kind::list).elements;
+    all.pop_front();
+    if (all.empty())
+        values_.erase(values_.find(key));
+    return true;
+}
+
+std::optional<std::size_t> keyspace::lpos(std::string_view key, std::string_view text,
+                                          std::size_t most)
+{
+    const items* const all = list(key);
+    if (all == nullptr)
+        return std::nullopt;
+    const auto found = std::find(all->begin(), all->end(), text);
+    const auto place = static_cast<std::size_t>(found - all->begin());
+    return found == all->end() || place >= most ? std::nullopt : std::optional(place);
+}
+
+bool keyspace::lrem(std::string_view key, std::string_view text)
+{
+    if (!lpos(key, text, std::numeric_limits<std::size_t>::max()))
+        return false;
+    items& all = prepare(key, kind::list).elements;
+    all.erase(std::find(all.begin(), all.end(), text));
+    if (all.empty())
+        values_.erase(values_.find(key));
+    return true;
+}
+
+const char* keyspace::type(std::string_view key)
+{
+    const value* const found = find(key);
+    if (found == nullptr)
+        return "none";
+    switch (found->type) {
+    case kind::string: return "string";
+    case kind::hash: return "hash";
+    case kind::list: return "list";
+    }
+    return "none";
 }
 
 } // namespace leasehold::testing::impl

@@ -22,15 +22,23 @@ struct command_error
     std::string text;
 };
 
-/// The keys of a simulated server: hashes and strings, with times to live in the server's
-/// milliseconds. Functions that meet a key of the other type throw `command_error`. What was
-/// changed when is kept, so that the latest changes can be lost.
+/// The keys of a simulated server: strings, hashes and lists, with times to live in the server's
+/// milliseconds. Functions that meet a key of another type throw `command_error`. What was changed
+/// when is kept, so that the latest changes can be lost.
 class keyspace
 {
 public:
+    enum class kind : std::uint8_t
+    {
+        string,
+        hash,
+        list,
+    };
+
     using milliseconds = std::int64_t;
     using fields =
         std::vector<std::pair<std::string, std::string>>; ///< In the order of their making.
+    using items = std::deque<std::string>;
 
     /// The time by which keys expire, and the true time of changes from here on.
     void at(milliseconds now, clock::time_point when) noexcept
@@ -40,6 +48,8 @@ public:
     }
 
     [[nodiscard]] bool exists(std::string_view key) { return find(key) != nullptr; }
+    /// As TYPE says it.
+    [[nodiscard]] const char* type(std::string_view key);
     bool del(std::string_view key);
     /// How many keys there were.
     std::size_t flush_all();
@@ -52,6 +62,9 @@ public:
     [[nodiscard]] const std::string* get(std::string_view key);
     /// @param how_long 0: for ever.
     void set(std::string_view key, std::string_view text, milliseconds how_long);
+    /// The time to live stays.
+    void set_text(std::string_view key, std::string_view text);
+    std::int64_t incrby(std::string_view key, std::int64_t by);
 
     /// Null: no such key.
     [[nodiscard]] const fields* hgetall(std::string_view key);
@@ -63,8 +76,26 @@ public:
     std::int64_t hincrby(std::string_view key, std::string_view field, std::int64_t by);
     bool hdel(std::string_view key, std::string_view field);
 
-    /// How many keys are hashes. Looks at every key.
-    [[nodiscard]] std::size_t hashes() const noexcept;
+    /// Null: no such key.
+    [[nodiscard]] const items* list(std::string_view key);
+    [[nodiscard]] const std::string* lindex(std::string_view key, std::size_t place);
+    /// How long the list is then.
+    std::size_t rpush(std::string_view key, std::string_view text);
+    bool lpop(std::string_view key);
+    /// Its place, if it is among the first so many.
+    [[nodiscard]] std::optional<std::size_t> lpos(std::string_view key, std::string_view text,
+                                                  std::size_t most);
+    /// Takes the first one out.
+    bool lrem(std::string_view key, std::string_view text);
+
+    /// Calls `f(key, kind, text)` for every key; the text is that of a string.
+    template <class F>
+    void for_each(F f) const
+    {
+        for (const auto& [key, each] : values_)
+            if (!has_expired(each))
+                f(std::string_view(key), each.type, std::string_view(each.text));
+    }
 
     /// Takes back what was changed since then. How many changes that were.
     std::size_t lose_since(clock::time_point when);
@@ -72,9 +103,10 @@ public:
 private:
     struct value
     {
-        bool is_hash = false;
+        kind type = kind::string;
         std::string text;
         fields entries;
+        items elements;
         milliseconds expires = never;
     };
 
@@ -92,8 +124,8 @@ private:
         return of.expires != never && now_ > of.expires;
     }
     value* find(std::string_view key);
-    value* find_hash(std::string_view key);
-    value& change_hash(std::string_view key);
+    value* find(std::string_view key, kind type);
+    value& prepare(std::string_view key, kind type);
     void note(std::string_view key, const value* before);
 
     std::map<std::string, value, std::less<>> values_;

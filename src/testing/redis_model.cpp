@@ -1,14 +1,11 @@
 #include "testing/redis_model.hpp"
 
-#include "mutant.hpp"
 #include "store/redis/protocol/script.hpp"
-
-#include <leasehold/diagnostics.hpp>
+#include "testing/script_calls.hpp"
+#include "testing/script_models.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -19,10 +16,18 @@ using redis_store::script;
 
 const script& source_of(known_script called)
 {
+    const redis_store::native_scripts& native = redis_store::of_native();
     switch (called) {
     case known_script::acquire: return redis_store::acquire_script();
     case known_script::renew: return redis_store::renew_script();
     case known_script::release: return redis_store::release_script();
+    case known_script::native_acquire: return native.acquire;
+    case known_script::native_release: return native.release;
+    case known_script::native_leave: return native.leave;
+    case known_script::native_enter: return native.enter;
+    case known_script::native_renew: return native.renew;
+    case known_script::native_raise: return native.raise;
+    case known_script::native_check: return native.check;
     default: return redis_store::check_script();
     }
 }
@@ -37,34 +42,19 @@ std::optional<known_script> find_script(bool by_text, std::string_view named)
     return std::nullopt;
 }
 
-std::optional<std::int64_t> to_integer(std::string_view text)
-{
-    std::int64_t value = 0;
-    const auto [last, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return failed == std::errc() && last == text.data() + text.size() ? std::optional(value)
-                                                                      : std::nullopt;
-}
-
-/// As in Lua.
-std::optional<double> to_number(const std::string& text)
-{
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    if (end == text.c_str())
-        return std::nullopt;
-    while (*end == ' ')
-        ++end;
-    return *end == '\0' ? std::optional(value) : std::nullopt;
-}
-
 message count(bool was_there)
 {
     return message::number(was_there ? 1 : 0);
 }
 
-bool is_wrong_type(const command_error& failed)
+message text_or_nil(const std::string* text)
 {
-    return failed.text.starts_with("WRONGTYPE");
+    return text == nullptr ? message::null() : message::blob(*text);
+}
+
+message not_an_integer()
+{
+    return message::error("ERR value is not an integer or out of range");
 }
 
 message wrong_arguments(std::string_view command)
@@ -86,92 +76,6 @@ std::optional<known_script> script_of(words command) noexcept
         return std::nullopt;
     return find_script(command[0] == "EVAL", command[1]);
 }
-
-/// `redis.call` in a script: a command that the server refuses ends it.
-class redis_model::calls
-{
-public:
-    explicit calls(redis_model& of) noexcept : model_(of) {}
-
-    std::int64_t pttl(std::string_view key) { return reading("pttl").pttl(key); }
-    bool hexists(std::string_view key, std::string_view field)
-    {
-        return reading("hexists").hget(key, field) != nullptr;
-    }
-    const std::string* hget(std::string_view key, std::string_view field)
-    {
-        return reading("hget").hget(key, field);
-    }
-    std::size_t hlen(std::string_view key) { return reading("hlen").hlen(key); }
-    /// Any: the first.
-    std::string_view hrandfield(std::string_view key)
-    {
-        const keyspace::fields* const all = reading("hrandfield").hgetall(key);
-        return all == nullptr ? std::string_view() : std::string_view(all->front().first);
-    }
-    const std::string* get(std::string_view key) { return reading("get").get(key); }
-    bool pexpire(std::string_view key, std::int64_t how_long)
-    {
-        return writing("pexpire", false).pexpire(key, how_long);
-    }
-    bool hdel(std::string_view key, std::string_view field)
-    {
-        return writing("hdel", false).hdel(key, field);
-    }
-    bool del(std::string_view key) { return writing("del", false).del(key); }
-    void set(std::string_view key, std::string_view text, std::int64_t how_long)
-    {
-        writing("set", true).set(key, text, how_long);
-    }
-    bool hset(std::string_view key, std::string_view field, std::string_view text)
-    {
-        return writing("hset", true).hset(key, field, text);
-    }
-    void hincrby(std::string_view key, std::string_view field, std::int64_t by)
-    {
-        writing("hincrby", true).hincrby(key, field, by);
-    }
-
-    std::int64_t publish(std::string_view channel, std::string_view text)
-    {
-        permit("publish");
-        return model_.publish ? model_.publish(channel, text) : 0;
-    }
-
-    void permit(std::string_view command) const
-    {
-        if (model_.is_denied(command))
-            throw command_error{
-                "ERR The user executing the script can't run this command or subcommand"};
-    }
-
-private:
-    keyspace& reading(const char* command)
-    {
-        permit(command);
-        return model_.data;
-    }
-
-    // What a script may write is looked at before its first change, and not any more afterwards.
-    keyspace& writing(const char* command, bool takes_memory)
-    {
-        permit(command);
-        if (!changed_) {
-            if (model_.read_only)
-                throw command_error{"READONLY You can't write against a read only replica."};
-            if (model_.cannot_save)
-                throw command_error{"MISCONF Redis is configured to save RDB snapshots, but it's "
-                                    "currently unable to persist to disk."};
-            if (model_.out_of_memory && takes_memory)
-                throw command_error{"OOM command not allowed when used memory > 'maxmemory'."};
-        }
-        changed_ = true;
-        return model_.data;
-    }
-
-    redis_model& model_;
-    bool changed_ = false;
-};
 
 message redis_model::execute(words command, std::int64_t now, clock::time_point when)
 {
@@ -221,19 +125,25 @@ message redis_model::answer(words command)
     }
     if (command.size() < 2)
         return wrong_arguments(verb);
+    if (auto said = read(verb, command))
+        return *std::move(said);
+    if (auto said = write(verb, command))
+        return *std::move(said);
+    return message::error("ERR unknown command '" + std::string(verb) + "'");
+}
+
+/// Nothing: no command that reads.
+std::optional<message> redis_model::read(std::string_view verb, words command)
+{
     const std::string_view key = command[1];
-    if (verb == "DEL")
-        return count(data.del(key));
     if (verb == "EXISTS")
         return count(data.exists(key));
+    if (verb == "TYPE")
+        return message::status(data.type(key));
     if (verb == "PTTL")
         return message::number(data.pttl(key));
-    if (verb == "PERSIST")
-        return count(data.persist(key));
-    if (verb == "GET") {
-        const std::string* const found = data.get(key);
-        return found == nullptr ? message::null() : message::blob(*found);
-    }
+    if (verb == "GET")
+        return text_or_nil(data.get(key));
     if (verb == "HLEN")
         return message::number(static_cast<std::int64_t>(data.hlen(key)));
     if (verb == "HGETALL") {
@@ -247,20 +157,120 @@ message redis_model::answer(words command)
         }
         return all;
     }
-    if (verb == "SET" && command.size() == 3) {
-        data.set(key, command[2], 0);
-        return message::status("OK");
+    if (verb == "LRANGE" && command.size() == 4 && command[2] == "0" && command[3] == "-1") {
+        const keyspace::items* const found = data.list(key);
+        message all;
+        all.begin(message::type::array, found == nullptr ? 0 : found->size());
+        if (found != nullptr)
+            for (const std::string& each : *found)
+                all.add(message::type::blob_string, each);
+        return all;
+    }
+    return std::nullopt;
+}
+
+/// Nothing: no command that writes.
+std::optional<message> redis_model::write(std::string_view verb, words command)
+{
+    const std::string_view key = command[1];
+    if (verb == "DEL" || verb == "PERSIST" || verb == "HDEL" || verb == "PEXPIRE" ||
+        verb == "DELIFEQ" || verb == "DELEX")
+        require_writable(false);
+    else if (verb == "SET" || verb == "INCRBY" || verb == "HSET" || verb == "RPUSH")
+        require_writable(true);
+    else
+        return std::nullopt;
+    if (verb == "DEL")
+        return count(data.del(key));
+    if (verb == "PERSIST")
+        return count(data.persist(key));
+    if (verb == "SET")
+        return set(command);
+    if (verb == "INCRBY" && command.size() == 3) {
+        const auto by = to_integer(command[2]);
+        return by ? message::number(data.incrby(key, *by)) : not_an_integer();
     }
     if (verb == "HSET" && command.size() == 4)
         return count(data.hset(key, command[2], command[3]));
     if (verb == "HDEL" && command.size() == 3)
         return count(data.hdel(key, command[2]));
+    if (verb == "RPUSH" && command.size() == 3)
+        return message::number(static_cast<std::int64_t>(data.rpush(key, command[2])));
     if (verb == "PEXPIRE" && command.size() == 3) {
         const auto how_long = to_integer(command[2]);
-        return how_long ? count(data.pexpire(key, *how_long))
-                        : message::error("ERR value is not an integer or out of range");
+        return how_long ? count(data.pexpire(key, *how_long)) : not_an_integer();
     }
-    return message::error("ERR unknown command '" + std::string(verb) + "'");
+    if (verb == "DELIFEQ" && product == server::product::valkey_9 && command.size() == 3)
+        return delete_if_equal(key, command[2]);
+    if (verb == "DELEX" && product == server::product::redis_8_4 && command.size() == 4 &&
+        command[2] == "IFEQ")
+        return delete_if_equal(key, command[3]);
+    return std::nullopt;
+}
+
+message redis_model::set(words command)
+{
+    bool absent = false;
+    bool present = false;
+    bool gets = false;
+    bool keeps = false;
+    std::int64_t how_long = 0;
+    if (command.size() < 3)
+        return wrong_arguments(command[0]);
+    for (std::size_t i = 3; i < command.size(); ++i) {
+        if (command[i] == "NX") {
+            absent = true;
+        }
+        else if (command[i] == "XX") {
+            present = true;
+        }
+        else if (command[i] == "GET") {
+            gets = true;
+        }
+        else if (command[i] == "KEEPTTL") {
+            keeps = true;
+        }
+        else if (command[i] == "PX" && i + 1 < command.size()) {
+            const auto given = to_integer(command[++i]);
+            if (!given)
+                return not_an_integer();
+            if (*given <= 0)
+                return message::error("ERR invalid expire time in 'set' command");
+            how_long = *given;
+        }
+        else {
+            return message::error("ERR syntax error");
+        }
+    }
+    if ((absent && present) || (keeps && how_long != 0) ||
+        (absent && gets && product == server::product::redis_6))
+        return message::error("ERR syntax error");
+    const std::string_view key = command[1];
+    const message before = gets ? text_or_nil(data.get(key)) : message::null();
+    if (data.exists(key) ? absent : present)
+        return before;
+    if (keeps)
+        data.set_text(key, command[2]);
+    else
+        data.set(key, command[2], how_long);
+    return gets ? before : message::status("OK");
+}
+
+message redis_model::delete_if_equal(std::string_view key, std::string_view value)
+{
+    const std::string* const found = data.get(key);
+    return count(found != nullptr && *found == value && data.del(key));
+}
+
+void redis_model::require_writable(bool takes_memory) const
+{
+    if (read_only)
+        throw command_error{"READONLY You can't write against a read only replica."};
+    if (cannot_save)
+        throw command_error{"MISCONF Redis is configured to save RDB snapshots, but it's "
+                            "currently unable to persist to disk."};
+    if (out_of_memory && takes_memory)
+        throw command_error{"OOM command not allowed when used memory > 'maxmemory'."};
 }
 
 message redis_model::hello(words command) const
@@ -269,8 +279,8 @@ message redis_model::hello(words command) const
         return message::error("NOPROTO unsupported protocol version");
     message said;
     const std::pair<const char*, const char*> all[] = {
-        {"server", "redis"},
-        {"version", redis_6 ? "6.2.0" : "7.0.0"},
+        {"server", product == server::product::valkey_9 ? "valkey" : "redis"},
+        {"version", version()},
         {"proto", "3"},
         {"mode", cluster ? "cluster" : "standalone"},
         {"role", read_only ? "replica" : "master"},
@@ -281,6 +291,16 @@ message redis_model::hello(words command) const
         said.add(message::type::blob_string, value);
     }
     return said;
+}
+
+const char* redis_model::version() const noexcept
+{
+    switch (product) {
+    case server::product::redis_6: return "6.2.0";
+    case server::product::redis_8_4: return "8.4.0";
+    case server::product::valkey_9: return "9.0.0";
+    default: return "7.0.0";
+    }
 }
 
 message redis_model::script(words command)
@@ -322,224 +342,17 @@ message redis_model::run(known_script called, words keys, words arguments)
 {
     const std::string& sha = source_of(called).sha;
     try {
-        calls redis(*this);
-        switch (called) {
-        case known_script::acquire: return acquire(redis, keys, arguments);
-        case known_script::renew: return renew(redis, keys, arguments);
-        case known_script::release: return release(redis, keys, arguments);
-        default: return check(redis);
-        }
+        script_calls redis(*this, now_);
+        return is_native(called) ? run_native(called, redis, keys, arguments)
+                                 : run_redisson(called, redis, keys, arguments);
     }
     catch (const command_error& failed) {
-        if (redis_6)
+        if (product == server::product::redis_6)
             return message::error(
                 "ERR Error running script (call to f_" + sha +
                 "): @user_script:1: " + (failed.text.starts_with("ERR ") ? "" : "-") + failed.text);
         return message::error(failed.text + " script: " + sha + ", on @user_script:1.");
     }
-}
-
-// The names and the order of what follows are those of the .lua files.
-std::int64_t redis_model::holder(calls& redis, std::string_view lock)
-{
-    try {
-        const std::string name = holder_name(redis.hrandfield(lock));
-        return name.empty() ? 0 : std::stoll(name, nullptr, 16);
-    }
-    catch (const command_error&) {
-        return -1;
-    }
-}
-
-message redis_model::acquire(calls& redis, words keys, words arguments)
-{
-    const std::string_view lock = keys[0];
-    const std::string_view owner = arguments[0];
-    const std::int64_t now = now_;
-    const std::int64_t latest = to_integer(arguments[3]).value_or(0);
-    if (latest > 0 && now > latest && !has(mutant::late_acquire_runs))
-        return message::numbers({-1, 0, 0, now});
-
-    const std::int64_t left = redis.pttl(lock);
-    const std::int64_t lease = to_integer(arguments[1]).value_or(0);
-    bool ours = false;
-    if (left != -2) {
-        try {
-            ours = redis.hexists(lock, owner);
-        }
-        catch (const command_error& failed) {
-            return message::error(is_wrong_type(failed) ? "WRONGTYPE the key " + std::string(lock) +
-                                                              " holds string, a lock is a hash"
-                                                        : failed.text);
-        }
-    }
-
-    if (!arguments[5].empty()) {
-        if (!ours)
-            return message::numbers({-2, 0, 0, now});
-        if (left >= 0 && left < lease)
-            redis.pexpire(lock, lease);
-        const std::string marker = std::string(owner) + '/' + std::string(arguments[5]);
-        if (redis.hset(lock, marker, "1") || has(mutant::repeated_entry_adds)) {
-            try {
-                redis.hincrby(lock, owner, 1);
-            }
-            catch (const command_error& failed) {
-                redis.hdel(lock, marker);
-                return message::error(failed.text);
-            }
-        }
-        return message::numbers({1, 0, 0, now});
-    }
-
-    if (left != -2 && !ours) {
-        const bool asked = arguments.size() > 6 && arguments[6] == "1";
-        return message::numbers({0, left, asked ? holder(redis, lock) : 0, now});
-    }
-
-    double last = 0;
-    const std::string* stored = nullptr;
-    try {
-        stored = redis.get(keys[1]);
-    }
-    catch (const command_error& failed) {
-        return message::error(is_wrong_type(failed) ? "WRONGTYPE the key " + std::string(keys[1]) +
-                                                          " holds hash, a fence counter is a string"
-                                                    : failed.text);
-    }
-    const bool is_stored = stored != nullptr;
-    if (is_stored) {
-        const auto number = to_number(*stored);
-        if (!number || number != std::floor(*number) || std::isinf(*number) ||
-            *number >= 9007199254740991)
-            return message::error("WRONGTYPE the key " + std::string(keys[1]) + " holds no fence");
-        last = *number;
-    }
-
-    if (ours && is_stored) {
-        if (left >= 0 && left < lease)
-            redis.pexpire(lock, lease);
-        if (has(mutant::repeated_acquire_adds))
-            redis.hincrby(lock, owner, 1);
-        return message::numbers({1, static_cast<std::int64_t>(last), 1, now});
-    }
-
-    const double floor = static_cast<double>(now) * 2;
-    double first = floor;
-    double block = 1;
-    if (last >= floor || has(mutant::fence_without_clock)) {
-        first = last + 1;
-    }
-    else if (is_stored && arguments[2] != "1") {
-        block = std::min(
-            {static_cast<double>(to_integer(arguments[2]).value_or(1)), floor - last, 10000.0});
-        first = floor - block + 1;
-    }
-
-    // As "%.0f" writes a whole number.
-    const std::string top = std::to_string(static_cast<std::int64_t>(first + block - 1));
-    redis.set(keys[1], top, to_integer(arguments[4]).value_or(0));
-    if (ours) {
-        if (left >= 0 && left < lease)
-            redis.pexpire(lock, lease);
-    }
-    else {
-        redis.hset(lock, owner, "1");
-        try {
-            redis.pexpire(lock, lease);
-        }
-        catch (const command_error& refused) {
-            redis.del(lock);
-            return message::error(refused.text);
-        }
-    }
-    return message::numbers(
-        {1, static_cast<std::int64_t>(first), static_cast<std::int64_t>(block), now});
-}
-
-message redis_model::renew(calls& redis, words keys, words arguments)
-{
-    std::vector<std::int64_t> result(keys.size(), 0);
-    std::size_t failed = 0;
-    std::string first;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        const std::string_view field = arguments[2 * i];
-        const std::int64_t lease = to_integer(arguments[2 * i + 1]).value_or(0);
-        try {
-            if (std::find(unrenewable.begin(), unrenewable.end(), keys[i]) != unrenewable.end())
-                throw command_error{"MISCONF renewals of this name are made to fail"};
-            const bool there = redis.hexists(keys[i], field);
-            if (has(mutant::renewal_creates) && !there && redis.pttl(keys[i]) == -2) {
-                redis.hset(keys[i], field, "1");
-                redis.pexpire(keys[i], lease);
-                result[i] = 1;
-                continue;
-            }
-            if (!there)
-                continue;
-            const std::int64_t left = redis.pttl(keys[i]);
-            if (left != -1 && left < lease)
-                redis.pexpire(keys[i], lease);
-            result[i] = 1;
-        }
-        catch (const command_error& said) {
-            if (is_wrong_type(said))
-                continue;
-            result[i] = -1;
-            if (failed++ == 0)
-                first = said.text;
-        }
-    }
-    return failed > 0 && failed == keys.size() ? message::error(first) : message::numbers(result);
-}
-
-message redis_model::check(calls& redis)
-{
-    for (const char* const each : {"TIME", "PTTL", "HEXISTS", "GET", "HGET", "HLEN", "PEXPIRE",
-                                   "HDEL", "DEL", "SET", "HSET", "HINCRBY"}) {
-        try {
-            redis.permit(each);
-        }
-        catch (const command_error& refused) {
-            return message::error("NOPERM " + std::string(each) +
-                                  ", which locks need: " + refused.text);
-        }
-    }
-    return message::number(1);
-}
-
-message redis_model::release(calls& redis, words keys, words arguments)
-{
-    const std::string_view lock = keys[0];
-    std::string_view owner = arguments[0];
-    const std::string_view entry = arguments[1];
-    const std::string* held = redis.hget(lock, owner);
-    if (has(mutant::release_of_another) && held == nullptr && redis.hlen(lock) != 0) {
-        redis.del(lock);
-        return message::numbers({1, 0});
-    }
-    const auto number = held == nullptr ? std::nullopt : to_number(*held);
-    if (!number)
-        return message::numbers({0, 0});
-    if (!entry.empty()) {
-        if (!redis.hdel(lock, std::string(owner) + '/' + std::string(entry)))
-            return message::numbers({0, 0});
-    }
-    else if (*number <= static_cast<double>(redis.hlen(lock)) - 1) {
-        return message::numbers({0, 0});
-    }
-    if (*number > 1) {
-        redis.hincrby(lock, owner, -1);
-        return message::numbers({2, 0});
-    }
-    redis.del(lock);
-    std::int64_t receivers = -1;
-    try {
-        receivers = redis.publish(arguments[2], "0");
-    }
-    catch (const command_error&) {
-    }
-    return message::numbers({1, receivers});
 }
 
 } // namespace leasehold::testing::impl

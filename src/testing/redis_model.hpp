@@ -4,6 +4,8 @@
 #include "testing/keyspace.hpp"
 #include "testing/message.hpp"
 
+#include <leasehold/testing/server.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +25,21 @@ enum class known_script : std::uint8_t
     renew,
     release,
     check, ///< What a new connection runs first.
+    // Those of the layout `native`.
+    native_acquire,
+    native_release,
+    native_leave,
+    native_enter,
+    native_renew,
+    native_raise, ///< What a new connection runs before it is asked for anything.
+    native_check,
     count_,
 };
+
+[[nodiscard]] constexpr bool is_native(known_script called) noexcept
+{
+    return called >= known_script::native_acquire;
+}
 
 /// The words of a command.
 using words = std::span<const std::string_view>;
@@ -34,8 +49,9 @@ using words = std::span<const std::string_view>;
 
 /// What a Redis server answers to commands, and what becomes of its data: no connection, no clock,
 /// nothing to wait for. It knows the commands that this library sends, and those that a test looks
-/// at the data with. The scripts are models of the .lua files, line for line; they are found by
-/// their hash, as on a server, so a script that was changed and whose model was not is an error.
+/// at the data with. The scripts are models of the .lua files, line for line (`script_models.hpp`);
+/// they are found by their hash, as on a server, so a script that was changed and whose model was
+/// not is an error.
 class redis_model
 {
 public:
@@ -49,7 +65,13 @@ public:
         return loaded_[static_cast<std::size_t>(called)];
     }
 
+    /// As a user may not send it, nor a script run it.
+    [[nodiscard]] bool is_denied(std::string_view command) const noexcept;
+    /// Throws what keeps it from being written to.
+    void require_writable(bool takes_memory) const;
+
     keyspace data;
+    server::product product = server::product::redis_7;
 
     /// Returns how many heard it.
     std::function<std::int64_t(std::string_view channel, std::string_view text)> publish;
@@ -57,26 +79,22 @@ public:
     // What is wrong with it.
     bool read_only = false; ///< It is a replica.
     bool out_of_memory = false;
-    bool cannot_save = false; ///< Its disk is full.
-    bool redis_6 = false;     ///< What a script ran into is told as servers before 7.0 do.
-    bool cluster = false;     ///< Says so in its answer to HELLO.
+    bool cannot_save = false;             ///< Its disk is full.
+    bool cluster = false;                 ///< Says so in its answer to HELLO.
     std::vector<std::string> unrenewable; ///< Names whose renewal fails.
     std::vector<std::string> denied;      ///< Commands that the user may not send, nor scripts run.
 
 private:
-    class calls;
-
     message answer(words command);
+    std::optional<message> read(std::string_view verb, words command);
+    std::optional<message> write(std::string_view verb, words command);
+    message set(words command);
+    message delete_if_equal(std::string_view key, std::string_view value);
     message hello(words command) const;
+    [[nodiscard]] const char* version() const noexcept;
     message script(words command);
     message eval(words command);
     message run(known_script called, words keys, words arguments);
-    static std::int64_t holder(calls& redis, std::string_view lock);
-    message acquire(calls& redis, words keys, words arguments);
-    message renew(calls& redis, words keys, words arguments);
-    message release(calls& redis, words keys, words arguments);
-    message check(calls& redis);
-    [[nodiscard]] bool is_denied(std::string_view command) const noexcept;
 
     std::array<bool, static_cast<std::size_t>(known_script::count_)> loaded_{};
     std::int64_t now_ = 0;

@@ -32,7 +32,7 @@ segment::segment(std::string bytes, clock::time_point when) : sent(when), bytes_
         commands_.push_back({begin, count, std::nullopt});
     }
     for (command_words& each : commands_)
-        each.script = script_of(words(words_).subspan(each.begin, each.count));
+        each.request = lock_request_of(words(words_).subspan(each.begin, each.count));
 }
 
 } // namespace leasehold::testing::impl

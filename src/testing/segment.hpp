@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_TESTING_SEGMENT_HPP
 #define LEASEHOLD_SRC_TESTING_SEGMENT_HPP
 
+#include "testing/lock_request.hpp"
 #include "testing/redis_model.hpp"
 
 #include <leasehold/clock.hpp>
@@ -30,9 +31,16 @@ public:
     {
         return words(words_).subspan(commands_[index].begin, commands_[index].count);
     }
-    [[nodiscard]] std::optional<known_script> script(std::size_t index) const noexcept
+    /// Null: it is none.
+    [[nodiscard]] const lock_request* request(std::size_t index) const noexcept
     {
-        return commands_[index].script;
+        const auto& asked = commands_[index].request;
+        return asked ? &*asked : nullptr;
+    }
+    /// The server does something else before it runs the next one.
+    [[nodiscard]] bool takes_time(std::size_t index) const noexcept
+    {
+        return commands_[index].request || fences_drawn_by(command(index)) != 0;
     }
 
     const clock::time_point sent;
@@ -43,7 +51,7 @@ private:
     {
         std::size_t begin;
         std::size_t count;
-        std::optional<known_script> script;
+        std::optional<lock_request> request;
     };
 
     const std::string bytes_;
@@ -53,18 +61,18 @@ private:
 
 using segment_ptr = boost::intrusive_ptr<segment>;
 
-// The three steps of a call of a script.
-[[nodiscard]] constexpr step sent_step(known_script called) noexcept
+// The three steps of a request.
+[[nodiscard]] constexpr step sent_step(lock_request::kind what) noexcept
 {
-    return static_cast<step>(3 * static_cast<int>(called));
+    return static_cast<step>(3 * static_cast<int>(what));
 }
-[[nodiscard]] constexpr step ran_step(known_script called) noexcept
+[[nodiscard]] constexpr step ran_step(lock_request::kind what) noexcept
 {
-    return static_cast<step>(3 * static_cast<int>(called) + 1);
+    return static_cast<step>(3 * static_cast<int>(what) + 1);
 }
-[[nodiscard]] constexpr step answered_step(known_script called) noexcept
+[[nodiscard]] constexpr step answered_step(lock_request::kind what) noexcept
 {
-    return static_cast<step>(3 * static_cast<int>(called) + 2);
+    return static_cast<step>(3 * static_cast<int>(what) + 2);
 }
 
 } // namespace leasehold::testing::impl

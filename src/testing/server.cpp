@@ -108,6 +108,11 @@ void server::permit(std::string_view command)
     std::erase(state_->redis.denied, command);
 }
 
+void server::imitate(product what) noexcept
+{
+    state_->redis.product = what;
+}
+
 void server::cluster_mode(bool on) noexcept
 {
     state_->redis.cluster = on;
@@ -133,6 +138,11 @@ std::string server::holder(std::string_view name) const
 std::size_t server::locks() const
 {
     return state_->locks();
+}
+
+std::size_t server::in_line(std::string_view name) const
+{
+    return state_->line_of(name).size();
 }
 
 std::chrono::microseconds server::time() const noexcept
@@ -163,6 +173,11 @@ void server::on_free(std::function<void(std::string_view name)> told)
 void server::on_stranded(std::function<void(std::string_view name, std::string_view owner)> told)
 {
     state_->on_stranded = std::move(told);
+}
+
+void server::on_overtaken(std::function<void(std::string_view name, std::string_view owner)> told)
+{
+    state_->on_overtaken = std::move(told);
 }
 
 } // namespace leasehold::testing

@@ -1,7 +1,10 @@
 #include "testing/server_state.hpp"
 
+#include "store/redis/layout/native_names.hpp"
+#include "testing/line_order.hpp"
+
 #include <algorithm>
-#include <charconv>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -13,49 +16,11 @@ namespace {
 // counters are lost.
 constexpr clock::duration least = std::chrono::microseconds(2);
 
-std::string short_id(std::string_view owner)
+void check_form(const lock_request& asked, words command)
 {
-    // The beginning tells clients apart, the end their acquisitions.
-    const auto colon = owner.find(':');
-    return std::string(colon == std::string::npos || colon < 4 ? owner : owner.substr(0, 4)) +
-           std::string(colon == std::string::npos || colon < 4 ? "" : owner.substr(colon));
-}
-
-std::int64_t number(const message& said, std::size_t index)
-{
-    const std::string& text = said.nodes()[index + 1].value;
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
-
-/// Where the words of a call are, as the store writes it. When the store writes it in another way,
-/// nothing must be read past it in silence.
-struct acquire_call
-{
-    static constexpr std::size_t name = 3;
-    static constexpr std::size_t owner = 5;
-    static constexpr std::size_t entry = 10;
-    static constexpr std::size_t count = 12;
-};
-
-struct release_call
-{
-    static constexpr std::size_t name = 3;
-    static constexpr std::size_t owner = 4;
-    static constexpr std::size_t entry = 5;
-    static constexpr std::size_t count = 7;
-};
-
-void check_words(words command, known_script called)
-{
-    const std::size_t wanted = called == known_script::acquire   ? acquire_call::count
-                               : called == known_script::release ? release_call::count
-                                                                 : command.size();
-    if (command.size() != wanted)
+    if (!asked.as_known)
         throw std::logic_error("a call of a script has " + std::to_string(command.size()) +
-                               " words, and the simulated server knows it with " +
-                               std::to_string(wanted));
+                               " words, and the simulated server knows it with others");
 }
 
 bool is_one_of(std::string_view verb, std::initializer_list<std::string_view> all)
@@ -108,6 +73,9 @@ std::int64_t server_state::time_us() const noexcept
 void server_state::connect(const session_ptr& who)
 {
     sessions_.push_back(who);
+    who->id = ++connected_;
+    // Numbers of connections begin again when the server does, addresses do not.
+    who->address = "10.0.0.1:" + std::to_string(1024 + ++addresses_);
 }
 
 void server_state::disconnect(session& who)
@@ -141,13 +109,17 @@ void server_state::work()
         // What it runs may end the server.
         const std::uint64_t life = life_;
         waiting next = queue_.front();
+        if (next.from && next.from->killed) {
+            queue_.pop_front();
+            continue;
+        }
         const bool pause = run_some(next);
         if (life != life_)
             return;
         if (next.next == next.end)
             queue_.pop_front();
         else
-            queue_.front().next = next.next;
+            queue_.front() = next;
         if (!pause)
             continue;
         next_free_ = time.now() + std::max(each_takes_, least);
@@ -167,11 +139,11 @@ bool server_state::run_some(waiting& from)
     const std::uint64_t life = life_;
     while (!pause && from.next < from.end && life == life_) {
         const std::size_t index = from.next++;
-        pause = from.what->script(index).has_value();
+        pause = from.what->takes_time(index);
         if (from.from)
-            said.push_back(run(from.from.get(), *from.what, index));
+            said.push_back(run(from, index));
         else if (pause && index >= from.what->answered)
-            run(nullptr, *from.what, index);
+            run(from, index);
     }
     if (from.from && from.from->open)
         from.from->answer(std::move(said));
@@ -210,6 +182,8 @@ void server_state::go_down(clock::duration how_long)
     worker_->disarm();
     next_free_ = {};
     stalled_until_ = {};
+    connected_ = 0;
+    latest_of_.clear();
     redis.forget_scripts();
     for (const session_ptr& each : std::exchange(sessions_, {})) {
         each->open = false;
@@ -241,83 +215,158 @@ void server_state::fail_renewals(std::string_view n, clock::duration how_long)
     no_renewals_.emplace_back(n, time.now() + how_long);
 }
 
-message server_state::run(session* from, const segment& sent, std::size_t index)
+message server_state::run(waiting& by, std::size_t index)
 {
     ++commands;
-    const words command = sent.command(index);
-    if (const auto called = sent.script(index))
-        check_words(command, *called);
+    const words command = by.what->command(index);
+    const lock_request* const asked = by.what->request(index);
+    if (asked != nullptr)
+        check_form(*asked, command);
+    const bool took = std::exchange(by.took, false);
     if (const char* const refused = refusal(command)) {
         const message said = message::error(refused);
-        if (const auto called = sent.script(index))
-            follow(from, command, *called, said);
+        if (asked != nullptr)
+            follow(by.from.get(), *asked, said);
         return said;
     }
     if (is_one_of(command[0], {"SUBSCRIBE", "UNSUBSCRIBE"}))
-        return subscribe(from, command);
-    if (sent.script(index))
-        return run_script(from, sent, index);
-    return redis.execute(command, time_us(), time.now());
-}
-
-message server_state::run_script(session* from, const segment& sent, std::size_t index)
-{
-    const words command = sent.command(index);
-    const known_script called = *sent.script(index);
-    redis.read_only = is_in(server::trouble::read_only) && from != nullptr && from->demoted;
+        return subscribe(by.from.get(), command);
+    if (command[0] == "CLIENT")
+        return client_command(by.from.get(), command);
+    redis.read_only = is_in(server::trouble::read_only) && by.from && by.from->demoted;
     redis.out_of_memory = is_in(server::trouble::out_of_memory);
     redis.cannot_save = is_in(server::trouble::cannot_save);
+    refresh();
+    if (asked != nullptr)
+        return run_request(by, *asked, index);
+    const message said = redis.execute(command, time_us(), time.now());
+    if (const std::uint32_t fences = fences_drawn_by(command);
+        took && fences != 0 && !said.is_error()) {
+        const std::uint64_t last = std::stoull(said.nodes().front().value);
+        const lock_request& taken = *by.what->request(index - 1);
+        tell_grant(by, taken, {true, taken.owner, last - fences + 1, fences, false, false}, false);
+    }
+    return said;
+}
+
+message server_state::run_request(waiting& by, const lock_request& asked, std::size_t index)
+{
+    const bool native = asked.layout == config::key_layout::native;
     redis.unrenewable.clear();
     for (const auto& [of, until] : no_renewals_)
         if (time.now() < until)
             redis.unrenewable.push_back(of);
-    refresh();
-    const bool acquires = called == known_script::acquire;
-    const bool takes = acquires && command[acquire_call::entry].empty();
-    bool repeated = false;
-    if (acquires) {
-        std::string field(command[acquire_call::owner]);
-        if (!takes)
-            field.append("/").append(command[acquire_call::entry]);
-        try {
-            repeated = redis.data.hget(command[acquire_call::name], field) != nullptr;
-        }
-        catch (const command_error&) {
-        }
-    }
-    const message said = redis.execute(command, time_us(), time.now());
-    if (time.now() < forgets_until_)
+    const bool acquires = asked.what == lock_request::kind::acquire;
+    const bool repeated = acquires && is_in_already(asked);
+    const bool orders = native && asked.what != lock_request::kind::renew;
+    const auto before = orders ? std::optional<line_order>(std::in_place, redis.data, asked.name)
+                               : std::nullopt;
+    const message said = redis.execute(by.what->command(index), time_us(), time.now());
+    if (before)
+        if (const std::string who = before->overtaker(asked); !who.empty() && on_overtaken)
+            on_overtaken(asked.name, who);
+    if (!asked.plain && time.now() < forgets_until_)
         redis.forget_scripts();
-    follow(from, command, called, said);
-    if (said.is_error() || number(said, 0) != 1)
-        return said;
-    if (takes) {
-        time.witness(static_cast<std::uint64_t>(number(said, 1)));
-        if (on_grant)
-            on_grant({command[acquire_call::name], command[acquire_call::owner],
-                      static_cast<std::uint64_t>(number(said, 1)),
-                      static_cast<std::uint32_t>(number(said, 2)), repeated,
-                      time.now() - sent.sent});
-    }
-    if (acquires && from == nullptr && !repeated && on_stranded)
-        on_stranded(command[acquire_call::name], command[acquire_call::owner]);
-    if (called == known_script::release && on_free)
-        on_free(command[release_call::name]);
+    follow(by.from.get(), asked, said);
+    const lock_effect effect = effect_of(asked, said);
+    if (effect.taken && asked.plain)
+        by.took = true;
+    else if (effect.taken)
+        tell_grant(by, asked, effect, repeated);
+    const bool got_in = effect.taken || effect.entered;
+    if (acquires && got_in && !by.from && !repeated && on_stranded)
+        on_stranded(asked.name, asked.owner);
+    if (effect.left && on_free)
+        on_free(asked.name);
     return said;
 }
 
-/// A call of a script has been answered.
-void server_state::follow(session* from, words command, known_script called, const message& said)
+/// The owner, or the entry, has it before it is asked for.
+bool server_state::is_in_already(const lock_request& asked)
 {
-    time.witness(static_cast<std::uint64_t>(called) << 32 |
+    try {
+        if (asked.layout == config::key_layout::redisson) {
+            std::string field(asked.owner);
+            if (!asked.entry.empty())
+                field.append("/").append(asked.entry);
+            return redis.data.hget(asked.name, field) != nullptr;
+        }
+        if (holder(asked.name) != asked.owner)
+            return false;
+        std::string key;
+        redis_store::native::entries_key(asked.name, key);
+        return asked.entry.empty() || redis.data.hget(key, asked.entry) != nullptr;
+    }
+    catch (const command_error&) {
+        return false;
+    }
+}
+
+void server_state::tell_grant(const waiting& by, const lock_request& asked,
+                              const lock_effect& effect, bool repeated)
+{
+    time.witness(effect.first_fence);
+    if (!on_grant)
+        return;
+    on_grant({asked.name, effect.owner, effect.first_fence, effect.fences, repeated, asked.plain,
+              is_left_behind(by, asked),
+              asked.limited || asked.layout == config::key_layout::redisson
+                  ? time.now() - by.what->sent
+                  : clock::duration::zero()});
+}
+
+/// Whether the client has asked for something over a newer connection before.
+bool server_state::is_left_behind(const waiting& by, const lock_request& asked)
+{
+    if (!by.from)
+        return false;
+    const std::string_view client = redis_store::native::client_of(asked.owner);
+    const auto found = latest_of_.find(client);
+    return found != latest_of_.end() && by.from->id < found->second;
+}
+
+/// A request has been answered.
+void server_state::follow(session* from, const lock_request& asked, const message& said)
+{
+    time.witness(static_cast<std::uint64_t>(asked.what) << 32 |
                  static_cast<std::uint64_t>(said.size()) << 8 | (said.is_error() ? 1 : 0));
     if (time.traced())
-        describe(from, command, called, said);
+        line(describe(asked, from == nullptr ? " once more" : " for " + from->client(), said));
     const bool denied = said.is_error() && said.nodes().front().value.starts_with("NOPERM");
-    if (called == known_script::release && denied && on_stranded)
-        on_stranded(command[release_call::name], command[release_call::owner]);
-    if (from != nullptr)
-        from->told(ran_step(called));
+    if (asked.what == lock_request::kind::release && denied && on_stranded)
+        on_stranded(asked.name, asked.owner);
+    if (from == nullptr)
+        return;
+    // A re-entry may be that of another client's owner.
+    if (asked.what != lock_request::kind::renew && asked.entry.empty()) {
+        std::int64_t& latest = latest_of_[std::string(redis_store::native::client_of(asked.owner))];
+        latest = std::max(latest, from->id);
+    }
+    from->told(ran_step(asked.what));
+}
+
+message server_state::client_command(session* from, words command)
+{
+    if (redis.is_denied("client"))
+        return message::error("NOPERM User default has no permissions to run the 'client' command");
+    if (from != nullptr && command.size() == 2 && command[1] == "INFO")
+        return message::blob("id=" + std::to_string(from->id) + " addr=" + from->address +
+                             " laddr=10.0.0.99:6379 fd=8 name= db=0 resp=3");
+    if (command.size() != 6 || command[1] != "KILL" || command[2] != "ID" || command[4] != "ADDR")
+        return message::error("ERR syntax error");
+    std::int64_t killed = 0;
+    const auto all = sessions_;
+    for (const session_ptr& each : all) {
+        if (each.get() == from || std::to_string(each->id) != command[3] ||
+            each->address != command[5])
+            continue;
+        ++killed;
+        line("KILLS a connection of " + each->client());
+        each->killed = true;
+        disconnect(*each);
+        each->on_server_end();
+    }
+    return message::number(killed);
 }
 
 message server_state::subscribe(session* from, words command)
@@ -350,14 +399,15 @@ const char* server_state::refusal(words command) const noexcept
     if (is_in(trouble::busy))
         return "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN "
                "NOSAVE.";
-    const bool needs_no_data = is_one_of(verb, {"TIME", "SUBSCRIBE", "UNSUBSCRIBE"});
+    const bool needs_no_data = is_one_of(verb, {"TIME", "SUBSCRIBE", "UNSUBSCRIBE", "CLIENT"});
     if (is_in(trouble::loading) && !needs_no_data)
         return "LOADING Redis is loading the dataset in memory";
     if (is_in(trouble::master_down) && !needs_no_data && !is_one_of(verb, {"PING", "SCRIPT"}))
         return "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
     if (is_in(trouble::no_permission) && verb != "PING")
         return "NOPERM User default has no permissions to run this command";
-    if (is_in(trouble::cluster_down) && script_of(command))
+    if (is_in(trouble::cluster_down) &&
+        (script_of(command) || is_one_of(verb, {"SET", "INCRBY", "DELIFEQ", "DELEX"})))
         return "CLUSTERDOWN The cluster is down";
     if (is_in(trouble::cannot_save) && verb == "PING")
         return "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to "
@@ -379,7 +429,10 @@ bool server_state::erase(std::string_view n)
 bool server_state::overwrite(std::string_view n)
 {
     const bool was_there = erase(n);
-    redis.data.set(n, "not a lock", 0);
+    if (layout == config::key_layout::native)
+        redis.data.rpush(n, "not a lock");
+    else
+        redis.data.set(n, "not a lock", 0);
     return was_there;
 }
 
@@ -387,30 +440,68 @@ bool server_state::seize(std::string_view n, std::chrono::milliseconds how_long)
 {
     const bool was_there = erase(n);
     const std::string who = "foreigner:" + std::to_string(++foreigners_);
-    redis.data.hset(n, who, "1");
-    redis.data.pexpire(n, how_long.count());
+    if (layout == config::key_layout::native) {
+        redis.data.set(n, who, how_long.count());
+    }
+    else {
+        redis.data.hset(n, who, "1");
+        redis.data.pexpire(n, how_long.count());
+    }
     return was_there;
 }
 
 std::string server_state::holder(std::string_view n)
 {
     refresh();
-    try {
+    const std::string_view type = redis.data.type(n);
+    if (type == "string") {
+        const std::string& value = *redis.data.get(n);
+        const std::string_view owner = redis_store::native::owner_of(value);
+        return owner.empty() && layout == config::key_layout::native ? value : std::string(owner);
+    }
+    if (type == "hash")
         // The fields of entries have a slash in them.
-        if (const keyspace::fields* const all = redis.data.hgetall(n))
-            for (const auto& [field, count] : *all)
-                if (field.find('/') == std::string::npos)
-                    return field;
-    }
-    catch (const command_error&) {
-    }
+        for (const auto& [field, count] : *redis.data.hgetall(n))
+            if (field.find('/') == std::string::npos)
+                return field;
     return {};
 }
 
 std::size_t server_state::locks()
 {
     refresh();
-    return redis.data.hashes();
+    std::size_t all = 0;
+    redis.data.for_each([&](std::string_view key, keyspace::kind type, std::string_view text) {
+        if (type == keyspace::kind::hash)
+            all += key.starts_with("leasehold:") ? 0 : 1;
+        else if (type == keyspace::kind::string)
+            all += redis_store::native::owner_of(text).empty() ? 0 : 1;
+    });
+    return all;
+}
+
+std::vector<std::string> server_state::line_of(std::string_view n)
+{
+    refresh();
+    std::string key;
+    redis_store::native::line_key(n, key);
+    std::vector<std::string> owners;
+    if (const keyspace::items* const all = redis.data.list(key))
+        for (const std::string& each : *all)
+            owners.emplace_back(redis_store::native::owner_of(each));
+    return owners;
+}
+
+std::string server_state::false_turn(std::string_view n, std::string_view client)
+{
+    std::string owner(client);
+    owner += ":1";
+    for (const std::string& each : line_of(n))
+        if (redis_store::native::client_of(each) == client)
+            owner = each;
+    std::string text;
+    redis_store::native::value_of(owner, text);
+    return text.append(" ").append(n);
 }
 
 std::size_t server_state::subscriptions() const noexcept
@@ -419,51 +510,6 @@ std::size_t server_state::subscriptions() const noexcept
     for (const session_ptr& each : sessions_)
         all += each->channels.size();
     return all;
-}
-
-void server_state::describe(const session* from, words command, known_script called,
-                            const message& said)
-{
-    std::string text;
-    const auto who = [&] {
-        text += " as " + short_id(command[called == known_script::acquire ? acquire_call::owner
-                                                                          : release_call::owner]);
-    };
-    switch (called) {
-    case known_script::acquire:
-        text = command[acquire_call::entry].empty() ? "acquire " : "enter ";
-        break;
-    case known_script::renew: text = "renew "; break;
-    default: text = command[release_call::entry].empty() ? "release " : "leave "; break;
-    }
-    text += command[3];
-    text += from == nullptr ? " once more" : " for " + from->client();
-    if (called != known_script::renew)
-        who();
-    text += " -> ";
-    if (said.is_error()) {
-        text += said.nodes().front().value;
-    }
-    else if (called == known_script::renew) {
-        for (std::size_t i = 0; i + 1 < said.size(); ++i)
-            text += number(said, i) == 1 ? "renewed " : "GONE ";
-    }
-    else if (called == known_script::release) {
-        text += number(said, 0) == 1 ? "freed" : number(said, 0) == 2 ? "left" : "not owner";
-    }
-    else {
-        switch (number(said, 0)) {
-        case 1:
-            text += command[acquire_call::entry].empty()
-                        ? "GRANTED fence " + std::to_string(number(said, 1) % 1'000'000'000)
-                        : "entered";
-            break;
-        case 0: text += "held for " + std::to_string(number(said, 1)) + " ms"; break;
-        case -1: text += "too late"; break;
-        default: text += "gone"; break;
-        }
-    }
-    line(text);
 }
 
 } // namespace leasehold::testing::impl

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_TESTING_SERVER_STATE_HPP
 #define LEASEHOLD_SRC_TESTING_SERVER_STATE_HPP
 
+#include "testing/lock_request.hpp"
 #include "testing/machine_clock.hpp"
 #include "testing/redis_model.hpp"
 #include "testing/scheduler.hpp"
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -63,6 +65,10 @@ public:
     bool seize(std::string_view name, std::chrono::milliseconds how_long);
     [[nodiscard]] std::string holder(std::string_view name);
     [[nodiscard]] std::size_t locks();
+    /// The owners in line.
+    [[nodiscard]] std::vector<std::string> line_of(std::string_view name);
+    /// What tells a client of its turn: of one of its owners who is in line, or of another.
+    [[nodiscard]] std::string false_turn(std::string_view name, std::string_view client);
     [[nodiscard]] std::size_t subscriptions() const noexcept;
 
     void line(std::string_view text) { time.line(name, text); }
@@ -76,6 +82,8 @@ public:
     std::function<void(const server::grant&)> on_grant;
     std::function<void(std::string_view)> on_free;
     std::function<void(std::string_view, std::string_view)> on_stranded;
+    std::function<void(std::string_view, std::string_view)> on_overtaken;
+    config::key_layout layout = config::key_layout::redisson; ///< Of its clients.
 
 private:
     class worker;
@@ -86,20 +94,25 @@ private:
         segment_ptr what;
         std::size_t next;
         std::size_t end;
+        bool took = false; ///< Its last command did, and the next draws the fences.
     };
 
     void work();
     bool run_some(waiting& from);
-    message run(session* from, const segment& sent, std::size_t index);
-    message run_script(session* from, const segment& sent, std::size_t index);
-    void follow(session* from, words command, known_script called, const message& said);
+    message run(waiting& by, std::size_t index);
+    message run_request(waiting& by, const lock_request& asked, std::size_t index);
+    [[nodiscard]] bool is_in_already(const lock_request& asked);
+    void tell_grant(const waiting& by, const lock_request& asked, const lock_effect& effect,
+                    bool repeated);
+    [[nodiscard]] bool is_left_behind(const waiting& by, const lock_request& asked);
+    void follow(session* from, const lock_request& asked, const message& said);
+    message client_command(session* from, words command);
     message subscribe(session* from, words command);
     [[nodiscard]] const char* refusal(words command) const noexcept;
     [[nodiscard]] bool is_in(server::trouble why) const noexcept
     {
         return time.now() < troubles_[static_cast<std::size_t>(why)];
     }
-    void describe(const session* from, words command, known_script called, const message& said);
     void refresh();
 
     std::vector<session_ptr> sessions_;
@@ -114,6 +127,10 @@ private:
     std::vector<std::pair<std::string, clock::time_point>> no_renewals_; ///< Of whom, until when.
     std::uint64_t life_ = 0;
     std::uint64_t foreigners_ = 0;
+    std::int64_t connected_ = 0; ///< In this life.
+    std::int64_t addresses_ = 0;
+    std::map<std::string, std::int64_t, std::less<>>
+        latest_of_; ///< The newest connection over which each client has asked for something.
 };
 
 } // namespace leasehold::testing::impl

@@ -8,6 +8,7 @@
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,10 @@ public:
     /// Whose it is.
     [[nodiscard]] virtual const std::string& client() const noexcept = 0;
 
+    std::int64_t id = 0;               ///< As the server counts.
+    std::string address;               ///< As the server sees it.
     bool open = true;                  ///< At the server's end.
+    bool killed = false;               ///< What has arrived by it does not run any more.
     bool demoted = false;              ///< It leads to a server that is a replica now.
     std::vector<std::string> channels; ///< Subscribed to.
 };

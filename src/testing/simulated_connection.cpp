@@ -1,6 +1,8 @@
 #include "testing/simulated_connection.hpp"
 
 #include "core/async/posting_executor.hpp"
+#include "store/redis/layout/native_names.hpp"
+#include "store/redis/protocol/key_names.hpp"
 #include "store/redis/transport/boost_redis_parts.hpp"
 #include "testing/tcp_stream.hpp"
 
@@ -24,6 +26,14 @@ bool is_error(const boost::redis::resp3::node_view& node)
 {
     using boost::redis::resp3::type;
     return node.data_type == type::simple_error || node.data_type == type::blob_error;
+}
+
+/// Nobody: it is another channel.
+std::string_view client_listening_at(std::string_view channel)
+{
+    std::string prefix;
+    redis_store::native::turn_channel({}, prefix);
+    return channel.starts_with(prefix) ? channel.substr(prefix.size()) : std::string_view();
 }
 
 } // namespace
@@ -56,7 +66,7 @@ public:
         if (stream_)
             stream_->reset();
     }
-    void inject(std::string_view channel) override;
+    void inject(std::string_view name) override;
     void drop() noexcept override;
     void on_delivery(tcp_stream& from, delivery delivered) override;
     void on_reset(tcp_stream& from) override;
@@ -344,8 +354,8 @@ void simulated_connection::state::write()
     const tcp_stream_ptr to = stream_;
     to->write(all);
     for (std::size_t i = 0; i < all->size(); ++i)
-        if (const auto called = all->script(i))
-            host_.told(sent_step(*called));
+        if (const lock_request* const request = all->request(i))
+            host_.told(sent_step(request->what));
 }
 
 void simulated_connection::state::on_delivery(tcp_stream& from, delivery delivered)
@@ -417,8 +427,8 @@ void simulated_connection::state::on_answer()
     const std::size_t index = asked->answered++;
     if (--written_.front().outstanding == 0)
         written_.pop_front();
-    if (const auto called = asked->script(index)) {
-        host_.told(answered_step(*called));
+    if (const lock_request* const request = asked->request(index)) {
+        host_.told(answered_step(request->what));
     }
     else if (asked->command(index)[0] == "TIME" && !std::exchange(serves_, true)) {
         // The last of what a connection for commands is asked first.
@@ -586,11 +596,20 @@ void simulated_connection::state::complain(std::string text)
         host_.line("connection: " + text);
 }
 
-void simulated_connection::state::inject(std::string_view channel)
+void simulated_connection::state::inject(std::string_view name)
 {
-    if (stream_ && std::find(stream_->channels.begin(), stream_->channels.end(), channel) !=
-                       stream_->channels.end())
-        stream_->inject(message::strings(message::type::push, {"message", channel, "0"}));
+    if (!stream_)
+        return;
+    std::string release;
+    redis_store::release_channel(name, release);
+    for (const std::string& channel : stream_->channels) {
+        const std::string_view client = client_listening_at(channel);
+        if (channel == release)
+            stream_->inject(message::strings(message::type::push, {"message", channel, "0"}));
+        else if (!client.empty())
+            stream_->inject(message::strings(
+                message::type::push, {"message", channel, server_.false_turn(name, client)}));
+    }
 }
 
 /// Nobody is told anything any more. What is destroyed here may keep this.

@@ -1,8 +1,8 @@
 // What the simulated server answers is only worth what its resemblance to a real one is: random
 // commands, those of the library and those of strangers, get the same answers from both.
+#include "sim/model_comparison.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/protocol/script.hpp"
-#include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 #include "support/shifted_clock.hpp"
 #include "testing/random.hpp"
@@ -32,11 +32,6 @@ using testing::impl::message;
 using testing::impl::redis_model;
 
 namespace {
-
-constexpr std::size_t steps = 40'000;
-constexpr std::size_t steps_at_a_time = 50;
-
-using command = std::vector<std::string>;
 
 std::string any_name(generator& random)
 {
@@ -182,52 +177,6 @@ command any_command(generator& random, microseconds now, const std::string& rete
     return {"SCRIPT", "LOAD", std::string(loaded.text)};
 }
 
-/// Of an error the code: the rest names lines of the script, and changes between versions. What our
-/// scripts say themselves is compared whole.
-std::string without_details(std::string_view error)
-{
-    if (error.find(" holds ") != std::string_view::npos)
-        return "error: " + std::string(error);
-    return "error: " + std::string(error.substr(0, error.find(' ')));
-}
-
-std::string told_by(const resp_value& value)
-{
-    return value.is_error() ? without_details(value.text) : describe(value);
-}
-
-std::string said_by(const message& said)
-{
-    using boost::redis::resp3::type;
-    std::string items;
-    for (const auto& node : said.nodes()) {
-        switch (node.data_type) {
-        case type::simple_error: return without_details(node.value);
-        case type::array:
-        case type::map: continue;
-        case type::null: return "nil";
-        case type::blob_string: items += (items.empty() ? "\"" : ", \"") + node.value + '"'; break;
-        default: items += (items.empty() ? "" : ", ") + node.value;
-        }
-    }
-    const auto first = said.nodes().front().data_type;
-    return first == type::array || first == type::map ? '[' + items + ']' : items;
-}
-
-message execute(redis_model& model, const command& asked, microseconds now)
-{
-    const std::vector<std::string_view> words(asked.begin(), asked.end());
-    return model.execute(words, now.count(), {});
-}
-
-std::string text(const command& asked)
-{
-    std::string all;
-    for (std::size_t i = 0; i < asked.size(); ++i)
-        all += (i == 1 && asked[0] == "EVAL" ? "(text)" : asked[i]) + ' ';
-    return all;
-}
-
 /// Kind of command, and how its answer begins.
 std::string kind_of(const command& asked, const std::string& told)
 {
@@ -251,88 +200,38 @@ std::string kind_of(const command& asked, const std::string& told)
     return kind + ' ' + (told == "[1, -1]" ? told : told.substr(0, told.find(',')));
 }
 
-/// Now and then the user loses a right or two, or has all of them again.
-void change_rights(generator& random, resp_client& server, redis_model& model)
+void compare_redisson(const std::string& retention, std::initializer_list<std::uint64_t> seeds)
 {
-    constexpr const char* commands[] = {"publish", "publish", "publish", "hincrby", "pexpire",
-                                        "hdel",    "del",     "set",     "hset",    "get",
-                                        "hexists", "pttl",    "hget",    "hlen",    "hrandfield"};
-    command asked = {"ACL", "SETUSER", "default", "+@all"};
-    model.denied.clear();
-    for (auto lost = random.below(3); lost > 0; --lost) {
-        model.denied.emplace_back(commands[random.below(std::size(commands))]);
-        asked.push_back('-' + model.denied.back());
-    }
-    server.send_bytes(make_request(asked));
-    BOOST_TEST(describe(server.receive()) == "OK");
-}
-
-void compare(const std::string& retention, std::uint64_t seed)
-{
-    shifted_clock clock;
-    clock.freeze();
-    redis_server process({"--enable-debug-command", "yes"}, {.environment = clock.environment()});
-    resp_client server = process.connect();
-    // A key is then there until it is asked for after its time. Otherwise Redis 8 may or may not
-    // have taken it out in the millisecond in which it expires, and both answers are right.
-    BOOST_REQUIRE(!server.command({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}).is_error());
-    redis_model model;
-    generator random(seed);
-    std::map<std::string, std::size_t> seen;
-    for (std::size_t done = 0; done < steps; done += steps_at_a_time) {
-        const auto time = server.strings({"TIME"});
-        const microseconds now(std::stoll(time.at(0)) * 1'000'000 + std::stoll(time.at(1)));
-        if (random.below(3) == 0)
-            change_rights(random, server, model);
-        std::vector<command> together;
-        std::string bytes;
-        for (std::size_t i = 0; i < steps_at_a_time; ++i) {
-            together.push_back(any_command(random, now, retention));
-            bytes += make_request(together.back());
-        }
-        server.send_bytes(bytes);
-        bool same = true;
-        for (const command& each : together) {
-            const std::string told = told_by(server.receive());
-            const std::string said = said_by(execute(model, each, now));
-            ++seen[kind_of(each, told)];
-            if (told != said && std::exchange(same, false))
-                BOOST_ERROR("after " << done << " commands, " << text(each) << ": the server says "
-                                     << told << ", the model " << said);
-        }
-        if (!same)
-            return;
-        // Mostly within leases, now and then beyond the retention. Never back: what has expired is
-        // gone from a server at some time of its own choice, so after a step back both answers are
-        // right.
-        clock.advance(microseconds(random.below(100) < 92 ? random.between(1, 15'000)
-                                                          : random.between(1, 200'000)));
-    }
-    // Whatever a script can say was said often enough to be compared.
-    for (const char* each : {"acquire [1",
-                             "acquire [0",
-                             "acquire [-1",
-                             "acquire error: WRONGTYPE",
-                             "enter [1",
-                             "enter [-2",
-                             "enter error: WRONGTYPE",
-                             "renew one [1]",
-                             "renew one [0]",
-                             "renew many [1, 0]",
-                             "renew many [0, 1]",
-                             "release [1",
-                             "release [2",
-                             "release [0",
-                             "release error: WRONGTYPE",
-                             "acquire error: NOSCRIPT",
-                             "acquire error: ERR",
-                             "enter error: ERR",
-                             "renew error: ERR",
-                             "release error: ERR",
-                             "release [1, -1]",
-                             "check 1",
-                             "check error: NOPERM"})
-        BOOST_TEST(seen[each] >= 20u, each << " came " << seen[each] << " times");
+    compare({.any_command = [&](generator& random,
+                                microseconds now) { return any_command(random, now, retention); },
+             .kind_of = kind_of,
+             .rights = {"publish", "publish", "publish", "hincrby", "pexpire", "hdel", "del", "set",
+                        "hset", "get", "hexists", "pttl", "hget", "hlen", "hrandfield"},
+             .channels = {},
+             .expected = {"acquire [1",
+                          "acquire [0",
+                          "acquire [-1",
+                          "acquire error: WRONGTYPE",
+                          "enter [1",
+                          "enter [-2",
+                          "enter error: WRONGTYPE",
+                          "renew one [1]",
+                          "renew one [0]",
+                          "renew many [1, 0]",
+                          "renew many [0, 1]",
+                          "release [1",
+                          "release [2",
+                          "release [0",
+                          "release error: WRONGTYPE",
+                          "acquire error: NOSCRIPT",
+                          "acquire error: ERR",
+                          "enter error: ERR",
+                          "renew error: ERR",
+                          "release error: ERR",
+                          "release [1, -1]",
+                          "check 1",
+                          "check error: NOPERM"}},
+            seeds);
 }
 
 bool has_clock(boost::unit_test::test_unit_id)
@@ -346,14 +245,12 @@ BOOST_AUTO_TEST_SUITE(redis_model_test, *boost::unit_test::precondition(has_cloc
 
 BOOST_AUTO_TEST_CASE(the_model_answers_as_a_server_does)
 {
-    for (const std::uint64_t seed : {1U, 2U, 3U})
-        compare("100", seed);
+    compare_redisson("100", {1, 2, 3});
 }
 
 BOOST_AUTO_TEST_CASE(and_when_fences_are_kept_for_ever)
 {
-    for (const std::uint64_t seed : {4U, 5U})
-        compare("0", seed);
+    compare_redisson("0", {4, 5});
 }
 
 BOOST_AUTO_TEST_CASE(a_script_that_it_has_no_model_of_is_an_error)

@@ -53,6 +53,15 @@ public:
         no_permission, ///< `NOPERM` to everything.
     };
 
+    /// What it answers as, where that makes a difference.
+    enum class product : std::uint8_t
+    {
+        redis_6,   ///< No `SET NX GET`; what a script ran into is told in other words.
+        redis_7,   ///< The usual one.
+        redis_8_4, ///< Has `DELEX key IFEQ value`.
+        valkey_9,  ///< Has `DELIFEQ key value`.
+    };
+
     /// A grant that the server made: the order of these calls is the order of possession.
     struct grant
     {
@@ -61,7 +70,9 @@ public:
         std::uint64_t first_fence;
         std::uint32_t fences;
         bool repeated; ///< The owner was in already.
-        duration age;  ///< How long the request was under way, in true time.
+        bool plain; ///< By commands that ask nothing: its client looks whether the fences will do.
+        bool left_behind; ///< Its client has asked for something over a newer connection before.
+        duration age;     ///< How long a request with a limit was under way, in true time.
     };
 
     explicit server(std::unique_ptr<impl::server_state> state) noexcept;
@@ -114,6 +125,9 @@ public:
     void forbid(std::string_view command);
     void permit(std::string_view command);
 
+    /// What it is from now on.
+    void imitate(product what) noexcept;
+
     /// Whether it says of itself that it belongs to a cluster.
     void cluster_mode(bool on) noexcept;
 
@@ -131,6 +145,8 @@ public:
     /// The id of the owner that has the lock (`owner::id`); empty: nobody.
     [[nodiscard]] std::string holder(std::string_view name) const;
     [[nodiscard]] std::size_t locks() const;
+    /// How many are in line for it.
+    [[nodiscard]] std::size_t in_line(std::string_view name) const;
     /// What its clock shows.
     [[nodiscard]] std::chrono::microseconds time() const noexcept;
     /// Connections that wait for a name to be released.
@@ -147,6 +163,10 @@ public:
     /// time to live does: a request that ran once more (`conditions::duplication`) has taken or
     /// entered a lock, which its first run did not; or a release was denied.
     void on_stranded(std::function<void(std::string_view name, std::string_view owner)> told);
+
+    /// Called when a lock is given to an owner though another was the first in line for it, and may
+    /// have been absent.
+    void on_overtaken(std::function<void(std::string_view name, std::string_view owner)> told);
 
     [[nodiscard]] impl::server_state& state() const noexcept { return *state_; }
 

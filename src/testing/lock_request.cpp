@@ -1,0 +1,272 @@
+#include "testing/lock_request.hpp"
+
+#include "store/redis/layout/native_names.hpp"
+
+#include <charconv>
+#include <cstddef>
+
+namespace leasehold::testing::impl {
+namespace {
+
+using redis_store::native::owner_of;
+
+template <class T = std::int64_t>
+T integer(std::string_view text) noexcept
+{
+    T value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+std::int64_t number(const message& said, std::size_t index)
+{
+    return integer(said.nodes()[index + 1].value);
+}
+
+/// Where the words of a call are, as the store writes it; 0: there is none. When the store writes
+/// it in another way, nothing must be read past it in silence.
+struct call_form
+{
+    lock_request::kind what;
+    std::size_t count;
+    std::size_t owner;
+    std::size_t entry;
+    std::size_t next;
+    std::size_t fences;
+    std::size_t latest;
+};
+
+constexpr std::size_t name_in_call = 3;
+
+std::optional<call_form> form_of(known_script called)
+{
+    using kind = lock_request::kind;
+    switch (called) {
+    case known_script::acquire: return call_form{kind::acquire, 12, 5, 10, 0, 0, 8};
+    case known_script::release: return call_form{kind::release, 7, 4, 5, 0, 0, 0};
+    case known_script::native_acquire: return call_form{kind::acquire, 16, 7, 0, 0, 9, 10};
+    case known_script::native_enter: return call_form{kind::acquire, 9, 5, 8, 0, 0, 7};
+    case known_script::native_leave: return call_form{kind::release, 18, 8, 9, 10, 12, 13};
+    case known_script::native_release: return call_form{kind::release, 5, 4, 0, 0, 0, 0};
+    default: return std::nullopt;
+    }
+}
+
+std::optional<lock_request> request_by_script(words command, known_script called)
+{
+    lock_request asked;
+    asked.layout = is_native(called) ? config::key_layout::native : config::key_layout::redisson;
+    asked.name = command[name_in_call];
+    if (called == known_script::renew || called == known_script::native_renew) {
+        asked.what = lock_request::kind::renew;
+        return asked;
+    }
+    const auto form = form_of(called);
+    if (!form)
+        return std::nullopt;
+    asked.what = form->what;
+    asked.as_known = command.size() == form->count;
+    if (!asked.as_known)
+        return asked;
+    const auto owner = [&](std::string_view word) {
+        return is_native(called) ? owner_of(word) : word;
+    };
+    asked.owner = owner(command[form->owner]);
+    if (form->entry != 0)
+        asked.entry = command[form->entry];
+    if (form->next != 0 && !command[form->next].empty())
+        asked.next = owner(command[form->next]);
+    if (form->fences != 0)
+        asked.fences = integer<std::uint32_t>(command[form->fences]);
+    asked.limited = form->latest != 0 && command[form->latest] != "0";
+    return asked;
+}
+
+std::optional<lock_request> plain_request(words command)
+{
+    lock_request asked;
+    asked.layout = config::key_layout::native;
+    asked.plain = true;
+    std::string_view value;
+    if (command.size() >= 6 && command[0] == "SET" && command[3] == "NX") {
+        value = command[2];
+        asked.gets = command.back() == "GET";
+    }
+    else if (command.size() == 3 && command[0] == "DELIFEQ") {
+        asked.what = lock_request::kind::release;
+        value = command[2];
+    }
+    else if (command.size() == 4 && command[0] == "DELEX") {
+        asked.what = lock_request::kind::release;
+        value = command[3];
+    }
+    asked.owner = owner_of(value);
+    if (asked.owner.empty())
+        return std::nullopt;
+    asked.name = command[1];
+    return asked;
+}
+
+void read_redisson(const lock_request& asked, const message& said, lock_effect& effect)
+{
+    if (number(said, 0) != 1)
+        return;
+    if (asked.what == lock_request::kind::release) {
+        effect.left = true;
+    }
+    else if (!asked.entry.empty()) {
+        effect.entered = true;
+    }
+    else {
+        effect.taken = true;
+        effect.owner = asked.owner;
+        effect.first_fence = static_cast<std::uint64_t>(number(said, 1));
+        effect.fences = static_cast<std::uint32_t>(number(said, 2));
+    }
+}
+
+void take_block(const lock_request& asked, std::string_view owner, std::int64_t last,
+                lock_effect& effect)
+{
+    effect.taken = true;
+    effect.owner = owner;
+    effect.fences = asked.fences;
+    effect.first_fence = static_cast<std::uint64_t>(last) - asked.fences + 1;
+}
+
+void read_native(const lock_request& asked, const message& said, lock_effect& effect)
+{
+    const std::int64_t status = number(said, 0);
+    if (asked.what == lock_request::kind::release) {
+        effect.left = status == 1 || status == 4;
+        if (said.size() > 2 && number(said, 1) == 1)
+            take_block(asked, asked.next, number(said, 2), effect);
+    }
+    else if (status == 1) {
+        if (asked.entry.empty())
+            take_block(asked, asked.owner, number(said, 1), effect);
+        else
+            effect.entered = true;
+    }
+}
+
+std::string short_id(std::string_view owner)
+{
+    // The beginning tells clients apart, the end their acquisitions.
+    const auto colon = owner.find(':');
+    return std::string(colon == std::string::npos || colon < 4 ? owner : owner.substr(0, 4)) +
+           std::string(colon == std::string::npos || colon < 4 ? "" : owner.substr(colon));
+}
+
+std::string fence_text(std::uint64_t fence)
+{
+    return "fence " + std::to_string(fence % 1'000'000'000);
+}
+
+std::string release_text(const lock_request& asked, const message& said)
+{
+    if (asked.plain)
+        return said.nodes().front().value == "1" ? "freed" : "not owner";
+    std::string text;
+    switch (number(said, 0)) {
+    case 1: text = "freed"; break;
+    case 2: text = "left"; break;
+    case 3: text = "left the line"; break;
+    case 4: text = "given to the next"; break;
+    default: text = "not owner"; break;
+    }
+    if (asked.next.empty() || said.size() < 3)
+        return text;
+    text += ", " + short_id(asked.next);
+    switch (number(said, 1)) {
+    case 1: return text + " GRANTED " + fence_text(effect_of(asked, said).first_fence);
+    case 2: return text + " in line at " + std::to_string(number(said, 3));
+    default: return text + " did not join";
+    }
+}
+
+std::string acquire_text(const lock_request& asked, const message& said)
+{
+    if (asked.plain) {
+        const std::string& before = said.nodes().front().value;
+        return effect_of(asked, said).taken ? "TAKEN" : "held: " + before;
+    }
+    const std::int64_t status = number(said, 0);
+    if (status == 1)
+        return asked.entry.empty() ? "GRANTED " + fence_text(effect_of(asked, said).first_fence)
+                                   : "entered";
+    if (status == -1)
+        return "too late";
+    if (status == -2)
+        return "gone";
+    const std::string text = "held for " + std::to_string(number(said, 1)) + " ms";
+    return asked.layout == config::key_layout::native
+               ? text + ", in line at " + std::to_string(number(said, 2))
+               : text;
+}
+
+} // namespace
+
+std::optional<lock_request> lock_request_of(words command)
+{
+    if (const auto called = script_of(command))
+        return request_by_script(command, *called);
+    return plain_request(command);
+}
+
+std::uint32_t fences_drawn_by(words command) noexcept
+{
+    return command.size() == 3 && command[0] == "INCRBY" &&
+                   command[1] == redis_store::native::fence_key
+               ? integer<std::uint32_t>(command[2])
+               : 0;
+}
+
+lock_effect effect_of(const lock_request& asked, const message& said)
+{
+    lock_effect effect;
+    if (said.is_error() || asked.what == lock_request::kind::renew)
+        return effect;
+    const auto& first = said.nodes().front();
+    if (!asked.plain && asked.layout == config::key_layout::redisson) {
+        read_redisson(asked, said, effect);
+    }
+    else if (!asked.plain) {
+        read_native(asked, said, effect);
+    }
+    else if (asked.what == lock_request::kind::release) {
+        effect.left = first.value == "1";
+    }
+    else {
+        // With GET it says what there was, without whether it did.
+        effect.taken = first.data_type == message::type::null ? asked.gets : !asked.gets;
+        effect.owner = asked.owner;
+    }
+    return effect;
+}
+
+std::string describe(const lock_request& asked, std::string_view by, const message& said)
+{
+    using kind = lock_request::kind;
+    const char* verb = "renew ";
+    if (asked.what == kind::acquire)
+        verb = asked.plain ? "set " : asked.entry.empty() ? "acquire " : "enter ";
+    else if (asked.what == kind::release)
+        verb = asked.plain ? "delete " : asked.entry.empty() ? "release " : "leave ";
+    std::string text(verb);
+    text.append(asked.name).append(by);
+    if (asked.what != kind::renew)
+        text += " as " + short_id(asked.owner);
+    text += " -> ";
+    if (said.is_error())
+        return text + said.nodes().front().value;
+    if (asked.what == kind::acquire)
+        return text + acquire_text(asked, said);
+    if (asked.what == kind::release)
+        return text + release_text(asked, said);
+    for (std::size_t i = 0; i + 1 < said.size(); ++i)
+        text += number(said, i) == 1 ? "renewed " : "GONE ";
+    return text;
+}
+
+} // namespace leasehold::testing::impl

@@ -1,0 +1,66 @@
+#ifndef LEASEHOLD_SRC_TESTING_LOCK_REQUEST_HPP
+#define LEASEHOLD_SRC_TESTING_LOCK_REQUEST_HPP
+
+#include "testing/message.hpp"
+#include "testing/redis_model.hpp"
+
+#include <leasehold/config.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace leasehold::testing::impl {
+
+/// What a command of this library asks for, of a lock or, to renew them, of several.
+struct lock_request
+{
+    /// In the order of `step`, three for each.
+    enum class kind : std::uint8_t
+    {
+        acquire,
+        renew,
+        release,
+    };
+
+    kind what = kind::acquire;
+    config::key_layout layout = config::key_layout::redisson;
+    bool plain = false;    ///< A command and no script.
+    bool as_known = true;  ///< False: it has another number of words, and nothing more is read.
+    bool limited = false;  ///< It says when it is too late.
+    std::string_view name; ///< The first of several.
+    std::string_view owner{};
+    std::string_view entry{};
+    std::string_view next{}; ///< The owner that joins when this one leaves.
+    std::uint32_t fences = 0;
+    bool gets = false; ///< A plain one that says what there was.
+};
+
+/// Nothing: it is something else.
+[[nodiscard]] std::optional<lock_request> lock_request_of(words command);
+
+/// What a command that draws fences of the layout `native` asks for; 0: it is something else.
+[[nodiscard]] std::uint32_t fences_drawn_by(words command) noexcept;
+
+/// What came of a request.
+struct lock_effect
+{
+    /// The lock was taken, or was its owner's already. The fence may be drawn by another command.
+    bool taken = false;
+    std::string_view owner{}; ///< Who has it then.
+    std::uint64_t first_fence = 0;
+    std::uint32_t fences = 0;
+    bool entered = false;
+    bool left = false; ///< By its last holder.
+};
+
+[[nodiscard]] lock_effect effect_of(const lock_request& asked, const message& said);
+
+/// For a timeline.
+[[nodiscard]] std::string describe(const lock_request& asked, std::string_view by,
+                                   const message& said);
+
+} // namespace leasehold::testing::impl
+
+#endif

@@ -1,0 +1,556 @@
+// Models of the scripts of the layout `native`. The names and the order of what follows are those
+// of the .lua files.
+#include "mutant.hpp"
+#include "testing/script_models.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::testing::impl {
+namespace native_scripts {
+namespace {
+
+using optional_text = std::optional<std::string>;
+
+/// What a script returns as it is.
+struct returned
+{
+    message said;
+};
+
+constexpr std::int64_t day = 86'400'000;
+
+std::int64_t number_of(std::string_view text)
+{
+    return to_integer(text).value_or(0);
+}
+
+bool is_ours(const optional_text& value, std::string_view owner)
+{
+    if (!value)
+        return false;
+    if (has(mutant::owner_by_prefix))
+        return value->starts_with(owner);
+    return *value == owner ||
+           (value->starts_with(owner) && value->substr(owner.size()).starts_with('|'));
+}
+
+/// Whether the value of an owner has the flag.
+bool has_flag(const std::string& value, std::string_view owner, char flag)
+{
+    return value.find(flag, owner.size()) != std::string::npos;
+}
+
+/// As "%.0f" writes a whole number.
+std::string whole(double number)
+{
+    return std::to_string(static_cast<std::int64_t>(number));
+}
+
+message five(std::int64_t status, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t now)
+{
+    return message::numbers({status, a, b, c, now});
+}
+
+/// What the waiters' hash says of one.
+struct waiter
+{
+    double there = 0; ///< Until then.
+    std::int64_t lease = 0;
+    std::int64_t claim = 0;
+    bool listens = false;
+};
+
+/// '^(%d+) (%d+) (%d+) (%d)$'
+std::optional<waiter> waiter_of(std::string_view text)
+{
+    std::array<std::string, 4> words;
+    std::size_t at = 0;
+    for (const char c : text) {
+        if (c == ' ') {
+            if (++at == words.size())
+                return std::nullopt;
+        }
+        else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
+            words[at] += c;
+        }
+        else {
+            return std::nullopt;
+        }
+    }
+    const bool empty = std::any_of(words.begin(), words.end(),
+                                   [](const std::string& each) { return each.empty(); });
+    if (empty || words[3].size() != 1)
+        return std::nullopt;
+    return waiter{std::strtod(words[0].c_str(), nullptr), number_of(words[1]), number_of(words[2]),
+                  words[3] != "0"};
+}
+
+/// Tells an owner that it has its turn. A refused PUBLISH counts as heard.
+bool told(script_calls& redis, std::string_view who, std::string_view lock)
+{
+    const std::string_view client = who.starts_with("lh:") ? who.substr(3, who.find(':', 3) - 3)
+                                                           : std::string_view();
+    std::string channel("leasehold:turn:");
+    channel += client;
+    std::string text(who);
+    text.append(" ").append(lock);
+    try {
+        return redis.publish(channel, text) != 0;
+    }
+    catch (const command_error&) {
+        return true;
+    }
+}
+
+/// Whether a waiter is there, which is asked by telling it.
+bool is_there(script_calls& redis, const waiter& each, std::string_view who, std::string_view lock,
+              std::int64_t now)
+{
+    if (has(mutant::absent_not_passed)) {
+        static_cast<void>(told(redis, who, lock));
+        return true;
+    }
+    return each.there >= static_cast<double>(now) && (told(redis, who, lock) || !each.listens);
+}
+
+/// The keys of a lock, as the long scripts are given them.
+struct keys_of_line
+{
+    explicit keys_of_line(words keys)
+        : lock(keys[0]), counter(keys[1]), line(keys[2]), waiters(keys[3])
+    {}
+
+    std::string_view lock, counter, line, waiters;
+};
+
+void leave_line(script_calls& redis, const keys_of_line& of, std::string_view who)
+{
+    redis.lpop(of.line);
+    redis.hdel(of.waiters, who);
+}
+
+std::string entry_of(std::int64_t now, std::string_view presence, std::string_view lease,
+                     std::string_view claim, std::string_view listens)
+{
+    std::string entry = whole(static_cast<double>(now) +
+                              static_cast<double>(number_of(presence)) * 1000);
+    for (const std::string_view each : {lease, claim, listens})
+        entry.append(" ").append(each);
+    return entry;
+}
+
+std::int64_t join_line(script_calls& redis, const keys_of_line& of, std::string_view who,
+                       const std::string& entry)
+{
+    if (has(mutant::presence_not_renewed) && redis.hexists(of.waiters, who))
+        return static_cast<std::int64_t>(redis.lpos(of.line, who, 32).value_or(0));
+    if (redis.hset(of.waiters, who, entry) || has(mutant::join_not_idempotent))
+        return static_cast<std::int64_t>(redis.rpush(of.line, who)) - 1;
+    const auto place = redis.lpos(of.line, who, 32);
+    return place ? static_cast<std::int64_t>(*place) : -2;
+}
+
+void assign(script_calls& redis, const keys_of_line& of, const std::string& who, std::int64_t ttl)
+{
+    const bool more = redis.exists(of.line) && !has(mutant::mark_forgotten);
+    redis.set(of.lock, more ? who + "|w" : who, has(mutant::claim_without_end) ? 0 : ttl);
+}
+
+/// What an acquire says to a key of another type.
+optional_text get_typed(script_calls& redis, std::string_view key)
+{
+    try {
+        const std::string* const found = redis.get(key);
+        return found == nullptr ? std::nullopt : std::optional(*found);
+    }
+    catch (const command_error& failed) {
+        if (!is_wrong_type(failed))
+            throw returned{message::error(failed.text)};
+        throw returned{message::error("WRONGTYPE the key " + std::string(key) + " holds " +
+                                      redis.type(key) + ", a lock is a string")};
+    }
+}
+
+/// Draws a block that ends above the floor.
+double draw(script_calls& redis, std::string_view counter, std::string_view wanted,
+            std::string_view floor, std::int64_t now)
+{
+    const auto count = static_cast<double>(number_of(wanted));
+    const auto above = static_cast<double>(number_of(floor));
+    double last = 0;
+    try {
+        last = static_cast<double>(redis.incrby(counter, number_of(wanted)));
+    }
+    catch (const command_error& failed) {
+        if (!is_wrong_type(failed))
+            throw returned{message::error(failed.text)};
+        throw returned{message::error("WRONGTYPE the key " + std::string(counter) + " holds " +
+                                      redis.type(counter) + ", a fence counter is a string")};
+    }
+    if (last - count < above && !has(mutant::floor_not_raised)) {
+        last = std::max({last, above, static_cast<double>(now) * 2}) + count;
+        redis.set(counter, whole(last), 0);
+    }
+    return last;
+}
+
+bool is_late(std::string_view latest, std::int64_t now)
+{
+    return latest != "0" && now > number_of(latest) && !has(mutant::late_acquire_runs);
+}
+
+/// '^lh:(%x%x%x%x%x%x%x%x)%-'
+std::int64_t holder_of(const std::string& value)
+{
+    constexpr std::size_t digits = 8;
+    if (value.size() <= 3 + digits || value[3 + digits] != '-')
+        return 0;
+    const std::string name = value.substr(3, digits);
+    const bool hex = std::all_of(name.begin(), name.end(),
+                                 [](unsigned char c) { return std::isxdigit(c) != 0; });
+    return hex ? std::stoll(name, nullptr, 16) : 0;
+}
+
+message acquire(script_calls& redis, words keys, words arguments)
+{
+    const keys_of_line of(keys);
+    const std::string_view owner = arguments[0];
+    const std::int64_t now = redis.time();
+    if (is_late(arguments[3], now))
+        return five(-1, 0, 0, 0, now);
+
+    const optional_text value = get_typed(redis, of.lock);
+    const std::int64_t lease = number_of(arguments[1]);
+
+    if (is_ours(value, owner)) {
+        const double last = draw(redis, of.counter, arguments[2], arguments[4], now);
+        const std::int64_t left = redis.pttl(of.lock);
+        if (left >= 0 && left < lease && !has(mutant::claim_not_prolonged))
+            redis.pexpire(of.lock, lease);
+        if (redis.hdel(of.waiters, owner))
+            redis.lrem(of.line, owner);
+        return five(1, static_cast<std::int64_t>(last), has_flag(*value, owner, 'w') ? 1 : 0, 0,
+                    now);
+    }
+
+    const bool waits = arguments[5] != "0";
+    const std::string entry = entry_of(now, arguments[5], arguments[1], arguments[6], arguments[7]);
+
+    if (value) {
+        const bool known = value->starts_with("lh:");
+        std::int64_t place = -1;
+        if (waits) {
+            place = join_line(redis, of, owner, entry);
+            if (place <= 0) {
+                redis.pexpire(of.line, day);
+                redis.pexpire(of.waiters, day);
+            }
+            if ((known && !has(mutant::waiter_not_marked)) || has(mutant::foreign_value_marked)) {
+                const std::size_t flags = value->find('|', 3);
+                if (flags == std::string::npos)
+                    redis.set_keepttl(of.lock, *value + "|w");
+                else if (value->find('w', flags) == std::string::npos)
+                    redis.set_keepttl(of.lock, *value + "w");
+            }
+        }
+        const std::int64_t left = redis.pttl(of.lock);
+        if (!known)
+            return five(2, left, place, 0, now);
+        return five(0, left, place, arguments[8] == "1" ? holder_of(*value) : 0, now);
+    }
+
+    optional_text who = redis.lindex(of.line, 0);
+    if (has(mutant::try_overtakes) && !waits)
+        who.reset();
+    int passed = 0;
+    while (who && *who != owner) {
+        if (const std::string* const waits_there = redis.hget(of.waiters, *who)) {
+            const auto each = waiter_of(*waits_there);
+            if (each && is_there(redis, *each, *who, of.lock, now)) {
+                std::int64_t place = -1;
+                if (waits) {
+                    place = join_line(redis, of, owner, entry);
+                    place = place > 0 ? place - 1 : place;
+                }
+                if (!has(mutant::assigned_stays_in_line))
+                    leave_line(redis, of, *who);
+                const std::int64_t ttl = std::min(each->lease, each->claim);
+                assign(redis, of, *who, ttl);
+                return five(0, ttl, place, 0, now);
+            }
+        }
+        leave_line(redis, of, *who);
+        if (++passed == 100)
+            return five(0, 0, waits ? join_line(redis, of, owner, entry) : -1, 0, now);
+        who = redis.lindex(of.line, 0);
+    }
+
+    const double last = draw(redis, of.counter, arguments[2], arguments[4], now);
+    bool more = false;
+    if (who) {
+        redis.lpop(of.line);
+        redis.hdel(of.waiters, owner);
+        more = redis.exists(of.line);
+    }
+    redis.set(of.lock, more ? std::string(owner) + "|w" : std::string(owner), lease);
+    return five(1, static_cast<std::int64_t>(last), more ? 1 : 0, 0, now);
+}
+
+message enter(script_calls& redis, words keys, words arguments)
+{
+    const std::string_view lock = keys[0];
+    const std::string_view owner = arguments[0];
+    const std::int64_t now = redis.time();
+    if (is_late(arguments[2], now))
+        return five(-1, 0, 0, 0, now);
+    const std::string* const found = redis.get(lock);
+    const optional_text value = found == nullptr ? std::nullopt : std::optional(*found);
+    if (!is_ours(value, owner))
+        return five(-2, 0, 0, 0, now);
+    const std::string flags = value->size() > owner.size() ? value->substr(owner.size() + 1) : "";
+    if (flags.find('e') != std::string::npos) {
+        redis.hset(keys[1], arguments[3], "1");
+    }
+    else {
+        if (!has(mutant::stale_entries_kept))
+            redis.del(keys[1]);
+        redis.hset(keys[1], "", "1");
+        redis.hset(keys[1], arguments[3], "1");
+        redis.set_keepttl(lock, std::string(owner) + "|" + flags + "e");
+    }
+    std::int64_t left = redis.pttl(lock);
+    const std::int64_t lease = number_of(arguments[1]);
+    if (left >= 0 && left < lease) {
+        redis.pexpire(lock, lease);
+        left = lease;
+    }
+    redis.pexpire(keys[1], left);
+    return five(1, 0, 0, 0, now);
+}
+
+message leave(script_calls& redis, words keys, words arguments)
+{
+    const keys_of_line of(keys);
+    const std::string_view entries = keys[4];
+    const std::string_view owner = arguments[0];
+    std::string next(arguments[2]);
+    const std::int64_t now = redis.time();
+    const std::string* const found = redis.get(of.lock);
+    const optional_text value = found == nullptr ? std::nullopt : std::optional(*found);
+    std::int64_t status = 1;
+    if (is_ours(value, owner)) {
+        if (value->size() > owner.size() && has_flag(*value, owner, 'e')) {
+            if (!redis.hdel(entries, arguments[1]))
+                return five(0, 0, 0, 0, now);
+            if (redis.exists(entries))
+                status = 2;
+        }
+        else if (!arguments[1].empty()) {
+            return five(0, 0, 0, 0, now);
+        }
+    }
+    else {
+        status = 0;
+        if (arguments[1].empty() && redis.hdel(of.waiters, owner)) {
+            redis.lrem(of.line, owner);
+            status = 3;
+        }
+        if (!has(mutant::repeated_release_joins)) {
+            if (value)
+                return five(status, 0, 0, 0, now);
+            next.clear();
+        }
+    }
+    if (!next.empty() && is_late(arguments[5], now))
+        next.clear();
+
+    std::int64_t place = -1;
+    const auto join = [&] {
+        place = join_line(redis, of, next,
+                          entry_of(now, arguments[7], arguments[3], arguments[8], arguments[9]));
+        redis.pexpire(of.line, day);
+        redis.pexpire(of.waiters, day);
+    };
+
+    if (status == 2 || (status != 1 && value)) {
+        if (next.empty())
+            return five(status, 0, 0, 0, now);
+        join();
+        if (!has_flag(*value, owner, 'w'))
+            redis.set_keepttl(of.lock, *value + "w");
+        return five(status, 2, redis.pttl(of.lock), place, now);
+    }
+
+    optional_text who = redis.lindex(of.line, 0);
+    if (who && !next.empty())
+        join();
+    int passed = 0;
+    while (who && *who != next) {
+        const std::string* const waits = redis.hget(of.waiters, *who);
+        const auto each = waits == nullptr ? std::nullopt : waiter_of(*waits);
+        if (!has(mutant::assigned_stays_in_line))
+            leave_line(redis, of, *who);
+        place = place > 0 ? place - 1 : place;
+        if (each && is_there(redis, *each, *who, of.lock, now)) {
+            const std::int64_t ttl = std::min(each->lease, each->claim);
+            assign(redis, of, *who, ttl);
+            return five(status == 1 ? 4 : status, next.empty() ? 0 : 2, ttl, place, now);
+        }
+        ++passed;
+        who = redis.lindex(of.line, 0);
+        if (passed == 100 && who) {
+            if (value)
+                redis.del(of.lock);
+            return five(status, next.empty() ? 0 : 2, 0, place, now);
+        }
+    }
+    if (!next.empty()) {
+        std::optional<double> last;
+        try {
+            last = static_cast<double>(redis.incrby(of.counter, number_of(arguments[4])));
+        }
+        catch (const command_error&) {
+        }
+        if (last) {
+            const auto count = static_cast<double>(number_of(arguments[4]));
+            const auto floor = static_cast<double>(number_of(arguments[6]));
+            if (*last - count < floor && !has(mutant::floor_not_raised)) {
+                last = std::max({*last, floor, static_cast<double>(now) * 2}) + count;
+                redis.set(of.counter, whole(*last), 0);
+            }
+            if (who) {
+                redis.lpop(of.line);
+                redis.hdel(of.waiters, next);
+            }
+            redis.set(of.lock, next, number_of(arguments[3]));
+            return five(1, 1, static_cast<std::int64_t>(*last), 0, now);
+        }
+        if (who)
+            place = 0;
+    }
+    if (value)
+        redis.del(of.lock);
+    return five(status, !next.empty() && who ? 2 : 0, 0, place, now);
+}
+
+message release(script_calls& redis, words keys, words arguments)
+{
+    const std::string* const value = redis.get(keys[0]);
+    if (value == nullptr)
+        return message::numbers({0});
+    const bool exact = *value == arguments[0] || has(mutant::release_of_another) ||
+                       (has(mutant::marked_value_released) && is_ours(*value, arguments[0]) &&
+                        !has_flag(*value, arguments[0], 'e'));
+    return message::numbers({exact && redis.del(keys[0]) ? 1 : 0});
+}
+
+message renew(script_calls& redis, words keys, words arguments)
+{
+    std::vector<std::int64_t> result(keys.size() / 2, 0);
+    std::size_t failed = 0;
+    std::string first;
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        const std::string_view lock = keys[2 * i];
+        const std::string_view owner = arguments[3 * i];
+        const std::int64_t lease = number_of(arguments[3 * i + 1]);
+        const std::string_view entry = arguments[3 * i + 2];
+        bool ours = false;
+        try {
+            redis.renews(lock);
+            const std::string* const found = redis.get(lock);
+            const optional_text value = found == nullptr ? std::nullopt : std::optional(*found);
+            if (has(mutant::renewal_creates) && !value) {
+                redis.set(lock, owner, lease);
+                result[i] = 1;
+                continue;
+            }
+            ours = is_ours(value, owner);
+            if (has(mutant::marked_renewal_refused) && ours && has_flag(*value, owner, 'w'))
+                ours = false;
+            const bool entered = ours && has_flag(*value, owner, 'e');
+            if (ours && (entered || !entry.empty())) {
+                ours = false;
+                ours = redis.hexists(keys[2 * i + 1], entry);
+            }
+            if (ours) {
+                const std::int64_t left = redis.pttl(lock);
+                if (left != -1 && left < lease && redis.pexpire(lock, lease) && entered &&
+                    !has(mutant::entries_not_prolonged))
+                    redis.pexpire(keys[2 * i + 1], lease);
+            }
+            result[i] = ours ? 1 : 0;
+        }
+        catch (const command_error& said) {
+            result[i] = ours ? 1 : 0;
+            if (is_wrong_type(said))
+                continue;
+            result[i] = -1;
+            if (failed++ == 0)
+                first = said.text;
+        }
+    }
+    return failed > 0 && failed == result.size() ? message::error(first) : message::numbers(result);
+}
+
+message raise(script_calls& redis, words keys, words arguments)
+{
+    const double least = std::max(static_cast<double>(redis.time()) * 2,
+                                  static_cast<double>(number_of(arguments[0])));
+    const std::string* const stored = redis.get(keys[0]);
+    const auto number = stored == nullptr ? std::nullopt : to_number(*stored);
+    if (has(mutant::counter_not_raised))
+        return message::numbers({static_cast<std::int64_t>(number.value_or(1))});
+    if (number && *number >= least)
+        return message::numbers({static_cast<std::int64_t>(*number)});
+    redis.set(keys[0], whole(least), 0);
+    return message::numbers({static_cast<std::int64_t>(least)});
+}
+
+message check(script_calls& redis)
+{
+    for (const char* const each :
+         {"TIME", "GET", "PTTL", "EXISTS", "LINDEX", "LPOS", "HGET", "HEXISTS", "SET", "INCRBY",
+          "DEL", "PEXPIRE", "HDEL", "LPOP", "LREM", "HSET", "RPUSH"}) {
+        try {
+            redis.permit(each);
+        }
+        catch (const command_error& refused) {
+            return message::error("NOPERM " + std::string(each) +
+                                  ", which locks need: " + refused.text);
+        }
+    }
+    return message::number(1);
+}
+
+} // namespace
+} // namespace native_scripts
+
+message run_native(known_script called, script_calls& redis, words keys, words arguments)
+{
+    using namespace native_scripts;
+    try {
+        switch (called) {
+        case known_script::native_acquire: return acquire(redis, keys, arguments);
+        case known_script::native_enter: return enter(redis, keys, arguments);
+        case known_script::native_leave: return leave(redis, keys, arguments);
+        case known_script::native_release: return release(redis, keys, arguments);
+        case known_script::native_renew: return renew(redis, keys, arguments);
+        case known_script::native_raise: return raise(redis, keys, arguments);
+        default: return check(redis);
+        }
+    }
+    catch (const returned& early) {
+        return early.said;
+    }
+}
+
+} // namespace leasehold::testing::impl

@@ -1,0 +1,41 @@
+#ifndef LEASEHOLD_TEST_SIM_MODEL_COMPARISON_HPP
+#define LEASEHOLD_TEST_SIM_MODEL_COMPARISON_HPP
+
+#include "testing/random.hpp"
+#include "testing/redis_model.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace leasehold::test {
+
+using command = std::vector<std::string>;
+
+/// What the model and a real server are asked, so that their answers can be compared.
+struct comparison
+{
+    std::function<command(testing::impl::generator&, std::chrono::microseconds now)> any_command;
+    /// What is counted: the kind of command, and how its answer begins.
+    std::function<std::string(const command&, const std::string& told)> kind_of;
+    std::vector<std::string> rights;   ///< Now and then the user has not all of them.
+    std::vector<std::string> channels; ///< To which somebody listens.
+    std::vector<std::string> expected; ///< Whatever a script can say has to be said often enough.
+};
+
+/// Asks both the same, step by step.
+void compare(const comparison& how, std::initializer_list<std::uint64_t> seeds);
+
+/// What the model answers.
+[[nodiscard]] testing::impl::message execute(testing::impl::redis_model& model,
+                                             const command& asked, std::chrono::microseconds now);
+
+/// In the words of the comparison.
+[[nodiscard]] std::string said_by(const testing::impl::message& said);
+
+} // namespace leasehold::test
+
+#endif

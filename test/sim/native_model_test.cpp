@@ -1,0 +1,332 @@
+// As redis_model_test.cpp, for the layout `native`.
+#include "sim/model_comparison.hpp"
+#include "store/redis/layout/native_names.hpp"
+#include "store/redis/protocol/script.hpp"
+#include "support/shifted_clock.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+using redis_store::of_native;
+using std::chrono::microseconds;
+using testing::impl::generator;
+
+namespace {
+
+// Somebody listens for the first; the last has no UUID.
+constexpr const char* clients[] = {"5e0f8c21-3ad6-4d1c-8f6b-5e7c1f2a3b4c",
+                                   "0b1f8c21-3ad6-4d1c-8f6b-5e7c1f2a3b4c", "odd"};
+
+const std::string fence(redis_store::native::fence_key);
+
+std::string any_name(generator& random)
+{
+    return "name-" + std::to_string(random.below(2));
+}
+
+/// One begins like another.
+std::string any_value(generator& random)
+{
+    const auto client = random.below(3);
+    const bool longer = client == 0 && random.below(2) == 0;
+    return "lh:" + std::string(clients[client]) + (longer ? ":11" : ":1");
+}
+
+std::string any_entry(generator& random)
+{
+    return random.below(3) == 0 ? "owner:" + std::to_string(10 + random.below(2)) : "";
+}
+
+std::string ms(generator& random, std::int64_t most)
+{
+    return std::to_string(random.between<std::int64_t>(1, most));
+}
+
+std::string any_count(generator& random)
+{
+    constexpr const char* counts[] = {"1", "1", "2", "16", "1000"};
+    return counts[random.below(5)];
+}
+
+std::string any_limit(generator& random, microseconds now)
+{
+    const auto limit = random.below(4);
+    return std::to_string(limit == 0   ? now.count() - random.between(1, 2000)
+                          : limit == 1 ? now.count() + random.between(0, 2000)
+                                       : 0);
+}
+
+/// Mostly as old as a counter is.
+std::string any_floor(generator& random, microseconds now)
+{
+    const auto kind = random.below(4);
+    return std::to_string(kind == 0   ? 0
+                          : kind == 1 ? 2 * now.count() + random.between(0, 2000)
+                                      : 2 * now.count() - random.between(0, 1'000'000));
+}
+
+std::string presence(generator& random)
+{
+    return random.below(4) == 0 ? "0" : ms(random, 60);
+}
+
+std::string flag(generator& random)
+{
+    return random.below(2) == 0 ? "1" : "0";
+}
+
+template <class Key>
+std::string key(const Key& of, const std::string& name)
+{
+    std::string made;
+    of(name, made);
+    return made;
+}
+
+std::string line(const std::string& name)
+{
+    return key(redis_store::native::line_key, name);
+}
+
+std::string waiters(const std::string& name)
+{
+    return key(redis_store::native::waiters_key, name);
+}
+
+std::string entries(const std::string& name)
+{
+    return key(redis_store::native::entries_key, name);
+}
+
+/// EVALSHA, or now and then EVAL.
+command call(generator& random, const redis_store::script& called, std::vector<std::string> words)
+{
+    command all = random.below(30) == 0 ? command{"EVAL", std::string(called.text)}
+                                        : command{"EVALSHA", called.sha};
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+}
+
+command acquire(generator& random, microseconds now)
+{
+    const std::string name = any_name(random);
+    return call(random, of_native().acquire,
+                {"4", name, fence, line(name), waiters(name), any_value(random), ms(random, 40),
+                 any_count(random), any_limit(random, now), any_floor(random, now),
+                 presence(random), ms(random, 20), flag(random), flag(random)});
+}
+
+command leave(generator& random, microseconds now)
+{
+    const std::string name = any_name(random);
+    const bool joins = random.below(2) == 0;
+    return call(random, of_native().leave,
+                {"5", name, fence, line(name), waiters(name), entries(name), any_value(random),
+                 any_entry(random), joins ? any_value(random) : "", ms(random, 40),
+                 any_count(random), any_limit(random, now), any_floor(random, now), ms(random, 60),
+                 ms(random, 20), flag(random)});
+}
+
+command enter(generator& random, microseconds now)
+{
+    const std::string name = any_name(random);
+    return call(random, of_native().enter,
+                {"2", name, entries(name), any_value(random), ms(random, 40),
+                 any_limit(random, now), "owner:" + std::to_string(10 + random.below(2))});
+}
+
+command renew(generator& random)
+{
+    const std::size_t count = 1 + static_cast<std::size_t>(random.below(3));
+    std::vector<std::string> all{std::to_string(2 * count)};
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string name = any_name(random);
+        all.insert(all.end(), {name, entries(name)});
+    }
+    for (std::size_t i = 0; i < count; ++i)
+        for (const std::string& each : {any_value(random), ms(random, 40), any_entry(random)})
+            all.push_back(each);
+    return call(random, of_native().renew, all);
+}
+
+/// What a client sends that is no script.
+command plain(generator& random)
+{
+    switch (random.below(4)) {
+    case 0: return {"SET", any_name(random), any_value(random), "NX", "PX", ms(random, 40), "GET"};
+    case 1: return {"SET", any_name(random), any_value(random), "NX", "PX", ms(random, 40)};
+    case 2: return {"INCRBY", fence, any_count(random)};
+    default: return {"DELIFEQ", fence, "-"};
+    }
+}
+
+/// What others do to the keys.
+command interfere(generator& random)
+{
+    const std::string name = any_name(random);
+    constexpr const char* odd_fences[] = {
+        "12", "-5",   "abc", "1.5", " 7", "1e3", "9007199254740990", "9223372036854775807",
+        "",   "0x10",
+    };
+    switch (random.below(18)) {
+    case 0: return {"DEL", name};
+    case 1: return {"SET", name, "of another library"};
+    case 2: return {"SET", name, "of another library", "XX", "KEEPTTL"};
+    case 3: return {"SET", fence, odd_fences[random.below(std::size(odd_fences))]};
+    case 4:
+    case 15: return {"HSET", fence, "field", "1"};
+    case 5: return {"HSET", name, "field", "1"};
+    case 6: return {"PERSIST", name};
+    case 7: return {"PEXPIRE", name, std::to_string(random.between(0, 50))};
+    case 8: return {"HDEL", waiters(name), any_value(random)};
+    case 9: return {"HSET", waiters(name), any_value(random), "not what is expected"};
+    case 10: return {"DEL", line(name)};
+    case 11: return {"DEL", waiters(name)};
+    case 12: return {"SET", line(name), "not a line"};
+    case 13: return {"SET", entries(name), "no entries"};
+    case 14: return {"DEL", entries(name)};
+    default: return {"DEL", fence};
+    }
+}
+
+/// What there is to be seen.
+command look(generator& random)
+{
+    const std::string name = any_name(random);
+    switch (random.below(11)) {
+    case 0: return {"PTTL", name};
+    case 1: return {"GET", fence};
+    case 2: return {"PTTL", fence};
+    case 3: return {"LRANGE", line(name), "0", "-1"};
+    case 4: return {"HGETALL", waiters(name)};
+    case 5: return {"HGETALL", entries(name)};
+    case 6: return {"PTTL", entries(name)};
+    case 7: return {"PTTL", line(name)};
+    case 8: return {"PTTL", waiters(name)};
+    case 9: return {"TYPE", name};
+    default: return {"GET", name};
+    }
+}
+
+command any_command(generator& random, microseconds now)
+{
+    const auto kind = random.below(1000);
+    if (kind < 320)
+        return acquire(random, now);
+    if (kind < 560)
+        return leave(random, now);
+    if (kind < 610)
+        return call(random, of_native().release, {"1", any_name(random), any_value(random)});
+    if (kind < 690)
+        return enter(random, now);
+    if (kind < 760)
+        return renew(random);
+    if (kind < 800)
+        return plain(random);
+    if (kind < 830)
+        return call(random, of_native().raise, {"1", fence, any_floor(random, now)});
+    if (kind < 855)
+        return interfere(random);
+    if (kind < 857) // as a new connection does
+        return {"EVAL", std::string(of_native().check.text), "0"};
+    if (kind < 858)
+        return {"EVALSHA", of_native().renew.sha, "0"};
+    if (kind < 998)
+        return look(random);
+    if (kind < 999)
+        return {"FLUSHALL"};
+    return {"SCRIPT", "FLUSH"};
+}
+
+/// Kind of command, and how its answer begins.
+std::string kind_of(const command& asked, const std::string& told)
+{
+    std::string kind = asked[0];
+    if (kind == "EVALSHA" || kind == "EVAL") {
+        const bool by_text = kind == "EVAL";
+        const auto is = [&](const redis_store::script& s) {
+            return asked[1] == (by_text ? s.text : std::string_view(s.sha));
+        };
+        if (asked[2] == "0")
+            return "check " + told;
+        kind = is(of_native().acquire)   ? "acquire"
+               : is(of_native().leave)   ? "leave"
+               : is(of_native().release) ? "release"
+               : is(of_native().enter)   ? "enter"
+               : is(of_native().renew)   ? "renew"
+                                         : "raise";
+    }
+    if (told.starts_with("error"))
+        return kind + ' ' + told.substr(0, told.find(' ', sizeof "error: "));
+    if (kind == "renew" || kind == "release")
+        return kind + ' ' + told;
+    const auto comma = told.find(',');
+    return kind + ' ' + told.substr(0, kind == "leave" ? told.find(',', comma + 1) : comma);
+}
+
+bool has_clock(boost::unit_test::test_unit_id)
+{
+    return shifted_clock::available();
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(native_model_test, *boost::unit_test::precondition(has_clock))
+
+BOOST_AUTO_TEST_CASE(the_model_answers_as_a_server_does)
+{
+    compare({.any_command = any_command,
+             .kind_of = kind_of,
+             .rights = {"publish", "publish", "pexpire", "hdel", "del", "set", "hset", "get",
+                        "hexists", "pttl", "hget", "exists", "lindex", "lpos", "lpop", "lrem",
+                        "rpush", "incrby", "type"},
+             .channels = {"leasehold:turn:" + std::string(clients[0])},
+             .expected = {"acquire [1",
+                          "acquire [0",
+                          "acquire [2",
+                          "acquire [-1",
+                          "acquire error: WRONGTYPE",
+                          "acquire error: ERR",
+                          "acquire error: NOSCRIPT",
+                          "leave [1, 0",
+                          "leave [1, 1",
+                          "leave [2, 0",
+                          "leave [2, 2",
+                          "leave [3, 0",
+                          "leave [4, 0",
+                          "leave [4, 2",
+                          "leave [0, 0",
+                          "leave error: WRONGTYPE",
+                          "leave error: ERR",
+                          "enter [1",
+                          "enter [-2",
+                          "enter [-1",
+                          "enter error: WRONGTYPE",
+                          "enter error: ERR",
+                          "renew [1]",
+                          "renew [0]",
+                          "renew [1, 0]",
+                          "renew [0, 1]",
+                          "renew error: ERR",
+                          "release [1]",
+                          "release [0]",
+                          "release error: WRONGTYPE",
+                          "raise error: WRONGTYPE",
+                          "SET OK",
+                          "SET nil",
+                          "check 1",
+                          "check error: NOPERM"}},
+            {1, 2, 3, 4, 5});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
