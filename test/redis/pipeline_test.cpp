@@ -1,6 +1,7 @@
 // The pipeline by itself, over a way to the server that the test is.
 #include <boost/test/unit_test.hpp>
 
+#include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/pipeline.hpp"
 #include "support/counting_listener.hpp"
@@ -50,12 +51,18 @@ public:
     void abandon(const std::shared_ptr<batch>& late) override { abandoned.push_back(late); }
     void drop() noexcept override { close(); }
     void on_read_only() override { ++read_only; }
+    void begin_again(error_code why, std::string_view) override
+    {
+        begun_again.push_back(why);
+        observer->on_down(why);
+    }
     std::string server() const override { return "server:6379"; }
 
     transport_observer* observer = nullptr;
     std::vector<std::shared_ptr<batch>> sent;
     std::vector<std::shared_ptr<batch>> abandoned;
     int read_only = 0;
+    std::vector<error_code> begun_again;
 };
 
 /// An executor without memory for what is posted, while `fails` is true.
@@ -160,7 +167,11 @@ constexpr std::size_t latest = 8; ///< The place of that limit among an acquire'
 /// A pipeline whose server is the test.
 struct pipeline_fixture
 {
-    pipeline_fixture() { made->open(strand, context_poster::make(strand), ears); }
+    explicit pipeline_fixture(std::unique_ptr<layout> keys = std::make_unique<redisson_layout>(24h))
+        : made(std::make_shared<pipeline>(way, std::move(keys), time.make_source(), 5s))
+    {
+        made->open(strand, context_poster::make(strand), ears);
+    }
 
     ~pipeline_fixture()
     {
@@ -236,8 +247,7 @@ struct pipeline_fixture
     test::manual_time time;
     recording_listener ears;
     std::shared_ptr<kept_transport> way = std::make_shared<kept_transport>();
-    std::shared_ptr<pipeline> made = std::make_shared<pipeline>(
-        way, std::make_unique<redisson_layout>(24h), time.make_source(), 5s);
+    std::shared_ptr<pipeline> made;
     std::vector<std::pair<error_code, acquire_reply>> acquired;
     std::vector<std::pair<error_code, release_reply>> released;
 };
@@ -352,6 +362,30 @@ BOOST_AUTO_TEST_CASE(the_time_of_the_server_is_learned_again_and_again)
     f.acquire("a");
     BOOST_TEST(words(*f.way->sent.at(2)).at(0).at(latest) ==
                std::to_string(server_time - 3590'000'000));
+}
+
+// The connection that it was said over may stay.
+BOOST_AUTO_TEST_CASE(what_is_said_first_is_said_again_when_it_was_not_answered_or_refused)
+{
+    pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
+    f.up();
+    BOOST_TEST_REQUIRE(f.way->sent.size() == 1u);
+    f.end(0, errc::store_unavailable);
+    BOOST_TEST((f.way->begun_again == std::vector<error_code>{errc::store_unavailable}));
+    f.up();
+    BOOST_TEST_REQUIRE(f.way->sent.size() == 2u);
+    f.answer(1, {"$4\r\nid=3\r\n", "-ERR unknown command\r\n", "-ERR unknown command\r\n",
+                 "-OOM no memory\r\n"});
+    f.end(1);
+    BOOST_TEST((f.way->begun_again ==
+                std::vector<error_code>{errc::store_unavailable, errc::store_refused}));
+    BOOST_TEST(f.ears.connected == 0);
+    f.up();
+    f.answer(2, {"$4\r\nid=3\r\n", "-ERR unknown command\r\n", "-ERR unknown command\r\n",
+                 "*1\r\n:7\r\n"});
+    f.end(2);
+    BOOST_TEST(f.ears.connected == 1);
+    BOOST_TEST(f.way->begun_again.size() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(each_reason_why_it_is_down_is_told_once)

@@ -267,12 +267,16 @@ void pipeline::greet()
 void pipeline::answer(command& asked, greeting& what, error_code code, const details_ptr&)
 {
     const std::string& words = asked.told().front().error;
-    // Without an answer the connection has ended, or its end will be told.
-    const bool answered = !code || !words.empty();
-    if (!answered || what.server != greeted_ || greetings_left_ == 0 || !can_send())
+    if (what.server != greeted_ || greetings_left_ == 0 || !can_send())
         return;
-    if (const error_code refused = layout_->greeted(what.number, asked.told(), code))
-        return on_down(refused, words);
+    // Without an answer the connection has ended, or it is of no use.
+    const bool answered = !code || !words.empty();
+    const error_code refused = answered ? layout_->greeted(what.number, asked.told(), code)
+                                        : error_code(errc::store_unavailable);
+    if (refused) {
+        greetings_left_ = 0;
+        return transport_->begin_again(refused, words);
+    }
     if (--greetings_left_ == 0)
         serve();
 }

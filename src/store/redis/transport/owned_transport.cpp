@@ -65,6 +65,12 @@ public:
             connection_->reset(errc::store_refused, "READONLY");
     }
 
+    void begin_again(error_code why, std::string_view said) override
+    {
+        if (connection_)
+            connection_->reset(why, said);
+    }
+
     std::string server() const override
     {
         if (where_.store == config::kind::sentinel)

@@ -149,6 +149,14 @@ public:
         static_cast<void>(posted); // the report that is destroyed tells as much
     }
 
+    void begin_again(error_code why, std::string_view said) override
+    {
+        if (observer_ == nullptr)
+            return;
+        observer_->on_down(why, said);
+        time_->wake_at(time_->now() + reconnect_pause(pause_, random_));
+    }
+
     std::string server() const override { return "the connection of the application"; }
 
     void abandon(const std::shared_ptr<batch>& sent) override

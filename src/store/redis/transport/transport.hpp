@@ -50,6 +50,9 @@ public:
     virtual void abandon(const std::shared_ptr<batch>& sent) = 0;
     /// The server is not a master any more: another one has to be looked for.
     virtual void on_read_only() {}
+    /// The connection is there, and what is needed of it was not to be had: begins again, after the
+    /// usual pause.
+    virtual void begin_again(error_code why, std::string_view said) = 0;
     /// Where it leads to, for diagnostics.
     virtual std::string server() const { return {}; }
     /// The strand's context ends: lets go of all that belongs to it.
