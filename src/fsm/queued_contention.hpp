@@ -131,6 +131,21 @@ public:
     /// The store can be reached again, and may have lost everything.
     action connected() noexcept { return waits() ? send() : action{}; }
 
+    /// This client is told of turns from now on. Whoever was in line before missed them, and is not
+    /// known to listen; so may be who has a request under way.
+    action listening() noexcept
+    {
+        switch (state_) {
+        case state::sending: told_ = true; break;
+        case state::releasing: told_ = told_ || joins_; break;
+        case state::in_line:
+        case state::pausing: return send();
+        case state::idle:
+        case state::holding: break;
+        }
+        return {};
+    }
+
     /// The pause is over.
     action due(bool online) noexcept
     {

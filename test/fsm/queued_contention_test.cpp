@@ -75,6 +75,7 @@ const std::vector<row> table = {
     {state::idle, "turn of one that has ended", [](m_ref m) { return m.turn(whose::ended); },
      kind::give_back, state::idle},
     {state::idle, "connected", [](m_ref m) { return m.connected(); }, kind::none, state::idle},
+    {state::idle, "listening", [](m_ref m) { return m.listening(); }, kind::none, state::idle},
     {state::idle, "due", [](m_ref m) { return m.due(true); }, kind::none, state::idle},
 
     {state::sending, "wanted by one more", [](m_ref m) { return m.wanted(true); }, kind::none,
@@ -90,6 +91,8 @@ const std::vector<row> table = {
     {state::sending, "turn of one that has ended", [](m_ref m) { return m.turn(whose::ended); },
      kind::give_back, state::sending},
     {state::sending, "connected", [](m_ref m) { return m.connected(); }, kind::none,
+     state::sending},
+    {state::sending, "listening", [](m_ref m) { return m.listening(); }, kind::none,
      state::sending},
     {state::sending, "due", [](m_ref m) { return m.due(true); }, kind::none, state::sending},
     {state::sending, "granted", [](m_ref m) { return m.granted(true, true); }, kind::none,
@@ -134,6 +137,8 @@ const std::vector<row> table = {
      kind::give_back, state::in_line},
     {state::in_line, "connected", [](m_ref m) { return m.connected(); }, kind::send,
      state::sending},
+    {state::in_line, "listening", [](m_ref m) { return m.listening(); }, kind::send,
+     state::sending},
     {state::in_line, "due", [](m_ref m) { return m.due(true); }, kind::send, state::sending},
     {state::in_line, "due, offline", [](m_ref m) { return m.due(false); }, kind::none,
      state::pausing},
@@ -146,6 +151,8 @@ const std::vector<row> table = {
      state::sending},
     {state::pausing, "connected", [](m_ref m) { return m.connected(); }, kind::send,
      state::sending},
+    {state::pausing, "listening", [](m_ref m) { return m.listening(); }, kind::send,
+     state::sending},
     {state::pausing, "due", [](m_ref m) { return m.due(true); }, kind::send, state::sending},
     {state::pausing, "due, offline", [](m_ref m) { return m.due(false); }, kind::none,
      state::pausing},
@@ -155,6 +162,8 @@ const std::vector<row> table = {
     {state::holding, "turn, doubled", [](m_ref m) { return m.turn(whose::current); }, kind::none,
      state::holding},
     {state::holding, "connected", [](m_ref m) { return m.connected(); }, kind::none,
+     state::holding},
+    {state::holding, "listening", [](m_ref m) { return m.listening(); }, kind::none,
      state::holding},
     {state::holding, "due", [](m_ref m) { return m.due(true); }, kind::none, state::holding},
     {state::holding, "leaving", [](m_ref m) { return m.leaving(false); }, kind::leave,
@@ -167,6 +176,8 @@ const std::vector<row> table = {
     {state::releasing, "turn", [](m_ref m) { return m.turn(whose::current); }, kind::none,
      state::releasing},
     {state::releasing, "connected", [](m_ref m) { return m.connected(); }, kind::none,
+     state::releasing},
+    {state::releasing, "listening", [](m_ref m) { return m.listening(); }, kind::none,
      state::releasing},
     {state::releasing, "left", [](m_ref m) { return m.left(next::none, true, false, true); },
      kind::none, state::idle},
@@ -264,6 +275,24 @@ BOOST_AUTO_TEST_CASE(what_did_not_run_is_no_repetition)
     BOOST_TEST(!m.late(true).again);
     m.unsent(true);
     BOOST_TEST(!m.due(true).again);
+}
+
+// The request under way may have joined before the client was told of turns, and missed its turn.
+BOOST_AUTO_TEST_CASE(who_begins_to_listen_while_a_request_is_under_way_looks_again)
+{
+    queued_contention m;
+    m.wanted(true);
+    m.listening();
+    BOOST_TEST(m.held(true, true).what == kind::send);
+    BOOST_TEST(m.held(true, true).what == kind::sleep);
+
+    queued_contention next;
+    next.wanted(true);
+    next.granted(true, true);
+    next.leaving(true);
+    next.listening();
+    BOOST_TEST(next.left(queued_contention::succession::in_line, false, true, true).what ==
+               kind::send);
 }
 
 BOOST_AUTO_TEST_CASE(after_the_short_way_found_it_held_the_same_owner_joins)

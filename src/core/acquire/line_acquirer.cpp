@@ -94,8 +94,8 @@ void line_acquirer::turn(std::string_view owner)
 /// While the store cannot be reached the connection that comes is what is waited for.
 void line_acquirer::listening()
 {
-    if (online())
-        connected();
+    if (online() && !pausing())
+        perform(machine_.listening());
 }
 
 void line_acquirer::connected()
@@ -136,6 +136,8 @@ void line_acquirer::sleep()
     clock::duration pause = clock::duration::max();
     if (machine_.current() == machine::state::in_line)
         pause = fsm::look_pace(presence, lease).next(place_, remaining_, r.random);
+    if (has(mutant::line_without_looks) && machine_.current() == machine::state::in_line)
+        return;
     if (machine_.current() != machine::state::in_line || restless_)
         pause = std::min(pause, backoff_.next(r.random));
     r.timers.schedule(*this, r.turn_time() + pause);
