@@ -55,7 +55,7 @@ enum class mutant
     floor_not_raised,      ///< What a script draws may be smaller than what was drawn before.
     blocks_overlap,        ///< A block of fences begins with the last one of the block before.
     fence_before_lock,     ///< The short way draws its fences before it takes the lock.
-    unknown_by_short_way,  ///< What may have run is repeated by a way that does not prolong it.
+    granted_stays_in_line, ///< Whoever came in past the line has its place in it still.
     connections_not_ended, ///< What a lost connection carried may run whenever it likes.
     listening_claimed, ///< Whoever joins a line says that it hears of its turn, though it may not.
     listening_not_looked, ///< Whoever begins to hear of turns does not look whether one was missed.
@@ -75,7 +75,7 @@ enum class mutant
     join_not_idempotent,    ///< A look joins the line once more.
     repeated_release_joins, ///< A release that leaves nothing brings the next owner all the same.
     try_overtakes,          ///< Whoever does not wait takes a free lock past the line.
-    stale_entries_kept,     ///< What entered under an owner before is in under this one, too.
+    first_entry_forgotten,  ///< Who is in first has no entry of its own when others enter.
     entries_not_prolonged,  ///< A renewal prolongs the lock and not who is in it.
     count_
 };

@@ -69,10 +69,9 @@ client host::make_client(server& to, const connecting& how, std::shared_ptr<obse
     if (how.shared) {
         // The connection of an application is not on the client's strand.
         const asio::any_io_executor elsewhere = asio::make_strand(get_executor());
-        const auto wakeups = how.wakeups ? std::optional(how.limits) : std::nullopt;
         store = redis_store::make_store(
             impl::make_application_connection(*state_, to.state(), elsewhere, how.limits),
-            elsewhere, wakeups, from);
+            elsewhere, how.limits, how.wakeups, from);
     }
     else {
         store = redis_store::make_store(how.limits, from);

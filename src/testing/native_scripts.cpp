@@ -165,6 +165,17 @@ void assign(script_calls& redis, const keys_of_line& of, const std::string& who,
     redis.set(of.lock, more ? who + "|w" : who, has(mutant::claim_without_end) ? 0 : ttl);
 }
 
+message holds_no_fence(std::string_view key)
+{
+    return message::error("WRONGTYPE the key " + std::string(key) + " holds no fence");
+}
+
+bool is_no_fence(const command_error& failed)
+{
+    return failed.text.find("not an integer") != std::string::npos ||
+           failed.text.find("would overflow") != std::string::npos;
+}
+
 /// What an acquire says to a key of another type.
 optional_text get_typed(script_calls& redis, std::string_view key)
 {
@@ -180,17 +191,26 @@ optional_text get_typed(script_calls& redis, std::string_view key)
     }
 }
 
+/// What a block has to begin above.
+double floor_of(std::string_view given, std::int64_t now)
+{
+    const auto floor = static_cast<double>(number_of(given));
+    return floor <= 0 ? std::max(-floor, static_cast<double>(now) * 2) : floor;
+}
+
 /// Draws a block that ends above the floor.
 double draw(script_calls& redis, std::string_view counter, std::string_view wanted,
             std::string_view floor, std::int64_t now)
 {
     const auto count = static_cast<double>(number_of(wanted));
-    const auto above = static_cast<double>(number_of(floor));
+    const double above = floor_of(floor, now);
     double last = 0;
     try {
         last = static_cast<double>(redis.incrby(counter, number_of(wanted)));
     }
     catch (const command_error& failed) {
+        if (is_no_fence(failed))
+            throw returned{holds_no_fence(counter)};
         if (!is_wrong_type(failed))
             throw returned{message::error(failed.text)};
         throw returned{message::error("WRONGTYPE the key " + std::string(counter) + " holds " +
@@ -236,7 +256,7 @@ message acquire(script_calls& redis, words keys, words arguments)
         const std::int64_t left = redis.pttl(of.lock);
         if (left >= 0 && left < lease && !has(mutant::claim_not_prolonged))
             redis.pexpire(of.lock, lease);
-        if (redis.hdel(of.waiters, owner))
+        if (!has(mutant::granted_stays_in_line) && redis.hdel(of.waiters, owner))
             redis.lrem(of.line, owner);
         return five(1, static_cast<std::int64_t>(last), has_flag(*value, owner, 'w') ? 1 : 0, 0,
                     now);
@@ -321,9 +341,9 @@ message enter(script_calls& redis, words keys, words arguments)
         redis.hset(keys[1], arguments[3], "1");
     }
     else {
-        if (!has(mutant::stale_entries_kept))
-            redis.del(keys[1]);
-        redis.hset(keys[1], "", "1");
+        redis.del(keys[1]);
+        if (!has(mutant::first_entry_forgotten))
+            redis.hset(keys[1], "", "1");
         redis.hset(keys[1], arguments[3], "1");
         redis.set_keepttl(lock, std::string(owner) + "|" + flags + "e");
     }
@@ -360,7 +380,7 @@ message leave(script_calls& redis, words keys, words arguments)
     }
     else {
         status = 0;
-        if (arguments[1].empty() && redis.hdel(of.waiters, owner)) {
+        if (arguments[1].empty() && !has(mutant::line_not_left) && redis.hdel(of.waiters, owner)) {
             redis.lrem(of.line, owner);
             status = 3;
         }
@@ -422,7 +442,7 @@ message leave(script_calls& redis, words keys, words arguments)
         }
         if (last) {
             const auto count = static_cast<double>(number_of(arguments[4]));
-            const auto floor = static_cast<double>(number_of(arguments[6]));
+            const double floor = floor_of(arguments[6], now);
             if (*last - count < floor && !has(mutant::floor_not_raised)) {
                 last = std::max({*last, floor, static_cast<double>(now) * 2}) + count;
                 redis.set(of.counter, whole(*last), 0);
@@ -506,6 +526,9 @@ message raise(script_calls& redis, words keys, words arguments)
     const double least = std::max(static_cast<double>(redis.time()) * 2,
                                   static_cast<double>(number_of(arguments[0])));
     const std::string* const stored = redis.get(keys[0]);
+    if (stored != nullptr &&
+        (stored->empty() || stored->find_first_not_of("0123456789") != std::string::npos))
+        return holds_no_fence(keys[0]);
     const auto number = stored == nullptr ? std::nullopt : to_number(*stored);
     if (has(mutant::counter_not_raised))
         return message::numbers({static_cast<std::int64_t>(number.value_or(1))});

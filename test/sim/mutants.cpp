@@ -55,7 +55,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "floor_not_raised",
     "blocks_overlap",
     "fence_before_lock",
-    "unknown_by_short_way",
+    "granted_stays_in_line",
     "connections_not_ended",
     "listening_claimed",
     "listening_not_looked",
@@ -75,7 +75,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "join_not_idempotent",
     "repeated_release_joins",
     "try_overtakes",
-    "stale_entries_kept",
+    "first_entry_forgotten",
     "entries_not_prolonged"};
 
 } // namespace

@@ -69,10 +69,12 @@ std::string any_limit(generator& random, microseconds now)
 /// Mostly as old as a counter is.
 std::string any_floor(generator& random, microseconds now)
 {
-    const auto kind = random.below(4);
+    const auto kind = random.below(5);
+    const std::int64_t floor = 2 * now.count() - random.between(0, 1'000'000);
     return std::to_string(kind == 0   ? 0
                           : kind == 1 ? 2 * now.count() + random.between(0, 2000)
-                                      : 2 * now.count() - random.between(0, 1'000'000));
+                          : kind == 2 ? -floor
+                                      : floor);
 }
 
 std::string presence(generator& random)

@@ -66,7 +66,8 @@ std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection
         check(*wakeups);
     const asio::any_io_executor executor = connection->get_executor();
     return redis_store::make_store(std::make_shared<adopted_connection>(std::move(connection)),
-                                   executor, wakeups, redis_store::system_environment());
+                                   executor, wakeups.value_or(config()), wakeups.has_value(),
+                                   redis_store::system_environment());
 }
 
 } // namespace leasehold

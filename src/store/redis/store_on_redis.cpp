@@ -13,25 +13,26 @@
 namespace leasehold::redis_store {
 namespace {
 
+/// @param blind As for `native_layout`.
 std::unique_ptr<layout> make_layout(const config& settings,
-                                    const std::shared_ptr<turn_channel>& turns)
+                                    const std::shared_ptr<turn_channel>& turns, bool blind)
 {
     if (settings.layout == config::key_layout::native)
-        return std::make_unique<native_layout>(turns);
+        return std::make_unique<native_layout>(turns, blind);
     return std::make_unique<redisson_layout>(settings.fence_retention);
 }
 
 class store_on_redis final : public store
 {
 public:
-    store_on_redis(std::shared_ptr<transport> way, const config& limits,
+    store_on_redis(std::shared_ptr<transport> way, const config& limits, bool blind,
                    const std::optional<config>& wakeups, const std::shared_ptr<environment>& from)
     {
         if (wakeups && limits.layout == config::key_layout::native)
             turns_ = std::make_shared<turn_channel>(*wakeups, from);
         else if (wakeups)
             subscriptions_ = std::make_shared<subscriptions>(*wakeups, from);
-        pipeline_ = std::make_shared<pipeline>(std::move(way), make_layout(limits, turns_),
+        pipeline_ = std::make_shared<pipeline>(std::move(way), make_layout(limits, turns_, blind),
                                                from->make_time(), limits.timeout);
         pipeline_->knows_receivers = [told = subscriptions_] { return told && told->allowed(); };
     }
@@ -103,19 +104,18 @@ private:
 
 std::shared_ptr<store> make_store(const config& settings, std::shared_ptr<environment> from)
 {
-    return std::make_shared<store_on_redis>(make_owned_transport(settings, from), settings,
-                                            settings, from);
+    return std::make_shared<store_on_redis>(make_owned_transport(settings, from), settings, false, settings, from);
 }
 
 std::shared_ptr<store> make_store(std::shared_ptr<request_channel> connection,
                                   const asio::any_io_executor& executor,
-                                  const std::optional<config>& wakeups,
+                                  const config& limits, bool wakeups,
                                   std::shared_ptr<environment> from)
 {
-    const config limits = wakeups.value_or(config());
     auto way = make_shared_transport(std::move(connection), executor, limits.reconnect,
                                      from->make_time());
-    return std::make_shared<store_on_redis>(std::move(way), limits, wakeups, from);
+    return std::make_shared<store_on_redis>(
+        std::move(way), limits, true, wakeups ? std::optional(limits) : std::nullopt, from);
 }
 
 } // namespace leasehold::redis_store

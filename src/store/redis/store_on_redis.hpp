@@ -10,7 +10,6 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include <memory>
-#include <optional>
 
 namespace leasehold::redis_store {
 
@@ -20,9 +19,10 @@ namespace leasehold::redis_store {
 
 /// Over a connection of the application.
 /// @param executor Where that one lives.
+/// @param wakeups  Whether there is a connection for these, to where `limits` says.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_store(
     std::shared_ptr<request_channel> connection, const asio::any_io_executor& executor,
-    const std::optional<config>& wakeups, std::shared_ptr<environment> from);
+    const config& limits, bool wakeups, std::shared_ptr<environment> from);
 
 } // namespace leasehold::redis_store
 

@@ -1,5 +1,6 @@
 #include "store/redis/layout/native_layout.hpp"
 
+#include "mutant.hpp"
 #include "store/redis/layout/answers.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "store/redis/protocol/server_clock.hpp"
@@ -19,6 +20,17 @@ constexpr std::uint32_t most_short = 16;
 constexpr std::uint32_t most_long = 1'000;
 
 constexpr std::uint32_t far_back = 1'000;
+
+// The short way's two answers.
+const reply& answer_to_set(answers told) noexcept
+{
+    return told[has(mutant::fence_before_lock) ? 1 : 0];
+}
+
+const reply& answer_to_draw(answers told) noexcept
+{
+    return told[has(mutant::fence_before_lock) ? 0 : 1];
+}
 
 bool is_count(const reply& answer) noexcept
 {
@@ -45,6 +57,8 @@ enum class native_layout::greets : std::size_t
 std::size_t native_layout::greetings()
 {
     ended_.begin();
+    if (has(mutant::connections_not_ended))
+        ended_.forget();
     removal_ = removal::script;
     return ended_.count() + static_cast<std::size_t>(greets::count_);
 }
@@ -105,7 +119,7 @@ call native_layout::acquire(const acquire_request& asked, std::int64_t latest,
     const auto key = contended_names::key_of(asked.name);
     if (!asked.entry.empty())
         return enter(asked, latest, to);
-    if (asked.again || contended_.contains(key))
+    if (asked.again || blind_ || contended_.contains(key))
         return acquire_long(asked, key, latest, to);
     return acquire_short(asked, key, to);
 }
@@ -142,13 +156,19 @@ call native_layout::acquire_short(const acquire_request& asked, contended_names:
 {
     native::value_of(asked.owner, value_);
     const std::uint32_t fences = std::min(asked.fences, most_short);
+    const bool swapped = has(mutant::fence_before_lock);
+    if (swapped)
+        to.push("INCRBY", native::fence_key, fences);
     if (set_gets_)
         to.push("SET", asked.name, value_, "NX", "PX", asked.lease.count(), "GET");
     else
         to.push("SET", asked.name, value_, "NX", "PX", asked.lease.count());
-    to.push("INCRBY", native::fence_key, fences);
+    constexpr answer_form text = answer_form::text;
+    constexpr answer_form number = answer_form::number;
+    if (!swapped)
+        to.push("INCRBY", native::fence_key, fences);
     return {.commands = 2,
-            .forms = {answer_form::text, answer_form::number},
+            .forms = {swapped ? number : text, swapped ? text : number},
             .fences = fences,
             .floor = std::max(floor_, asked.fence_floor),
             .name = key,
@@ -166,7 +186,7 @@ call native_layout::acquire_long(const acquire_request& asked, contended_names::
     const std::uint32_t fences = std::min(asked.fences, most_long);
     const std::uint64_t floor = std::max(floor_, asked.fence_floor);
     to.push("EVALSHA", of_native().acquire.sha, 4, asked.name, native::fence_key, line_, waiters_,
-            value_, asked.lease.count(), fences, latest, floor,
+            value_, asked.lease.count(), fences, latest, sent_floor(floor),
             asked.waits ? asked.presence.count() : 0, claim(asked).count(), hears() ? 1 : 0,
             asked.asks_holder ? 1 : 0);
     return {.called = &of_native().acquire,
@@ -212,8 +232,8 @@ call native_layout::leave(const release_request& asked, contended_names::key key
     const std::uint32_t fences = std::min(next.fences, most_long);
     const std::uint64_t floor = std::max(floor_, next.fence_floor);
     to.push("EVALSHA", of_native().leave.sha, 5, asked.name, native::fence_key, line_, waiters_,
-            entries_, value_, asked.entry, next_value_, next.lease.count(), fences, latest, floor,
-            next.presence.count(), claim(next).count(), hears() ? 1 : 0);
+            entries_, value_, asked.entry, next_value_, next.lease.count(), fences, latest,
+            sent_floor(floor), next.presence.count(), claim(next).count(), hears() ? 1 : 0);
     return {
         .called = &of_native().leave, .expects = 5, .fences = fences, .floor = floor, .name = key};
 }
@@ -246,9 +266,11 @@ bool native_layout::goes_on(const call& made, answers told)
 {
     if (!made.short_way)
         return false;
-    const reply& first = told.front();
+    const reply& first = made.commands == 1 ? told.front() : answer_to_set(told);
     if (made.commands == 1) // who waits, and what else there is, the long way knows
         return first.is(1) && first.numbers[0] == 0;
+    if (has(mutant::fence_before_lock))
+        return false; // its first command is another
     if (!first.error.empty()) {
         // A server before 7.0 does not tell who holds what it does not set.
         const bool too_old = made.gets && first.error.starts_with("ERR syntax error");
@@ -257,13 +279,13 @@ bool native_layout::goes_on(const call& made, answers told)
         return too_old || first.error.starts_with("WRONGTYPE");
     }
     // It draws other fences, too, or hears why there are none.
-    return is_set(made, told) && !has_block(made, told[1]);
+    return is_set(made, told) && !has_block(made, answer_to_draw(told));
 }
 
 /// By the short way: there was nothing before.
 bool native_layout::is_set(const call& made, answers told)
 {
-    const reply& set = told.front();
+    const reply& set = answer_to_set(told);
     return set.error.empty() && (made.gets ? !set.text : set.text == "OK");
 }
 
@@ -271,7 +293,8 @@ bool native_layout::has_block(const call& made, const reply& drawn)
 {
     // FLUSHALL, or a deleted counter: what this client was given before is larger.
     return drawn.is(1) && drawn.numbers[0] >= static_cast<std::int64_t>(made.fences) &&
-           static_cast<std::uint64_t>(drawn.numbers[0]) - made.fences >= made.floor;
+           (static_cast<std::uint64_t>(drawn.numbers[0]) - made.fences >= made.floor ||
+            has(mutant::short_fence_unchecked));
 }
 
 call native_layout::go_on(const call& made, answers told, std::span<const std::string_view> written,
@@ -304,6 +327,13 @@ said<acquire_reply> native_layout::acquired(const call& made, answers told)
     return made.short_way ? acquired_short(made, told) : acquired_long(made, told.front());
 }
 
+/// Negative: the clock is a floor as well.
+std::int64_t native_layout::sent_floor(std::uint64_t floor) const noexcept
+{
+    const auto known = static_cast<std::int64_t>(floor);
+    return blind_ ? -known : known;
+}
+
 /// Takes the block that ends there; false when it is not one to be given out.
 bool native_layout::block(const call& made, std::int64_t last, acquire_reply& into)
 {
@@ -311,9 +341,9 @@ bool native_layout::block(const call& made, std::int64_t last, acquire_reply& in
         return false;
     const auto end = static_cast<std::uint64_t>(last);
     saw(end);
-    if (end - made.fences < made.floor)
+    if (end - made.fences < made.floor && !(made.short_way && has(mutant::short_fence_unchecked)))
         return false;
-    into.first_fence = end - made.fences + 1;
+    into.first_fence = end - made.fences + (has(mutant::blocks_overlap) ? 0 : 1);
     into.fences = made.fences;
     return true;
 }
@@ -322,8 +352,8 @@ said<acquire_reply> native_layout::acquired_short(const call& made, answers told
 {
     using outcome = acquire_reply::outcome;
     said<acquire_reply> result;
-    const reply& set = told[0];
-    const reply& drawn = told[1];
+    const reply& set = answer_to_set(told);
+    const reply& drawn = answer_to_draw(told);
     if (is_set(made, told)) {
         // Nobody could go the long way: the owner asks again.
         if (!drawn.is(1) || !block(made, drawn.numbers[0], result.reply))
@@ -392,7 +422,9 @@ said<release_reply> native_layout::released(const call& made, answers told)
     if (made.short_way) {
         if (!is_count(answer))
             result.code = errc::outcome_unknown;
-        else if (numbers[0] == 1)
+        else if (numbers[0] == 0) // nothing was done, and nobody could go the long way
+            result.code = errc::store_unavailable;
+        else
             result.reply.result = outcome::freed;
         return result;
     }

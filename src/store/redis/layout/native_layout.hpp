@@ -30,7 +30,12 @@ class native_layout final : public layout
 {
 public:
     /// @param turns Null: this client cannot hear of its turns.
-    explicit native_layout(std::shared_ptr<hearing> turns) : turns_(std::move(turns)) {}
+    /// @param blind Connections may be replaced unseen, and the counter of the fences be taken back
+    ///              meanwhile: then each draw looks at the server's clock, which the short way does
+    ///              not.
+    native_layout(std::shared_ptr<hearing> turns, bool blind)
+        : turns_(std::move(turns)), blind_(blind)
+    {}
 
     [[nodiscard]] store_traits traits() const noexcept override;
     [[nodiscard]] const script_set& scripts() const noexcept override
@@ -87,9 +92,11 @@ private:
     [[nodiscard]] said<acquire_reply> acquired_long(const call& made, const reply& told);
     [[nodiscard]] static bool is_set(const call& made, answers told);
     [[nodiscard]] static bool has_block(const call& made, const reply& drawn);
+    [[nodiscard]] std::int64_t sent_floor(std::uint64_t floor) const noexcept;
     bool block(const call& made, std::int64_t last, acquire_reply& into);
 
     const std::shared_ptr<hearing> turns_;
+    const bool blind_;
     std::uint64_t floor_ = 0; ///< The largest fence that this client has seen.
     contended_names contended_;
     ended_connections ended_;

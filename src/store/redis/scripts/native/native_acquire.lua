@@ -4,7 +4,8 @@
 -- KEYS lock, fence counter, line (LIST of owners),
 --      waiters (HASH owner -> 'there until, in server us; lease, claim in ms; listens')
 -- ARGV owner, lease (ms), fences wanted, latest server time (us, 0: none), the fences granted are
---      larger than this, presence (ms, 0: does not wait), claim (ms), listens: 1 or 0,
+--      larger than this (negative: than its opposite and the clock, for the counter may have been
+--      taken back unseen), presence (ms, 0: does not wait), claim (ms), listens: 1 or 0,
 --      1: say who holds it
 -- Returns {status, a, b, c, server time in us}
 --    1, last fence of the block, n    granted; n is 1 when others are in line, 0 when not
@@ -51,8 +52,12 @@ local function draw()
     if type(last) ~= 'number' then
         return last
     end
-    if last - ARGV[3] < ARGV[5] + 0 then
-        local least = math.max(ARGV[5] + 0, now * 2)
+    local floor = ARGV[5] + 0
+    if floor <= 0 then
+        floor = math.max(-floor, now * 2)
+    end
+    if last - ARGV[3] < floor then
+        local least = math.max(floor, now * 2)
         if last < least then
             last = least
         end

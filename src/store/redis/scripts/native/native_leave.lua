@@ -2,8 +2,8 @@
 -- it. The one who leaves may go to the end of the line in the same step, under its next owner.
 -- KEYS lock, fence counter, line, waiters, entries
 -- ARGV owner, entry ('': the first), next owner ('': none), and of that one: lease (ms), fences
---      wanted, latest server time (us, 0: none), the fences granted are larger than this, presence
---      (ms), claim (ms), listens
+--      wanted, latest server time (us, 0: none), the fences granted are larger than this (as in
+--      native_acquire), presence (ms), claim (ms), listens
 -- Returns {status, next, a, b, server time in us}
 --    1   freed
 --    2   left, others are in under the same owner
@@ -104,8 +104,12 @@ end
 if next ~= '' then
     local last = redis.pcall('INCRBY', KEYS[2], ARGV[5])
     if type(last) == 'number' then
-        if last - ARGV[5] < ARGV[7] + 0 then
-            last = math.max(last, ARGV[7] + 0, now * 2) + ARGV[5]
+        local floor = ARGV[7] + 0
+        if floor <= 0 then
+            floor = math.max(-floor, now * 2)
+        end
+        if last - ARGV[5] < floor then
+            last = math.max(last, floor, now * 2) + ARGV[5]
             call('SET', KEYS[2], string.format('%.0f', last))
         end
         if who then
