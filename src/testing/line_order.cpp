@@ -5,16 +5,43 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 
 namespace leasehold::testing::impl {
 
-line_order::line_order(keyspace& of, std::string_view name) : data_(of), name_(name)
+namespace {
+
+/// By what is known of a waiter, and by whether its client hears of its turn.
+bool is_there(const std::string* known, std::int64_t now, bool hears)
+{
+    if (known == nullptr)
+        return false;
+    std::istringstream words(*known);
+    std::int64_t until = 0;
+    std::int64_t lease = 0;
+    std::int64_t claim = 0;
+    int listens = 0;
+    words >> until >> lease >> claim >> listens;
+    return until >= now && (listens == 0 || hears);
+}
+
+} // namespace
+
+line_order::line_order(keyspace& of, std::string_view name, std::int64_t now,
+                       const std::function<bool(std::string_view channel)>& hears)
+    : data_(of), name_(name)
 {
     redis_store::native::line_key(name, line_key_);
     redis_store::native::waiters_key(name, waiters_key_);
     line_before_ = line();
     holder_before_ = holder();
+    std::string channel;
+    for (const std::string& each : line_before_) {
+        redis_store::native::turn_channel(
+            redis_store::native::client_of(redis_store::native::owner_of(each)), channel);
+        there_before_.push_back(is_there(data_.hget(waiters_key_, each), now, hears(channel)));
+    }
 }
 
 keyspace::items line_order::line() const
@@ -36,7 +63,7 @@ std::string line_order::holder() const
     }
 }
 
-std::string line_order::overtaker(const lock_request& asked) const
+std::optional<overtaking> line_order::overtaker(const lock_request& asked) const
 {
     const keyspace::items after = line();
     std::size_t last = 0;
@@ -57,15 +84,19 @@ std::string line_order::overtaker(const lock_request& asked) const
 
     const std::string holder_after = holder();
     if (holder_after.empty() || holder_after == holder_before_)
-        return {};
-    for (const std::string& each : line_before_) {
-        const std::string_view first = redis_store::native::owner_of(each);
-        if (first == holder_after)
-            return {};
-        if (first != asked.owner)
-            return holder_after;
+        return std::nullopt;
+    bool any = false;
+    bool any_there = false;
+    for (std::size_t i = 0; i < line_before_.size(); ++i) {
+        const std::string_view each = redis_store::native::owner_of(line_before_[i]);
+        if (each == holder_after)
+            break;
+        if (each == asked.owner)
+            continue; // it leaves
+        any = true;
+        any_there = any_there || there_before_[i];
     }
-    return {};
+    return any ? std::optional(overtaking{holder_after, any_there}) : std::nullopt;
 }
 
 } // namespace leasehold::testing::impl

@@ -4,22 +4,36 @@
 #include "testing/keyspace.hpp"
 #include "testing/lock_request.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace leasehold::testing::impl {
+
+/// Somebody was given a lock before those who came first.
+struct overtaking
+{
+    std::string owner;
+    bool of_one_there; ///< One of them was there.
+};
 
 /// The line of a name, and who has the lock, as they were before a request, to be compared with
 /// what the request has made of them. Of the layout `native`.
 class line_order
 {
 public:
-    line_order(keyspace& of, std::string_view name);
+    /// @param now   The server's time in microseconds.
+    /// @param hears Whether somebody listens to a channel.
+    line_order(keyspace& of, std::string_view name, std::int64_t now,
+               const std::function<bool(std::string_view channel)>& hears);
 
     /// Throws `std::logic_error` when the line is none any more: somebody is in it twice, or not
     /// where he was, or in one of its two keys alone.
-    /// @returns Whom the lock was given to although another was the first in line; or nobody.
-    [[nodiscard]] std::string overtaker(const lock_request& asked) const;
+    /// @returns Whom the lock was given to although others came first.
+    [[nodiscard]] std::optional<overtaking> overtaker(const lock_request& asked) const;
 
 private:
     [[nodiscard]] keyspace::items line() const;
@@ -30,6 +44,7 @@ private:
     std::string line_key_;
     std::string waiters_key_;
     keyspace::items line_before_;
+    std::vector<bool> there_before_;
     std::string holder_before_;
 };
 

@@ -175,7 +175,8 @@ void server::on_stranded(std::function<void(std::string_view name, std::string_v
     state_->on_stranded = std::move(told);
 }
 
-void server::on_overtaken(std::function<void(std::string_view name, std::string_view owner)> told)
+void server::on_overtaken(
+    std::function<void(std::string_view name, std::string_view owner, bool unfair)> told)
 {
     state_->on_overtaken = std::move(told);
 }

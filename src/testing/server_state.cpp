@@ -222,7 +222,7 @@ message server_state::run(waiting& by, std::size_t index)
     const lock_request* const asked = by.what->request(index);
     if (asked != nullptr)
         check_form(*asked, command);
-    const bool took = std::exchange(by.took, false);
+    const auto took = std::exchange(by.took, std::nullopt);
     if (const char* const refused = refusal(command)) {
         const message said = message::error(refused);
         if (asked != nullptr)
@@ -244,7 +244,8 @@ message server_state::run(waiting& by, std::size_t index)
         took && fences != 0 && !said.is_error()) {
         const std::uint64_t last = std::stoull(said.nodes().front().value);
         const lock_request& taken = *by.what->request(index - 1);
-        tell_grant(by, taken, {true, taken.owner, last - fences + 1, fences, false, false}, false);
+        tell_grant(by, taken, {true, taken.owner, last - fences + 1, fences, false, false}, false,
+                   *took);
     }
     return said;
 }
@@ -259,20 +260,24 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
     const bool acquires = asked.what == lock_request::kind::acquire;
     const bool repeated = acquires && is_in_already(asked);
     const bool orders = native && asked.what != lock_request::kind::renew;
-    const auto before = orders ? std::optional<line_order>(std::in_place, redis.data, asked.name)
+    const auto before = orders ? std::optional<line_order>(std::in_place, redis.data, asked.name,
+                                                           time_us(),
+                                                           [this](std::string_view channel) {
+                                                               return listeners(channel) != 0;
+                                                           })
                                : std::nullopt;
     const message said = redis.execute(by.what->command(index), time_us(), time.now());
     if (before)
-        if (const std::string who = before->overtaker(asked); !who.empty() && on_overtaken)
-            on_overtaken(asked.name, who);
+        if (const auto who = before->overtaker(asked); who && on_overtaken)
+            on_overtaken(asked.name, who->owner, who->of_one_there && !asked.plain);
     if (!asked.plain && time.now() < forgets_until_)
         redis.forget_scripts();
     follow(by.from.get(), asked, said);
     const lock_effect effect = effect_of(asked, said);
     if (effect.taken && asked.plain)
-        by.took = true;
+        by.took = time.now();
     else if (effect.taken)
-        tell_grant(by, asked, effect, repeated);
+        tell_grant(by, asked, effect, repeated, time.now());
     const bool got_in = effect.taken || effect.entered;
     if (acquires && got_in && !by.from && !repeated && on_stranded)
         on_stranded(asked.name, asked.owner);
@@ -303,13 +308,13 @@ bool server_state::is_in_already(const lock_request& asked)
 }
 
 void server_state::tell_grant(const waiting& by, const lock_request& asked,
-                              const lock_effect& effect, bool repeated)
+                              const lock_effect& effect, bool repeated, clock::time_point when)
 {
     time.witness(effect.first_fence);
     if (!on_grant)
         return;
-    on_grant({asked.name, effect.owner, effect.first_fence, effect.fences, repeated, asked.plain,
-              is_left_behind(by, asked),
+    on_grant({asked.name, effect.owner, effect.first_fence, effect.fences, when, repeated,
+              asked.plain, is_left_behind(by, asked),
               asked.limited || asked.layout == config::key_layout::redisson
                   ? time.now() - by.what->sent
                   : clock::duration::zero()});
@@ -318,7 +323,7 @@ void server_state::tell_grant(const waiting& by, const lock_request& asked,
 /// Whether the client has asked for something over a newer connection before.
 bool server_state::is_left_behind(const waiting& by, const lock_request& asked)
 {
-    if (!by.from)
+    if (!by.from || asked.layout != config::key_layout::native)
         return false;
     const std::string_view client = redis_store::native::client_of(asked.owner);
     const auto found = latest_of_.find(client);
@@ -490,6 +495,15 @@ std::vector<std::string> server_state::line_of(std::string_view n)
         for (const std::string& each : *all)
             owners.emplace_back(redis_store::native::owner_of(each));
     return owners;
+}
+
+std::size_t server_state::listeners(std::string_view channel) const
+{
+    return static_cast<std::size_t>(
+        std::count_if(sessions_.begin(), sessions_.end(), [&](const session_ptr& each) {
+            const auto& all = each->channels;
+            return std::find(all.begin(), all.end(), channel) != all.end();
+        }));
 }
 
 std::string server_state::false_turn(std::string_view n, std::string_view client)

@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,6 +71,7 @@ public:
     /// What tells a client of its turn: of one of its owners who is in line, or of another.
     [[nodiscard]] std::string false_turn(std::string_view name, std::string_view client);
     [[nodiscard]] std::size_t subscriptions() const noexcept;
+    [[nodiscard]] std::size_t listeners(std::string_view channel) const;
 
     void line(std::string_view text) { time.line(name, text); }
 
@@ -82,7 +84,7 @@ public:
     std::function<void(const server::grant&)> on_grant;
     std::function<void(std::string_view)> on_free;
     std::function<void(std::string_view, std::string_view)> on_stranded;
-    std::function<void(std::string_view, std::string_view)> on_overtaken;
+    std::function<void(std::string_view, std::string_view, bool)> on_overtaken;
     config::key_layout layout = config::key_layout::redisson; ///< Of its clients.
 
 private:
@@ -94,7 +96,8 @@ private:
         segment_ptr what;
         std::size_t next;
         std::size_t end;
-        bool took = false; ///< Its last command did, and the next draws the fences.
+        /// When its last command took a lock, whose fences the next one draws.
+        std::optional<clock::time_point> took{};
     };
 
     void work();
@@ -103,7 +106,7 @@ private:
     message run_request(waiting& by, const lock_request& asked, std::size_t index);
     [[nodiscard]] bool is_in_already(const lock_request& asked);
     void tell_grant(const waiting& by, const lock_request& asked, const lock_effect& effect,
-                    bool repeated);
+                    bool repeated, clock::time_point when);
     [[nodiscard]] bool is_left_behind(const waiting& by, const lock_request& asked);
     void follow(session* from, const lock_request& asked, const message& said);
     message client_command(session* from, words command);

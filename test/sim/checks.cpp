@@ -47,6 +47,9 @@ void checks::follow_server()
         n.stranded.emplace_back(owner);
         n.stranded_at = trial_.now();
     });
+    trial_.server.on_overtaken([this](std::string_view name, std::string_view owner, bool unfair) {
+        overtaken(name, owner, unfair);
+    });
 }
 
 void checks::granted(const testing::server::grant& g)
@@ -55,7 +58,11 @@ void checks::granted(const testing::server::grant& g)
     name_state& n = trial_.names[static_cast<std::size_t>(g.name.back() - '0')];
     const bool counts_on = trial_.now() - n.broken > at_once &&
                            !(trial_.stepped_back && n.broken != never);
-    if (!g.repeated && g.first_fence <= n.highest_granted && counts_on)
+    // Another answer to the first.
+    const bool again = g.repeated && !n.grants.empty() && n.grants.back().owner == g.owner &&
+                       g.first_fence >= n.grants.back().first &&
+                       g.first_fence < n.grants.back().first + n.grants.back().count;
+    if (!again && !g.plain && g.first_fence <= n.highest_granted && counts_on)
         trial_.wrong("fence: the store granted " + std::to_string(g.first_fence) + " after " +
                      std::to_string(n.highest_granted));
     const auto budget = std::min<clock::duration>(leasehold::detail::turn_context::request_limit,
@@ -63,14 +70,33 @@ void checks::granted(const testing::server::grant& g)
     if (g.age > budget + budget / 50 + 100ms && !trial_.stepped_back && !trial_.clocks_beyond)
         trial_.wrong("late: the store granted a request that was " + std::to_string(g.age / 1ms) +
                      " ms old");
+    // When the connection of an application is replaced while nothing is asked over it, nobody is
+    // told, and what is asked next lies in one whose number is not known.
+    const auto& all = trial_.scenario.connections;
+    const bool all_known = std::none_of(all.begin(), all.end(), [](auto& c) { return c.shared; });
+    if (g.left_behind && trial_.scenario.may_kill && all_known)
+        trial_.wrong("late: a request was granted of a connection that its client has replaced");
     n.highest_granted = std::max(n.highest_granted, g.first_fence);
-    if (!g.repeated || n.grants.empty() || n.grants.back().owner != g.owner)
-        n.grants.push_back({std::string(g.owner), g.first_fence, g.fences, trial_.now()});
-    else
+    if (again)
         n.grants.back().repeated = true;
+    else
+        n.grants.push_back({std::string(g.owner), g.first_fence, g.fences, g.taken});
     // Who has asked is answered after all.
     if (g.repeated)
         std::erase(n.stranded, g.owner);
+}
+
+/// Whoever came first is served first, unless it is absent. Where nothing happens and no key runs
+/// out nobody is.
+void checks::overtaken(std::string_view name, std::string_view owner, bool unfair)
+{
+    const plan& p = trial_.scenario;
+    const bool all_renew = std::all_of(p.options.begin(), p.options.end(), [](auto& each) {
+        return each.renew && each.longest_hold == no_limit;
+    });
+    if (unfair || (p.is_quiet() && all_renew))
+        trial_.wrong("order: " + std::string(owner) + " was given " + std::string(name) +
+                     " before those who came first");
 }
 
 /// Whose block has the fence.
@@ -241,7 +267,12 @@ void checks::check_wait(const actor& a, const name_state& n)
 {
     const plan& p = trial_.scenario;
     const testing::connecting& how = p.connections[a.client->client];
-    if (how.shared && !how.wakeups)
+    const auto is_deaf = [](const testing::connecting& each) {
+        return each.shared && !each.wakeups;
+    };
+    // Who is not told of its turn keeps others waiting, too.
+    if (is_deaf(how) ||
+        (p.is_native() && std::any_of(p.connections.begin(), p.connections.end(), is_deaf)))
         return;
     // Who yields to others sleeps for as long as the floor of its backoff.
     milliseconds floor{};
@@ -307,6 +338,11 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
 
 void checks::probe()
 {
+    for (const name_state& n : trial_.names) {
+        const std::string holder = trial_.server.holder(n.text);
+        if (holder.starts_with("foreigner:") && holder.find('|') != std::string::npos)
+            trial_.wrong("foreign value changed: whoever set it cannot leave " + n.text);
+    }
     for (possession& each : trial_.possessions) {
         if (each.client->dead)
             continue;
@@ -455,6 +491,18 @@ void checks::nothing_left()
     if (trial_.first_wrong.empty() && trial_.server.locks() != 0)
         trial_.wrong("left over in the store: " + std::to_string(trial_.server.locks()) +
                      " lock(s)");
+    const bool crashed = std::any_of(trial_.processes.begin(), trial_.processes.end(),
+                                     [](const process& p) { return p.dead; });
+    // Who could not leave stays until it is passed over, or the line is forgotten.
+    const bool may_stay = crashed || trial_.gave_up || trial_.denied_until != clock::time_point{} ||
+                          trial_.duplicates;
+    for (const name_state& n : trial_.names)
+        if (!may_stay && n.broken == never && trial_.server.in_line(n.text) != 0)
+            trial_.wrong("left over in the store: somebody in line");
+}
+
+void checks::nobody_listens()
+{
     if (trial_.server.watches() != 0)
         trial_.wrong("left over in the store: watches");
 }

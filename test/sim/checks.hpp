@@ -3,6 +3,8 @@
 
 #include "sim/trial.hpp"
 
+#include <string_view>
+
 namespace leasehold::test::sim {
 
 /// The promises, and whether they are kept: judged by true time, by what the server did, and by
@@ -41,6 +43,9 @@ public:
     /// Nothing is left over, after all clients have been shut down.
     void nothing_left();
 
+    /// As well, when their connections have ended at the server, too.
+    void nobody_listens();
+
     /// A client was told what a server said of a request.
     void told_error(const process& p, const diagnostics& details);
 
@@ -54,6 +59,7 @@ private:
     void check_lease(const possession& mine, const char* as);
     void check_alone(const possession& mine);
     void granted(const testing::server::grant& g);
+    void overtaken(std::string_view name, std::string_view owner, bool unfair);
     void check_order(actor& a, name_state& n, std::uint64_t fence);
     void check_handover(const possession& mine, const grant_record& from, const name_state& n);
     void check_wait(const actor& a, const name_state& n);

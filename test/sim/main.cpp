@@ -26,12 +26,13 @@ using leasehold::mutant;
 namespace {
 
 constexpr char usage[] =
-    R"(usage: sim [--seeds N] [--from SEED] [--cells N] [--seed S [--trace]]
+    R"(usage: sim [--seeds N] [--from SEED] [--cells N] [--layout L] [--seed S [--trace]]
            [--mutants [--limit N] [--only NAME]] [--plan FILE [--trace]] [--regressions DIRECTORY]
 
   --seeds N     run N seeds (20000)
   --from SEED   beginning with this one (1)
   --cells N     fail unless each fault changed something in each phase so often
+  --layout L    all of them with the layout redisson or native; else half and half
   --seed S      run one; with --trace print what each client and store did
   --mutants     switch each deliberate error on in turn, and count the seeds until it is found
   --limit N     seeds for each mutant (100000)
@@ -56,6 +57,7 @@ struct arguments
     std::string regressions;
     std::uint64_t limit = 100'000;
     mutant only = mutant::none;
+    std::optional<leasehold::config::key_layout> layout;
 };
 
 [[noreturn]] void print_usage()
@@ -73,6 +75,13 @@ arguments parse(int argc, char** argv)
         .number("--cells", out.cells)
         .number("--limit", out.limit)
         .number("--seed", out.seed)
+        .value("--layout",
+               [&out](const std::string& name) {
+                   if (name != "native" && name != "redisson")
+                       throw leasehold::test::bad_argument("--layout", name, "native or redisson");
+                   out.layout = name == "native" ? leasehold::config::key_layout::native
+                                                 : leasehold::config::key_layout::redisson;
+               })
         .flag("--trace", out.trace)
         .flag("--print", out.print)
         .value("--plan", out.plan)
@@ -112,7 +121,8 @@ void report(const sim::plan& failing, const sim::verdict& how)
     const sim::plan small = sim::shrink(failing, how);
     std::cout << "what is left of it, as a file for --plan and test/sim/regressions:\n";
     print_timeline(small);
-    std::cout << "\nagain, in full: --seed " << failing.seed << " --trace\n";
+    std::cout << "\nagain, in full: --seed " << failing.seed << " --layout "
+              << (failing.is_native() ? "native" : "redisson") << " --trace\n";
 }
 
 /// False when a cell is too empty.
@@ -171,7 +181,7 @@ int run_seeds(const arguments& a)
     std::uint64_t hashes = 0;
     auto said = std::chrono::steady_clock::now();
     for (std::uint64_t seed = a.from; seed < a.from + a.seeds; ++seed) {
-        const sim::plan p = sim::make_plan(seed);
+        const sim::plan p = sim::make_plan(seed, a.layout);
         const sim::verdict v = sim::run(p, counted);
         if (!v.wrong.empty()) {
             report(p, v);
@@ -224,7 +234,7 @@ int run_mutants(const arguments& a)
             for (const sim::regression& each : known)
                 if (each.finds == m && n < worlds_of_a_plan)
                     return each.in_world(n);
-            return sim::make_plan(a.from + n);
+            return sim::make_plan(a.from + n, a.layout);
         });
         missed += result.found ? 0 : 1;
         std::printf("%-26s %8llu  %s\n", sim::name_of(m),
@@ -236,7 +246,8 @@ int run_mutants(const arguments& a)
 
 sim::plan plan_of(const arguments& a)
 {
-    return a.plan.empty() ? sim::make_plan(*a.seed) : sim::read_regression(a.plan).scenario;
+    return a.plan.empty() ? sim::make_plan(*a.seed, a.layout)
+                          : sim::read_regression(a.plan).scenario;
 }
 
 int run_one(const arguments& a)

@@ -221,6 +221,18 @@ testing::connecting make_connection(generator& random)
     return how;
 }
 
+void choose_layout(generator& random, plan& p, std::optional<config::key_layout> wanted)
+{
+    using product = testing::server::product;
+    const bool native = random.below(2) == 0;
+    if (wanted ? *wanted != config::key_layout::native : !native)
+        return;
+    p.layout = config::key_layout::native;
+    p.product = one_of(random, std::array{product::redis_7, product::redis_7, product::redis_6,
+                                          product::redis_8_4, product::valkey_9});
+    p.may_kill = random.below(8) != 0;
+}
+
 } // namespace
 
 const char* name_of(fault_kind kind) noexcept
@@ -281,11 +293,13 @@ testing::connecting usual_connection()
     return how;
 }
 
-plan make_plan(std::uint64_t seed)
+plan make_plan(std::uint64_t seed, std::optional<config::key_layout> layout)
 {
     generator random(seed);
     plan p;
     p.seed = seed;
+    generator of_layout(seed + 2'000'000'011);
+    choose_layout(of_layout, p, layout);
     p.clients = 1 + static_cast<std::size_t>(random.below(4));
     p.names = 1 + static_cast<std::size_t>(random.below(3));
     const auto options = make_all_options(random, p);

@@ -113,6 +113,9 @@ struct operation
 struct plan
 {
     std::uint64_t seed = 0;
+    config::key_layout layout = config::key_layout::redisson;
+    testing::server::product product = testing::server::product::redis_7;
+    bool may_kill = true; ///< The user may end connections.
     std::size_t clients = 1;
     std::size_t names = 1;
     std::vector<lock_options> options;            ///< One for all, or several for each client.
@@ -129,12 +132,15 @@ struct plan
                            [are](const fault& each) { return are(each.what); });
     }
     [[nodiscard]] milliseconds longest_lease() const noexcept;
+    [[nodiscard]] bool is_native() const noexcept { return layout == config::key_layout::native; }
 };
 
 /// Of its own, with time limits after which `to_notice` holds.
 [[nodiscard]] testing::connecting usual_connection();
 
-[[nodiscard]] plan make_plan(std::uint64_t seed);
+/// @param layout Where none is given, each has half of the seeds.
+[[nodiscard]] plan make_plan(std::uint64_t seed,
+                             std::optional<config::key_layout> layout = std::nullopt);
 
 } // namespace leasehold::test::sim
 

@@ -23,6 +23,9 @@ constexpr std::array<const char*, 11> steps = {"acquire_sent", "acquire_ran", "a
                                                "release_sent", "release_ran", "release_answered",
                                                "connected",    "disconnected"};
 
+constexpr std::array<const char*, 2> layouts = {"native", "redisson"};
+constexpr std::array<const char*, 4> products = {"redis_6", "redis_7", "redis_8_4", "valkey_9"};
+
 template <std::size_t N>
 std::size_t index_of(const std::array<const char*, N>& all, std::string_view text)
 {
@@ -242,9 +245,14 @@ std::ostream& operator<<(std::ostream& out, const fault& f)
 std::string to_text(const plan& scenario)
 {
     std::ostringstream out;
-    out << "seed " << scenario.seed << "\nclients " << scenario.clients << "\nnames "
-        << scenario.names << "\nheals " << scenario.heals.count() << "\nends "
-        << scenario.ends.count() << '\n';
+    out << "seed " << scenario.seed;
+    if (scenario.is_native()) {
+        out << "\nlayout native\nserver " << products[static_cast<std::size_t>(scenario.product)];
+        if (!scenario.may_kill)
+            out << "\nmay_kill 0";
+    }
+    out << "\nclients " << scenario.clients << "\nnames " << scenario.names << "\nheals "
+        << scenario.heals.count() << "\nends " << scenario.ends.count() << '\n';
     for (const lock_options& each : scenario.options)
         out << each << '\n';
     for (const testing::connecting& each : scenario.connections)
@@ -285,6 +293,13 @@ plan plan_from_text(std::istream& text)
         words >> value;
         if (kind == "seed")
             p.seed = std::stoull(value);
+        else if (kind == "layout")
+            p.layout = index_of(layouts, value) == 0 ? config::key_layout::native
+                                                     : config::key_layout::redisson;
+        else if (kind == "server")
+            p.product = static_cast<testing::server::product>(index_of(products, value));
+        else if (kind == "may_kill")
+            p.may_kill = number(value) != 0;
         else if (kind == "clients")
             p.clients = static_cast<std::size_t>(number(value));
         else if (kind == "names")

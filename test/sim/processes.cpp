@@ -51,9 +51,10 @@ process& processes::start(std::size_t client, testing::host& on)
     process& p = trial_.processes.emplace_back();
     p.client = client;
     p.host = &on;
-    p.locks.reset(
-        new leasehold::client(on.make_client(trial_.server, trial_.scenario.connections[client],
-                                             std::make_shared<error_listener>(checks_, p))));
+    testing::connecting how = trial_.scenario.connections[client];
+    how.limits.layout = trial_.scenario.layout;
+    p.locks.reset(new leasehold::client(
+        on.make_client(trial_.server, how, std::make_shared<error_listener>(checks_, p))));
     p.core = leasehold::detail::access::state_of(*p.locks);
     on.on_step([this, &p](step done) {
         follow(p, done);

@@ -29,6 +29,10 @@ void perform(trial& t, processes& clients, checks& judge)
     if (!clients.close_all())
         t.wrong("shutdown: it did not end");
     judge.nothing_left();
+    // Until the server has heard of connections that ended.
+    if (t.scenario.is_native())
+        t.world.run_until(t.now() + std::chrono::seconds(2));
+    judge.nobody_listens();
 }
 
 /// Within a context Asio takes the memory of an operation for the next one. Sanitizers want each to
@@ -55,6 +59,10 @@ verdict run(const plan& scenario, coverage& counted,
     t.traced = static_cast<bool>(trace);
     for (std::size_t i = 0; i < scenario.names; ++i)
         t.names.emplace_back().text = "name-" + std::to_string(i);
+
+    t.server.imitate(scenario.product);
+    if (!scenario.may_kill)
+        t.server.forbid("client");
 
     checks judge(t);
     processes clients(t, judge);

@@ -69,7 +69,8 @@ public:
         std::string_view owner;
         std::uint64_t first_fence;
         std::uint32_t fences;
-        bool repeated; ///< The owner was in already.
+        clock::time_point taken; ///< True time; its fences may have been drawn since.
+        bool repeated;           ///< The owner was in already.
         bool plain; ///< By commands that ask nothing: its client looks whether the fences will do.
         bool left_behind; ///< Its client has asked for something over a newer connection before.
         duration age;     ///< How long a request with a limit was under way, in true time.
@@ -164,9 +165,10 @@ public:
     /// entered a lock, which its first run did not; or a release was denied.
     void on_stranded(std::function<void(std::string_view name, std::string_view owner)> told);
 
-    /// Called when a lock is given to an owner though another was the first in line for it, and may
-    /// have been absent.
-    void on_overtaken(std::function<void(std::string_view name, std::string_view owner)> told);
+    /// Called when a lock is given to an owner though others came first. `unfair`: the line was
+    /// looked at, and one of them was there; else they were absent, or the lock had expired.
+    void on_overtaken(
+        std::function<void(std::string_view name, std::string_view owner, bool unfair)> told);
 
     [[nodiscard]] impl::server_state& state() const noexcept { return *state_; }
 

@@ -1,5 +1,6 @@
 #include "store/redis/turn_channel.hpp"
 
+#include "mutant.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "store/redis/protocol/reply.hpp"
 
@@ -89,7 +90,9 @@ void turn_channel::on_push(const std::vector<std::string>& words)
     if (words[0] == "subscribe") {
         // Turns before this may have been missed, and whoever is in line is not known to listen.
         hears_ = true;
-        return listener_->on_listening(0);
+        if (!has(mutant::listening_not_looked))
+            listener_->on_listening(0);
+        return;
     }
     if (words[0] != "message")
         return;
