@@ -55,7 +55,7 @@ enum class mutant
     floor_not_raised,      ///< What a script draws may be smaller than what was drawn before.
     blocks_overlap,        ///< A block of fences begins with the last one of the block before.
     fence_before_lock,     ///< The short way draws its fences before it takes the lock.
-    granted_stays_in_line, ///< Whoever came in past the line has its place in it still.
+    turn_ignored,          ///< Whoever is told of its turn does nothing.
     connections_not_ended, ///< What a lost connection carried may run whenever it likes.
     listening_claimed, ///< Whoever joins a line says that it hears of its turn, though it may not.
     listening_not_looked, ///< Whoever begins to hear of turns does not look whether one was missed.

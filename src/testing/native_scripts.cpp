@@ -256,7 +256,7 @@ message acquire(script_calls& redis, words keys, words arguments)
         const std::int64_t left = redis.pttl(of.lock);
         if (left >= 0 && left < lease && !has(mutant::claim_not_prolonged))
             redis.pexpire(of.lock, lease);
-        if (!has(mutant::granted_stays_in_line) && redis.hdel(of.waiters, owner))
+        if (redis.hdel(of.waiters, owner))
             redis.lrem(of.line, owner);
         return five(1, static_cast<std::int64_t>(last), has_flag(*value, owner, 'w') ? 1 : 0, 0,
                     now);

@@ -55,7 +55,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "floor_not_raised",
     "blocks_overlap",
     "fence_before_lock",
-    "granted_stays_in_line",
+    "turn_ignored",
     "connections_not_ended",
     "listening_claimed",
     "listening_not_looked",

@@ -94,7 +94,7 @@ void turn_channel::on_push(const std::vector<std::string>& words)
             listener_->on_listening(0);
         return;
     }
-    if (words[0] != "message")
+    if (words[0] != "message" || has(mutant::turn_ignored))
         return;
     // "<value of the owner> <name>"
     const std::string_view told = words[2];
