@@ -135,6 +135,11 @@ call native_layout::enter(const acquire_request& asked, std::int64_t latest,
 }
 
 // Who is not told finds out when it looks.
+bool native_layout::hears() const noexcept
+{
+    return (turns_ && turns_->hears()) || has(mutant::listening_claimed);
+}
+
 std::chrono::milliseconds native_layout::claim(const acquire_request& asked) const noexcept
 {
     return hears() ? asked.claim : 3 * asked.claim;

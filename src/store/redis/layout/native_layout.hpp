@@ -76,7 +76,7 @@ private:
         delex,   ///< Redis 8.4 and later.
     };
 
-    [[nodiscard]] bool hears() const noexcept { return turns_ && turns_->hears(); }
+    [[nodiscard]] bool hears() const noexcept;
     [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked) const noexcept;
     void joined(acquire_reply& reply, std::int64_t place);
     /// The counter stands there.
