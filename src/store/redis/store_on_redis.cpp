@@ -67,7 +67,7 @@ public:
 
     void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
-        if (turns_)
+        if (turns_ && request.entry.empty()) // the owner of a re-entry may be another client's
             turns_->belongs_to(request.owner);
         pipeline_->acquire(request, std::move(handler));
     }
@@ -104,18 +104,18 @@ private:
 
 std::shared_ptr<store> make_store(const config& settings, std::shared_ptr<environment> from)
 {
-    return std::make_shared<store_on_redis>(make_owned_transport(settings, from), settings, false, settings, from);
+    return std::make_shared<store_on_redis>(make_owned_transport(settings, from), settings, false,
+                                            settings, from);
 }
 
 std::shared_ptr<store> make_store(std::shared_ptr<request_channel> connection,
-                                  const asio::any_io_executor& executor,
-                                  const config& limits, bool wakeups,
-                                  std::shared_ptr<environment> from)
+                                  const asio::any_io_executor& executor, const config& limits,
+                                  bool wakeups, std::shared_ptr<environment> from)
 {
     auto way = make_shared_transport(std::move(connection), executor, limits.reconnect,
                                      from->make_time());
-    return std::make_shared<store_on_redis>(
-        std::move(way), limits, true, wakeups ? std::optional(limits) : std::nullopt, from);
+    return std::make_shared<store_on_redis>(std::move(way), limits, true,
+                                            wakeups ? std::optional(limits) : std::nullopt, from);
 }
 
 } // namespace leasehold::redis_store
