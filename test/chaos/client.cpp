@@ -10,6 +10,7 @@
 // and ends.
 #include "chaos/history.hpp"
 #include "chaos/register.hpp"
+#include "support/tested_layout.hpp"
 #include "testing/random.hpp"
 
 #include <leasehold.hpp>
@@ -235,6 +236,7 @@ private:
     static config at(const std::string& url)
     {
         config settings(url);
+        settings.layout = tested_layout();
         settings.timeout = 600ms;
         settings.health_check = 300ms;
         settings.reconnect = 20ms;
