@@ -20,8 +20,9 @@ namespace leasehold {
 ///    Sentinels name
 ///  - `memory:[name]`: this process; clients that give the same name share their locks
 ///
-/// Query parameters: `fence_retention` (seconds, or `forever`); but on `memory:` also `timeout`,
-/// `health_check`, `reconnect` (milliseconds); on `rediss:` also `ca` (a file of trusted
+/// Query parameters: `timeout`, `health_check`, `reconnect` (milliseconds), `layout` (`native`,
+/// `redisson`), but not on `memory:`; on `memory:` and with `layout=redisson` `fence_retention`
+/// (seconds, or `forever`); on `rediss:` also `ca` (a file of trusted
 /// certificates; default: the system's) and `verify` (`full`, `none`; default `full`); on
 /// `redis+sentinel:` also `sentinel_user`, `sentinel_password`. Percent-encoding is decoded. A
 /// parameter that is not known is an error.
@@ -82,12 +83,14 @@ struct LEASEHOLD_EXPORT config
     /// How locks are kept in keys. All clients of a name have to use the same.
     enum class key_layout : std::uint8_t
     {
+        native,   ///< A string and a line of those who wait: cheap for the server, and in order.
+                  ///< Excludes whoever locks the name with `SET name value NX PX`.
         redisson, ///< As Redisson does, byte for byte: a name can be shared with Java services.
-        native,   ///< A string and a line of those who wait: cheaper for the server, and in order.
     };
-    key_layout layout = key_layout::redisson;
+    key_layout layout = key_layout::native;
 
-    /// How long the fence counter of a name outlives its last grant; `forever`, or 1 s … 10 years.
+    /// With `layout=redisson` and `memory:` only: how long the fence counter of a name outlives its
+    /// last grant; `forever`, or 1 s … 10 years.
     /// With `forever` names that Redisson's fenced locks use too can be shared. Until then a name
     /// that was locked once costs the server some 145 bytes, the process of a `memory:` store 260.
     std::chrono::milliseconds fence_retention = std::chrono::hours(24);

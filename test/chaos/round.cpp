@@ -131,13 +131,15 @@ private:
         progress_(clients_, faults_);
     }
 
-    /// Fence counters stay, nothing else.
+    /// Fence counters stay, and for a day who waited when it was killed; nothing else.
     std::vector<std::string> left_over()
     {
         resp_client look = server_.connect();
         std::vector<std::string> all;
         for (const std::string& key : look.strings({"KEYS", "*"}))
-            if (!key.starts_with("redisson_lock_token:"))
+            if (!key.starts_with("redisson_lock_token:") && key != "leasehold:fence" &&
+                !((key.starts_with("leasehold:line:") || key.starts_with("leasehold:waiters:")) &&
+                  look.integer({"PTTL", key}) > 0))
                 all.push_back("key " + key);
         for (const std::string& channel : look.channels())
             all.push_back("subscription to " + channel);

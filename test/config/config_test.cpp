@@ -101,7 +101,7 @@ void within(const char* name, const Options& start, Member Options::* member,
 BOOST_AUTO_TEST_CASE(a_server)
 {
     const config c("redis://al%40ice:se%2Fcr%20et@Example.com:7000/"
-                   "3?timeout=100&health_check=200&reconnect=10&fence_retention=60");
+                   "3?timeout=100&health_check=200&reconnect=10&layout=redisson&fence_retention=60");
     BOOST_TEST((c.store == config::kind::redis));
     BOOST_TEST((c.addresses == std::vector<config::address>{{"Example.com", 7000}}));
     BOOST_TEST(c.user == "al@ice");
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(what_is_left_out_has_a_default)
     BOOST_TEST(c.database == 0u);
     BOOST_TEST(config("redis://host/").database == 0u);
     BOOST_TEST(config("redis://:pw@host").password == "pw");
-    BOOST_TEST((config("redis://host?fence_retention=forever").fence_retention == config::forever));
+    BOOST_TEST((config("redis://host?layout=redisson&fence_retention=forever").fence_retention == config::forever));
     config().validate();
 }
 
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(an_error_names_the_part_its_value_and_what_is_allowed)
     refused("redis://host?timeout=5s", errc::invalid_url, {"timeout", "5s", "milliseconds"});
     refused("redis://host?timeout=1", errc::invalid_url, {"timeout", "1 ms", "10 to 600000"});
     refused("redis://host?timeout=100&timeout=100", errc::invalid_url, {"timeout", "once"});
-    refused("redis://host?fence_retention=0", errc::invalid_url, {"fence_retention", "forever"});
+    refused("redis://host?layout=redisson&fence_retention=0", errc::invalid_url, {"fence_retention", "forever"});
     refused("redis://host#part", errc::invalid_url, {"fragment"});
     refused("redis://host%2", errc::invalid_url, {"host", "%25"});
     refused("redis://ho st", errc::invalid_url, {"host", "%20"});
@@ -340,7 +340,9 @@ BOOST_AUTO_TEST_CASE(each_field_goes_up_to_its_limits)
     within("timeout", c, &config::timeout, 10ms, 10min);
     within("health_check", c, &config::health_check, 10ms, 10min);
     within("reconnect", c, &config::reconnect, 1ms, 10min);
-    within("fence_retention", c, &config::fence_retention, 1s, std::chrono::days(3653));
+    config of_redisson;
+    of_redisson.layout = config::key_layout::redisson;
+    within("fence_retention", of_redisson, &config::fence_retention, 1s, std::chrono::days(3653));
     within("database", c, &config::database, 0u, 0x7fffffffu);
     BOOST_TEST(config("redis://host/2147483647").database == 0x7fffffffu);
     refused("redis://host/2147483648", errc::invalid_url, {"database", "2147483647"});

@@ -167,7 +167,8 @@ BOOST_AUTO_TEST_CASE(rise_when_the_counter_is_kept_for_ever)
     redis_server server;
     resp_client store = server.connect();
     config settings = at(server);
-    settings.fence_retention = config::forever;
+    if (settings.layout == config::key_layout::redisson)
+        settings.fence_retention = config::forever;
     client_thread a(settings);
     client_thread b(settings);
     std::uint64_t fence = grants(a, b, 0);

@@ -33,6 +33,8 @@ config at(const redis_server& server)
     config settings;
     settings.unix_socket = server.socket();
     settings.reconnect = 5ms;
+    // What follows the contract is about this one.
+    settings.layout = config::key_layout::redisson;
     return settings;
 }
 
