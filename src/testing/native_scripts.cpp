@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,10 +50,18 @@ bool has_flag(const std::string& value, std::string_view owner, char flag)
     return value.find(flag, owner.size()) != std::string::npos;
 }
 
+/// As a number of Lua becomes an answer; what is too large is what usual processors make of it.
+std::int64_t as_integer(double number)
+{
+    constexpr double limit = 9223372036854775808.0;
+    return number < limit ? static_cast<std::int64_t>(number)
+                          : std::numeric_limits<std::int64_t>::min();
+}
+
 /// As "%.0f" writes a whole number.
 std::string whole(double number)
 {
-    return std::to_string(static_cast<std::int64_t>(number));
+    return std::to_string(as_integer(number));
 }
 
 message five(std::int64_t status, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t now)
@@ -258,8 +267,7 @@ message acquire(script_calls& redis, words keys, words arguments)
             redis.pexpire(of.lock, lease);
         if (redis.hdel(of.waiters, owner))
             redis.lrem(of.line, owner);
-        return five(1, static_cast<std::int64_t>(last), has_flag(*value, owner, 'w') ? 1 : 0, 0,
-                    now);
+        return five(1, as_integer(last), has_flag(*value, owner, 'w') ? 1 : 0, 0, now);
     }
 
     const bool waits = arguments[5] != "0";
@@ -322,7 +330,7 @@ message acquire(script_calls& redis, words keys, words arguments)
         more = redis.exists(of.line);
     }
     redis.set(of.lock, more ? std::string(owner) + "|w" : std::string(owner), lease);
-    return five(1, static_cast<std::int64_t>(last), more ? 1 : 0, 0, now);
+    return five(1, as_integer(last), more ? 1 : 0, 0, now);
 }
 
 message enter(script_calls& redis, words keys, words arguments)
@@ -452,7 +460,7 @@ message leave(script_calls& redis, words keys, words arguments)
                 redis.hdel(of.waiters, next);
             }
             redis.set(of.lock, next, number_of(arguments[3]));
-            return five(1, 1, static_cast<std::int64_t>(*last), 0, now);
+            return five(1, 1, as_integer(*last), 0, now);
         }
         if (who)
             place = 0;
@@ -533,9 +541,9 @@ message raise(script_calls& redis, words keys, words arguments)
     if (has(mutant::counter_not_raised))
         return message::numbers({static_cast<std::int64_t>(number.value_or(1))});
     if (number && *number >= least)
-        return message::numbers({static_cast<std::int64_t>(*number)});
+        return message::numbers({as_integer(*number)});
     redis.set(keys[0], whole(least), 0);
-    return message::numbers({static_cast<std::int64_t>(least)});
+    return message::numbers({as_integer(least)});
 }
 
 message check(script_calls& redis)
