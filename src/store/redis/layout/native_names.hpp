@@ -23,16 +23,16 @@ LEASEHOLD_REDIS_EXPORT void waiters_key(std::string_view name, std::string& out)
 LEASEHOLD_REDIS_EXPORT void entries_key(std::string_view name, std::string& out);
 
 /// What the lock holds for an owner.
-void value_of(std::string_view owner, std::string& out);
+LEASEHOLD_REDIS_EXPORT void value_of(std::string_view owner, std::string& out);
 
 /// The owner that a value names; empty: it belongs to somebody else's library.
-std::string_view owner_of(std::string_view value) noexcept;
+LEASEHOLD_REDIS_EXPORT std::string_view owner_of(std::string_view value) noexcept;
 
 /// The client of an owner: what is before its last colon.
-std::string_view client_of(std::string_view owner) noexcept;
+LEASEHOLD_REDIS_EXPORT std::string_view client_of(std::string_view owner) noexcept;
 
 /// Where a client is told of its turns.
-void turn_channel(std::string_view client, std::string& out);
+LEASEHOLD_REDIS_EXPORT void turn_channel(std::string_view client, std::string& out);
 
 } // namespace leasehold::redis_store::native
 
