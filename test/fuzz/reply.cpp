@@ -160,6 +160,7 @@ private:
     void close() noexcept override { observer_ = nullptr; }
     void drop() noexcept override { observer_ = nullptr; }
     void abandon(const std::shared_ptr<batch>&) override {}
+    void begin_again(error_code, std::string_view) override {} // of layouts that greet
     void on_read_only() override { read_only_ = true; }
 
     void send(const std::shared_ptr<batch>& made) override

@@ -571,6 +571,8 @@ BOOST_FIXTURE_TEST_CASE(row_25_cancelled_while_waiting, doomed)
     run_until(*context, [&] { return ended.has_value(); });
     BOOST_TEST((*ended == boost::asio::error::operation_aborted));
     BOOST_TEST(first.held.valid());
+    // It does not wait any more: nothing that it has asked for can still have its turn.
+    run_until(*context, [&] { return waiters_of(store, stock) == 0; });
     BOOST_TEST(!near.release(std::move(first.held)));
     nothing_is_held();
 }
