@@ -278,6 +278,7 @@ BOOST_AUTO_TEST_CASE(row_20_busy_with_a_script)
     resp_client store = server.connect();
     client_thread holder(server);
     client_thread other(server);
+    other.seen().wait_for(kind::connected); // a new connection may have to write
     lease held = take(holder);
     resp_client endless = server.connect();
     endless.send({"EVAL", "while true do end", "0"});
@@ -297,6 +298,7 @@ BOOST_AUTO_TEST_CASE(row_20_out_of_memory)
     resp_client store = server.connect();
     client_thread holder(server);
     client_thread other(server);
+    other.seen().wait_for(kind::connected); // a new connection may have to write
     lease held = take(holder);
     store.done({"CONFIG", "SET", "maxmemory", "1"});
     BOOST_TEST(store.command({"SET", "k", "v"}).text.starts_with("OOM"));
@@ -326,6 +328,7 @@ BOOST_AUTO_TEST_CASE(row_20_cannot_write_to_disk)
     resp_client store = server.connect();
     client_thread holder(server);
     client_thread other(server);
+    other.seen().wait_for(kind::connected); // a new connection may have to write
     lock_options options = long_leases();
     options.lease_time = 120s;
     lease held = take(holder, options);
