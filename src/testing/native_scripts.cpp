@@ -548,18 +548,9 @@ message raise(script_calls& redis, words keys, words arguments)
 
 message check(script_calls& redis)
 {
-    for (const char* const each :
-         {"TIME", "GET", "PTTL", "EXISTS", "LINDEX", "LPOS", "HGET", "HEXISTS", "SET", "INCRBY",
-          "DEL", "PEXPIRE", "HDEL", "LPOP", "LREM", "HSET", "RPUSH"}) {
-        try {
-            redis.permit(each);
-        }
-        catch (const command_error& refused) {
-            return message::error("NOPERM " + std::string(each) +
-                                  ", which locks need: " + refused.text);
-        }
-    }
-    return message::number(1);
+    return check_rights(redis, {"TIME", "GET", "PTTL", "EXISTS", "LINDEX", "LPOS", "HGET",
+                                "HEXISTS", "SET", "INCRBY", "DEL", "PEXPIRE", "HDEL", "LPOP",
+                                "LREM", "HSET", "RPUSH"});
 }
 
 } // namespace

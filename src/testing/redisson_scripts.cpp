@@ -172,17 +172,8 @@ message renew(script_calls& redis, words keys, words arguments)
 
 message check(script_calls& redis)
 {
-    for (const char* const each : {"TIME", "PTTL", "HEXISTS", "GET", "HGET", "HLEN", "PEXPIRE",
-                                   "HDEL", "DEL", "SET", "HSET", "HINCRBY"}) {
-        try {
-            redis.permit(each);
-        }
-        catch (const command_error& refused) {
-            return message::error("NOPERM " + std::string(each) +
-                                  ", which locks need: " + refused.text);
-        }
-    }
-    return message::number(1);
+    return check_rights(redis, {"TIME", "PTTL", "HEXISTS", "GET", "HGET", "HLEN", "PEXPIRE", "HDEL",
+                                "DEL", "SET", "HSET", "HINCRBY"});
 }
 
 message release(script_calls& redis, words keys, words arguments)

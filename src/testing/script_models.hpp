@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,21 @@ inline std::optional<double> to_number(const std::string& text)
 inline bool is_wrong_type(const command_error& failed)
 {
     return failed.text.starts_with("WRONGTYPE");
+}
+
+/// What the check of either layout answers, which looks at these commands.
+inline message check_rights(script_calls& redis, std::initializer_list<const char*> commands)
+{
+    for (const char* const each : commands) {
+        try {
+            redis.permit(each);
+        }
+        catch (const command_error& refused) {
+            return message::error("NOPERM " + std::string(each) +
+                                  ", which locks need: " + refused.text);
+        }
+    }
+    return message::number(1);
 }
 
 } // namespace leasehold::testing::impl
