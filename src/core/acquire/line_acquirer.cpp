@@ -133,12 +133,13 @@ void line_acquirer::sleep()
 {
     turn_context& r = context();
     const clock::duration lease = behalf_.first()->options.lease_time;
-    clock::duration pause = clock::duration::max();
-    if (machine_.current() == machine::state::in_line)
-        pause = fsm::look_pace(presence, lease).next(place_, remaining_, r.random);
-    if (has(mutant::line_without_looks) && machine_.current() == machine::state::in_line)
+    const bool in_line = machine_.current() == machine::state::in_line;
+    if (in_line && has(mutant::line_without_looks))
         return;
-    if (machine_.current() != machine::state::in_line || restless_)
+    clock::duration pause = clock::duration::max();
+    if (in_line)
+        pause = fsm::look_pace(presence, lease).next(place_, remaining_, r.random);
+    if (!in_line || restless_)
         pause = std::min(pause, backoff_.next(r.random));
     r.timers.schedule(*this, r.turn_time() + pause);
 }

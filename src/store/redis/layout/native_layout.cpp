@@ -134,12 +134,12 @@ call native_layout::enter(const acquire_request& asked, std::int64_t latest,
     return {.called = &of_native().enter, .expects = 5};
 }
 
-// Who is not told finds out when it looks.
 bool native_layout::hears() const noexcept
 {
     return (turns_ && turns_->hears()) || has(mutant::listening_claimed);
 }
 
+// Who is not told finds out when it looks.
 std::chrono::milliseconds native_layout::claim(const acquire_request& asked) const noexcept
 {
     return hears() ? asked.claim : 3 * asked.claim;
@@ -294,12 +294,18 @@ bool native_layout::is_set(const call& made, answers told)
     return set.error.empty() && (made.gets ? !set.text : set.text == "OK");
 }
 
-bool native_layout::has_block(const call& made, const reply& drawn)
+/// The block that ends there can be given out.
+bool native_layout::fits(const call& made, std::int64_t last)
 {
     // FLUSHALL, or a deleted counter: what this client was given before is larger.
-    return drawn.is(1) && drawn.numbers[0] >= static_cast<std::int64_t>(made.fences) &&
-           (static_cast<std::uint64_t>(drawn.numbers[0]) - made.fences >= made.floor ||
-            has(mutant::short_fence_unchecked));
+    return last >= static_cast<std::int64_t>(made.fences) &&
+           (static_cast<std::uint64_t>(last) - made.fences >= made.floor ||
+            (made.short_way && has(mutant::short_fence_unchecked)));
+}
+
+bool native_layout::has_block(const call& made, const reply& drawn)
+{
+    return drawn.is(1) && fits(made, drawn.numbers[0]);
 }
 
 call native_layout::go_on(const call& made, answers told, std::span<const std::string_view> written,
@@ -346,7 +352,7 @@ bool native_layout::block(const call& made, std::int64_t last, acquire_reply& in
         return false;
     const auto end = static_cast<std::uint64_t>(last);
     saw(end);
-    if (end - made.fences < made.floor && !(made.short_way && has(mutant::short_fence_unchecked)))
+    if (!fits(made, last))
         return false;
     into.first_fence = end - made.fences + (has(mutant::blocks_overlap) ? 0 : 1);
     into.fences = made.fences;

@@ -91,6 +91,7 @@ private:
     [[nodiscard]] said<acquire_reply> acquired_short(const call& made, answers told);
     [[nodiscard]] said<acquire_reply> acquired_long(const call& made, const reply& told);
     [[nodiscard]] static bool is_set(const call& made, answers told);
+    [[nodiscard]] static bool fits(const call& made, std::int64_t last);
     [[nodiscard]] static bool has_block(const call& made, const reply& drawn);
     [[nodiscard]] std::int64_t sent_floor(std::uint64_t floor) const noexcept;
     bool block(const call& made, std::int64_t last, acquire_reply& into);
