@@ -1,10 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_SUBSCRIPTIONS_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_SUBSCRIPTIONS_HPP
 
-#include "store/redis/context_poster.hpp"
-#include "store/redis/transport/reconnecting_connection.hpp"
-
-#include <leasehold/store.hpp>
+#include "store/redis/transport/push_connection.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -18,22 +15,13 @@ namespace leasehold::redis_store {
 
 /// The names that are watched, over a connection that is made for the first of them. All on the
 /// strand.
-///
-/// It is not the one of the commands: a server answers a refused SUBSCRIBE with an error that
-/// nothing tells from the answer to the next command, and answers must not get mixed up where locks
-/// are granted.
-class subscriptions final : public connection_observer,
-                            public detail::context_observer,
-                            public std::enable_shared_from_this<subscriptions>
+class subscriptions final : public push_connection
 {
 public:
     subscriptions(const config& settings, std::shared_ptr<environment> from)
-        : where_(settings), from_(std::move(from))
+        : push_connection(settings, std::move(from))
     {}
 
-    void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home,
-              store_listener& listener);
-    void close() noexcept;
     void watch(std::string_view name);
     void unwatch(std::string_view name);
 
@@ -44,19 +32,11 @@ private:
     void on_attempt() override;
     void on_lost(error_code why, std::string_view said) override;
     void on_push(const std::vector<std::string>& words) override;
-    void on_stray_error(const std::string& text) override;
-    void on_context_end() noexcept override;
-    void on_fork() noexcept override;
+    void on_silence() noexcept override;
 
     void say(std::string_view verb, std::string_view channel);
     void flush();
 
-    const config where_;
-    const std::shared_ptr<environment> from_;
-    asio::any_io_executor strand_;
-    std::shared_ptr<context_poster> home_;
-    store_listener* listener_ = nullptr;
-    std::shared_ptr<reconnecting_connection> connection_;
     bool allowed_ = true;
     bool attempting_ = false; ///< What is sent now reaches the server, if the connection is made.
     boost::unordered_flat_map<std::string, std::vector<std::string>>

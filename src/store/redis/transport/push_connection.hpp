@@ -1,0 +1,67 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_PUSH_CONNECTION_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_PUSH_CONNECTION_HPP
+
+#include "core/async/context_lifetime.hpp"
+#include "store/redis/context_poster.hpp"
+#include "store/redis/transport/reconnecting_connection.hpp"
+
+#include <leasehold/config.hpp>
+#include <leasehold/store.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace leasehold::redis_store {
+
+/// A connection on which a client is told things, made when it is first needed. What it is told is
+/// up to those that derive from it. All on the strand.
+///
+/// It is not the one of the commands: a server answers a refused SUBSCRIBE with an error that
+/// nothing tells from the answer to the next command, and answers must not get mixed up where locks
+/// are granted.
+class push_connection : public connection_observer,
+                        public detail::context_observer,
+                        public std::enable_shared_from_this<push_connection>
+{
+public:
+    void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home,
+              store_listener& listener);
+    void close() noexcept;
+
+protected:
+    push_connection(const config& settings, std::shared_ptr<environment> from)
+        : where_(settings), from_(std::move(from))
+    {}
+    ~push_connection() = default;
+
+    /// Makes it. Once.
+    void connect();
+    [[nodiscard]] bool is_made() const noexcept { return connection_ != nullptr; }
+
+    /// What has no answer that anybody reads: those of SUBSCRIBE are push messages.
+    [[nodiscard]] static std::shared_ptr<boost::redis::request> make_request();
+    void send(const std::shared_ptr<boost::redis::request>& asked);
+
+    [[nodiscard]] store_listener* listener() const noexcept { return listener_; } ///< Null: none.
+    [[nodiscard]] context_poster& home() const noexcept { return *home_; }
+
+    /// Nothing is told any more, for good.
+    virtual void on_silence() noexcept = 0;
+
+private:
+    void on_stray_error(const std::string& text) final;
+    void on_context_end() noexcept final;
+    void on_fork() noexcept final;
+
+    const config where_;
+    const std::shared_ptr<environment> from_;
+    asio::any_io_executor strand_;
+    std::shared_ptr<context_poster> home_;
+    store_listener* listener_ = nullptr;
+    std::shared_ptr<reconnecting_connection> connection_;
+};
+
+} // namespace leasehold::redis_store
+
+#endif
