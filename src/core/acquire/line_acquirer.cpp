@@ -227,14 +227,15 @@ void line_acquirer::enter(ownership& taken, machine::action next)
     behalf_.on_taken(taken);
 }
 
-/// Gives back what the store may know of the owner: its place in the line, or the lock.
+/// Gives back what the store may know of the owner: its place in the line, or the lock. Whoever
+/// comes next waits for the answer, not until nothing can run late: `left` sees to that.
 void line_acquirer::leave()
 {
     timer_queue::cancel(*this);
     errand& gone = current();
     if (gone.spec == nullptr)
         gone.spec = spec_of_name();
-    client_.releases.leave_line({gone.spec, gone.owner, {}}, gone.runs_until, {.place = &behalf_});
+    client_.releases.leave_line({gone.spec, gone.owner, {}}, {}, {.place = &behalf_});
 }
 
 void line_acquirer::leaving() noexcept
