@@ -18,11 +18,14 @@ namespace leasehold {
 ///  - `unix:///path/to/socket[?db=n]`: the same over a local socket
 ///  - `redis+sentinel://[user:password@]h1[:port],h2[:port]/master[/db]`: the master that the
 ///    Sentinels name
+///  - `redis+cluster://[user:password@]h1[:port],h2[:port]…`: a Redis Cluster, of which any node
+///  that
+///    can be reached names the others; `rediss+cluster://…`: the same over TLS
 ///  - `memory:[name]`: this process; clients that give the same name share their locks
 ///
 /// Query parameters: `timeout`, `health_check`, `reconnect` (milliseconds), `layout` (`native`,
 /// `redisson`), but not on `memory:`; on `memory:` and with `layout=redisson` `fence_retention`
-/// (seconds, or `forever`); on `rediss:` also `ca` (a file of trusted
+/// (seconds, or `forever`); on `rediss:` and `rediss+cluster:` also `ca` (a file of trusted
 /// certificates; default: the system's) and `verify` (`full`, `none`; default `full`); on
 /// `redis+sentinel:` also `sentinel_user`, `sentinel_password`. Percent-encoding is decoded. A
 /// parameter that is not known is an error.
@@ -33,6 +36,7 @@ struct LEASEHOLD_EXPORT config
         redis,
         sentinel,
         memory,
+        cluster,
     };
 
     struct address
@@ -42,6 +46,15 @@ struct LEASEHOLD_EXPORT config
         bool operator==(const address&) const = default;
     };
 
+    /// A node of a cluster that is to be reached at another address than the one it announces,
+    /// because there is a gateway in between, or its certificate has another name.
+    struct mapped_address
+    {
+        address announced; ///< Port 0: each port of that host.
+        address reached;   ///< Port 0: the port that is announced.
+        bool operator==(const mapped_address&) const = default;
+    };
+
     /// `fence_retention` for locks whose fence counter must never expire.
     static constexpr std::chrono::milliseconds forever{0};
 
@@ -49,7 +62,7 @@ struct LEASEHOLD_EXPORT config
 
     /// Parses a URL. Implicit, so that a URL can stand where a config is asked for.
     /// @throws boost::system::system_error `errc::invalid_url` or `errc::not_supported`
-    /// (`redis+cluster:`, `redlock:`);
+    /// (`redlock:`);
     ///         its `what()` names the part that is wrong, what it was, and what is allowed. A
     ///         password is never shown.
     config(std::string_view url);
@@ -57,12 +70,15 @@ struct LEASEHOLD_EXPORT config
     config(const char* url) : config(std::string_view(url)) {}
 
     kind store = kind::redis;
-    std::vector<address> addresses{{"127.0.0.1", 6379}}; ///< One server, or the Sentinels.
-    std::string unix_socket; ///< If not empty, used instead of `addresses`.
-    std::string user;        ///< Empty: the default user.
-    std::string password;    ///< Empty: no AUTH.
-    std::uint32_t database = 0;
-    std::string master; ///< Sentinel: the name of the master.
+    /// One server, the Sentinels, or nodes of the cluster to begin with.
+    std::vector<address> addresses{{"127.0.0.1", 6379}};
+    /// Cluster: the first that fits is taken. What is not named here is reached as announced.
+    std::vector<mapped_address> address_map{};
+    std::string unix_socket;    ///< If not empty, used instead of `addresses`.
+    std::string user;           ///< Empty: the default user.
+    std::string password;       ///< Empty: no AUTH.
+    std::uint32_t database = 0; ///< A cluster has no other than 0.
+    std::string master;         ///< Sentinel: the name of the master.
     std::string sentinel_user;
     std::string sentinel_password;
     std::string memory_name; ///< `memory:` the name of the space.

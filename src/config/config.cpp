@@ -41,6 +41,8 @@ std::string problem_of_place(const config& c)
     if (!c.unix_socket.empty()) {
         if (c.store == config::kind::sentinel)
             return wrong("unix_socket", c.unix_socket, "empty with Sentinel");
+        if (c.store == config::kind::cluster)
+            return wrong("unix_socket", c.unix_socket, "empty with a cluster");
         if (c.tls)
             return wrong("tls", "true", "false with a local socket");
         if (has_nul(c.unix_socket))
@@ -73,6 +75,26 @@ std::string problem_of_sentinel(const config& c)
     if (c.tls && c.tls_verify)
         return wrong("tls_verify", "true",
                      "false with Sentinel: the name of the master's host is not known");
+    return {};
+}
+
+std::string problem_of_cluster(const config& c)
+{
+    if (c.store != config::kind::cluster) {
+        if (!c.address_map.empty())
+            return wrong("address_map", std::to_string(c.address_map.size()) + " addresses",
+                         "empty without a cluster");
+        return {};
+    }
+    if (c.database != 0)
+        return wrong("database", std::to_string(c.database), "0 in a cluster");
+    for (const config::mapped_address& each : c.address_map) {
+        for (const std::string& host : {each.announced.host, each.reached.host}) {
+            if (host.empty() || has_nul(host))
+                return wrong("host in address_map", has_nul(host) ? "(with a NUL)" : "",
+                             "a name or an address");
+        }
+    }
     return {};
 }
 
@@ -113,8 +135,8 @@ std::string problem_of(const config& c)
     // A negative number in some clients' tables, and in the servers.
     if (c.database > 0x7fffffff)
         return wrong("database", std::to_string(c.database), "0 to 2147483647");
-    for (const auto& check :
-         {problem_of_place, problem_of_sentinel, problem_of_times, problem_of_retention}) {
+    for (const auto& check : {problem_of_place, problem_of_sentinel, problem_of_cluster,
+                              problem_of_times, problem_of_retention}) {
         if (std::string text = check(c); !text.empty())
             return text;
     }

@@ -114,8 +114,8 @@ pieces cut(std::string_view text)
 {
     const std::size_t colon = text.find(':');
     if (colon == std::string_view::npos)
-        refuse("URL is without a scheme, must begin with redis:, rediss:, unix:, redis+sentinel: "
-               "or memory:");
+        refuse("URL is without a scheme, must begin with redis:, rediss:, unix:, redis+sentinel:, "
+               "redis+cluster:, rediss+cluster: or memory:");
     pieces result;
     result.scheme = lower(text.substr(0, colon));
     text.remove_prefix(colon + 1);
@@ -190,6 +190,7 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
                     const std::string& value)
 {
     const bool sentinel = scheme == "redis+sentinel";
+    const bool tls = scheme.starts_with("rediss");
     if (scheme == "memory" && name != "fence_retention")
         refuse("parameter", name, "fence_retention");
     if (name == "timeout")
@@ -214,9 +215,9 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
     }
     else if (name == "db" && scheme == "unix")
         read_database(to, value);
-    else if (name == "ca" && scheme == "rediss")
+    else if (name == "ca" && tls)
         to.tls_ca_file = value;
-    else if (name == "verify" && scheme == "rediss") {
+    else if (name == "verify" && tls) {
         if (value != "full" && value != "none")
             refuse(name, value, "full or none");
         to.tls_verify = value == "full";
@@ -229,7 +230,7 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
         std::string allowed = "one of timeout, health_check, reconnect, layout, fence_retention";
         if (scheme == "unix")
             allowed += ", db";
-        if (scheme == "rediss")
+        if (tls)
             allowed += ", ca, verify";
         if (sentinel)
             allowed += ", sentinel_user, sentinel_password";
@@ -304,13 +305,16 @@ config parse(std::string_view text)
 {
     const pieces given = cut(text);
     const std::string& scheme = given.scheme;
-    constexpr std::string_view known = "redis, rediss, unix, redis+sentinel or memory";
-    if (scheme == "redis+cluster" || scheme == "redlock")
+    constexpr std::string_view known =
+        "redis, rediss, unix, redis+sentinel, redis+cluster, rediss+cluster or memory";
+    const bool cluster = scheme == "redis+cluster" || scheme == "rediss+cluster";
+    if (scheme == "redlock")
         throw boost::system::system_error(
             errc::not_supported, "scheme is '" + scheme + "', must be " + std::string(known));
     if (scheme == "memory")
         return read_memory(given);
-    if (scheme != "redis" && scheme != "rediss" && scheme != "unix" && scheme != "redis+sentinel")
+    if (scheme != "redis" && scheme != "rediss" && scheme != "unix" && scheme != "redis+sentinel" &&
+        !cluster)
         refuse("scheme", scheme, known);
     if (!given.has_authority)
         refuse("URL has no '//' behind its scheme, must begin with " + scheme + "://");
@@ -319,10 +323,14 @@ config parse(std::string_view text)
     std::string_view secret = given.user;
     result.user = decode(take_until(secret, ':'), "user");
     result.password = decode(secret, "password");
-    result.tls = scheme == "rediss";
+    result.tls = scheme.starts_with("rediss");
     if (scheme == "redis+sentinel") {
         result.store = config::kind::sentinel;
         read_hosts(result, given.hosts, 26379);
+    }
+    else if (cluster) {
+        result.store = config::kind::cluster;
+        read_hosts(result, given.hosts, 6379);
     }
     else if (scheme != "unix") {
         result.addresses = {read_host(given.hosts, 6379)};

@@ -178,6 +178,27 @@ BOOST_AUTO_TEST_CASE(through_sentinels)
     c.validate();
 }
 
+BOOST_AUTO_TEST_CASE(in_a_cluster)
+{
+    const config c("redis+cluster://u:p@h1,h2:7000,[::1]:7001/0?timeout=100");
+    BOOST_TEST((c.store == config::kind::cluster));
+    BOOST_TEST(
+        (c.addresses == std::vector<config::address>{{"h1", 6379}, {"h2", 7000}, {"::1", 7001}}));
+    BOOST_TEST((c.user == "u" && c.password == "p"));
+    BOOST_TEST((!c.tls && c.timeout == 100ms));
+    c.validate();
+    BOOST_TEST((config("redis+cluster://h1").addresses.size() == 1));
+
+    const config over_tls("rediss+cluster://h1,h2?verify=none&ca=%2Fca.pem");
+    BOOST_TEST((over_tls.store == config::kind::cluster));
+    BOOST_TEST((over_tls.tls && !over_tls.tls_verify && over_tls.tls_ca_file == "/ca.pem"));
+    over_tls.validate();
+
+    refused("redis+cluster://h1/1", errc::invalid_url, {"database", "1", "0 in a cluster"});
+    refused("redis+cluster://h1?ca=a", errc::invalid_url, {"parameter", "ca"});
+    refused("redis+cluster://", errc::invalid_url, {"host"});
+}
+
 BOOST_AUTO_TEST_CASE(in_this_process)
 {
     BOOST_TEST((config("memory:").store == config::kind::memory));
@@ -193,7 +214,6 @@ BOOST_AUTO_TEST_CASE(in_this_process)
 
 BOOST_AUTO_TEST_CASE(what_is_not_there_yet_is_told_apart)
 {
-    refused("redis+cluster://h1,h2", errc::not_supported, {"redis+cluster", "redis+sentinel"});
     refused("redlock://a:secret@h1,h2,h3", errc::not_supported, {"redlock"});
 }
 
@@ -335,6 +355,20 @@ BOOST_AUTO_TEST_CASE(fields_are_checked)
     invalid(c, {"tls_verify"});
     c.tls_verify = false;
     c.validate();
+
+    c = config();
+    c.address_map = {{{"10.0.0.1", 0}, {"example.com", 0}}};
+    invalid(c, {"address_map", "without a cluster"});
+    c.store = config::kind::cluster;
+    c.validate();
+    c.address_map.front().reached.host.clear();
+    invalid(c, {"host in address_map"});
+    c.address_map.clear();
+    c.unix_socket = "/s";
+    invalid(c, {"unix_socket", "empty with a cluster"});
+    c.unix_socket.clear();
+    c.database = 1;
+    invalid(c, {"database", "0 in a cluster"});
 }
 
 BOOST_AUTO_TEST_CASE(each_field_goes_up_to_its_limits)

@@ -77,11 +77,14 @@ std::string write(const config& c)
     if (c.store == config::kind::memory)
         return "memory:" + encoded(c.memory_name) + '?' + retention;
     const bool sentinel = c.store == config::kind::sentinel;
+    const bool cluster = c.store == config::kind::cluster;
     const bool local = !c.unix_socket.empty();
-    std::string url = sentinel ? "redis+sentinel://"
-                      : local  ? "unix://"
-                      : c.tls  ? "rediss://"
-                               : "redis://";
+    std::string url = sentinel           ? "redis+sentinel://"
+                      : local            ? "unix://"
+                      : cluster && c.tls ? "rediss+cluster://"
+                      : cluster          ? "redis+cluster://"
+                      : c.tls            ? "rediss://"
+                                         : "redis://";
     url += encoded(c.user) + ':' + encoded(c.password) + '@';
     if (!local) {
         for (const config::address& each : c.addresses)
@@ -144,8 +147,9 @@ void url(std::string_view input)
     constexpr std::string_view secret = "Xsecret9";
     if (input.find(secret) != std::string_view::npos)
         return; // the fuzzer has found out, and it is a host now
-    constexpr const char* schemes[] = {"redis", "rediss", "unix", "redis+sentinel"};
-    const std::string before = std::string(schemes[input.size() % 4]) +
+    constexpr const char* schemes[] = {"redis", "rediss", "unix", "redis+sentinel",
+                                       "redis+cluster"};
+    const std::string before = std::string(schemes[input.size() % 5]) +
                                "://u:" + std::string(secret);
     if (input.find('@') != std::string_view::npos)
         require(!says(read(before + std::string(input)).text, secret), "a password is shown");

@@ -45,6 +45,9 @@ void check(const config& settings)
     if (settings.store == config::kind::memory)
         throw boost::system::system_error(errc::invalid_option,
                                           "store is memory, must be redis or sentinel");
+    if (settings.store == config::kind::cluster)
+        throw boost::system::system_error(errc::not_supported,
+                                          "store is cluster, must be redis or sentinel");
     static_cast<void>(redis_store::tls_settings(settings));
 }
 

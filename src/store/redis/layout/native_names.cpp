@@ -1,21 +1,13 @@
 #include "store/redis/layout/native_names.hpp"
 
+#include "store/redis/cluster/slot.hpp"
+
 namespace leasehold::redis_store::native {
 namespace {
 
-/// What Redis hashes of a name, when that is not the whole of it: the text between the first brace
-/// and the next that closes it.
-std::string_view tag_of(std::string_view name) noexcept
-{
-    const std::size_t begin = name.find('{');
-    if (begin == std::string_view::npos)
-        return {};
-    const std::size_t end = name.find('}', begin + 1);
-    return end == std::string_view::npos ? std::string_view()
-                                         : name.substr(begin + 1, end - begin - 1);
-}
-
-// `prefix:{name}`; where the name has braces, `prefix:{tag}:name`, so that "a" and "{a}" are two.
+// `prefix:{name}`; where the name has braces, `prefix:{tag}:name`, so that "a" and "{a}" are two. A
+// name with braces that Redis takes no tag from is hashed as a whole, and its tag is the number
+// that leads to the same slot.
 void tagged(std::string_view prefix, std::string_view name, std::string& out)
 {
     out.assign(prefix);
@@ -25,7 +17,10 @@ void tagged(std::string_view prefix, std::string_view name, std::string& out)
         out += '}';
         return;
     }
-    out += tag_of(name);
+    if (const std::string_view tag = cluster::hash_tag(name); !tag.empty())
+        out += tag;
+    else
+        cluster::append_short_tag(cluster::slot_of(name), out);
     out += "}:";
     out += name;
 }
@@ -45,6 +40,14 @@ void waiters_key(std::string_view name, std::string& out)
 void entries_key(std::string_view name, std::string& out)
 {
     tagged("leasehold:entries", name, out);
+}
+
+void fence_key_in(cluster::slot_number slot, std::string& out)
+{
+    out.assign(fence_key);
+    out += ":{";
+    cluster::append_short_tag(slot, out);
+    out += '}';
 }
 
 void value_of(std::string_view owner, std::string& out)
@@ -69,6 +72,14 @@ std::string_view client_of(std::string_view owner) noexcept
 void turn_channel(std::string_view client, std::string& out)
 {
     out.assign("leasehold:turn:");
+    out += client;
+}
+
+void turn_channel_in(cluster::slot_number slot, std::string_view client, std::string& out)
+{
+    out.assign("leasehold:turn:{");
+    cluster::append_short_tag(slot, out);
+    out += "}:";
     out += client;
 }
 
