@@ -403,16 +403,21 @@ message leave(script_calls& redis, words keys, words arguments)
 
     std::int64_t place = -1;
     const auto join = [&] {
+        bool refused = false;
         place = join_line(redis, of, next,
-                          entry_of(now, arguments[7], arguments[3], arguments[8], arguments[9]));
+                          entry_of(now, arguments[7], arguments[3], arguments[8], arguments[9]),
+                          &refused);
+        if (refused)
+            return next.clear();
         redis.pexpire(of.line, day);
         redis.pexpire(of.waiters, day);
     };
 
     if (status == 2 || (status != 1 && value)) {
+        if (!next.empty())
+            join();
         if (next.empty())
             return five(status, 0, 0, 0, now);
-        join();
         if (!has_flag(*value, owner, 'w'))
             redis.set_keepttl(of.lock, *value + "w");
         return five(status, 2, redis.pttl(of.lock), place, now);

@@ -593,6 +593,25 @@ BOOST_AUTO_TEST_CASE(a_reentry_that_is_refused_leaves_nothing)
     BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
 }
 
+// It was made so by hand.
+BOOST_AUTO_TEST_CASE(a_lock_without_end_can_be_entered_again)
+{
+    own_lab redisson;
+    native_lab native;
+    for (own_lab* const lab : {&redisson, static_cast<own_lab*>(&native)}) {
+        client_of c(*lab);
+        BOOST_REQUIRE((c.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+        lab->command({"PERSIST", "lock"});
+        const auto entered = c.session.acquire(again("lock", "a:1", "a:2"));
+        BOOST_TEST((entered.reply.result == granted_t::granted));
+        BOOST_TEST(lab->command({"PTTL", "lock"}) == "-1");
+        const release_request entry{.name = "lock", .owner = "a:1", .entry = "a:2"};
+        BOOST_TEST((c.session.release(entry).reply.result == left_t::left));
+        BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
+        BOOST_TEST(lab->command({"EXISTS", "lock"}) == "0");
+    }
+}
+
 // Who was not told may wait all the same.
 BOOST_AUTO_TEST_CASE(receivers_are_known_only_to_who_may_tell_and_hear)
 {

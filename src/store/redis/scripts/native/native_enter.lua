@@ -21,9 +21,11 @@ else
     call('SET', lock, owner .. '|' .. flags .. 'e', 'KEEPTTL')
 end
 local left = call('PTTL', lock)
-if left >= 0 and left < ARGV[2] + 0 then
-    call('PEXPIRE', lock, ARGV[2])
-    left = ARGV[2]
+if left >= 0 then -- somebody may have made it one without end
+    if left < ARGV[2] + 0 then
+        call('PEXPIRE', lock, ARGV[2])
+        left = ARGV[2]
+    end
+    call('PEXPIRE', KEYS[2], left)
 end
-call('PEXPIRE', KEYS[2], left)
 return {1, 0, 0, 0, now}
