@@ -50,13 +50,14 @@ enum class mutant
     clock_not_learned,      ///< A new connection does not say what time it is at the server.
     read_only_kept,         ///< The connection to a server that became a replica is kept.
     // Of the layout `native`.
-    short_fence_unchecked, ///< A fence of the short way is not compared with the largest seen.
-    counter_not_raised,    ///< A new connection leaves the counter of the fences as it is.
-    floor_not_raised,      ///< What a script draws may be smaller than what was drawn before.
-    blocks_overlap,        ///< A block of fences begins with the last one of the block before.
-    fence_before_lock,     ///< The short way draws its fences before it takes the lock.
-    turn_ignored,          ///< Whoever is told of its turn does nothing.
-    connections_not_ended, ///< What a lost connection carried may run whenever it likes.
+    short_fence_unchecked,   ///< A fence of the short way is not compared with the largest seen.
+    counter_not_raised,      ///< A new connection leaves the counter of the fences as it is.
+    refused_raise_forgotten, ///< So does one whose raise the server had no memory for.
+    floor_not_raised,        ///< What a script draws may be smaller than what was drawn before.
+    blocks_overlap,          ///< A block of fences begins with the last one of the block before.
+    fence_before_lock,       ///< The short way draws its fences before it takes the lock.
+    turn_ignored,            ///< Whoever is told of its turn does nothing.
+    connections_not_ended,   ///< What a lost connection carried may run whenever it likes.
     listening_claimed, ///< Whoever joins a line says that it hears of its turn, though it may not.
     listening_not_looked, ///< Whoever begins to hear of turns does not look whether one was missed.
     line_not_left,        ///< Whoever does not want the lock any more stays in line.

@@ -157,12 +157,23 @@ std::string entry_of(std::int64_t now, std::string_view presence, std::string_vi
     return entry;
 }
 
+/// @param refused Set instead of ending the script.
 std::int64_t join_line(script_calls& redis, const keys_of_line& of, std::string_view who,
-                       const std::string& entry)
+                       const std::string& entry, bool* refused = nullptr)
 {
     if (has(mutant::presence_not_renewed) && redis.hexists(of.waiters, who))
         return static_cast<std::int64_t>(redis.lpos(of.line, who, 32).value_or(0));
-    if (redis.hset(of.waiters, who, entry) || has(mutant::join_not_idempotent))
+    bool added = false;
+    try {
+        added = redis.hset(of.waiters, who, entry);
+    }
+    catch (const command_error&) {
+        if (refused == nullptr)
+            throw;
+        *refused = true;
+        return -1;
+    }
+    if (added || has(mutant::join_not_idempotent))
         return static_cast<std::int64_t>(redis.rpush(of.line, who)) - 1;
     const auto place = redis.lpos(of.line, who, 32);
     return place ? static_cast<std::int64_t>(*place) : -2;
@@ -357,11 +368,13 @@ message enter(script_calls& redis, words keys, words arguments)
     }
     std::int64_t left = redis.pttl(lock);
     const std::int64_t lease = number_of(arguments[1]);
-    if (left >= 0 && left < lease) {
-        redis.pexpire(lock, lease);
-        left = lease;
+    if (left >= 0) {
+        if (left < lease) {
+            redis.pexpire(lock, lease);
+            left = lease;
+        }
+        redis.pexpire(keys[1], left);
     }
-    redis.pexpire(keys[1], left);
     return five(1, 0, 0, 0, now);
 }
 

@@ -199,6 +199,13 @@ BOOST_AUTO_TEST_CASE(a_server_that_serves_nothing_is_told_apart)
     BOOST_TEST(is_read_only("ERR Error running script (call to f_0): @user_script:3: -READONLY You "
                             "can't write against a read only replica."));
     BOOST_TEST(!is_read_only("ERR user_script:3: READONLY"));
+    for (const char* text :
+         {"OOM command not allowed when used memory > 'maxmemory'.",
+          "ERR Error running script (call to f_0): @user_script:3: -OOM command not allowed when",
+          "MISCONF Redis is configured to save RDB snapshots", "NOREPLICAS Not enough good"})
+        BOOST_TEST(is_without_room(text));
+    for (const char* text : {"", "READONLY x", "LOADING x", "ERR OOM", "WRONGTYPE x"})
+        BOOST_TEST(!is_without_room(text));
     BOOST_TEST(is_script_missing("NOSCRIPT No matching script. Please use EVAL."));
     BOOST_TEST(!is_script_missing("ERR NOSCRIPT"));
 }

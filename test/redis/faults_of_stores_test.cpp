@@ -4,10 +4,13 @@
 #include "redis/lab.hpp"
 #include "support/shifted_clock.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -298,12 +301,15 @@ BOOST_AUTO_TEST_CASE(row_20_out_of_memory)
     resp_client store = server.connect();
     client_thread holder(server);
     client_thread other(server);
-    other.seen().wait_for(kind::connected); // a new connection may have to write
     lease held = take(holder);
     store.done({"CONFIG", "SET", "maxmemory", "1"});
     BOOST_TEST(store.command({"SET", "k", "v"}).text.starts_with("OOM"));
     goes_on(holder, held); // a renewal needs no memory
     BOOST_TEST(holder.stats().renewals_failed == 0u);
+    // Nor does a new connection.
+    store.done({"CLIENT", "KILL", "TYPE", "normal"}); // others than its own
+    holder.seen().wait_for(kind::disconnected);
+    goes_on(holder, held);
     const auto fence = held.fence();
     BOOST_TEST(!holder.release(std::move(held)));
     BOOST_TEST(!exists(store));
@@ -322,13 +328,43 @@ BOOST_AUTO_TEST_CASE(row_20_out_of_memory)
     BOOST_TEST(next.held.fence() > fence);
 }
 
+// There is no memory for those who would stand in line; who leaves it stands in nobody's way.
+BOOST_AUTO_TEST_CASE(row_20_out_of_memory_while_others_wait)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    client_thread holder(server);
+    client_thread other(server);
+    lock_options options = long_leases();
+    options.handoff_count = 0;
+    lease held = take(holder, options);
+    auto waiting = start_waiting(other);
+    wait_until([&] { return waiters_of(store, stock) > 0; });
+    auto again = holder.start_lock(stock, options);
+    wait_until([&] { return holder.stats().waiting == 1; });
+    store.done({"CONFIG", "SET", "maxmemory", "1"});
+    BOOST_TEST(!holder.release(std::move(held)));
+    store.done({"CONFIG", "SET", "maxmemory", "0"});
+    std::vector<std::future<taken>> both;
+    both.push_back(std::move(waiting));
+    both.push_back(std::move(again));
+    wait_until([&] {
+        return std::any_of(both.begin(), both.end(), [](std::future<taken>& each) {
+            return each.valid() && each.wait_for(0s) == std::future_status::ready &&
+                   !get(each).code;
+        });
+    });
+    for (std::future<taken>& each : both)
+        if (each.valid())
+            BOOST_TEST(!get(each).code);
+}
+
 BOOST_AUTO_TEST_CASE(row_20_cannot_write_to_disk)
 {
     redis_server server({"--save", "3600 1000000", "--dbfilename", "blocked.rdb"});
     resp_client store = server.connect();
     client_thread holder(server);
     client_thread other(server);
-    other.seen().wait_for(kind::connected); // a new connection may have to write
     lock_options options = long_leases();
     options.lease_time = 120s;
     lease held = take(holder, options);

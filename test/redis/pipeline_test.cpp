@@ -375,7 +375,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_first_is_said_again_when_it_was_not_answered_o
     f.up();
     BOOST_TEST_REQUIRE(f.way->sent.size() == 2u);
     f.answer(1, {"$4\r\nid=3\r\n", "-ERR unknown command\r\n", "-ERR unknown command\r\n",
-                 "-OOM no memory\r\n"});
+                 "-LOADING x\r\n"});
     f.end(1);
     BOOST_TEST((f.way->begun_again ==
                 std::vector<error_code>{errc::store_unavailable, errc::store_refused}));
@@ -386,6 +386,52 @@ BOOST_AUTO_TEST_CASE(what_is_said_first_is_said_again_when_it_was_not_answered_o
     f.end(2);
     BOOST_TEST(f.ears.connected == 1);
     BOOST_TEST(f.way->begun_again.size() == 2u);
+}
+
+// What is held can be renewed and left there. The counter may be behind the clock until a draw has
+// looked at it.
+BOOST_AUTO_TEST_CASE(a_server_without_room_serves_and_its_clock_is_looked_at_until_it_has_granted)
+{
+    for (const char* const full : {"-OOM x\r\n", "-MISCONF x\r\n", "-NOREPLICAS x\r\n"}) {
+        pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
+        std::size_t batch = 0;
+        const auto connect = [&](const std::string& raised) {
+            f.up();
+            f.answer(batch, {"$4\r\nid=3\r\n", "-ERR unknown command\r\n",
+                             "-ERR unknown command\r\n", raised});
+            f.end(batch++);
+        };
+        const auto verb_of_acquire = [&](std::string_view name, const std::string& answer) {
+            f.acquire(name);
+            f.poll();
+            const auto asked = words(*f.way->sent.at(batch)).at(0);
+            if (asked[0] == "SET")
+                f.answer(batch, {"_\r\n", ':' + answer + "\r\n"});
+            else
+                f.answer(batch, {answer});
+            f.end(batch++);
+            return asked[0] == "EVALSHA" ? asked[0] + ' ' + asked[11] : asked[0];
+        };
+        const auto says = [](std::int64_t status, std::int64_t fence) {
+            return numbers({status, fence, 0, 0, server_time});
+        };
+        connect(numbers({1000}));
+        BOOST_TEST(verb_of_acquire("a", "1001") == "SET");
+        f.down(errc::store_unavailable);
+        connect(full);
+        BOOST_TEST(f.ears.connected == 2);
+        BOOST_TEST(f.way->begun_again.empty());
+        BOOST_TEST(verb_of_acquire("b", full) == "EVALSHA -1001");
+        BOOST_TEST(verb_of_acquire("c", says(0, 5)) == "EVALSHA -1001");
+        BOOST_TEST(verb_of_acquire("d", says(1, 2000)) == "EVALSHA -1001");
+        BOOST_TEST(verb_of_acquire("e", "2001") == "SET");
+        // A connection that comes after it raises it itself.
+        f.down(errc::store_unavailable);
+        connect(full);
+        f.down(errc::store_unavailable);
+        connect(numbers({3000}));
+        BOOST_TEST(verb_of_acquire("f", "3001") == "SET");
+    }
 }
 
 BOOST_AUTO_TEST_CASE(each_reason_why_it_is_down_is_told_once)

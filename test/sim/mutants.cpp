@@ -52,6 +52,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "read_only_kept",
     "short_fence_unchecked",
     "counter_not_raised",
+    "refused_raise_forgotten",
     "floor_not_raised",
     "blocks_overlap",
     "fence_before_lock",

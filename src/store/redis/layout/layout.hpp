@@ -42,6 +42,7 @@ struct call
     bool gets = false;        ///< A short way whose answer is what there was before.
     bool took = false;        ///< By the short way before it: the owner has the lock.
     bool asks_holder = false;
+    std::uint32_t raises = 0; ///< A grant does what the greeting of that number could not.
 };
 
 using answers = std::span<const reply>;

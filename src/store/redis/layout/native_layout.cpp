@@ -60,6 +60,8 @@ std::size_t native_layout::greetings()
     if (has(mutant::connections_not_ended))
         ended_.forget();
     removal_ = removal::script;
+    ++servers_;
+    owed_ = 0;
     return ended_.count() + static_cast<std::size_t>(greets::count_);
 }
 
@@ -104,6 +106,13 @@ error_code native_layout::greeted(std::size_t number, answers told, error_code r
         return {};
     default: break;
     }
+    if (refused && is_without_room(answer.error)) {
+        // What is held can be renewed and left there.
+        if (!has(mutant::refused_raise_forgotten))
+            owed_ = servers_;
+        ended_.forget();
+        return {};
+    }
     if (refused)
         return refused;
     if (!answer.is(1) || answer.numbers[0] <= 0)
@@ -119,7 +128,7 @@ call native_layout::acquire(const acquire_request& asked, std::int64_t latest,
     const auto key = contended_names::key_of(asked.name);
     if (!asked.entry.empty())
         return enter(asked, latest, to);
-    if (asked.again || blind_ || contended_.contains(key))
+    if (asked.again || doubts_counter() || contended_.contains(key))
         return acquire_long(asked, key, latest, to);
     return acquire_short(asked, key, to);
 }
@@ -198,7 +207,8 @@ call native_layout::acquire_long(const acquire_request& asked, contended_names::
             .expects = 5,
             .fences = fences,
             .floor = floor,
-            .name = key};
+            .name = key,
+            .raises = owed_};
 }
 
 call native_layout::release(const release_request& asked, std::int64_t latest,
@@ -239,8 +249,12 @@ call native_layout::leave(const release_request& asked, contended_names::key key
     to.push("EVALSHA", of_native().leave.sha, 5, asked.name, native::fence_key, line_, waiters_,
             entries_, value_, asked.entry, next_value_, next.lease.count(), fences, latest,
             sent_floor(floor), next.presence.count(), claim(next).count(), hears() ? 1 : 0);
-    return {
-        .called = &of_native().leave, .expects = 5, .fences = fences, .floor = floor, .name = key};
+    return {.called = &of_native().leave,
+            .expects = 5,
+            .fences = fences,
+            .floor = floor,
+            .name = key,
+            .raises = owed_};
 }
 
 call native_layout::renew(std::span<const renewal> asked, boost::redis::request& to)
@@ -342,7 +356,7 @@ said<acquire_reply> native_layout::acquired(const call& made, answers told)
 std::int64_t native_layout::sent_floor(std::uint64_t floor) const noexcept
 {
     const auto known = static_cast<std::int64_t>(floor);
-    return blind_ ? -known : known;
+    return doubts_counter() ? -known : known;
 }
 
 /// Takes the block that ends there; false when it is not one to be given out.
@@ -354,6 +368,8 @@ bool native_layout::block(const call& made, std::int64_t last, acquire_reply& in
     saw(end);
     if (!fits(made, last))
         return false;
+    if (made.raises == owed_)
+        owed_ = 0;
     into.first_fence = end - made.fences + (has(mutant::blocks_overlap) ? 0 : 1);
     into.fences = made.fences;
     return true;

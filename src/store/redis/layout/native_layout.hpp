@@ -45,7 +45,9 @@ public:
 
     /// Ends what earlier connections may have left, finds out which way of release there is, and
     /// raises the counter of the fences to the server's clock, and to what this client has seen: a
-    /// restart, a fail-over or an old snapshot end connections, and may have taken it back.
+    /// restart, a fail-over or an old snapshot end connections, and may have taken it back. A
+    /// server that has no room for that now serves all the same: until the first grant each draw
+    /// looks at the clock.
     [[nodiscard]] std::size_t greetings() override;
     call greeting(std::size_t number, boost::redis::request& to) override;
     [[nodiscard]] error_code greeted(std::size_t number, answers told, error_code refused) override;
@@ -93,12 +95,16 @@ private:
     [[nodiscard]] static bool is_set(const call& made, answers told);
     [[nodiscard]] static bool fits(const call& made, std::int64_t last);
     [[nodiscard]] static bool has_block(const call& made, const reply& drawn);
+    /// The counter may be behind the clock.
+    [[nodiscard]] bool doubts_counter() const noexcept { return blind_ || owed_ != 0; }
     [[nodiscard]] std::int64_t sent_floor(std::uint64_t floor) const noexcept;
     bool block(const call& made, std::int64_t last, acquire_reply& into);
 
     const std::shared_ptr<hearing> turns_;
     const bool blind_;
-    std::uint64_t floor_ = 0; ///< The largest fence that this client has seen.
+    std::uint64_t floor_ = 0;   ///< The largest fence that this client has seen.
+    std::uint32_t servers_ = 0; ///< How many were greeted.
+    std::uint32_t owed_ = 0;    ///< The one whose counter was not raised; 0: it was.
     contended_names contended_;
     ended_connections ended_;
     removal removal_ = removal::script;

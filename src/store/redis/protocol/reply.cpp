@@ -179,4 +179,11 @@ bool is_read_only(std::string_view text)
     return code != nullptr && code->code == "READONLY";
 }
 
+bool is_without_room(std::string_view text)
+{
+    const known* code = code_of(text);
+    return code != nullptr &&
+           (code->code == "OOM" || code->code == "MISCONF" || code->code == "NOREPLICAS");
+}
+
 } // namespace leasehold::redis_store

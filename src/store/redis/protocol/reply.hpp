@@ -49,6 +49,10 @@ bool is_not_serving(std::string_view text);
 /// True for the answer of a server that was a master and is none any more.
 bool is_read_only(std::string_view text);
 
+/// True for the answer of a server that takes nothing new for now: it has no memory, cannot save,
+/// or has too few replicas. Other requests may be served.
+bool is_without_room(std::string_view text);
+
 } // namespace leasehold::redis_store
 
 #endif

@@ -44,10 +44,16 @@ if next ~= '' and ARGV[6] ~= '0' and now > ARGV[6] + 0 then
 end
 
 local place = -1
+-- Without memory for it the next owner stays out: to leave takes none.
 local function join()
     local entry = string.format('%.0f', now + ARGV[8] * 1000) .. ' ' .. ARGV[4] .. ' ' ..
         ARGV[9] .. ' ' .. ARGV[10]
-    if call('HSET', KEYS[4], next, entry) == 1 then
+    local added = redis.pcall('HSET', KEYS[4], next, entry)
+    if type(added) == 'table' then
+        next = ''
+        return
+    end
+    if added == 1 then
         place = call('RPUSH', KEYS[3], next) - 1
     else
         place = call('LPOS', KEYS[3], next, 'MAXLEN', 32) or -2
@@ -57,10 +63,12 @@ local function join()
 end
 
 if status == 2 then
+    if next ~= '' then
+        join()
+    end
     if next == '' then
         return {2, 0, 0, 0, now}
     end
-    join()
     if not string.find(value, 'w', #owner + 1, true) then
         call('SET', lock, value .. 'w', 'KEEPTTL')
     end
