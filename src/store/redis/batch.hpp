@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -62,6 +63,9 @@ struct command
     std::array<reply, call::most_commands> replies;
 
     [[nodiscard]] answers told() const noexcept { return std::span(replies).first(made.commands); }
+
+    /// What the server refused it with; empty: it did not.
+    [[nodiscard]] const std::string& error() const noexcept { return replies.front().error; }
 };
 
 class batch;

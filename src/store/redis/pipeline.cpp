@@ -105,7 +105,7 @@ pipeline::details_ptr pipeline::details(std::string_view key, std::string_view s
 // told with the end of the connection.
 pipeline::details_ptr pipeline::explain(const batch& from, const command& asked, error_code code)
 {
-    const std::string& said = asked.told().front().error;
+    const std::string& said = asked.error();
     const auto result = details(from.key_of(asked), said.empty() ? down_words_ : said);
     if (!said.empty() && listener_ != nullptr)
         listener_->on_error(0, code, *result);
@@ -266,7 +266,7 @@ void pipeline::greet()
 
 void pipeline::answer(command& asked, greeting& what, error_code code, const details_ptr&)
 {
-    const std::string& words = asked.told().front().error;
+    const std::string& words = asked.error();
     if (what.server != greeted_ || greetings_left_ == 0 || !can_send())
         return;
     // Without an answer the connection has ended, or it is of no use.
@@ -391,7 +391,7 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
         return flush_soon();
     }
     if (!code) {
-        const std::string& error = asked.told().front().error;
+        const std::string& error = asked.error();
         if (!error.empty()) {
             if (is_script_missing(error) && asked.made.called != nullptr && again(from, asked))
                 return;
