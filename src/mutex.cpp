@@ -97,6 +97,9 @@ lock_options fitted(lock_options options, const store_traits& can)
         detail::throw_argument_error(
             errc::not_supported, "lease_time", std::to_string(options.lease_time.count()) + " ms",
             "at least " + std::to_string(can.smallest_lease.count()) + " ms in this store");
+    if (options.replica_acks > 0 && !can.replica_acks)
+        detail::throw_argument_error(errc::not_supported, "replica_acks",
+                                     std::to_string(options.replica_acks), "0 in this store");
     if (const auto over = options.lease_time % can.grain; over.count() != 0)
         options.lease_time += can.grain - over;
     return options;

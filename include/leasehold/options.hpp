@@ -54,13 +54,22 @@ struct lock_options
     milliseconds handoff_time{20};
     std::uint32_t handoff_count = 1'000;
 
-    /// How many replicas must confirm an acquire and each renewal. Only 0 is supported yet.
+    /// How many replicas of the server must have an acquire, and each renewal, before it counts;
+    /// the master that fails next leaves them a replica that knows of the lock. An acquire that
+    /// fewer have confirmed in `replica_timeout` is given back and fails with
+    /// `errc::not_replicated`; so does one that waits. A renewal that fewer have confirmed has
+    /// failed, and is tried again until the lease ends. Each costs a round trip more. At most
+    /// 1,000; needs a store with `store_traits::replica_acks`, else the mutex throws
+    /// `errc::not_supported`.
     std::uint32_t replica_acks = 0;
 
+    /// How long the replicas have for it. 0: an eighth of the lease time, at most a second. At most
+    /// a quarter of the lease time, and 4 s.
+    milliseconds replica_timeout{0};
+
     /// Checks every member.
-    /// @throws boost::system::system_error `errc::invalid_option` (`errc::not_supported` for
-    /// `replica_acks`); `what()` names the member,
-    ///         its value, and what is allowed.
+    /// @throws boost::system::system_error `errc::invalid_option`; `what()` names the member, its
+    ///         value, and what is allowed.
     LEASEHOLD_EXPORT void validate() const;
 
     friend bool operator==(const lock_options&, const lock_options&) = default;

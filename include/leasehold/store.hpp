@@ -44,9 +44,10 @@ struct acquire_request
     lock_mode mode = lock_mode::exclusive; ///< One that `store_traits` names.
     std::uint32_t permits = 1;             ///< Asked for; mode `permits` only.
     std::uint32_t capacity = 1; ///< Permits of the name; the same in all requests; mode `permits`.
-    std::uint64_t fence_floor = 0;               ///< The fences granted are larger than this.
-    std::uint32_t replica_acks = 0;              ///< Replicas that have to confirm the grant.
-    std::chrono::milliseconds replica_timeout{}; ///< How long they have for it.
+    std::uint64_t fence_floor = 0; ///< The fences granted are larger than this.
+    /// Replicas that have to confirm the grant; needs `store_traits::replica_acks`.
+    std::uint32_t replica_acks = 0;
+    std::chrono::milliseconds replica_timeout{}; ///< How long they have for it; > 0.
     bool asks_holder = false; ///< `held` is to come with details that name the holder, if it can be
                               ///< had.
 
@@ -95,7 +96,9 @@ struct renewal
     std::string_view name;
     std::string_view owner;
     std::chrono::milliseconds lease;
-    std::string_view entry = {}; ///< As in the acquire that is prolonged.
+    std::string_view entry = {};    ///< As in the acquire that is prolonged.
+    std::uint32_t replica_acks = 0; ///< As in the acquire, and so is this.
+    std::chrono::milliseconds replica_timeout{};
 };
 
 enum class renewal_result : std::uint8_t
@@ -104,6 +107,7 @@ enum class renewal_result : std::uint8_t
              ///< has it, or the store lost the entry. Nothing was created.
     renewed, ///< It lives for the lease time from the sending of the request, or longer.
     failed,  ///< Not executed; nothing is known.
+    unconfirmed, ///< It lives, but fewer replicas have confirmed that than were asked for.
 };
 
 /// What the store said to renewals.
@@ -255,6 +259,8 @@ protected:
 ///    (busy, loading, read-only, full).
 ///  - `errc::outcome_unknown`: the request was handed over and the answer never came. It may have
 ///    run, or still run.
+///  - `errc::not_replicated`, of an acquire: it was granted, and fewer replicas have confirmed that
+///    than were asked for, or none could be asked. The caller gives it back.
 ///  - `errc::wrong_type`, `errc::permission_denied`, `errc::not_supported`, `errc::invalid_name`,
 ///    `errc::invalid_option`: not executed, and trying again does not help.
 /// @par What must be atomic

@@ -2,6 +2,7 @@
 
 #include "config/argument_error.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace leasehold {
@@ -44,9 +45,16 @@ void lock_options::validate() const
     require("handoff_time", handoff_time, 0ms, 60s);
     if (handoff_count > 1'000'000)
         refuse("handoff_count", std::to_string(handoff_count), "0 to 1000000");
-    if (replica_acks != 0)
-        detail::throw_argument_error(errc::not_supported, "replica_acks",
-                                     std::to_string(replica_acks), "only 0 yet");
+    if (replica_acks > 1'000)
+        refuse("replica_acks", std::to_string(replica_acks), "0 to 1000");
+    if (replica_timeout < 0ms)
+        refuse("replica_timeout", text(replica_timeout),
+               "0 ms (an eighth of the lease time, at most a second) or more");
+    // The store's answer is waited for no longer than five seconds, a renewal's no longer than a
+    // quarter of the lease time.
+    if (replica_acks != 0 && replica_timeout != 0ms)
+        require("replica_timeout", replica_timeout, 1ms,
+                std::min<milliseconds>(lease_time / 4, 4s));
 }
 
 } // namespace leasehold

@@ -5,6 +5,8 @@
 #include <leasehold/detail/fwd.hpp>
 #include <leasehold/options.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 
 namespace leasehold::detail {
@@ -26,6 +28,15 @@ struct lock_spec
         return clock::duration(options.lease_time) / 3;
     }
 
+    /// How long replicas have to confirm it.
+    [[nodiscard]] std::chrono::milliseconds replica_timeout() const noexcept
+    {
+        using std::chrono::milliseconds;
+        if (options.replica_timeout.count() != 0)
+            return options.replica_timeout;
+        return std::clamp(options.lease_time / 8, milliseconds(1), milliseconds(1'000));
+    }
+
     /// When a lease that begins at `since` has been held for long enough.
     [[nodiscard]] clock::time_point longest(clock::time_point since) const noexcept
     {
@@ -42,7 +53,8 @@ struct lock_spec
         const lock_options& b = other.options;
         return this == &other ||
                (a.lease_time == b.lease_time && a.renew == b.renew &&
-                a.renew_interval == b.renew_interval && a.longest_hold == b.longest_hold);
+                a.renew_interval == b.renew_interval && a.longest_hold == b.longest_hold &&
+                a.replica_acks == b.replica_acks && a.replica_timeout == b.replica_timeout);
     }
 };
 

@@ -428,8 +428,17 @@ BOOST_AUTO_TEST_CASE(each_option_of_a_lock_goes_up_to_its_limits)
     invalid(crossed, {"backoff_ceiling", "70 ms"});
 
     options acknowledged;
-    acknowledged.replica_acks = 1;
-    BOOST_TEST((failure_of([&] { acknowledged.validate(); }).code() == errc::not_supported));
+    acknowledged.replica_acks = 1'000;
+    BOOST_CHECK_NO_THROW(acknowledged.validate());
+    ++acknowledged.replica_acks;
+    invalid(acknowledged, {"replica_acks", "1001", "1000"});
+    const options confirmed{.lease_time = 1s, .replica_acks = 1};
+    within("replica_timeout", confirmed, &options::replica_timeout, 0ms, 250ms);
+    const options slowly{.replica_acks = 1};
+    within("replica_timeout", slowly, &options::replica_timeout, 0ms, 4s);
+    // Nothing has to be confirmed: it only has to make sense.
+    const options unconfirmed{};
+    within("replica_timeout", unconfirmed, &options::replica_timeout, 0ms, no_limit);
 }
 
 BOOST_AUTO_TEST_CASE(a_name_goes_up_to_its_limits)

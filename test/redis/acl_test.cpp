@@ -99,6 +99,24 @@ BOOST_AUTO_TEST_CASE(the_rights_that_the_readme_names_are_enough)
     BOOST_TEST(!s.exists("orders:1"));
 }
 
+// Without a replica it ends without the lock, but not for want of a right.
+BOOST_AUTO_TEST_CASE(with_one_more_replicas_can_be_asked)
+{
+    redis_fixture s;
+    const auto command = command_of_readme();
+    s.raw.done(command);
+    s.raw.done({"ACL", "SETUSER", command.at(2), "+wait", "~leasehold:confirmation"});
+    test_client a(s.context, as(s, command));
+    lock_options options = leased(2s);
+    options.replica_acks = 1;
+    options.replica_timeout = 10ms;
+    const started one = a.lock_for(3s, "orders:1", options);
+    run_until(s.context, one);
+    BOOST_TEST((one.code() == errc::not_replicated), one.code().message());
+    s.eventually([&] { return !s.exists("orders:1"); });
+    BOOST_TEST(!refused(s));
+}
+
 BOOST_AUTO_TEST_CASE(each_right_that_the_readme_names_is_used)
 {
     const auto command = command_of_readme();

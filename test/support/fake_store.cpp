@@ -57,7 +57,9 @@ fake_store::acquire_call recorded(const acquire_request& request)
             .again = request.again,
             .waits = request.waits,
             .presence = request.presence,
-            .claim = request.claim};
+            .claim = request.claim,
+            .replica_acks = request.replica_acks,
+            .replica_timeout = request.replica_timeout};
 }
 
 } // namespace
@@ -102,8 +104,8 @@ void fake_store::async_renew(std::span<const renewal> renewals, renew_handler ha
     check_call("async_renew");
     renew_call call;
     for (const renewal& each : renewals)
-        call.locks.push_back(
-            {std::string(each.name), std::string(each.owner), each.lease, std::string(each.entry)});
+        call.locks.push_back({std::string(each.name), std::string(each.owner), each.lease,
+                              std::string(each.entry), each.replica_acks, each.replica_timeout});
     add(renewals_, std::move(call), std::move(handler), renew_reply());
 }
 

@@ -43,6 +43,8 @@ public:
         bool waits = false;
         milliseconds presence{};
         milliseconds claim{};
+        std::uint32_t replica_acks = 0;
+        milliseconds replica_timeout{};
         bool answered = false;
     };
 
@@ -52,6 +54,8 @@ public:
         std::string owner;
         milliseconds lease{};
         std::string entry;
+        std::uint32_t replica_acks = 0;
+        milliseconds replica_timeout{};
     };
 
     struct renew_call

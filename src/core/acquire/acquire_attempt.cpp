@@ -34,6 +34,8 @@ void acquire_attempt::send(const terms& asked)
          .lease = spec->options.lease_time,
          .fences = asked.fences,
          .budget = limit,
+         .replica_acks = spec->options.replica_acks,
+         .replica_timeout = spec->replica_timeout(),
          .asks_holder = asked.asks_holder,
          .again = asked.again,
          .waits = asked.waits,
@@ -88,9 +90,9 @@ ownership_ptr acquire_attempt::take(const acquire_reply& reply)
     return nullptr;
 }
 
-pending_release_ptr acquire_attempt::orphan()
+pending_release_ptr acquire_attempt::orphan(clock::time_point until)
 {
-    return goes_on_ ? nullptr : releases_.orphan({spec, owner, entry}, runs_until());
+    return goes_on_ ? nullptr : releases_.orphan({spec, owner, entry}, until);
 }
 
 void acquire_attempt::abandon()
@@ -99,7 +101,7 @@ void acquire_attempt::abandon()
         return;
     timer_queue::cancel(*this);
     if (!has(mutant::abandoned_entry_kept) || entry.empty())
-        orphan_ = orphan();
+        orphan_ = orphan(runs_until());
 }
 
 void acquire_attempt::forget(pending_release_ptr leaving) noexcept
@@ -120,9 +122,12 @@ void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
     }
     if (listener_ == nullptr)
         return;
-    if (failed && !not_executed(failed)) {
+    if (failed == errc::not_replicated) {
+        orphan(context_.turn_time()); // it has run, once and for all
+    }
+    else if (failed && !not_executed(failed)) {
         failed = errc::outcome_unknown;
-        orphan();
+        orphan(runs_until());
     }
     timer_queue::cancel(*this);
     std::exchange(listener_, nullptr)->on_answer(*this, failed, reply);
@@ -131,7 +136,7 @@ void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
 void acquire_attempt::expired()
 {
     BOOST_ASSERT(listener_ != nullptr && !orphan_);
-    orphan_ = orphan();
+    orphan_ = orphan(runs_until());
     std::exchange(listener_, nullptr)->on_answer(*this, errc::outcome_unknown, {});
 }
 

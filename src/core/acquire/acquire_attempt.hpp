@@ -92,7 +92,7 @@ public:
     [[nodiscard]] ownership_ptr take(const acquire_reply& reply);
 
     /// Gives back what it may have taken; the listener is the one who says so.
-    void give_back() { orphan(); }
+    void give_back() { orphan(runs_until()); }
 
     /// Nobody wants it any more; the listener is not told.
     void abandon();
@@ -106,7 +106,8 @@ public:
     const std::string entry;
 
 private:
-    pending_release_ptr orphan();
+    /// @param until When it may still run.
+    pending_release_ptr orphan(clock::time_point until);
     void answered(error_code failed, const acquire_reply& reply);
     void expired() override;
 

@@ -54,10 +54,15 @@ void acquirer::on_answer(acquire_attempt& attempt, error_code failed, const acqu
         failed = errc::store_refused;
     if (failed == condition::bad_request)
         behalf_.on_hopeless(failed, reply.details);
+    else if (failed == errc::not_replicated)
+        behalf_.on_unconfirmed(attempt.spec->options.replica_acks, reply.details);
     else if (failed)
         behalf_.on_refused(failed, reply.details);
-    if (failed)
-        on_failed(attempt, failed == errc::outcome_unknown || reply.may_hold);
+    if (failed == errc::not_replicated)
+        on_failed(attempt, effect::has_run);
+    else if (failed)
+        on_failed(attempt, failed == errc::outcome_unknown || reply.may_hold ? effect::may_run
+                                                                             : effect::none);
     else
         on_reply(attempt, reply);
     behalf_.on_rest();

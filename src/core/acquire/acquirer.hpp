@@ -52,6 +52,8 @@ public:
         virtual void on_refused(error_code why, const details_ptr& details) = 0;
         /// Trying again does not help.
         virtual void on_hopeless(error_code why, const details_ptr& details) = 0;
+        /// The store granted it, but fewer replicas than this have confirmed that.
+        virtual void on_unconfirmed(std::uint32_t asked, const details_ptr& details) = 0;
         /// It may be unused.
         virtual void on_rest() = 0;
 
@@ -160,8 +162,15 @@ protected:
 
     /// The store has answered.
     virtual void on_reply(acquire_attempt& attempt, const acquire_reply& reply) = 0;
+    /// What a request that failed may have done all the same.
+    enum class effect : std::uint8_t
+    {
+        none,
+        may_run, ///< It may have run, or may still run.
+        has_run,
+    };
     /// It has not, or has refused. Who waits has been told.
-    virtual void on_failed(acquire_attempt& attempt, bool may_have_run) = 0;
+    virtual void on_failed(acquire_attempt& attempt, effect had) = 0;
 
     const client_parts& client_;
     waiting& behalf_;

@@ -157,7 +157,7 @@ void backoff_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& r
     }
 }
 
-void backoff_acquirer::on_failed(acquire_attempt&, bool)
+void backoff_acquirer::on_failed(acquire_attempt&, effect)
 {
     perform(contention_.failed(behalf_.wanted(), context().random));
 }
@@ -168,7 +168,7 @@ void backoff_acquirer::granted(acquire_attempt& attempt, const acquire_reply& re
     const ownership_ptr taken = attempt.take(reply);
     if (!taken) {
         behalf_.on_refused(errc::store_unavailable, nullptr);
-        return on_failed(attempt, false);
+        return on_failed(attempt, effect::none);
     }
     contention_.granted();
     if (behalf_.wanted() && attempt.spec->serves(*behalf_.first()))

@@ -37,7 +37,7 @@ private:
     void expired() override;
     void on_room() override;
     void on_reply(acquire_attempt& attempt, const acquire_reply& reply) override;
-    void on_failed(acquire_attempt& attempt, bool may_have_run) override;
+    void on_failed(acquire_attempt& attempt, effect had) override;
 
     void begin_wait();
     void perform(fsm::contention::action next);

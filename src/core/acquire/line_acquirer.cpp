@@ -203,12 +203,12 @@ void line_acquirer::held_by_other(const acquire_reply& reply)
         backoff_.reset();
 }
 
-void line_acquirer::on_failed(acquire_attempt& attempt, bool may_have_run)
+void line_acquirer::on_failed(acquire_attempt& attempt, effect had)
 {
     failures_.failed();
-    if (may_have_run)
+    if (had == effect::may_run)
         current().may_run_until(attempt.runs_until());
-    perform(machine_.failed(may_have_run, behalf_.wanted()));
+    perform(machine_.failed(had != effect::none, behalf_.wanted()));
     end_errand();
 }
 
@@ -261,6 +261,8 @@ const acquire_request* line_acquirer::next()
                       .lease = o.lease_time,
                       .fences = fences(o),
                       .budget = acquire_attempt::budget(o),
+                      .replica_acks = o.replica_acks,
+                      .replica_timeout = next_->spec->replica_timeout(),
                       .waits = true,
                       .presence = presence,
                       .claim = claim};

@@ -74,7 +74,7 @@ void reentry_op::on_room()
 void reentry_op::on_answer(acquire_attempt& attempt, error_code failed, const acquire_reply& reply)
 {
     const acquire_attempt_ptr stays = std::exchange(under_way_, nullptr);
-    if (failed == condition::bad_request) {
+    if (failed == condition::bad_request || failed == errc::not_replicated) {
         last_details_ = reply.details;
         return fail(failed);
     }

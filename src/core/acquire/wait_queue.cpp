@@ -333,4 +333,15 @@ void wait_queue::on_hopeless(error_code why, const details_ptr& details)
     fail_all(why);
 }
 
+// Whoever wants as many, or more, would be told the same after the same time.
+void wait_queue::on_unconfirmed(std::uint32_t asked, const details_ptr& details)
+{
+    heard({}, details);
+    for (auto i = queue_.begin(); i != queue_.end();) {
+        lock_op& each = *i++;
+        if (each.spec->options.replica_acks >= asked)
+            fail(each, errc::not_replicated);
+    }
+}
+
 } // namespace leasehold::detail

@@ -128,6 +128,7 @@ private:
     void on_held(const acquire_reply& reply) override;
     void on_refused(error_code why, const details_ptr& details) override;
     void on_hopeless(error_code why, const details_ptr& details) override;
+    void on_unconfirmed(std::uint32_t asked, const details_ptr& details) override;
     void on_rest() override;
 
     void heard(error_code failed, details_ptr details) noexcept;

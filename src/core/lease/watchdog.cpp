@@ -5,6 +5,8 @@
 #include <boost/assert.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace leasehold::detail {
 
@@ -29,7 +31,12 @@ public:
             const ownership& held = *each.held;
             const auto entry = has(mutant::entry_renewed_as_owner) ? std::string_view()
                                                                    : held.entry();
-            renewals.push_back({held.spec->name, held.owner, held.spec->options.lease_time, entry});
+            renewals.push_back({.name = held.spec->name,
+                                .owner = held.owner,
+                                .lease = held.spec->options.lease_time,
+                                .entry = entry,
+                                .replica_acks = held.spec->options.replica_acks,
+                                .replica_timeout = held.spec->replica_timeout()});
         }
         schedule();
         r.locks().async_renew(
@@ -43,11 +50,19 @@ private:
     struct member
     {
         member(ownership_ptr of, clock::time_point sent)
-            : held(std::move(of)),
-              limit(sent +
-                    std::min<clock::duration>(turn_context::request_limit,
-                                              clock::duration(held->spec->options.lease_time) / 4))
+            : held(std::move(of)), limit(sent + patience(*held->spec))
         {}
+
+        static clock::duration patience(const lock_spec& spec) noexcept
+        {
+            // Replicas have their own time, after the server.
+            const clock::duration confirmation = spec.options.replica_acks > 0
+                                                     ? clock::duration(spec.replica_timeout())
+                                                     : clock::duration::zero();
+            return confirmation +
+                   std::min<clock::duration>(turn_context::request_limit,
+                                             clock::duration(spec.options.lease_time) / 4);
+        }
 
         ownership_ptr held;
         clock::time_point limit; ///< The end of time when it was given up.
@@ -80,9 +95,13 @@ private:
             else if (result == renewal_result::gone || has(mutant::unknown_is_lost))
                 keeper_.end(each, errc::lost);
             else if (!members_[i].given_up())
-                keeper_.failed(each, failed ? failed : error_code(errc::store_refused),
-                               reply.details, now);
+                keeper_.failed(each, failed ? failed : reason(result), reply.details, now);
         }
+    }
+
+    static error_code reason(renewal_result of) noexcept
+    {
+        return of == renewal_result::unconfirmed ? errc::not_replicated : errc::store_refused;
     }
 
     void expired() override
@@ -162,10 +181,23 @@ void watchdog::flush()
     if (gathered_.empty())
         return;
     std::erase_if(gathered_, [](const ownership_ptr& each) { return each->life.ended(); });
-    if (gathered_.empty())
+    // What replicas have to confirm comes later, and keeps nothing else waiting.
+    const auto slow = std::partition(
+        gathered_.begin(), gathered_.end(),
+        [](const ownership_ptr& each) { return each->spec->options.replica_acks == 0; });
+    std::vector<ownership_ptr> confirmed(std::make_move_iterator(slow),
+                                         std::make_move_iterator(gathered_.end()));
+    gathered_.erase(slow, gathered_.end());
+    send(std::exchange(gathered_, {}));
+    send(std::move(confirmed));
+}
+
+void watchdog::send(std::vector<ownership_ptr> renewed)
+{
+    if (renewed.empty())
         return;
     const boost::intrusive_ptr<batch> all(
-        new batch(*this, std::exchange(gathered_, {}), context_.turn_time()));
+        new batch(*this, std::move(renewed), context_.turn_time()));
     all->send();
 }
 

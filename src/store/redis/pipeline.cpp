@@ -124,6 +124,12 @@ void pipeline::refuse(Handler handler, Reply reply, std::string_view key)
         });
 }
 
+void pipeline::begin_again(error_code why)
+{
+    if (transport_)
+        transport_->begin_again(why, {});
+}
+
 void pipeline::acquire(const acquire_request& request, store::acquire_handler handler)
 {
     if (!open_for_requests())

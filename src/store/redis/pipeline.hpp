@@ -50,6 +50,9 @@ public:
     /// Whether those who wait in other processes can be counted; to be asked with each release.
     std::function<bool()> knows_receivers;
 
+    /// The server is not the one to be asked any more: looks for it again.
+    void begin_again(error_code why);
+
     void acquire(const acquire_request& request, store::acquire_handler handler);
     void renew(std::span<const renewal> renewals, store::renew_handler handler);
     void release(const release_request& request, store::release_handler handler);

@@ -1,13 +1,16 @@
 #include "store/redis/store_on_redis.hpp"
 
+#include "store/redis/confirmed_requests.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/pipeline.hpp"
+#include "store/redis/replica_confirmation.hpp"
 #include "store/redis/subscriptions.hpp"
 #include "store/redis/transport/owned_transport.hpp"
 #include "store/redis/transport/shared_transport.hpp"
 #include "store/redis/turn_channel.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace leasehold::redis_store {
@@ -34,12 +37,24 @@ public:
             subscriptions_ = std::make_shared<subscriptions>(*wakeups, from);
         pipeline_ = std::make_shared<pipeline>(std::move(way), make_layout(limits, turns_, blind),
                                                from->make_time(), limits.timeout);
+        if (wakeups) {
+            replicas_ = std::make_shared<replica_confirmation>(*wakeups, from);
+            replicas_->on_other_server = [weak = std::weak_ptr(pipeline_)] {
+                if (const auto commands = weak.lock())
+                    commands->begin_again(errc::store_refused);
+            };
+        }
         pipeline_->knows_receivers = [told = subscriptions_] { return told && told->allowed(); };
     }
 
     ~store_on_redis() override { close(); }
 
-    [[nodiscard]] store_traits traits() const noexcept override { return pipeline_->traits(); }
+    [[nodiscard]] store_traits traits() const noexcept override
+    {
+        store_traits result = pipeline_->traits();
+        result.replica_acks = replicas_ != nullptr;
+        return result;
+    }
 
     [[nodiscard]] std::string server_of(store_partition) const override
     {
@@ -53,6 +68,8 @@ public:
             subscriptions_->open(strand, home, listener);
         if (turns_)
             turns_->open(strand, home, listener);
+        if (replicas_)
+            replicas_->open(strand, home, listener);
         pipeline_->open(strand, home, listener);
     }
 
@@ -63,23 +80,34 @@ public:
             subscriptions_->close();
         if (turns_)
             turns_->close();
+        if (replicas_)
+            replicas_->close();
     }
 
     void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
         if (turns_ && request.entry.empty()) // the owner of a re-entry may be another client's
             turns_->belongs_to(request.owner);
+        if (request.replica_acks > 0 && replicas_)
+            return acquire_confirmed(pipeline_, replicas_, request, std::move(handler));
         pipeline_->acquire(request, std::move(handler));
     }
 
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override
     {
+        const auto unconfirmed = [](const renewal& each) { return each.replica_acks == 0; };
+        if (replicas_ && !std::all_of(renewals.begin(), renewals.end(), unconfirmed))
+            return renew_confirmed(pipeline_, replicas_, renewals, std::move(handler));
         pipeline_->renew(renewals, std::move(handler));
     }
 
     void async_release(const release_request& request, release_handler handler) override
     {
-        pipeline_->release(request, std::move(handler));
+        // An acquire that is to be confirmed is one of its own.
+        release_request asked = request;
+        if (request.next != nullptr && request.next->replica_acks > 0)
+            asked.next = nullptr;
+        pipeline_->release(asked, std::move(handler));
     }
 
     void watch(std::string_view name) override
@@ -96,8 +124,9 @@ public:
 
 private:
     std::shared_ptr<pipeline> pipeline_;
-    std::shared_ptr<subscriptions> subscriptions_; ///< Of a layout that announces releases.
-    std::shared_ptr<turn_channel> turns_;          ///< Of one with a line.
+    std::shared_ptr<subscriptions> subscriptions_;   ///< Of a layout that announces releases.
+    std::shared_ptr<turn_channel> turns_;            ///< Of one with a line.
+    std::shared_ptr<replica_confirmation> replicas_; ///< Null: there is no way to ask them.
 };
 
 } // namespace

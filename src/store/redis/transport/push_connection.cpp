@@ -36,6 +36,7 @@ void push_connection::on_context_end() noexcept
     on_silence();
     if (const auto last = std::exchange(connection_, nullptr))
         last->drop();
+    on_forget();
     strand_ = {};
 }
 
@@ -68,6 +69,12 @@ std::shared_ptr<boost::redis::request> push_connection::make_request()
 void push_connection::send(const std::shared_ptr<boost::redis::request>& asked)
 {
     connection_->send(*asked, boost::redis::any_adapter(), {}, [asked](error_code, bool) {});
+}
+
+void push_connection::begin_again(error_code why, std::string_view said)
+{
+    if (connection_)
+        connection_->reset(why, said);
 }
 
 void push_connection::on_stray_error(const std::string& text)

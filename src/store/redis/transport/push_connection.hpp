@@ -10,16 +10,15 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace leasehold::redis_store {
 
-/// A connection on which a client is told things, made when it is first needed. What it is told is
-/// up to those that derive from it. All on the strand.
-///
-/// It is not the one of the commands: a server answers a refused SUBSCRIBE with an error that
-/// nothing tells from the answer to the next command, and answers must not get mixed up where locks
-/// are granted.
+/// A connection beside the one of the commands, made when it is first needed. What is said on it is
+/// up to those that derive from it: what would hold the commands up, or mix up their answers. A
+/// server answers a refused SUBSCRIBE with an error that nothing tells from the answer to the next
+/// command. All on the strand.
 class push_connection : public connection_observer,
                         public detail::context_observer,
                         public std::enable_shared_from_this<push_connection>
@@ -43,11 +42,23 @@ protected:
     [[nodiscard]] static std::shared_ptr<boost::redis::request> make_request();
     void send(const std::shared_ptr<boost::redis::request>& asked);
 
+    /// The same, for what has answers. `done(error_code, bool)` as of `reconnecting_connection`.
+    template <class Done>
+    void send(const boost::redis::request& asked, boost::redis::any_adapter adapter, Done done)
+    {
+        connection_->send(asked, std::move(adapter), {}, std::move(done));
+    }
+
+    /// Ends the connection; it is made again after the usual pause.
+    void begin_again(error_code why, std::string_view said);
+
     [[nodiscard]] store_listener* listener() const noexcept { return listener_; } ///< Null: none.
     [[nodiscard]] context_poster& home() const noexcept { return *home_; }
 
     /// Nothing is told any more, for good.
     virtual void on_silence() noexcept = 0;
+    /// The context ends: lets go of all that belongs to it.
+    virtual void on_forget() noexcept {}
 
 private:
     void on_stray_error(const std::string& text) final;

@@ -1,0 +1,26 @@
+#ifndef LEASEHOLD_SRC_STORE_REDIS_CONFIRMED_REQUESTS_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_CONFIRMED_REQUESTS_HPP
+
+#include "store/redis/pipeline.hpp"
+#include "store/redis/replica_confirmation.hpp"
+
+#include <leasehold/store.hpp>
+
+#include <memory>
+#include <span>
+
+namespace leasehold::redis_store {
+
+// Requests whose effect replicas have to have before it counts.
+
+void acquire_confirmed(const std::shared_ptr<pipeline>& way,
+                       const std::shared_ptr<replica_confirmation>& replicas,
+                       const acquire_request& request, store::acquire_handler handler);
+
+void renew_confirmed(const std::shared_ptr<pipeline>& way,
+                     const std::shared_ptr<replica_confirmation>& replicas,
+                     std::span<const renewal> renewals, store::renew_handler handler);
+
+} // namespace leasehold::redis_store
+
+#endif

@@ -1,0 +1,238 @@
+// Locks that replicas have to confirm.
+#include <boost/test/unit_test.hpp>
+
+#include "redis/lab.hpp"
+#include "support/replicated_server.hpp"
+#include "support/sentinel_deployment.hpp"
+
+#include <string>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+lock_options confirmed_by(std::uint32_t replicas, lock_options options = long_leases())
+{
+    options.replica_acks = replicas;
+    options.replica_timeout = std::min<std::chrono::milliseconds>(2s, options.lease_time / 4);
+    return options;
+}
+
+/// Of an attempt that replicas had to confirm and did not.
+std::string why_not(client_thread& asked, const taken& got)
+{
+    BOOST_TEST((got.code == errc::not_replicated), got.code.message());
+    asked.seen().wait_for(kind::not_acquired);
+    const auto told = asked.seen().events(kind::not_acquired).back();
+    asked.seen().clear();
+    return told.details.to_string();
+}
+
+/// What was granted and not confirmed is given back.
+void is_given_back(redis_server& server)
+{
+    resp_client store = server.connect();
+    wait_until([&] { return !exists(store); });
+}
+
+lock_options briefly(lock_options options)
+{
+    options.replica_timeout = 50ms;
+    return options;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_replica_has_what_was_confirmed)
+{
+    replicated_server servers(2);
+    client_thread one(servers.master());
+    client_thread other(servers.master());
+    lease held = take(one, confirmed_by(2));
+    for (const std::size_t i : {0u, 1u}) {
+        resp_client replica = servers.replica(i).connect();
+        BOOST_TEST(holder_of(replica, stock) == held.owner().id());
+    }
+    one.seen().wait_for(kind::renewed, 3);
+    auto waiting = start_waiting(other, confirmed_by(1));
+    BOOST_TEST(!other.release(hand_over(one, std::move(held), waiting)));
+    BOOST_TEST(one.stats().renewals_failed == 0);
+    is_given_back(servers.master());
+}
+
+BOOST_AUTO_TEST_CASE(too_few_replicas_are_an_error_that_says_how_many)
+{
+    replicated_server servers(1);
+    client_thread one(servers.master());
+    const std::string why = why_not(one, one.lock(stock, briefly(confirmed_by(2))));
+    BOOST_TEST(why.find("1 of 2 replicas confirmed within 50 ms") != std::string::npos, why);
+    is_given_back(servers.master());
+    // The client goes on with what can be confirmed.
+    lease held = take(one, confirmed_by(1));
+    BOOST_TEST(!one.release(std::move(held)));
+}
+
+BOOST_AUTO_TEST_CASE(no_replicas_are_too_few)
+{
+    redis_server alone;
+    client_thread one(alone);
+    const std::string why = why_not(one, one.try_lock(stock, briefly(confirmed_by(1))));
+    BOOST_TEST(why.find("0 of 1 replicas") != std::string::npos, why);
+    is_given_back(alone);
+    BOOST_TEST(next_gets_in(one, 0) > 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_user_that_may_not_wait_for_replicas_hears_so)
+{
+    replicated_server servers(1);
+    servers.master().connect().done(
+        {"ACL", "SETUSER", "careless", "on", "nopass", "~*", "&*", "+@all", "-wait"});
+    config settings = at(servers.master());
+    settings.user = "careless";
+    settings.password = "none";
+    client_thread one(settings);
+    const std::string why = why_not(one, one.lock(stock, confirmed_by(1)));
+    BOOST_TEST(why.find("NOPERM") != std::string::npos, why);
+    is_given_back(servers.master());
+}
+
+BOOST_AUTO_TEST_CASE(a_reentry_is_confirmed_too)
+{
+    replicated_server servers(1);
+    client_thread one(servers.master());
+    client_thread other(servers.master());
+    lease held = take(one, confirmed_by(1));
+    taken entry = get(other.start_enter(stock, confirmed_by(1), held.owner()));
+    BOOST_TEST_REQUIRE(!entry.code, entry.code.message());
+    BOOST_TEST(!one.release(std::move(held)));
+    other.seen().wait_for(kind::renewed, 2);
+    taken refused = get(one.start_enter(stock, briefly(confirmed_by(2)), entry.held.owner()));
+    BOOST_TEST((refused.code == errc::not_replicated), refused.code.message());
+    BOOST_TEST(!other.release(std::move(entry.held)));
+    is_given_back(servers.master());
+}
+
+// A master that was cut off goes on renewing what nobody else knows of.
+BOOST_AUTO_TEST_CASE(a_lease_whose_renewals_nobody_confirms_ends_at_its_deadline)
+{
+    replicated_server servers(1);
+    client_thread one(servers.master());
+    lease held = take(one, confirmed_by(1, leases_of(2s)));
+    lease other = take(one, leases_of(2s), "unconfirmed");
+    one.seen().wait_for(kind::renewed, 4);
+    auto lost = client_thread::start_wait_lost(held);
+    servers.replica(0).pause();
+    BOOST_TEST((get(lost) == errc::expired));
+    one.seen().wait_for(kind::lost);
+    const auto told = one.seen().events(kind::lost);
+    BOOST_TEST_REQUIRE(told.size() == 1u);
+    BOOST_TEST((told.front().details.cause == errc::not_replicated));
+    BOOST_TEST(told.front().details.to_string().find("0 of 1 replicas") != std::string::npos);
+    // What needs no confirmation was not held up.
+    BOOST_TEST(other.valid());
+    servers.replica(0).resume();
+    servers.wait_for(1);
+    BOOST_TEST(!one.release(take(one, confirmed_by(1))));
+}
+
+// While replicas are waited for, everything else goes on.
+BOOST_AUTO_TEST_CASE(a_replica_that_stands_still_holds_nothing_else_up)
+{
+    replicated_server servers(1);
+    client_thread one(servers.master());
+    BOOST_TEST(!one.release(take(one, confirmed_by(1))));
+    servers.replica(0).pause();
+    auto slow = one.start_lock("slow", confirmed_by(1));
+    resp_client store = servers.master().connect();
+    wait_until([&] { return exists(store, "slow"); });
+    for (int i = 0; i < 20; ++i)
+        BOOST_TEST(!one.release(take(one)));
+    BOOST_TEST((slow.wait_for(0s) == std::future_status::timeout));
+    BOOST_TEST((get(slow).code == errc::not_replicated));
+    servers.replica(0).resume();
+}
+
+// Two who wait are told the same; one that needs no replicas gets the lock.
+BOOST_AUTO_TEST_CASE(waiters_that_want_as_many_are_told_the_same)
+{
+    replicated_server servers(1);
+    client_thread holder(servers.master());
+    client_thread one(servers.master());
+    lease held = take(holder);
+    auto first = one.start_lock(stock, briefly(confirmed_by(2)));
+    auto second = one.start_lock(stock, briefly(confirmed_by(3)));
+    auto third = one.start_lock(stock, long_leases());
+    one.seen().wait_for(kind::waiting, 1);
+    BOOST_TEST(!holder.release(std::move(held)));
+    BOOST_TEST((get(first).code == errc::not_replicated));
+    BOOST_TEST((get(second).code == errc::not_replicated));
+    taken got = get(third);
+    BOOST_TEST_REQUIRE(!got.code, got.code.message());
+    BOOST_TEST(!one.release(std::move(got.held)));
+    is_given_back(servers.master());
+}
+
+// The script cache and the connections go: neither is needed to be told the truth.
+BOOST_AUTO_TEST_CASE(a_connection_that_ends_is_no_confirmation)
+{
+    replicated_server servers(1);
+    client_thread one(servers.master());
+    lease held = take(one, confirmed_by(1));
+    for (int i = 0; i < 3; ++i) {
+        const auto before = one.stats().renewed;
+        servers.master().connect().command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+        wait_until([&] { return one.stats().renewed > before + 2; });
+    }
+    BOOST_TEST(held.valid());
+    BOOST_TEST(!one.release(std::move(held)));
+}
+
+// What was confirmed before the master died is on the one that follows.
+BOOST_AUTO_TEST_CASE(the_next_master_has_what_was_confirmed)
+{
+    sentinel_deployment deployment;
+    client_thread holder(at(deployment.url()));
+    client_thread other(at(deployment.url()));
+    lock_options outliving = confirmed_by(2);
+    outliving.wait_limit = 60s;
+    lease held = take(holder, outliving);
+    deployment.kill_master();
+    deployment.wait_for_new_master();
+    resp_client store = deployment.master().connect();
+    BOOST_TEST(holder_of(store, stock) == held.owner().id());
+    // One replica is left.
+    lock_options alone = confirmed_by(1);
+    alone.wait_limit = 0ms;
+    wait_until([&] { return other.lock(stock, alone).code == errc::held; }, 30s);
+    BOOST_TEST(held.valid());
+}
+
+// The old master goes on answering; what it grants there is confirmed by nobody.
+BOOST_AUTO_TEST_CASE(a_master_that_was_cut_off_grants_nothing)
+{
+    sentinel_deployment deployment;
+    client_thread holder(at(deployment.url()));
+    client_thread other(at(deployment.url()));
+    lock_options limited = confirmed_by(1, leases_of(4s));
+    limited.wait_limit = 60s;
+    lease held = take(holder, limited);
+    auto lost = client_thread::start_wait_lost(held);
+    deployment.isolate_master();
+    limited.replica_timeout = 200ms;
+    BOOST_TEST((holder.lock("another", limited).code == errc::not_replicated));
+    deployment.wait_for_new_master();
+    // Whoever asks the new master gets in when the lease is over; by then the holder knows.
+    // One connection of it is to the old master still. The new one has no replica at first.
+    taken next;
+    wait_until(
+        [&] {
+            next = other.lock(stock, limited);
+            return next.code != errc::not_replicated;
+        },
+        60s);
+    BOOST_TEST_REQUIRE(!next.code, next.code.message());
+    BOOST_TEST(!held.valid());
+    BOOST_TEST((get(lost) == condition::lease_ended));
+    BOOST_TEST(next.held.valid());
+}
