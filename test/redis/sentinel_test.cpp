@@ -37,6 +37,19 @@ void goes_on(client_thread& of, const lease& held)
     BOOST_TEST(held.valid());
 }
 
+void becomes_a_replica(redis_server& old)
+{
+    const auto demoted = [&] {
+        try {
+            return old.connect().command({"ROLE"}).items.at(0).text == "slave";
+        }
+        catch (const resp_disconnected&) {
+            return false; // sent away with the others
+        }
+    };
+    wait_until(demoted, 60s);
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_CASE(master_killed)
@@ -148,15 +161,7 @@ BOOST_AUTO_TEST_CASE(row_10_planned_switch)
     redis_server& old = deployment.master();
     deployment.switch_master();
     // Until then there are two masters, and what the old one is told is lost.
-    const auto demoted = [&] {
-        try {
-            return old.connect().command({"ROLE"}).items.at(0).text == "slave";
-        }
-        catch (const resp_disconnected&) {
-            return false; // sent away with the others
-        }
-    };
-    wait_until(demoted, 60s);
+    becomes_a_replica(old);
     goes_on(holder, held);
     resp_client store = deployment.master().connect();
     BOOST_TEST(holder_of(store, stock) == held.owner().id());
@@ -164,4 +169,67 @@ BOOST_AUTO_TEST_CASE(row_10_planned_switch)
     BOOST_TEST(exists(store));
     BOOST_TEST(!other.release(std::move(next)));
     BOOST_TEST(!exists(store));
+}
+
+// It answers nobody and ends no connection; when it wakes up it is a replica.
+BOOST_AUTO_TEST_CASE(master_stopped)
+{
+    sentinel_deployment deployment;
+    client_thread holder(at(deployment.url()));
+    client_thread other(at(deployment.url()));
+    lease held = take(holder, outliving());
+    lease brief = take(holder, leases_of(500ms), "brief");
+    auto waiting = start_waiting(other, outliving());
+    auto brief_waiting = other.start_lock("brief", outliving());
+    other.seen().wait_for(kind::waiting, 2);
+    replicate(deployment);
+    auto lost = client_thread::start_wait_lost(brief);
+    const auto fence = held.fence();
+    const auto brief_fence = brief.fence();
+
+    redis_server& old = deployment.master();
+    deployment.pause_master();
+    deployment.wait_for_new_master();
+    taken next = get(brief_waiting, 60s);
+    BOOST_TEST_REQUIRE(!next.code, next.code.message());
+    BOOST_TEST(next.held.fence() > brief_fence);
+    BOOST_TEST(!brief.valid());
+    BOOST_TEST((get(lost) == condition::lease_ended));
+    goes_on(holder, held);
+    BOOST_TEST(held.fence() == fence);
+
+    // What was on its way to the old one runs there now, and has no effect on the new one.
+    old.resume();
+    becomes_a_replica(old);
+    goes_on(holder, held);
+    BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
+    resp_client store = deployment.master().connect();
+    BOOST_TEST(holder_of(store, stock) == held.owner().id());
+    BOOST_TEST(hand_over(holder, std::move(held), waiting, 60s).valid());
+}
+
+// The last Sentinel is enough to find the master; with none, connections that are there go on.
+BOOST_AUTO_TEST_CASE(sentinels_die_one_after_the_other)
+{
+    sentinel_deployment deployment;
+    client_thread holder(at(deployment.url()));
+    lease held = take(holder, outliving());
+    deployment.kill_sentinel(0);
+    deployment.kill_sentinel(1);
+    {
+        client_thread other(at(deployment.url()));
+        BOOST_TEST(!other.release(take(other, outliving(), "another")));
+    }
+    holder.seen().clear();
+    deployment.master().connect().command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    holder.seen().wait_for(kind::connected, 1, 60s);
+    goes_on(holder, held);
+
+    deployment.kill_sentinel(2);
+    goes_on(holder, held);
+    client_thread late(at(deployment.url()));
+    lock_options briefly = outliving();
+    briefly.wait_limit = 500ms;
+    BOOST_TEST((late.lock("another", briefly).code == errc::store_unavailable));
+    BOOST_TEST(!holder.release(std::move(held)));
 }
