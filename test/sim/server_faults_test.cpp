@@ -179,8 +179,10 @@ BOOST_AUTO_TEST_CASE(who_may_not_publish_has_released_all_the_same)
 BOOST_AUTO_TEST_CASE(every_name_is_watched_again_after_a_restart)
 {
     scene s;
-    party& a = s.add();
-    party& b = s.add();
+    testing::connecting how;
+    how.limits.layout = leasehold::config::key_layout::redisson; // with a channel for each name
+    party& a = s.add(how);
+    party& b = s.add(how);
     const std::vector<std::string> names = {"one", "two", "three"};
     std::vector<leasehold::lease> held(names.size());
     std::size_t taken = 0;

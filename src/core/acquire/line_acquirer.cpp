@@ -235,7 +235,7 @@ void line_acquirer::leave()
     errand& gone = current();
     if (gone.spec == nullptr)
         gone.spec = spec_of_name();
-    client_.releases.leave_line({gone.spec, gone.owner, {}}, {}, {.place = &behalf_});
+    client_.releases.leave_line({gone.spec, gone.owner, {}}, gone.runs_until, {.place = &behalf_});
 }
 
 void line_acquirer::leaving() noexcept

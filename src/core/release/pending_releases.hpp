@@ -23,7 +23,8 @@ public:
     pending_release_ptr orphan(pending_release::subject what, clock::time_point runs_until);
 
     /// Takes an owner out of a line, or gives back what it was given there. A request of it may
-    /// still run until `runs_until`; the past: none.
+    /// still run until `runs_until`; the past: none. Where a place is told, that leaves it once
+    /// more for what runs late.
     pending_release_ptr leave_line(pending_release::subject what, clock::time_point runs_until,
                                    pending_release::interest who);
 
