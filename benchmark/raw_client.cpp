@@ -40,8 +40,7 @@ asio::awaitable<std::string> raw_client::load(const char* text)
 
 asio::awaitable<void> raw_client::prepare()
 {
-    acquire_ = co_await load(scripts::acquire);
-    release_ = co_await load(scripts::release);
+    release_ = co_await load(scripts::native_release);
     bare_release_ = co_await load("if redis.call('GET', KEYS[1]) == ARGV[1] then "
                                   "return redis.call('DEL', KEYS[1]) end return 0");
 }
@@ -79,20 +78,19 @@ asio::awaitable<void> raw_client::bare_cycle(std::string name,
 asio::awaitable<void> raw_client::cycle(std::string name, std::chrono::steady_clock::time_point end,
                                         std::uint64_t& cycles)
 {
-    const std::string fence = "redisson_lock_token:{" + name + '}';
-    const std::string channel = "redisson_lock__channel:{" + name + '}';
     redis::request request;
-    redis::response<std::array<std::int64_t, 4>> acquired;
-    redis::response<std::array<std::int64_t, 2>> released;
+    redis::response<std::optional<std::string>, std::int64_t> acquired;
+    redis::response<std::array<std::int64_t, 1>> released;
     while (std::chrono::steady_clock::now() < end) {
-        const std::string owner = next_owner();
+        const std::string owner = "lh:" + next_owner();
         request.clear();
-        request.push("EVALSHA", acquire_, 2, name, fence, owner, 30'000, 1'001, 0, 86'400'000, "");
+        request.push("SET", name, owner, "NX", "PX", 30'000, "GET");
+        request.push("INCRBY", "leasehold:fence", 16);
         co_await connection_->async_exec(request, acquired);
-        if (std::get<0>(acquired).value()[0] != 1)
+        if (std::get<0>(acquired).value())
             throw std::runtime_error("the baseline did not get its lock");
         request.clear();
-        request.push("EVALSHA", release_, 1, name, owner, "", channel);
+        request.push("EVALSHA", release_, 1, name, owner);
         co_await connection_->async_exec(request, released);
         if (std::get<0>(released).value()[0] != 1)
             throw std::runtime_error("the baseline lost its lock");

@@ -15,8 +15,8 @@ namespace leasehold::benchmark {
 
 namespace asio = boost::asio;
 
-/// What a program would do without the library, the locking alone: the library's scripts by EVALSHA
-/// through a bare Boost.Redis connection, no renewal, no deadline, no waiting.
+/// What a program would do without the library, the locking alone: the library's commands through a
+/// bare Boost.Redis connection, no renewal, no deadline, no waiting.
 class raw_client
 {
 public:
@@ -51,7 +51,6 @@ private:
 
     // Its operations refer to it without owning it, so the one that runs it does.
     std::shared_ptr<boost::redis::connection> connection_;
-    std::string acquire_;
     std::string release_;
     std::string bare_release_;
     std::uint64_t owners_ = 0;

@@ -96,19 +96,21 @@ struct LEASEHOLD_EXPORT config
     /// it, by chance, so that those who lost a server together do not all come back at once.
     /// 1 ms … 10 min.
     std::chrono::milliseconds reconnect{250};
-    /// How locks are kept in keys. All clients of a name have to use the same.
+    /// How locks are kept in keys. All clients of a name have to use the same: whoever finds the
+    /// keys of the other is told `errc::wrong_type`.
     enum class key_layout : std::uint8_t
     {
         native,   ///< A string and a line of those who wait: cheap for the server, and in order.
                   ///< Excludes whoever locks the name with `SET name value NX PX`.
         redisson, ///< As Redisson does, byte for byte: a name can be shared with Java services.
     };
-    key_layout layout = key_layout::redisson;
+    key_layout layout = key_layout::native;
 
     /// With `layout=redisson` and `memory:` only: how long the fence counter of a name outlives its
     /// last grant; `forever`, or 1 s … 10 years.
-    /// With `forever` names that Redisson's fenced locks use too can be shared. Until then a name
-    /// that was locked once costs the server some 145 bytes, the process of a `memory:` store 260.
+    /// With `forever` names that Redisson's fenced locks use too can be shared. Until it has passed
+    /// a name that was locked once costs the server some 145 bytes, the process of a `memory:`
+    /// store 260.
     std::chrono::milliseconds fence_retention = std::chrono::hours(24);
 
     /// Checks every field; called by whatever uses a config.
