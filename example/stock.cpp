@@ -19,6 +19,7 @@ try {
     example::arguments line(
         "Sells a stock kept in Redis from many processes, under a lock, and counts what was sold.");
     line.url(wanted.url, example::stores::servers_only);
+    line.store(wanted.store);
     line.number("--stock", wanted.stock, 1, 1'000'000, "units to sell");
     line.number("--processes", wanted.processes, 1, 64, "processes that sell");
     line.number("--coroutines", wanted.coroutines, 1, 1'000,
@@ -28,6 +29,8 @@ try {
     line.number("--lease-ms", wanted.lease_ms, 100, 600'000, "lease time of the lock");
     line.flag("--unsafe", wanted.unsafe, "the same without the lock");
     line.flag("--kill-one", wanted.kill_one, "kill one process while it holds the lock");
+    line.text("--halfway", "COMMAND", wanted.halfway,
+              "run by the shell when half of the stock is sold");
     line.hidden("--worker", worker);
     line.hidden("--key", key);
     line.hidden("--hang-at", hang_at);

@@ -7,7 +7,9 @@ namespace example {
 
 struct stock_options
 {
-    std::string url = "redis://127.0.0.1:6379";
+    std::string url = "redis://127.0.0.1:6379"; ///< Of the stock.
+    std::string store;                          ///< Of the locks; empty: the same.
+    std::string halfway; ///< A command for the shell, when half of the stock is sold.
     int stock = 500;
     int processes = 4;
     int coroutines = 8;

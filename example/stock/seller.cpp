@@ -33,7 +33,7 @@ public:
           number_(number),
           hang_at_(hang_at),
           data_(context_, wanted.url, key),
-          locks_(context_, wanted.url),
+          locks_(context_, wanted.store.empty() ? wanted.url : wanted.store),
           lock_(locks_, key + ":lock", {.lease_time = std::chrono::milliseconds(wanted.lease_ms)}),
           orders_(context_.get_executor(), ::dup(STDIN_FILENO))
     {}

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <iomanip>
@@ -87,6 +88,8 @@ private:
                                        "--coroutines", std::to_string(wanted_.coroutines),
                                        "--think-ms",   std::to_string(wanted_.think_ms),
                                        "--lease-ms",   std::to_string(wanted_.lease_ms)};
+        if (!wanted_.store.empty())
+            words.insert(words.end(), {"--store", wanted_.store});
         if (wanted_.unsafe)
             words.push_back("--unsafe");
         if (wanted_.kill_one && number == wanted_.processes) {
@@ -151,6 +154,26 @@ private:
             steady::duration(when)}; // one clock for all processes of the machine
         if (killed_ && !went_on_ && sold > *killed_)
             went_on_ = sold;
+        if (disturbed_ && !resumed_ && sold > *disturbed_)
+            resumed_ = sold;
+        if (!wanted_.halfway.empty() && !disturbed_ && sold_so_far() >= wanted_.stock / 2)
+            disturb();
+    }
+
+    /// It finds the name of the lock in its environment.
+    void disturb()
+    {
+        ::setenv("LEASEHOLD_LOCK", (key_ + ":lock").c_str(), 1);
+        disturbed_ = steady::now();
+        if (std::system(wanted_.halfway.c_str()) != 0)
+            throw std::runtime_error("--halfway: the command failed");
+    }
+
+    int sold_so_far() const
+    {
+        return std::accumulate(
+            sellers_.begin(), sellers_.end(), 0,
+            [](int sum, const seller_process& seller) { return sum + seller.sold; });
     }
 
     void kill(seller_process& seller)
@@ -175,9 +198,7 @@ private:
     asio::awaitable<void> show_progress()
     {
         while (ended_ < wanted_.processes) {
-            const int sold = std::accumulate(
-                sellers_.begin(), sellers_.end(), 0,
-                [](int sum, const seller_process& seller) { return sum + seller.sold; });
+            const int sold = sold_so_far();
             const char* const event = killed_ && !went_on_
                                           ? "   one was killed while it held the lock"
                                           : "";
@@ -250,6 +271,8 @@ private:
         if (killed_ && went_on_)
             row("went on", seconds(*went_on_ - *killed_) + " after the kill; the lease time is " +
                                seconds(std::chrono::milliseconds(wanted_.lease_ms)));
+        if (disturbed_ && resumed_)
+            row("next sale", seconds(*resumed_ - *disturbed_) + " after --halfway");
     }
 
     bool check(int sold, int left) const
@@ -270,6 +293,8 @@ private:
             expect(sold == wanted_.stock && left == 0, "what was sold is not what was there");
             expect(!wanted_.kill_one || killed_,
                    "all was sold before one could be killed; try a larger --stock");
+            expect(wanted_.halfway.empty() || resumed_,
+                   "all was sold before --halfway; try a larger --stock");
         }
         return passed;
     }
@@ -289,6 +314,8 @@ private:
     steady::time_point started_;
     std::optional<steady::time_point> killed_;
     std::optional<steady::time_point> went_on_;
+    std::optional<steady::time_point> disturbed_;
+    std::optional<steady::time_point> resumed_;
     std::vector<int> waits_; // in microseconds
 };
 

@@ -74,6 +74,25 @@ void arguments::url(std::string& value, stores allowed)
          }});
 }
 
+void arguments::store(std::string& value)
+{
+    if (const char* const set = std::getenv("LEASEHOLD_STORE"); set != nullptr && *set != '\0')
+        value = set;
+    options_.push_back({"--store", "URL",
+                        "where the locks are kept; default: $LEASEHOLD_STORE, else as --url",
+                        [&value](std::string_view text) {
+                            check_url(text, stores::any);
+                            value = text;
+                        }});
+}
+
+void arguments::text(std::string name, std::string placeholder, std::string& value,
+                     std::string help)
+{
+    options_.push_back({std::move(name), std::move(placeholder), std::move(help),
+                        [&value](std::string_view text) { value = text; }});
+}
+
 void arguments::number(std::string name, int& value, int least, int most, std::string help)
 {
     help += "; default: " + std::to_string(value);

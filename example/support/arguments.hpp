@@ -26,6 +26,10 @@ public:
 
     /// `--url`, by default what the environment has in LEASEHOLD_URL, else what `value` has.
     void url(std::string& value, stores allowed = stores::any);
+    /// `--store`, for the locks of an example that keeps other things at `--url`; by default what
+    /// the environment has in LEASEHOLD_STORE, else nothing.
+    void store(std::string& value);
+    void text(std::string name, std::string placeholder, std::string& value, std::string help);
     void number(std::string name, int& value, int least, int most, std::string help);
     void flag(std::string name, bool& value, std::string help);
     /// For what the example tells copies of itself: not in `--help`.

@@ -1,0 +1,70 @@
+# Starts redis-server processes that end with the script that sources this. Needs bash.
+
+for program in redis-server redis-cli; do
+  if ! command -v "$program" >/dev/null; then
+    printf 'error: %s is not installed; on Debian and Ubuntu: apt-get install redis-server\n' \
+      "$program" >&2
+    exit 1
+  fi
+done
+
+servers=() # process ids
+folder=$(mktemp -d "${TMPDIR:-/tmp}/leasehold-redis.XXXXXX")
+stop_servers() {
+  local each
+  for each in ${servers[@]+"${servers[@]}"}; do
+    kill -KILL "$each" 2>/dev/null || true
+    wait "$each" 2>/dev/null || true
+  done
+  rm -rf "$folder"
+}
+trap stop_servers EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Should the script be killed so that it cannot clean up, the servers end too. A session of their
+# own: Ctrl-C is for the command beside them.
+wrapper=(setsid)
+! setpriv --pdeathsig KILL true 2>/dev/null || wrapper=(setpriv --pdeathsig KILL setsid)
+
+# start_server NAME ARGUMENT...: a redis-server in a folder of its own, on a free port of 127.0.0.1
+# and on a socket in its folder. Sets `port` and `server`.
+# Redis cannot choose a free port by itself; it ends at once when the port is taken.
+start_server() {
+  local name=$1 home=$folder/$1 try look
+  shift
+  mkdir -p "$home"
+  for ((try = 0; try < 20; ++try)); do
+    port=$((20000 + RANDOM % 12000))
+    "${wrapper[@]}" redis-server "$@" --port "$port" --bind 127.0.0.1 \
+      --unixsocket "$home/socket" --dir "$home" \
+      --loglevel warning --logfile "$home/log" </dev/null >/dev/null 2>&1 &
+    server=$!
+    disown "$server" # no word of it when it is killed
+    for ((look = 0; look < 1000; ++look)); do
+      if redis-cli -s "$home/socket" ping 2>/dev/null | grep -q PONG; then
+        servers+=("$server")
+        return
+      fi
+      kill -0 "$server" 2>/dev/null || break
+      sleep 0.02
+    done
+    kill -KILL "$server" 2>/dev/null || true
+  done
+  printf 'error: redis-server does not start (%s):\n' "$name" >&2
+  tail -n 3 "$home/log" >&2 || true
+  exit 1
+}
+
+# wait_for WHAT COMMAND...: until the command succeeds.
+wait_for() {
+  local what=$1 look
+  shift
+  for ((look = 0; look < 600; ++look)); do
+    if "$@" >/dev/null 2>&1; then return; fi
+    sleep 0.05
+  done
+  printf 'error: waited for half a minute for %s\n' "$what" >&2
+  exit 1
+}
