@@ -26,9 +26,8 @@ namespace leasehold {
 /// on it and keeps its push messages.
 ///
 /// Push messages of a connection go to one receiver, and that is the application's. So wake-ups
-/// come through a small second connection, made from `wakeups` when the first waiter appears;
-/// without it waiters look again with backoff, and at the latest when the holder's time to live has
-/// passed.
+/// come through a small second connection, made from `wakeups` when the first waiter appears.
+/// `wakeups` says the layout of the keys and the time limits, too.
 ///
 /// The store's own connections end when a server sends what is not the Redis protocol. This one
 /// does what its version of Boost.Redis does: 1.92 can end the process over a malformed reply
@@ -36,10 +35,17 @@ namespace leasehold {
 ///
 /// The connection may live on any executor; each call goes there and back. It is kept alive by the
 /// store.
-/// @throws boost::system::system_error `errc::invalid_option` when `connection` is null.
+/// @param wakeups Nothing: none, as below.
+/// @throws boost::system::system_error `errc::invalid_option` when `connection` is null, or
+/// `wakeups` is not valid or names another kind of store.
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_redis_store(
+    std::shared_ptr<boost::redis::connection> connection, std::optional<config> wakeups);
+
+/// The same without wake-ups: waiters look again with backoff, and at the latest when the holder's
+/// time to live has passed.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_redis_store(
     std::shared_ptr<boost::redis::connection> connection,
-    std::optional<config> wakeups = std::nullopt);
+    config::key_layout layout = config::key_layout::native);
 
 } // namespace leasehold
 

@@ -635,9 +635,33 @@ BOOST_AUTO_TEST_CASE(receivers_are_known_only_to_who_may_tell_and_hear)
     }
     redis_application application(lab.server.socket());
     asio::io_context context;
-    store_session without(context, make_redis_store(application.connection()));
+    store_session without(context,
+                          make_redis_store(application.connection(), config::key_layout::redisson));
     without.wait_until_connected();
     BOOST_TEST(!known(without));
+}
+
+BOOST_AUTO_TEST_CASE(without_wakeups_the_layout_can_be_chosen)
+{
+    own_lab lab;
+    redis_application application(lab.server.socket());
+    asio::io_context context;
+    const auto type_of_a_lock = [&](std::shared_ptr<store> keeps) {
+        store_session session(context, std::move(keeps));
+        session.wait_until_connected();
+        BOOST_TEST((session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+        const std::string type = lab.command({"TYPE", "lock"});
+        BOOST_TEST((session.release(leave("lock", "a:1")).reply.result == left_t::freed));
+        return type;
+    };
+    using layout = config::key_layout;
+    const auto connection = application.connection();
+    BOOST_TEST(type_of_a_lock(make_redis_store(connection)) == "string");
+    BOOST_TEST(type_of_a_lock(make_redis_store(connection, layout::native)) == "string");
+    BOOST_TEST(type_of_a_lock(make_redis_store(connection, layout::redisson)) == "hash");
+    BOOST_TEST(type_of_a_lock(make_redis_store(connection, std::nullopt)) == "string");
+    config with_wakeups = at(lab.server); // which says the layout as well
+    BOOST_TEST(type_of_a_lock(make_redis_store(connection, with_wakeups)) == "hash");
 }
 
 // S3: without memory nothing new is locked, but what is held is kept and given back.
@@ -942,6 +966,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_a_store_is_refused)
     };
     refused([] { return make_redis_store(config("memory:")); });
     refused([] { return make_redis_store(std::shared_ptr<boost::redis::connection>()); });
+    refused([] { return make_redis_store(nullptr, config()); });
     refused([] { return make_redis_store(config("rediss://host?ca=/nonexistent")); });
     refused([] {
         config none;

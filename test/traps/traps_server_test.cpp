@@ -587,12 +587,11 @@ BOOST_AUTO_TEST_CASE(over_the_applications_own_connection)
     BOOST_TEST(a.released(again.lease()) == success);
 }
 
-BOOST_AUTO_TEST_CASE(over_the_applications_own_connection_without_wake_ups,
-                     *only_on(config().layout))
+BOOST_AUTO_TEST_CASE(over_the_applications_own_connection_without_wake_ups)
 {
     redis_fixture s;
     redis_application application(s.server.socket());
-    test_client a(s.context, make_redis_store(application.connection()));
+    test_client a(s.context, make_redis_store(application.connection(), tested_layout()));
     test_client b(s.context, s.direct());
     lease held = b.take("lock", leased(long_time));
     const started waiter = a.lock("lock", brisk(long_time));

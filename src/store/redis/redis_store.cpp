@@ -38,6 +38,17 @@ private:
     const std::shared_ptr<boost::redis::connection> connection_;
 };
 
+std::shared_ptr<store> adopt(std::shared_ptr<boost::redis::connection> connection,
+                             const config& settings, bool wakeups)
+{
+    if (!connection)
+        throw boost::system::system_error(errc::invalid_option,
+                                          "connection is null, must be a connection");
+    const asio::any_io_executor executor = connection->get_executor();
+    return redis_store::make_store(std::make_shared<adopted_connection>(std::move(connection)),
+                                   executor, settings, wakeups, redis_store::system_environment());
+}
+
 // What is wrong with a config is told where it is given, not when the connection is made.
 void check(const config& settings)
 {
@@ -62,15 +73,17 @@ std::shared_ptr<store> make_redis_store(const config& settings)
 std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection> connection,
                                         std::optional<config> wakeups)
 {
-    if (!connection)
-        throw boost::system::system_error(errc::invalid_option,
-                                          "connection is null, must be a connection");
     if (wakeups)
         check(*wakeups);
-    const asio::any_io_executor executor = connection->get_executor();
-    return redis_store::make_store(std::make_shared<adopted_connection>(std::move(connection)),
-                                   executor, wakeups.value_or(config()), wakeups.has_value(),
-                                   redis_store::system_environment());
+    return adopt(std::move(connection), wakeups.value_or(config()), wakeups.has_value());
+}
+
+std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection> connection,
+                                        config::key_layout layout)
+{
+    config settings;
+    settings.layout = layout;
+    return adopt(std::move(connection), settings, false);
 }
 
 } // namespace leasehold
