@@ -19,9 +19,12 @@ void owner(std::string_view input);
 /// keep apart.
 void name(std::string_view input);
 
-/// What a server answers to the scripts. The first line says what is asked, the rest is what the
-/// server sends: see reply.cpp.
+/// What a server answers to the scripts of the layout `redisson`. The first line says what is
+/// asked, the rest is what the server sends: see reply.cpp.
 void reply(std::string_view input);
+
+/// The same for the layout `native`, and for what it says to a new connection: see native.cpp.
+void native(std::string_view input);
 
 /// What a server pushes. The first line names the locks that are watched, the rest is what the
 /// server sends.

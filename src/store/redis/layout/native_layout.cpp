@@ -388,6 +388,8 @@ said<acquire_reply> native_layout::acquired_short(const call& made, answers told
         result.reply.result = outcome::granted;
         return result;
     }
+    if (!made.gets && set.text) // it says OK, or nothing
+        return {errc::outcome_unknown, {}};
     contended_.note(made.name, true);
     result.reply.result = outcome::held;
     result.reply.remaining = std::chrono::milliseconds(-1); // not asked for
