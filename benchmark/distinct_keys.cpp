@@ -76,8 +76,7 @@ section distinct_keys(const setting& where)
 
     section out{"distinct_keys",
                 "acquire + release, each coroutine its own key, one connection; baseline: the same "
-                "scripts by EVALSHA through a "
-                "bare Boost.Redis connection",
+                "commands through a bare Boost.Redis connection",
                 {}};
     for (const std::size_t coroutines : {std::size_t(1), std::size_t(64), std::size_t(1'000)}) {
         std::cerr << "distinct_keys: " << grouped(coroutines) << " coroutines\n";

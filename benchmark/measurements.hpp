@@ -15,7 +15,7 @@ struct setting
     [[nodiscard]] std::string redis_url() const { return "unix://" + socket; }
 };
 
-/// Uncontended locks, against a program that sends the same scripts itself.
+/// Uncontended locks, against a program that sends the same commands itself.
 section distinct_keys(const setting&);
 
 /// One lock that goes around in one process.

@@ -1,6 +1,5 @@
 #include <boost/test/unit_test.hpp>
 
-#include "support/only_on.hpp"
 #include "support/redis_application.hpp"
 #include "traps/redis_fixture.hpp"
 
