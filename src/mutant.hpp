@@ -7,48 +7,51 @@ namespace leasehold {
 enum class mutant
 {
     none,
-    deadline_from_reply,    ///< The lease time counts from the answer.
-    no_margin,              ///< The deadline is as late as the store's.
-    validity_without_clock, ///< A lease is valid until somebody says otherwise.
-    deadline_not_watched,   ///< While a renewal is under way nobody looks at the deadline.
-    late_grant_accepted,    ///< A grant whose time has passed is given out.
-    late_renewal_revives,   ///< A confirmation counts after the deadline.
-    unknown_is_lost,        ///< One failed renewal ends the lease.
-    renewal_not_repeated,   ///< One failed renewal is the last.
-    gone_ignored,           ///< A renewal that finds nothing is taken for a success.
-    renewal_creates,        ///< The store makes the missing lock again.
-    renewal_goes_on,        ///< The renewal is not stopped before the release.
-    release_of_another,     ///< The store does not compare the owner.
-    owner_reused,           ///< One id for all acquisitions of a client.
-    release_not_repeated,   ///< A release whose answer is lost is forgotten.
-    orphan_kept,            ///< What an acquire without an answer took is not given back.
-    orphan_given_up_early,  ///< "Not owner" is believed while the acquire may still run.
-    cancelled_grant_kept,   ///< A grant that nobody waits for any more is not given back.
-    abandoned_entry_kept,   ///< A cancelled entry forgets its request.
-    late_acquire_runs,      ///< The store grants to those who have given up.
-    repeated_acquire_adds,  ///< An acquire that runs twice counts twice.
-    repeated_entry_adds,    ///< An entry that runs twice counts twice.
-    fence_without_clock,    ///< The fence is a counter and no more.
-    fences_not_reserved,    ///< Local handoffs take fences that nobody reserved.
-    handoff_near_the_end,   ///< A lease that is about to end is handed on.
-    handoff_of_entered,     ///< A lock that others are in is handed on.
-    handoff_without_end,    ///< Local waiters always come first.
-    hint_ignored,           ///< Nobody wakes up when a release is told.
-    only_hints,             ///< Nobody looks again unless told.
-    no_backoff,             ///< Waiters look again at once.
-    waiter_forgotten,       ///< Whoever waits when a lease ends is not served.
-    shutdown_keeps,         ///< What is held at the shutdown stays.
-    waiters_not_refused,    ///< Whoever waits at the shutdown waits on.
-    doubt_forgotten,        ///< A renewal without an answer is taken to have ended with its lease.
-    expired_entry_kept,     ///< What expired beside others under the same owner stays in.
-    entry_renewed_as_owner, ///< A renewal does not name the entry that it prolongs.
-    readiness_not_repeated, ///< A server that does not serve yet is not asked again.
-    loading_is_up,          ///< A server that loads its data is taken for one that serves.
-    commands_outlive,       ///< What a lost connection left unanswered is sent over the next one.
-    one_channel_again,      ///< After a reconnect one name is watched again, not all.
-    text_sent_once,         ///< A script that is missing is sent on the first repetition only.
-    clock_not_learned,      ///< A new connection does not say what time it is at the server.
-    read_only_kept,         ///< The connection to a server that became a replica is kept.
+    deadline_from_reply,     ///< The lease time counts from the answer.
+    no_margin,               ///< The deadline is as late as the store's.
+    validity_without_clock,  ///< A lease is valid until somebody says otherwise.
+    deadline_not_watched,    ///< While a renewal is under way nobody looks at the deadline.
+    late_grant_accepted,     ///< A grant whose time has passed is given out.
+    late_renewal_revives,    ///< A confirmation counts after the deadline.
+    unknown_is_lost,         ///< One failed renewal ends the lease.
+    renewal_not_repeated,    ///< One failed renewal is the last.
+    gone_ignored,            ///< A renewal that finds nothing is taken for a success.
+    renewal_creates,         ///< The store makes the missing lock again.
+    renewal_goes_on,         ///< The renewal is not stopped before the release.
+    release_of_another,      ///< The store does not compare the owner.
+    owner_reused,            ///< One id for all acquisitions of a client.
+    release_not_repeated,    ///< A release whose answer is lost is forgotten.
+    orphan_kept,             ///< What an acquire without an answer took is not given back.
+    orphan_given_up_early,   ///< "Not owner" is believed while the acquire may still run.
+    cancelled_grant_kept,    ///< A grant that nobody waits for any more is not given back.
+    abandoned_entry_kept,    ///< A cancelled entry forgets its request.
+    late_acquire_runs,       ///< The store grants to those who have given up.
+    repeated_acquire_adds,   ///< An acquire that runs twice counts twice.
+    repeated_entry_adds,     ///< An entry that runs twice counts twice.
+    fence_without_clock,     ///< The fence is a counter and no more.
+    fences_not_reserved,     ///< Local handoffs take fences that nobody reserved.
+    handoff_near_the_end,    ///< A lease that is about to end is handed on.
+    handoff_of_entered,      ///< A lock that others are in is handed on.
+    handoff_without_end,     ///< Local waiters always come first.
+    hint_ignored,            ///< Nobody wakes up when a release is told.
+    only_hints,              ///< Nobody looks again unless told.
+    no_backoff,              ///< Waiters look again at once.
+    waiter_forgotten,        ///< Whoever waits when a lease ends is not served.
+    shutdown_keeps,          ///< What is held at the shutdown stays.
+    waiters_not_refused,     ///< Whoever waits at the shutdown waits on.
+    doubt_forgotten,         ///< A renewal without an answer is taken to have ended with its lease.
+    expired_entry_kept,      ///< What expired beside others under the same owner stays in.
+    entry_renewed_as_owner,  ///< A renewal does not name the entry that it prolongs.
+    readiness_not_repeated,  ///< A server that does not serve yet is not asked again.
+    loading_is_up,           ///< A server that loads its data is taken for one that serves.
+    commands_outlive,        ///< What a lost connection left unanswered is sent over the next one.
+    one_channel_again,       ///< After a reconnect one name is watched again, not all.
+    text_sent_once,          ///< A script that is missing is sent on the first repetition only.
+    clock_not_learned,       ///< A new connection does not say what time it is at the server.
+    read_only_kept,          ///< The connection to a server that became a replica is kept.
+    replicas_not_asked,      ///< What is granted counts before replicas have confirmed it.
+    renewals_not_replicated, ///< So does what is renewed.
+    marker_not_written,      ///< Replicas are asked for what nobody has written.
     // Of the layout `native`.
     short_fence_unchecked,   ///< A fence of the short way is not compared with the largest seen.
     counter_not_raised,      ///< A new connection leaves the counter of the fences as it is.

@@ -57,6 +57,7 @@ keyspace::value& keyspace::prepare(std::string_view key, kind type)
 
 void keyspace::note(std::string_view key, const value* before)
 {
+    ++all_changes_;
     while (!changes_.empty() && changes_.front().when < when_ - longest_lag)
         changes_.pop_front();
     changes_.push_back(

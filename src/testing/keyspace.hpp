@@ -100,6 +100,9 @@ public:
     /// Takes back what was changed since then. How many changes that were.
     std::size_t lose_since(clock::time_point when);
 
+    /// How many changes there were so far.
+    [[nodiscard]] std::uint64_t changes() const noexcept { return all_changes_; }
+
 private:
     struct value
     {
@@ -130,6 +133,7 @@ private:
 
     std::map<std::string, value, std::less<>> values_;
     std::deque<change> changes_;
+    std::uint64_t all_changes_ = 0;
     milliseconds now_ = 0;
     clock::time_point when_{};
 };

@@ -144,6 +144,8 @@ std::optional<message> redis_model::read(std::string_view verb, words command)
         return message::number(data.pttl(key));
     if (verb == "GET")
         return text_or_nil(data.get(key));
+    if (verb == "HEXISTS" && command.size() == 3)
+        return count(data.hget(key, command[2]) != nullptr);
     if (verb == "HLEN")
         return message::number(static_cast<std::int64_t>(data.hlen(key)));
     if (verb == "HGETALL") {

@@ -34,6 +34,11 @@ std::size_t server::fail_over(duration lag, duration down)
     return gone;
 }
 
+void server::replicas(std::uint32_t count) noexcept
+{
+    state_->replicas = count;
+}
+
 std::size_t server::flush_all()
 {
     state_->line("FLUSHALL");

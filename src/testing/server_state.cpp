@@ -195,7 +195,7 @@ void server_state::go_down(clock::duration how_long)
 /// The data as it was that long ago.
 std::size_t server_state::lose(clock::duration latest)
 {
-    return redis.data.lose_since(time.now() - latest);
+    return redis.data.lose_since(std::max(time.now() - latest, replicated_));
 }
 
 std::size_t server_state::flush_all()
@@ -233,13 +233,24 @@ message server_state::run(waiting& by, std::size_t index)
         return subscribe(by.from.get(), command);
     if (command[0] == "CLIENT")
         return client_command(by.from.get(), command);
+    if (command[0] == "WAIT")
+        return wait(by.from.get(), command);
     redis.read_only = is_in(server::trouble::read_only) && by.from && by.from->demoted;
     redis.out_of_memory = is_in(server::trouble::out_of_memory);
     redis.cannot_save = is_in(server::trouble::cannot_save);
     refresh();
-    if (asked != nullptr)
-        return run_request(by, *asked, index);
+    const std::uint64_t changes = redis.data.changes();
+    const auto changed = [&] {
+        if (by.from && redis.data.changes() != changes)
+            by.from->written = time.now();
+    };
+    if (asked != nullptr) {
+        const message said = run_request(by, *asked, index);
+        changed();
+        return said;
+    }
     const message said = redis.execute(command, time_us(), time.now());
+    changed();
     if (const std::uint32_t fences = fences_drawn_by(command);
         took && fences != 0 && !said.is_error()) {
         const std::uint64_t last = std::stoull(said.nodes().front().value);
@@ -392,6 +403,21 @@ message server_state::subscribe(session* from, words command)
     const std::string count = std::to_string(from == nullptr ? 0 : from->channels.size());
     return message::strings(message::type::push,
                             {begins ? "subscribe" : "unsubscribe", command[1], count});
+}
+
+/// The replicas catch up with what this connection has written, and no time passes.
+message server_state::wait(const session* from, words command)
+{
+    if (redis.is_denied("wait"))
+        return message::error("NOPERM User default has no permissions to run the 'wait' command");
+    if (command.size() != 3)
+        return message::error("ERR wrong number of arguments for 'wait' command");
+    if (from == nullptr || replicas == 0)
+        return message::number(0);
+    if (is_in(server::trouble::read_only) && from->demoted)
+        return message::error("ERR WAIT cannot be used with replica instances.");
+    replicated_ = std::max(replicated_, from->written);
+    return message::number(replicas);
 }
 
 /// What it says to a command that it does not look at.

@@ -80,6 +80,7 @@ public:
     machine_clock clock_of_it;
     redis_model redis;
     clock::time_point down_until{};
+    std::int64_t replicas = 0; ///< They have what WAIT has said that they have.
     std::uint64_t commands = 0;
     std::function<void(const server::grant&)> on_grant;
     std::function<void(std::string_view)> on_free;
@@ -111,6 +112,7 @@ private:
     void follow(session* from, const lock_request& asked, const message& said);
     message client_command(session* from, words command);
     message subscribe(session* from, words command);
+    message wait(const session* from, words command);
     [[nodiscard]] const char* refusal(words command) const noexcept;
     [[nodiscard]] bool is_in(server::trouble why) const noexcept
     {
@@ -124,6 +126,7 @@ private:
     std::array<clock::time_point, 8> troubles_{}; ///< Until when each lasts.
     clock::time_point troubled_until_{};          ///< By any.
     clock::time_point stalled_until_{};
+    clock::time_point replicated_{}; ///< What was written until then is in all replicas.
     clock::time_point forgets_until_{};
     clock::duration each_takes_{};
     clock::time_point next_free_{};

@@ -26,7 +26,7 @@ bool checks::excused(const possession& p) const
 {
     if (trial_.clocks_beyond)
         return true;
-    const auto broken = trial_.names[p.name].broken;
+    const auto broken = trial_.names[p.name].unlocked;
     if (broken == never || broken < p.granted)
         return false;
     const lock_options& o = *p.options;
@@ -338,7 +338,7 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
             trial_.wrong("unfounded loss: it expired though the store could be reached");
     }
     else if (reason == errc::lost && untroubled() && !trial_.clocks_beyond &&
-             (n.broken == never || !excuse) && o.renew) {
+             (n.unlocked == never || !excuse) && o.renew) {
         trial_.wrong("unfounded loss: nothing happened to the data");
     }
     if (!a.op->ignores_loss && a.hold && !a.guards())

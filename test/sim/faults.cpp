@@ -132,8 +132,12 @@ void faults::break_exclusion(const fault& f, name_state& n)
     const bool one_name = f.what == fault_kind::key_deleted ||
                           f.what == fault_kind::key_overwritten || f.what == fault_kind::key_seized;
     for (name_state& each : trial_.names)
-        if (!one_name || &each == &n)
+        if (!one_name || &each == &n) {
             each.broken = trial_.now();
+            // A lease counts only when replicas have it.
+            if (f.what != fault_kind::fail_over || !trial_.scenario.replicated)
+                each.unlocked = trial_.now();
+        }
 }
 
 void faults::befall_network(const fault& f, process& p, milliseconds how_long)
@@ -190,7 +194,7 @@ bool faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
     case fault_kind::key_deleted: return s.erase(n.text);
     case fault_kind::key_overwritten:
         trial_.world.after(how_long, [this, &s, &n] {
-            n.broken = trial_.now();
+            n.broken = n.unlocked = trial_.now();
             s.erase(n.text);
         });
         return s.overwrite(n.text);

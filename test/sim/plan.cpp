@@ -233,6 +233,23 @@ void choose_layout(generator& random, plan& p, std::optional<config::key_layout>
     p.may_kill = random.below(8) != 0;
 }
 
+/// For some plans; most of them fail over.
+void replicate(plan& p)
+{
+    generator random(p.seed + 3'000'000'019);
+    if (random.below(8) != 0)
+        return;
+    p.replicated = true;
+    for (lock_options& each : p.options)
+        each.replica_acks = 1;
+    for (testing::connecting& each : p.connections)
+        each.wakeups = true; // replicas are asked over a connection of its own
+    if (p.is_quiet() || random.below(4) == 0)
+        return;
+    for (auto times = random.between(1, 3); times > 0; --times)
+        p.faults.push_back(make_fault(random, p, fault_kind::fail_over));
+}
+
 } // namespace
 
 const char* name_of(fault_kind kind) noexcept
@@ -293,7 +310,9 @@ testing::connecting usual_connection()
     return how;
 }
 
-plan make_plan(std::uint64_t seed, std::optional<config::key_layout> layout)
+namespace {
+
+plan make_plain_plan(std::uint64_t seed, std::optional<config::key_layout> layout)
 {
     generator random(seed);
     plan p;
@@ -339,6 +358,15 @@ plan make_plan(std::uint64_t seed, std::optional<config::key_layout> layout)
             p.faults.push_back(stop);
         }
     }
+    return p;
+}
+
+} // namespace
+
+plan make_plan(std::uint64_t seed, std::optional<config::key_layout> layout)
+{
+    plan p = make_plain_plan(seed, layout);
+    replicate(p);
     return p;
 }
 

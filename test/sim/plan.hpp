@@ -115,7 +115,8 @@ struct plan
     std::uint64_t seed = 0;
     config::key_layout layout = config::key_layout::redisson;
     testing::server::product product = testing::server::product::redis_7;
-    bool may_kill = true; ///< The user may end connections.
+    bool may_kill = true;    ///< The user may end connections.
+    bool replicated = false; ///< A replica has to confirm each lock.
     std::size_t clients = 1;
     std::size_t names = 1;
     std::vector<lock_options> options;            ///< One for all, or several for each client.

@@ -121,6 +121,7 @@ lock_options options_from(std::istream& line)
     of.take("longest_hold", o.longest_hold);
     of.take("handoff_time", o.handoff_time);
     of.take("handoff_count", o.handoff_count);
+    of.take("replica_acks", o.replica_acks);
     of.end();
     return o;
 }
@@ -192,8 +193,10 @@ std::ostream& operator<<(std::ostream& out, const lock_options& o)
         << " backoff_ceiling=" << o.backoff_ceiling.count();
     if (o.longest_hold != usual.longest_hold)
         out << " longest_hold=" << o.longest_hold.count();
-    return out << " handoff_time=" << o.handoff_time.count()
-               << " handoff_count=" << o.handoff_count;
+    out << " handoff_time=" << o.handoff_time.count() << " handoff_count=" << o.handoff_count;
+    if (o.replica_acks != 0)
+        out << " replica_acks=" << o.replica_acks;
+    return out;
 }
 
 std::ostream& operator<<(std::ostream& out, const testing::connecting& how)
@@ -251,6 +254,8 @@ std::string to_text(const plan& scenario)
         if (!scenario.may_kill)
             out << "\nmay_kill 0";
     }
+    if (scenario.replicated)
+        out << "\nreplicated 1";
     out << "\nclients " << scenario.clients << "\nnames " << scenario.names << "\nheals "
         << scenario.heals.count() << "\nends " << scenario.ends.count() << '\n';
     for (const lock_options& each : scenario.options)
@@ -300,6 +305,8 @@ plan plan_from_text(std::istream& text)
             p.product = static_cast<testing::server::product>(index_of(products, value));
         else if (kind == "may_kill")
             p.may_kill = number(value) != 0;
+        else if (kind == "replicated")
+            p.replicated = number(value) != 0;
         else if (kind == "clients")
             p.clients = static_cast<std::size_t>(number(value));
         else if (kind == "names")

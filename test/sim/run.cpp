@@ -61,6 +61,7 @@ verdict run(const plan& scenario, coverage& counted,
         t.names.emplace_back().text = "name-" + std::to_string(i);
 
     t.server.imitate(scenario.product);
+    t.server.replicas(scenario.replicated ? 1 : 0);
     if (!scenario.may_kill)
         t.server.forbid("client");
 

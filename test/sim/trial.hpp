@@ -129,7 +129,8 @@ struct name_state
     std::uint64_t highest_granted = 0;
     std::uint64_t last_fence = 0; ///< Of who had it last.
     const lock_options* last_options = nullptr;
-    clock::time_point broken{}; ///< When the data was last not to be relied upon.
+    clock::time_point broken{};   ///< When the data was last not to be relied upon.
+    clock::time_point unlocked{}; ///< When a lease may have lost its lock by that.
     clock::time_point freed{};
     clock::time_point left{};
 };

@@ -91,6 +91,10 @@ public:
     /// `down`, nothing is served.
     std::size_t fail_over(duration lag, duration down);
 
+    /// So many replicas follow; none at first. What they have confirmed (`replica_acks`) survives
+    /// `fail_over`, whatever its lag.
+    void replicas(std::uint32_t count) noexcept;
+
     /// `FLUSHALL`: all locks and fences are gone, nobody is told.
     std::size_t flush_all();
 

@@ -1,40 +1,14 @@
 #include "store/redis/confirmed_requests.hpp"
 
-#include <algorithm>
+#include "mutant.hpp"
+
 #include <cstddef>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace leasehold::redis_store {
 namespace {
-
-/// What is remembered of a renewal until it was confirmed.
-struct kept_lock
-{
-    explicit kept_lock(const renewal& from)
-        : name(from.name),
-          owner(from.owner),
-          entry(from.entry),
-          acks(from.replica_acks),
-          timeout(from.replica_timeout)
-    {}
-
-    [[nodiscard]] renewal view() const noexcept
-    {
-        return {.name = name,
-                .owner = owner,
-                .lease = {},
-                .entry = entry,
-                .replica_acks = acks,
-                .replica_timeout = timeout};
-    }
-
-    std::string name, owner, entry;
-    std::uint32_t acks;
-    std::chrono::milliseconds timeout;
-};
 
 std::shared_ptr<const diagnostics> explain(const pipeline& way, std::string_view name,
                                            std::string missing)
@@ -46,24 +20,11 @@ std::shared_ptr<const diagnostics> explain(const pipeline& way, std::string_view
     return made;
 }
 
-/// `done` is called later, also where there is no memory to ask.
-template <class Done>
-void ask(replica_confirmation& replicas, const renewal& held, Done done)
-{
-    replica_confirmation::handler handler(std::move(done));
-    try {
-        replicas.confirm(held, handler);
-    }
-    catch (const std::bad_alloc&) {
-        std::move(handler)("no memory");
-    }
-}
-
 /// Renewals that were answered, and wait for their replicas.
 struct renewals_to_confirm
 {
     std::shared_ptr<pipeline> way;
-    std::vector<kept_lock> locks;
+    std::vector<std::shared_ptr<unconfirmed>> locks; ///< Null: none is to be confirmed.
     store::renew_handler handler;
     renew_reply reply;
     error_code failed;
@@ -82,27 +43,26 @@ void acquire_confirmed(const std::shared_ptr<pipeline>& way,
                        const std::shared_ptr<replica_confirmation>& replicas,
                        const acquire_request& request, store::acquire_handler handler)
 {
-    const kept_lock lock({.name = request.name,
-                          .owner = request.owner,
-                          .lease = {},
-                          .entry = request.entry,
-                          .replica_acks = request.replica_acks,
-                          .replica_timeout = request.replica_timeout});
+    const auto lock = replicas->expect({.name = request.name,
+                                        .owner = request.owner,
+                                        .lease = {},
+                                        .entry = request.entry,
+                                        .replica_acks = request.replica_acks,
+                                        .replica_timeout = request.replica_timeout});
     way->acquire(request, [way, replicas, lock, handler = std::move(handler)](
                               error_code failed, acquire_reply reply) mutable {
-        if (failed || reply.result != acquire_reply::outcome::granted)
+        if (failed || reply.result != acquire_reply::outcome::granted ||
+            has(mutant::replicas_not_asked))
             return std::move(handler)(failed, std::move(reply));
-        const renewal granted = lock.view();
-        ask(*replicas, granted,
-            [way, name = lock.name, handler = std::move(handler),
-             reply = std::move(reply)](const std::string& missing) mutable {
-                if (missing.empty())
-                    return std::move(handler)(error_code(), std::move(reply));
-                acquire_reply refused;
-                refused.may_hold = true;
-                refused.details = explain(*way, name, missing);
-                std::move(handler)(errc::not_replicated, std::move(refused));
-            });
+        replicas->confirm(lock, [way, name = lock->name, handler = std::move(handler),
+                                 reply = std::move(reply)](std::string missing) mutable {
+            if (missing.empty())
+                return std::move(handler)(error_code(), std::move(reply));
+            acquire_reply refused;
+            refused.may_hold = true;
+            refused.details = explain(*way, name, std::move(missing));
+            std::move(handler)(errc::not_replicated, std::move(refused));
+        });
     });
 }
 
@@ -112,21 +72,24 @@ void renew_confirmed(const std::shared_ptr<pipeline>& way,
 {
     const auto job = std::make_shared<renewals_to_confirm>();
     job->way = way;
-    job->locks = std::vector<kept_lock>(renewals.begin(), renewals.end());
+    for (const renewal& each : renewals)
+        job->locks.push_back(each.replica_acks > 0 ? replicas->expect(each) : nullptr);
     job->handler = std::move(handler);
     way->renew(renewals, [job, replicas](error_code failed, renew_reply reply) {
         job->failed = failed;
         job->reply = std::move(reply);
         ++job->outstanding; // this one, until all were asked
         for (std::size_t i = 0; !failed && i < job->reply.results.size(); ++i) {
-            const renewal each = job->locks[i].view();
-            if (job->reply.results[i] != renewal_result::renewed || each.replica_acks == 0)
+            if (job->reply.results[i] != renewal_result::renewed || job->locks[i] == nullptr ||
+                has(mutant::renewals_not_replicated))
                 continue;
             ++job->outstanding;
-            ask(*replicas, each, [job, i](const std::string& missing) {
+            // It has what waits for it, which has the job.
+            const auto lock = std::exchange(job->locks[i], nullptr);
+            replicas->confirm(lock, [job, i, name = lock->name](std::string missing) {
                 if (!missing.empty()) {
                     job->reply.results[i] = renewal_result::unconfirmed;
-                    job->reply.details = explain(*job->way, job->locks[i].name, missing);
+                    job->reply.details = explain(*job->way, name, std::move(missing));
                 }
                 job->done_one();
             });

@@ -1,12 +1,11 @@
 #include "store/redis/replica_confirmation.hpp"
 
+#include "mutant.hpp"
 #include "store/redis/layout/presence.hpp"
 
 #include <boost/redis/adapter/any_adapter.hpp>
 
 #include <algorithm>
-#include <list>
-#include <new>
 #include <utility>
 
 namespace leasehold::redis_store {
@@ -27,14 +26,13 @@ config patient(config settings)
 
 } // namespace
 
-/// Questions with the same number of replicas and the same limit, asked together.
+/// Locks with the same number of replicas and the same limit, asked for together.
 struct replica_confirmation::round
 {
-    std::list<question> questions;
+    std::vector<std::shared_ptr<unconfirmed>> locks;
     std::shared_ptr<boost::redis::request> request = make_request();
-    std::vector<reply> answers; ///< One for each question, then those of the marker and of WAIT.
+    std::vector<reply> answers; ///< One for each lock, then those of the marker and of WAIT.
     std::size_t answered = 0;
-    std::size_t count = 0; ///< Of questions.
 
     boost::redis::any_adapter adapter()
     {
@@ -55,24 +53,32 @@ replica_confirmation::replica_confirmation(const config& settings,
     : push_connection(patient(settings), std::move(from)), keys_(settings.layout)
 {}
 
-void replica_confirmation::confirm(const renewal& held, handler& done)
+std::shared_ptr<unconfirmed> replica_confirmation::expect(const renewal& held)
 {
     if (!is_made() && listener() != nullptr)
-        connect();
-    waiting_.push_back({std::string(held.name),
-                        std::string(held.owner),
-                        std::string(held.entry),
-                        held.replica_acks,
-                        held.replica_timeout,
-                        {}});
-    try {
-        begin_soon();
+        connect(); // it is there when the server has answered, or soon after
+    if (expected_.size() >= clean_at_) {
+        std::erase_if(expected_, [](const auto& each) { return each.expired(); });
+        clean_at_ = std::max<std::size_t>(64, 2 * expected_.size());
     }
-    catch (...) {
-        waiting_.pop_back();
-        throw;
-    }
-    waiting_.back().done = std::move(done);
+    auto made = std::make_shared<unconfirmed>(held);
+    expected_.push_back(made);
+    return made;
+}
+
+void replica_confirmation::confirm(const std::shared_ptr<unconfirmed>& lock,
+                                   unconfirmed::handler done)
+{
+    lock->done = std::move(done);
+    waiting_.push_back(lock);
+    begin_soon();
+}
+
+void replica_confirmation::leaving(std::string_view owner, std::string_view entry) noexcept
+{
+    for (const auto& each : expected_)
+        if (const auto lock = each.lock(); lock && lock->owner == owner && lock->entry == entry)
+            lock->left = true;
 }
 
 // What one turn of the strand asks for goes out together.
@@ -88,17 +94,7 @@ void replica_confirmation::begin()
 {
     busy_ = false;
     while (!waiting_.empty() && !busy_) {
-        std::shared_ptr<round> next;
-        try {
-            next = next_round();
-        }
-        catch (const std::bad_alloc&) {
-            // As if it had failed; whoever asked gives back what is not certain.
-            question first = std::move(waiting_.front());
-            waiting_.pop_front();
-            std::move(first.done)("no memory");
-            continue;
-        }
+        const auto next = next_round();
         if (!is_made()) {
             end(*next, errc::store_unavailable);
             continue;
@@ -115,42 +111,41 @@ void replica_confirmation::begin()
 std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
 {
     const auto made = std::make_shared<round>();
-    const question& first = waiting_.front();
-    const auto fits = [acks = first.acks, timeout = first.timeout](const question& each) {
-        return each.acks == acks && each.timeout == timeout;
-    };
-    made->answers.resize(std::min(waiting_.size(), round_limit) + 2);
+    const auto first = waiting_.front();
+    std::deque<std::shared_ptr<unconfirmed>> others;
+    for (auto& each : waiting_) {
+        const bool fits = each->acks == first->acks && each->timeout == first->timeout;
+        if (fits && made->locks.size() < round_limit)
+            made->locks.push_back(std::move(each));
+        else
+            others.push_back(std::move(each));
+    }
+    waiting_.swap(others);
+    made->answers.resize(made->locks.size() + 2);
     boost::redis::request& to = *made->request;
-    for (const question& each : waiting_) {
-        if (fits(each) && made->count < round_limit) {
-            ask_for(keys_, each.lock(), to);
-            ++made->count;
-        }
-    }
-    to.push("SET", marker, "1", "PX", 1'000);
-    to.push("WAIT", first.acks, first.timeout.count());
-    // From here on nothing throws.
-    for (auto i = waiting_.begin(); made->questions.size() < made->count;) {
-        const auto each = i++;
-        if (fits(*each))
-            made->questions.splice(made->questions.end(), waiting_, each);
-    }
+    for (const auto& each : made->locks)
+        ask_for(keys_, each->lock(), to);
+    if (has(mutant::marker_not_written))
+        to.push("GET", marker);
+    else
+        to.push("SET", marker, "1", "PX", 1'000);
+    to.push("WAIT", first->acks, first->timeout.count());
     return made;
 }
 
 void replica_confirmation::end(round& asked, error_code failed)
 {
     std::string problem;
-    if (failed || asked.answered < asked.count + 2) {
+    if (failed || asked.answered < asked.answers.size()) {
         problem = "the server could not be asked which replicas have the lock";
     }
     else {
-        const reply& written = asked.answers[asked.count];
-        const reply& confirmed = asked.answers[asked.count + 1];
+        const reply& written = asked.answers[asked.locks.size()];
+        const reply& confirmed = asked.answers.back();
         for (const reply* each : {&written, &confirmed})
             if (problem.empty())
                 problem = each->error;
-        const question& first = asked.questions.front();
+        const unconfirmed& first = *asked.locks.front();
         const auto acks = static_cast<std::int64_t>(first.acks);
         const std::int64_t got = confirmed.is(1) ? confirmed.numbers.front() : 0;
         if (is_read_only(problem))
@@ -161,11 +156,11 @@ void replica_confirmation::end(round& asked, error_code failed)
     }
     bool elsewhere = false;
     auto answer = asked.answers.begin();
-    for (question& each : asked.questions) {
-        const bool missing = problem.empty() && !is_there(keys_, each.lock(), *answer++);
-        elsewhere = elsewhere || missing;
-        std::move(each.done)(missing ? "the server that names the replicas does not have the lock"
-                                     : problem);
+    for (const auto& each : asked.locks) {
+        const bool missing = problem.empty() && !is_there(keys_, each->lock(), *answer++);
+        elsewhere = elsewhere || (missing && !each->left);
+        std::move(each->done)(missing ? "the server that names the replicas does not have the lock"
+                                      : problem);
     }
     if (elsewhere && listener() != nullptr) {
         begin_again(errc::store_refused, {});
@@ -175,8 +170,7 @@ void replica_confirmation::end(round& asked, error_code failed)
 
 void replica_confirmation::on_forget() noexcept
 {
-    const auto last = std::exchange(waiting_,
-                                    std::list<question>()); // they may reach back into here
+    const auto last = std::exchange(waiting_, {}); // they may reach back into here
 }
 
 } // namespace leasehold::redis_store

@@ -9,12 +9,37 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <list>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace leasehold::redis_store {
+
+/// A lock that is asked for, or renewed, and is to be confirmed then.
+struct unconfirmed
+{
+    /// `missing`: why it is not known that enough replicas have it; empty: they have.
+    using handler = asio::any_completion_handler<void(std::string missing)>;
+
+    explicit unconfirmed(const renewal& from)
+        : name(from.name),
+          owner(from.owner),
+          entry(from.entry),
+          acks(from.replica_acks),
+          timeout(from.replica_timeout)
+    {}
+
+    [[nodiscard]] renewal lock() const noexcept { return {name, owner, {}, entry}; }
+
+    const std::string name, owner, entry;
+    const std::uint32_t acks;
+    const std::chrono::milliseconds timeout;
+    bool left = false; ///< That it is not there shows nothing any more.
+    handler done;
+};
 
 /// Asks whether enough replicas have what the server was told: a lock that was granted or renewed.
 /// On a connection of its own, because WAIT holds up all that comes behind it. All on the strand.
@@ -22,34 +47,28 @@ namespace leasehold::redis_store {
 /// WAIT speaks of what its own connection has written, and of one server. So a round looks for each
 /// lock first, then writes a marker, then waits for the marker: replicas that have it have what was
 /// in that server before it, the locks that were found there above all, whatever server the other
-/// connection talked to. A lock that is not found shows that they talk to two: one of them is not
-/// the master any more. One round is under way at a time; what comes meanwhile shares the next.
+/// connection talked to. A lock that is not found, and was not left, shows that they talk to two:
+/// one of them is not the master any more. One round is under way at a time; what comes meanwhile
+/// shares the next.
 class replica_confirmation final : public push_connection
 {
 public:
     replica_confirmation(const config& settings, std::shared_ptr<environment> from);
 
-    /// `missing`: why it is not known that enough replicas have it; empty: they have.
-    using handler = asio::any_completion_handler<void(std::string missing)>;
-
     /// To be called when the server that is asked here is another one than the one that said what
     /// is to be confirmed. Set before `open`.
     std::function<void()> on_other_server;
 
-    /// Does not call the handler itself. The views are valid during the call only.
-    /// @throws std::bad_alloc Nothing has begun, and the handler is as it was.
-    void confirm(const renewal& held, handler& done);
+    /// Before the server is asked for it.
+    [[nodiscard]] std::shared_ptr<unconfirmed> expect(const renewal& held);
+
+    /// The server has it. `done` is never called inside.
+    void confirm(const std::shared_ptr<unconfirmed>& lock, unconfirmed::handler done);
+
+    /// The owner, or its entry, is being left.
+    void leaving(std::string_view owner, std::string_view entry) noexcept;
 
 private:
-    struct question
-    {
-        std::string name, owner, entry;
-        std::uint32_t acks;
-        std::chrono::milliseconds timeout;
-        handler done;
-
-        [[nodiscard]] renewal lock() const noexcept { return {name, owner, {}, entry}; }
-    };
     struct round;
 
     void on_attempt() override {}
@@ -63,7 +82,9 @@ private:
     void end(round& asked, error_code failed);
 
     const config::key_layout keys_;
-    std::list<question> waiting_;
+    std::vector<std::weak_ptr<unconfirmed>> expected_; ///< And those that have gone, for a while.
+    std::size_t clean_at_ = 64;
+    std::deque<std::shared_ptr<unconfirmed>> waiting_;
     bool busy_ = false; ///< A round is under way, or about to begin.
 };
 

@@ -103,6 +103,8 @@ public:
 
     void async_release(const release_request& request, release_handler handler) override
     {
+        if (replicas_)
+            replicas_->leaving(request.owner, request.entry);
         // An acquire that is to be confirmed is one of its own.
         release_request asked = request;
         if (request.next != nullptr && request.next->replica_acks > 0)
