@@ -49,8 +49,11 @@ struct replica_confirmation::round
 };
 
 replica_confirmation::replica_confirmation(const config& settings,
-                                           std::shared_ptr<environment> from)
-    : push_connection(patient(settings), std::move(from)), keys_(settings.layout)
+                                           const std::shared_ptr<environment>& from)
+    : push_connection(patient(settings), from),
+      keys_(settings.layout),
+      patience_(std::min(settings.timeout, 2 * settings.health_check)),
+      time_(from->make_time())
 {}
 
 std::shared_ptr<unconfirmed> replica_confirmation::expect(const renewal& held)
@@ -100,8 +103,10 @@ void replica_confirmation::begin()
             continue;
         }
         busy_ = true;
+        watch_time(*next);
         send(*next->request, next->adapter(),
              [stays = shared_from_this(), this, next](error_code error, bool) {
+                 limit_ = clock::time_point::max();
                  end(*next, error);
                  begin();
              });
@@ -166,6 +171,34 @@ void replica_confirmation::end(round& asked, error_code failed)
         begin_again(errc::store_refused, {});
         on_other_server();
     }
+}
+
+// The health check is too patient for it.
+void replica_confirmation::watch_time(const round& asked)
+{
+    if (!std::exchange(time_is_open_, true))
+        time_->open(strand(), [weak = weak_from_this(), this] {
+            if (const auto stays = weak.lock())
+                on_time();
+        });
+    limit_ = time_->now() + patience_ + asked.locks.front()->timeout;
+    time_->wake_at(limit_);
+}
+
+void replica_confirmation::on_time()
+{
+    if (listener() == nullptr || limit_ == clock::time_point::max())
+        return;
+    if (time_->now() < limit_)
+        return time_->wake_at(limit_);
+    limit_ = clock::time_point::max();
+    begin_again(errc::store_unavailable, {}); // which ends the round
+}
+
+void replica_confirmation::on_silence() noexcept
+{
+    if (std::exchange(time_is_open_, false))
+        time_->close();
 }
 
 void replica_confirmation::on_forget() noexcept

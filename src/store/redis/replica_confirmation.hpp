@@ -1,8 +1,10 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_REPLICA_CONFIRMATION_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_REPLICA_CONFIRMATION_HPP
 
+#include "core/turn/time_source.hpp"
 #include "store/redis/transport/push_connection.hpp"
 
+#include <leasehold/clock.hpp>
 #include <leasehold/store.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -53,7 +55,7 @@ struct unconfirmed
 class replica_confirmation final : public push_connection
 {
 public:
-    replica_confirmation(const config& settings, std::shared_ptr<environment> from);
+    replica_confirmation(const config& settings, const std::shared_ptr<environment>& from);
 
     /// To be called when the server that is asked here is another one than the one that said what
     /// is to be confirmed. Set before `open`.
@@ -73,16 +75,22 @@ private:
 
     void on_attempt() override {}
     void on_lost(error_code, std::string_view) override {}
-    void on_silence() noexcept override {} // what is under way ends, and what waits after it
+    void on_silence() noexcept override;
     void on_forget() noexcept override;
 
     void begin_soon();
     void begin();
     [[nodiscard]] std::shared_ptr<round> next_round();
     void end(round& asked, error_code failed);
+    void watch_time(const round& asked);
+    void on_time();
 
     const config::key_layout keys_;
-    std::vector<std::weak_ptr<unconfirmed>> expected_; ///< And those that have gone, for a while.
+    const std::chrono::milliseconds patience_; ///< With a server, beside the time that WAIT takes.
+    const std::unique_ptr<detail::time_source> time_;
+    bool time_is_open_ = false;
+    clock::time_point limit_ = clock::time_point::max(); ///< Of the round that is under way.
+    std::vector<std::weak_ptr<unconfirmed>> expected_;   ///< And those that have gone, for a while.
     std::size_t clean_at_ = 64;
     std::deque<std::shared_ptr<unconfirmed>> waiting_;
     bool busy_ = false; ///< A round is under way, or about to begin.

@@ -53,6 +53,7 @@ protected:
     void begin_again(error_code why, std::string_view said);
 
     [[nodiscard]] store_listener* listener() const noexcept { return listener_; } ///< Null: none.
+    [[nodiscard]] const asio::any_io_executor& strand() const noexcept { return strand_; }
     [[nodiscard]] context_poster& home() const noexcept { return *home_; }
 
     /// Nothing is told any more, for good.
