@@ -8,6 +8,7 @@
 #include <leasehold/clock.hpp>
 #include <leasehold/store.hpp>
 
+#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/redis/adapter/any_adapter.hpp>
 #include <boost/redis/request.hpp>
@@ -51,10 +52,19 @@ struct greeting
     std::size_t number; ///< Of what is said to it.
 };
 
+/// Who waits for the numbers that a script answers with.
+struct asker
+{
+    using answered = asio::any_completion_handler<void(error_code, std::span<const std::int64_t>,
+                                                       std::shared_ptr<const diagnostics>)>;
+    answered handler;
+};
+
 /// One script call of a batch, who waits for it, and what the server answered.
 struct command
 {
-    std::variant<store::acquire_handler, renew_part, store::release_handler, greeting> waiting;
+    std::variant<store::acquire_handler, renew_part, store::release_handler, greeting, asker>
+        waiting;
     call made;
     std::size_t begin = 0; ///< Its place in the request.
     std::size_t end = 0;

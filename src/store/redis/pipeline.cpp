@@ -19,6 +19,11 @@ constexpr std::size_t under_way_limit = 8;
 constexpr std::size_t renewals_per_command = 50;
 constexpr unsigned attempts_limit = 3;
 
+bool is_acquire(const command& asked) noexcept
+{
+    return asked.made.takes || std::holds_alternative<store::acquire_handler>(asked.waiting);
+}
+
 } // namespace
 
 pipeline::pipeline(std::shared_ptr<transport> way, std::unique_ptr<layout> keys,
@@ -128,6 +133,16 @@ void pipeline::begin_again(error_code why)
 {
     if (transport_)
         transport_->begin_again(why, {});
+}
+
+void pipeline::refuse(asker::answered handler, std::string_view key)
+{
+    if (!home_)
+        return;
+    home_->post([handler = std::move(handler), code = down_reason_,
+                 more = details(key, down_words_)]() mutable {
+        std::move(handler)(code, std::span<const std::int64_t>(), std::move(more));
+    });
 }
 
 void pipeline::acquire(const acquire_request& request, store::acquire_handler handler)
@@ -387,9 +402,7 @@ void pipeline::pass_on_until(const batch_ptr& last)
 /// Says what became of a command; `unanswered` is set when no answer came.
 void pipeline::finish(batch& from, command& asked, error_code unanswered)
 {
-    const bool repeated_acquire = asked.attempts > 0 &&
-                                  std::holds_alternative<store::acquire_handler>(asked.waiting);
-    if (repeated_acquire)
+    if (asked.attempts > 0 && is_acquire(asked))
         --repeated_acquires_;
     error_code code = unanswered;
     if (!code && open_for_requests() && layout_->goes_on(asked.made, asked.told())) {
@@ -419,6 +432,8 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
 /// A release that says that its owner is not in.
 bool pipeline::found_nothing(const command& asked) const
 {
+    if (asked.made.undoes)
+        return !asked.told().front().numbers.empty() && asked.told().front().numbers[0] == 0;
     if (!std::holds_alternative<store::release_handler>(asked.waiting))
         return false;
     const auto said = layout_->released(asked.made, asked.told());
@@ -430,7 +445,7 @@ bool pipeline::again(batch& from, command& asked)
 {
     if (!can_send() || asked.attempts >= attempts_limit)
         return false;
-    if (std::holds_alternative<store::acquire_handler>(asked.waiting))
+    if (is_acquire(asked))
         ++repeated_acquires_;
     next().repeat(from, asked);
     flush_soon();
@@ -468,6 +483,16 @@ void pipeline::answer(command& asked, store::release_handler& handler, error_cod
     if (more)
         told.reply.details = std::move(more);
     std::move(handler)(told.code, told.reply);
+}
+
+void pipeline::answer(command& asked, asker& who, error_code code, details_ptr more)
+{
+    std::span<const std::int64_t> numbers;
+    if (!code)
+        numbers = asked.told().front().numbers;
+    if (!code && numbers.size() != asked.made.expects)
+        code = errc::outcome_unknown;
+    std::move(who.handler)(code, numbers, std::move(more));
 }
 
 void pipeline::answer(command& asked, renew_part& part, error_code code, details_ptr more)

@@ -57,6 +57,28 @@ public:
     void renew(std::span<const renewal> renewals, store::renew_handler handler);
     void release(const release_request& request, store::release_handler handler);
 
+    /// What is no request of a store. `write(request, latest)` puts the call at the end of the
+    /// request that it is given, and returns it; it answers with numbers. `latest` is the server's
+    /// time in microseconds when `budget` is over; 0: not known.
+    template <class Write>
+    void ask(std::string_view key, std::chrono::milliseconds budget, Write write,
+             asker::answered handler)
+    {
+        if (!open_for_requests())
+            return refuse(std::move(handler), key);
+        const std::int64_t latest = time_.limit(local_time_->now(), budget);
+        next().add(asker{std::move(handler)},
+                   [&](boost::redis::request& to) { return write(to, latest); });
+        flush_first();
+    }
+
+    /// What the server's clock shows now, in microseconds; 0: not known.
+    [[nodiscard]] std::int64_t server_time() const noexcept
+    {
+        return time_.limit(local_time_->now(), {});
+    }
+    void learn_time(std::int64_t server_us) noexcept { time_.learn(server_us, local_time_->now()); }
+
 private:
     using batch_ptr = std::shared_ptr<batch>;
 
@@ -72,6 +94,7 @@ private:
     bool can_send() const noexcept { return connected_ && transport_ != nullptr; }
     template <class Handler, class Reply>
     void refuse(Handler handler, Reply reply, std::string_view key = {});
+    void refuse(asker::answered handler, std::string_view key);
     using details_ptr = std::shared_ptr<const diagnostics>;
     details_ptr details(std::string_view key, std::string_view said) const;
     details_ptr explain(const batch& from, const command& asked, error_code code);
@@ -90,6 +113,7 @@ private:
     void answer(command& asked, store::acquire_handler& handler, error_code code, details_ptr more);
     void answer(command& asked, store::release_handler& handler, error_code code, details_ptr more);
     void answer(command& asked, renew_part& part, error_code code, details_ptr more);
+    void answer(command& asked, asker& who, error_code code, details_ptr more);
     void answer(command& asked, greeting& what, error_code code, const details_ptr&);
     void greet();
     void serve();

@@ -43,6 +43,8 @@ struct call
     bool took = false;        ///< By the short way before it: the owner has the lock.
     bool asks_holder = false;
     std::uint32_t raises = 0; ///< A grant does what the greeting of that number could not.
+    bool takes = false;  ///< As an acquire: what undoes it must not run before it.
+    bool undoes = false; ///< As a release: its first number is 0 when there was nothing to undo.
 };
 
 using answers = std::span<const reply>;
