@@ -1,0 +1,48 @@
+#ifndef LEASEHOLD_SRC_FSM_RENEWAL_VOTE_HPP
+#define LEASEHOLD_SRC_FSM_RENEWAL_VOTE_HPP
+
+#include "fsm/quorum_size.hpp"
+
+#include <cstdint>
+
+namespace leasehold::fsm {
+
+/// The renewal of one lock at a quorum of members. Decides; does nothing itself.
+///
+/// A majority that still has the lock for its owner keeps everybody else from a majority. Members
+/// that lost it are told it again only after that, and never count.
+class renewal_vote
+{
+public:
+    enum class result : std::uint8_t
+    {
+        open,
+        renewed,
+        gone,   ///< So many do not have it that no majority can.
+        failed, ///< Nobody knows.
+    };
+
+    explicit renewal_vote(const quorum_size& size) noexcept : size_(size) {}
+
+    void renewed() noexcept { ++renewed_; }
+    void gone() noexcept { ++gone_; }
+
+    /// @param pending So many have not answered, and may.
+    [[nodiscard]] result decide(unsigned pending) const noexcept
+    {
+        if (renewed_ >= size_.majority())
+            return result::renewed;
+        if (size_.members - gone_ < size_.majority())
+            return result::gone;
+        return pending == 0 ? result::failed : result::open;
+    }
+
+private:
+    quorum_size size_;
+    std::uint8_t renewed_ = 0;
+    std::uint8_t gone_ = 0;
+};
+
+} // namespace leasehold::fsm
+
+#endif

@@ -1,0 +1,213 @@
+#include <boost/test/unit_test.hpp>
+
+#include "fsm/acquire_vote.hpp"
+#include "fsm/release_vote.hpp"
+#include "fsm/renewal_vote.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+using namespace leasehold::fsm;
+using action = acquire_vote::action;
+using answer = acquire_vote::answer;
+
+namespace {
+
+constexpr quorum_size three{3, 2};
+constexpr quorum_size five{5, 3};
+constexpr quorum_size four_of_five{5, 4};
+
+acquire_vote vote(const quorum_size& size, std::uint64_t first, std::uint32_t count = 1)
+{
+    acquire_vote made(size, first, count);
+    for (unsigned i = 0; i < size.members; ++i)
+        made.ask(i);
+    return made;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(acquire_vote_fsm)
+
+BOOST_AUTO_TEST_CASE(sizes_say_what_they_tolerate)
+{
+    struct row
+    {
+        unsigned n, q, down, forget;
+    };
+    for (const row& each : {row{3, 2, 1, 0}, row{3, 3, 0, 2}, row{5, 3, 2, 0}, row{5, 4, 1, 2},
+                            row{5, 5, 0, 4}, row{7, 4, 3, 0}, row{7, 5, 2, 2}, row{9, 5, 4, 0}}) {
+        const quorum_size size{each.n, each.q};
+        BOOST_TEST(size.valid());
+        BOOST_TEST(size.may_be_down() == each.down);
+        BOOST_TEST(size.may_forget() == each.forget);
+        // Whatever granted a lock together with one that forgot meets those who adopt; and so does
+        // whatever adopted before.
+        BOOST_TEST(size.adopters() + (each.q - 1) > each.n - 1);
+        BOOST_TEST(2 * size.adopters() > each.n - 1);
+    }
+    for (const auto& [n, q] : std::vector<std::pair<unsigned, unsigned>>{
+             {1, 1}, {2, 2}, {3, 1}, {3, 4}, {4, 3}, {5, 2}, {11, 6}})
+        BOOST_TEST(!quorum_size({n, q}).valid());
+}
+
+BOOST_AUTO_TEST_CASE(one_round_when_a_quorum_accepts)
+{
+    acquire_vote v = vote(five, 100, 10);
+    BOOST_TEST((v.answered(4, 1, answer::accepted, 109) == action::wait));
+    BOOST_TEST((v.answered(0, 1, answer::outbid, 500) == action::wait));
+    BOOST_TEST((v.answered(1, 1, answer::accepted, 109) == action::wait));
+    BOOST_TEST((v.answered(2, 1, answer::accepted, 109) == action::granted));
+    BOOST_TEST(v.offer() == 100u);
+    BOOST_TEST(v.largest() == 500u);
+    // It is over.
+    BOOST_TEST((v.answered(3, 1, answer::accepted, 109) == action::wait));
+    BOOST_TEST((v.late() == action::wait));
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_counts_once)
+{
+    acquire_vote v = vote(three, 100);
+    for (int i = 0; i < 5; ++i)
+        BOOST_TEST((v.answered(0, 1, answer::accepted, 100) == action::wait));
+    BOOST_TEST((v.answered(1, 1, answer::accepted, 100) == action::granted));
+}
+
+BOOST_AUTO_TEST_CASE(a_second_round_offers_more_than_the_largest)
+{
+    acquire_vote v = vote(five, 100, 10);
+    BOOST_TEST((v.answered(0, 1, answer::accepted, 109) == action::wait));
+    BOOST_TEST((v.answered(1, 1, answer::outbid, 500) == action::wait));
+    BOOST_TEST((v.answered(2, 1, answer::outbid, 300) == action::wait));
+    BOOST_TEST((v.answered(3, 1, answer::held, 700) == action::raise));
+    BOOST_TEST(v.offer() == 701u);
+    BOOST_TEST(v.round() == 2u);
+    // Those who granted, and the one that may have.
+    for (const unsigned each : {0u, 1u, 2u, 4u})
+        BOOST_TEST(v.is_asked(each));
+    BOOST_TEST(!v.is_asked(3));
+    // Late answers to the first offer decide nothing.
+    BOOST_TEST((v.answered(4, 1, answer::accepted, 109) == action::wait));
+    BOOST_TEST((v.answered(0, 2, answer::accepted, 710) == action::wait));
+    BOOST_TEST((v.answered(1, 2, answer::accepted, 710) == action::wait));
+    BOOST_TEST((v.answered(2, 2, answer::accepted, 710) == action::granted));
+    BOOST_TEST(v.offer() == 701u);
+}
+
+BOOST_AUTO_TEST_CASE(a_second_round_can_fail)
+{
+    acquire_vote v = vote(three, 100);
+    BOOST_TEST((v.answered(0, 1, answer::outbid, 500) == action::wait));
+    BOOST_TEST((v.answered(1, 1, answer::outbid, 501) == action::raise)); // one accepts at most
+    BOOST_TEST(v.offer() == 502u);
+    BOOST_TEST((v.answered(0, 2, answer::accepted, 502) == action::wait));
+    BOOST_TEST((v.answered(1, 2, answer::held, 900) == action::wait)); // it has expired there
+    BOOST_TEST((v.answered(2, 2, answer::unknown, 0) == action::failed));
+    BOOST_TEST(v.largest() == 900u);
+}
+
+BOOST_AUTO_TEST_CASE(it_fails_as_soon_as_it_cannot_succeed)
+{
+    acquire_vote v = vote(five, 100);
+    BOOST_TEST((v.answered(0, 1, answer::held, 90) == action::wait));
+    BOOST_TEST((v.answered(1, 1, answer::refused, 0) == action::wait));
+    BOOST_TEST((v.answered(2, 1, answer::unknown, 0) == action::failed));
+    BOOST_TEST(v.is_held());
+}
+
+BOOST_AUTO_TEST_CASE(members_that_are_not_asked_are_not_waited_for)
+{
+    acquire_vote v(five, 100, 1);
+    for (const unsigned each : {0u, 1u, 4u})
+        v.ask(each);
+    BOOST_TEST((v.answered(0, 1, answer::accepted, 100) == action::wait));
+    BOOST_TEST((v.answered(3, 1, answer::accepted, 100) == action::wait)); // was not asked
+    BOOST_TEST((v.answered(1, 1, answer::outbid, 200) == action::wait));
+    BOOST_TEST((v.answered(4, 1, answer::accepted, 100) == action::raise));
+    BOOST_TEST(!v.is_asked(3));
+}
+
+BOOST_AUTO_TEST_CASE(who_is_late_is_not_waited_for)
+{
+    acquire_vote failing = vote(three, 100);
+    BOOST_TEST((failing.answered(0, 1, answer::accepted, 100) == action::wait));
+    BOOST_TEST(!failing.lingers());
+    BOOST_TEST((failing.late() == action::failed));
+
+    acquire_vote raising = vote(five, 100);
+    BOOST_TEST((raising.answered(0, 1, answer::accepted, 100) == action::wait));
+    BOOST_TEST((raising.answered(1, 1, answer::outbid, 300) == action::wait));
+    BOOST_TEST((raising.answered(2, 1, answer::accepted, 100) == action::wait));
+    BOOST_TEST(raising.lingers());
+    BOOST_TEST((raising.late() == action::raise));
+    BOOST_TEST(!raising.is_asked(3));
+    BOOST_TEST((raising.late() == action::failed));
+}
+
+BOOST_AUTO_TEST_CASE(held_is_what_a_quorum_says_together)
+{
+    acquire_vote v = vote(five, 100);
+    BOOST_TEST((v.answered(0, 1, answer::accepted, 100) == action::wait));
+    BOOST_TEST((v.answered(1, 1, answer::held, 90) == action::wait));
+    BOOST_TEST((v.answered(2, 1, answer::held, 90) == action::wait));
+    BOOST_TEST((v.answered(3, 1, answer::held, 90) == action::failed));
+    BOOST_TEST(v.is_held());
+
+    acquire_vote more = vote(four_of_five, 100);
+    BOOST_TEST((more.answered(0, 1, answer::held, 100) == action::wait));
+    BOOST_TEST((more.answered(1, 1, answer::held, 100) == action::failed));
+    BOOST_TEST(more.is_held());
+
+    acquire_vote missing = vote(three, 100);
+    BOOST_TEST((missing.answered(0, 1, answer::unknown, 0) == action::wait));
+    BOOST_TEST((missing.answered(1, 1, answer::refused, 0) == action::failed));
+    BOOST_TEST(!missing.is_held());
+    BOOST_TEST(missing.could_have(1));
+    BOOST_TEST((missing.answered(2, 1, answer::held, 0) == action::wait));
+    BOOST_TEST(!missing.is_held());
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_needs_a_majority)
+{
+    using result = renewal_vote::result;
+    renewal_vote v(four_of_five);
+    v.renewed();
+    v.renewed();
+    BOOST_TEST((v.decide(1) == result::open));
+    BOOST_TEST((v.decide(0) == result::failed));
+    v.gone();
+    v.gone();
+    BOOST_TEST((v.decide(0) == result::failed)); // the fifth may have it
+    v.renewed();
+    BOOST_TEST((v.decide(0) == result::renewed));
+
+    renewal_vote lost(five);
+    lost.gone();
+    lost.gone();
+    BOOST_TEST((lost.decide(3) == result::open));
+    lost.gone();
+    BOOST_TEST((lost.decide(2) == result::gone));
+}
+
+BOOST_AUTO_TEST_CASE(a_release_is_what_a_quorum_answers)
+{
+    using result = release_vote::result;
+    release_vote v(five);
+    v.not_owner();
+    v.freed();
+    BOOST_TEST((v.decide(3) == result::open));
+    BOOST_TEST((v.decide(0) == result::failed));
+    v.not_owner();
+    BOOST_TEST((v.decide(0) == result::freed));
+    v.left();
+    v.left();
+    BOOST_TEST((v.decide(0) == result::left));
+
+    release_vote nothing(three);
+    nothing.not_owner();
+    nothing.not_owner();
+    BOOST_TEST((nothing.decide(1) == result::not_owner));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,121 @@
+#include <boost/test/unit_test.hpp>
+
+#include "fsm/rejoin.hpp"
+
+#include <chrono>
+#include <vector>
+
+using namespace leasehold::fsm;
+using namespace std::chrono_literals;
+using step = rejoin::step;
+
+namespace {
+
+member_view member_of(std::uint64_t epoch, std::uint64_t largest = 0,
+                      std::chrono::milliseconds lease = 0ms)
+{
+    return {
+        .reachable = true, .is_member = true, .epoch = epoch, .largest = largest, .lease = lease};
+}
+
+member_view stranger(std::uint64_t nonce, std::uint64_t epoch = 0, std::uint64_t largest = 0,
+                     std::chrono::milliseconds lease = 0ms)
+{
+    return {.reachable = true,
+            .is_member = false,
+            .epoch = epoch,
+            .largest = largest,
+            .nonce = nonce,
+            .lease = lease};
+}
+
+rejoin with(const quorum_size& size, const std::vector<member_view>& all)
+{
+    return {size, all};
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(rejoin_fsm)
+
+BOOST_AUTO_TEST_CASE(nothing_where_all_that_can_be_reached_are_members)
+{
+    const auto r = with({3, 2}, {member_of(4), {}, member_of(5)});
+    BOOST_TEST((r.next() == step::nothing));
+    BOOST_TEST(!r.ready());
+}
+
+BOOST_AUTO_TEST_CASE(a_majority_of_the_others_adopts_a_higher_epoch_first)
+{
+    auto r = with({5, 3}, {member_of(4), stranger(77), member_of(6), member_of(5), {}});
+    BOOST_TEST((r.next() == step::adopt));
+    BOOST_TEST(r.epoch() == 7u);
+    BOOST_TEST(r.is_stranger(1));
+    BOOST_TEST(!r.is_stranger(4)); // cannot be reached
+    r.adopted(0, 100, 10s);
+    r.adopted(0, 100, 10s); // counts once
+    r.adopted(1, 100, 10s); // is none
+    r.adopted(2, 300, 1s);
+    BOOST_TEST(!r.ready());
+    r.adopted(3, 200, 2s);
+    BOOST_TEST(r.ready());
+    BOOST_TEST(r.floor() == 300u);
+    BOOST_TEST((r.silence() > 10s && r.silence() < 11s));
+    BOOST_TEST(r.nonce(1) == 77u);
+}
+
+BOOST_AUTO_TEST_CASE(too_few_members_left_is_an_error)
+{
+    BOOST_TEST((with({3, 2}, {member_of(4), stranger(1), {}}).next() == step::stuck));
+    BOOST_TEST((with({3, 2}, {member_of(4), stranger(1), stranger(2)}).next() == step::stuck));
+    // Nobody knows what the third knows.
+    BOOST_TEST((with({3, 2}, {stranger(1), stranger(2), {}}).next() == step::stuck));
+    BOOST_TEST(
+        (with({5, 4}, {member_of(1), member_of(1), stranger(1), stranger(2), stranger(3)}).next() ==
+         step::stuck));
+}
+
+BOOST_AUTO_TEST_CASE(where_all_are_strangers_they_begin_anew_after_a_second_look)
+{
+    const std::vector<member_view> all{stranger(1), stranger(2, 3, 500, 20s), stranger(3, 2, 400)};
+    auto r = with({3, 2}, all);
+    BOOST_TEST((r.next() == step::confirm));
+    BOOST_TEST(r.epoch() == 4u);
+    r.confirmed(0, all[0]);
+    r.confirmed(0, all[0]);
+    r.confirmed(1, all[1]);
+    BOOST_TEST(!r.ready());
+    r.confirmed(2, all[2]);
+    BOOST_TEST(r.ready());
+    BOOST_TEST(r.floor() == 500u); // above all that is still known
+    BOOST_TEST((r.silence() > 20s));
+}
+
+BOOST_AUTO_TEST_CASE(nothing_begins_anew_when_the_second_look_finds_others)
+{
+    const std::vector<member_view> all{stranger(1), stranger(2), stranger(3)};
+    auto forgot_again = with({3, 2}, all);
+    forgot_again.confirmed(0, stranger(9));
+    forgot_again.confirmed(1, all[1]);
+    forgot_again.confirmed(2, all[2]);
+    BOOST_TEST(!forgot_again.ready());
+
+    auto somebody_was_faster = with({3, 2}, all);
+    somebody_was_faster.confirmed(0, member_of(1));
+    somebody_was_faster.confirmed(1, all[1]);
+    somebody_was_faster.confirmed(2, all[2]);
+    BOOST_TEST(!somebody_was_faster.ready());
+}
+
+BOOST_AUTO_TEST_CASE(new_members_are_silent_only_for_leases_that_there_were)
+{
+    const std::vector<member_view> all{stranger(1), stranger(2), stranger(3)};
+    auto r = with({3, 2}, all);
+    for (unsigned i = 0; i < 3; ++i)
+        r.confirmed(i, all[i]);
+    BOOST_TEST(r.ready());
+    BOOST_TEST((r.silence() == 0ms));
+    BOOST_TEST(r.floor() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
