@@ -19,13 +19,15 @@ namespace leasehold {
 ///  - `redis+sentinel://[user:password@]h1[:port],h2[:port]/master[/db]`: the master that the
 ///    Sentinels name
 ///  - `redis+cluster://[user:password@]h1[:port],h2[:port]…`: a Redis Cluster, of which any node
-///  that
-///    can be reached names the others; `rediss+cluster://…`: the same over TLS
+///    that can be reached names the others; `rediss+cluster://…`: the same over TLS
+///  - `redlock://[user:password@]h1[:port],h2[:port],h3[:port]…[/db]`: 3, 5, 7 or 9 independent
+///    masters, of which a quorum has to grant each lock
 ///  - `memory:[name]`: this process; clients that give the same name share their locks
 ///
 /// Query parameters: `timeout`, `health_check`, `reconnect` (milliseconds), `layout` (`native`,
 /// `redisson`), but not on `memory:`; on `memory:` and with `layout=redisson` `fence_retention`
-/// (seconds, or `forever`); on `rediss:` and `rediss+cluster:` also `ca` (a file of trusted
+/// (seconds, or `forever`), which `redlock:` takes too, and `quorum` instead of `layout`; on
+/// `rediss:` and `rediss+cluster:` also `ca` (a file of trusted
 /// certificates; default: the system's) and `verify` (`full`, `none`; default `full`); on
 /// `redis+sentinel:` also `sentinel_user`, `sentinel_password`. Percent-encoding is decoded. A
 /// parameter that is not known is an error.
@@ -37,6 +39,7 @@ struct LEASEHOLD_EXPORT config
         sentinel,
         memory,
         cluster,
+        redlock,
     };
 
     struct address
@@ -61,16 +64,15 @@ struct LEASEHOLD_EXPORT config
     config() = default;
 
     /// Parses a URL. Implicit, so that a URL can stand where a config is asked for.
-    /// @throws boost::system::system_error `errc::invalid_url` or `errc::not_supported`
-    /// (`redlock:`);
-    ///         its `what()` names the part that is wrong, what it was, and what is allowed. A
+    /// @throws boost::system::system_error `errc::invalid_url`; its `what()` names the part that is
+    /// wrong, what it was, and what is allowed. A
     ///         password is never shown.
     config(std::string_view url);
     config(const std::string& url) : config(std::string_view(url)) {}
     config(const char* url) : config(std::string_view(url)) {}
 
     kind store = kind::redis;
-    /// One server, the Sentinels, or nodes of the cluster to begin with.
+    /// One server, the Sentinels, nodes of the cluster to begin with, or all members.
     std::vector<address> addresses{{"127.0.0.1", 6379}};
     /// Cluster: the first that fits is taken. What is not named here is reached as announced.
     std::vector<mapped_address> address_map{};
@@ -82,6 +84,31 @@ struct LEASEHOLD_EXPORT config
     std::string sentinel_user;
     std::string sentinel_password;
     std::string memory_name; ///< `memory:` the name of the space.
+
+    /// Redlock: how many of the N members, q, have to grant a lock and accept its fence; 0: a
+    /// majority, N/2 + 1. From that to N.
+    ///
+    /// | N | q | may be down | may lose their data, and no fence is given out twice or too late |
+    /// |---|---|---|---|
+    /// | 3 | 2 | 1 | 0 |
+    /// | 3 | 3 | 0 | 2 |
+    /// | 5 | 3 | 2 | 0 |
+    /// | 5 | 4 | 1 | 2 |
+    /// | 5 | 5 | 0 | 4 |
+    /// | 7 | 4 | 3 | 0 |
+    /// | 7 | 5 | 2 | 2 |
+    ///
+    /// In general N - q and 2q - N - 1. Why: a fence is given out when q members have accepted it,
+    /// and a member accepts only what is larger than all before. Two grants share at least 2q - N
+    /// members; as long as one of these has not lost what it accepted, the later grant has the
+    /// larger fence. Clocks, times to live and delays do not appear in this.
+    ///
+    /// A member that was restarted or emptied is noticed, and grants nothing until the longest
+    /// lease that it may have granted is over and a majority of the others has told from where on
+    /// its fences may go on; so the number above is of members that lose their data *at the same
+    /// time*. When no majority of others is left, it stays out: see the README for what can be done
+    /// then. The first start needs all members.
+    std::uint32_t quorum = 0;
 
     bool tls = false;
     bool tls_verify = true;  ///< Check the server's certificate and that it is the host's.
@@ -106,8 +133,8 @@ struct LEASEHOLD_EXPORT config
     };
     key_layout layout = key_layout::native;
 
-    /// With `layout=redisson` and `memory:` only: how long the fence counter of a name outlives its
-    /// last grant; `forever`, or 1 s … 10 years.
+    /// With `layout=redisson`, `redlock:` and `memory:` only: how long the fence counter of a name
+    /// outlives its last grant; `forever`, or 1 s … 10 years.
     /// With `forever` names that Redisson's fenced locks use too can be shared. Until it has passed
     /// a name that was locked once costs the server some 145 bytes, the process of a `memory:`
     /// store 260.

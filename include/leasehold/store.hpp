@@ -261,6 +261,8 @@ protected:
 ///    run, or still run.
 ///  - `errc::not_replicated`, of an acquire: it was granted, and fewer replicas have confirmed that
 ///    than were asked for, or none could be asked. The caller gives it back.
+///  - `errc::no_quorum`: too few of the members that the store is made of executed it. What some
+///    did of an acquire, the store takes back itself.
 ///  - `errc::wrong_type`, `errc::permission_denied`, `errc::not_supported`, `errc::invalid_name`,
 ///    `errc::invalid_option`: not executed, and trying again does not help.
 /// @par What must be atomic

@@ -2,10 +2,14 @@
 
 #include "config/config_check.hpp"
 #include "config/printable.hpp"
+#include "fsm/quorum_size.hpp"
 
 #include <leasehold/error.hpp>
 
 #include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <cstddef>
 
 namespace leasehold {
 namespace {
@@ -43,6 +47,8 @@ std::string problem_of_place(const config& c)
             return wrong("unix_socket", c.unix_socket, "empty with Sentinel");
         if (c.store == config::kind::cluster)
             return wrong("unix_socket", c.unix_socket, "empty with a cluster");
+        if (c.store == config::kind::redlock)
+            return wrong("unix_socket", c.unix_socket, "empty with redlock");
         if (c.tls)
             return wrong("tls", "true", "false with a local socket");
         if (has_nul(c.unix_socket))
@@ -98,6 +104,32 @@ std::string problem_of_cluster(const config& c)
     return {};
 }
 
+std::string problem_of_quorum(const config& c)
+{
+    if (c.store != config::kind::redlock) {
+        return c.quorum == 0 ? std::string()
+                             : wrong("quorum", std::to_string(c.quorum), "0 without redlock");
+    }
+    const std::size_t n = c.addresses.size();
+    const std::string hosts = std::to_string(n) + " hosts";
+    if (n < 3 || n > fsm::quorum_size::most_members)
+        return wrong("addresses", hosts, "3, 5, 7 or 9 hosts with redlock");
+    // One more than an odd number of members makes the majority larger and tolerates no more.
+    if (n % 2 == 0)
+        return wrong("addresses", hosts, "an odd number of hosts with redlock");
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto first = c.addresses.begin();
+        if (std::find(first, first + static_cast<std::ptrdiff_t>(i), c.addresses[i]) !=
+            first + static_cast<std::ptrdiff_t>(i))
+            return wrong("host", c.addresses[i].host + ':' + std::to_string(c.addresses[i].port),
+                         "named once: a member that votes twice is no majority");
+    }
+    if (c.quorum != 0 && (c.quorum < n / 2 + 1 || c.quorum > n))
+        return wrong("quorum", std::to_string(c.quorum),
+                     std::to_string(n / 2 + 1) + " to " + std::to_string(n));
+    return {};
+}
+
 std::string problem_of_times(const config& c)
 {
     using namespace std::chrono_literals;
@@ -119,8 +151,8 @@ std::string problem_of_retention(const config& c)
         return wrong("fence_retention", std::to_string(c.fence_retention.count()) + " ms",
                      "forever, or 1000 to " + std::to_string(decade.count()) + " ms");
     // Of the layout `native` no counter is left behind for each name.
-    if (c.store != config::kind::memory && c.layout == config::key_layout::native &&
-        c.fence_retention != config().fence_retention)
+    if (c.store != config::kind::memory && c.store != config::kind::redlock &&
+        c.layout == config::key_layout::native && c.fence_retention != config().fence_retention)
         return wrong("fence_retention", std::to_string(c.fence_retention.count()) + " ms",
                      "left out, or used with layout=redisson");
     return {};
@@ -136,7 +168,7 @@ std::string problem_of(const config& c)
     if (c.database > 0x7fffffff)
         return wrong("database", std::to_string(c.database), "0 to 2147483647");
     for (const auto& check : {problem_of_place, problem_of_sentinel, problem_of_cluster,
-                              problem_of_times, problem_of_retention}) {
+                              problem_of_quorum, problem_of_times, problem_of_retention}) {
         if (std::string text = check(c); !text.empty())
             return text;
     }

@@ -115,7 +115,7 @@ pieces cut(std::string_view text)
     const std::size_t colon = text.find(':');
     if (colon == std::string_view::npos)
         refuse("URL is without a scheme, must begin with redis:, rediss:, unix:, redis+sentinel:, "
-               "redis+cluster:, rediss+cluster: or memory:");
+               "redis+cluster:, rediss+cluster:, redlock: or memory:");
     pieces result;
     result.scheme = lower(text.substr(0, colon));
     text.remove_prefix(colon + 1);
@@ -191,6 +191,7 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
 {
     const bool sentinel = scheme == "redis+sentinel";
     const bool tls = scheme.starts_with("rediss");
+    const bool redlock = scheme == "redlock";
     if (scheme == "memory" && name != "fence_retention")
         refuse("parameter", name, "fence_retention");
     if (name == "timeout")
@@ -208,7 +209,11 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
         else
             refuse(name, value, "forever, or a number of seconds, 1 or larger");
     }
-    else if (name == "layout") {
+    else if (name == "quorum" && redlock) {
+        if (!read(std::string_view(value), to.quorum) || to.quorum == 0)
+            refuse(name, value, "a number of hosts, a majority of them or more");
+    }
+    else if (name == "layout" && !redlock) {
         if (value != "redisson" && value != "native")
             refuse(name, value, "redisson or native");
         to.layout = value == "native" ? config::key_layout::native : config::key_layout::redisson;
@@ -227,7 +232,8 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
     else if (name == "sentinel_password" && sentinel)
         to.sentinel_password = value;
     else {
-        std::string allowed = "one of timeout, health_check, reconnect, layout, fence_retention";
+        std::string allowed = "one of timeout, health_check, reconnect, fence_retention";
+        allowed += redlock ? ", quorum" : ", layout";
         if (scheme == "unix")
             allowed += ", db";
         if (tls)
@@ -305,16 +311,14 @@ config parse(std::string_view text)
 {
     const pieces given = cut(text);
     const std::string& scheme = given.scheme;
-    constexpr std::string_view known =
-        "redis, rediss, unix, redis+sentinel, redis+cluster, rediss+cluster or memory";
+    constexpr std::string_view known = "redis, rediss, unix, redis+sentinel, redis+cluster, "
+                                       "rediss+cluster, redlock or memory";
     const bool cluster = scheme == "redis+cluster" || scheme == "rediss+cluster";
-    if (scheme == "redlock")
-        throw boost::system::system_error(
-            errc::not_supported, "scheme is '" + scheme + "', must be " + std::string(known));
+    const bool redlock = scheme == "redlock";
     if (scheme == "memory")
         return read_memory(given);
     if (scheme != "redis" && scheme != "rediss" && scheme != "unix" && scheme != "redis+sentinel" &&
-        !cluster)
+        !cluster && !redlock)
         refuse("scheme", scheme, known);
     if (!given.has_authority)
         refuse("URL has no '//' behind its scheme, must begin with " + scheme + "://");
@@ -328,8 +332,8 @@ config parse(std::string_view text)
         result.store = config::kind::sentinel;
         read_hosts(result, given.hosts, 26379);
     }
-    else if (cluster) {
-        result.store = config::kind::cluster;
+    else if (cluster || redlock) {
+        result.store = cluster ? config::kind::cluster : config::kind::redlock;
         read_hosts(result, given.hosts, 6379);
     }
     else if (scheme != "unix") {

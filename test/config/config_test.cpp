@@ -199,6 +199,41 @@ BOOST_AUTO_TEST_CASE(in_a_cluster)
     refused("redis+cluster://", errc::invalid_url, {"host"});
 }
 
+BOOST_AUTO_TEST_CASE(at_a_quorum_of_masters)
+{
+    const config c(
+        "redlock://u:p@h1,h2:7000,[::1]:7001,h4,h1:1/2?quorum=4&fence_retention=forever");
+    BOOST_TEST((c.store == config::kind::redlock));
+    BOOST_TEST(
+        (c.addresses == std::vector<config::address>{
+                            {"h1", 6379}, {"h2", 7000}, {"::1", 7001}, {"h4", 6379}, {"h1", 1}}));
+    BOOST_TEST(c.quorum == 4u);
+    BOOST_TEST(c.database == 2u);
+    BOOST_TEST((c.fence_retention == config::forever));
+    BOOST_TEST(config("redlock://h1,h2,h3").quorum == 0u); // a majority
+    c.validate();
+}
+
+BOOST_AUTO_TEST_CASE(a_quorum_that_is_none_is_refused_with_the_reason)
+{
+    refused("redlock://h1", errc::invalid_url, {"addresses", "1 hosts", "3, 5, 7 or 9"});
+    refused("redlock://h1,h2", errc::invalid_url, {"2 hosts", "3, 5, 7 or 9"});
+    refused("redlock://h1,h2,h3,h4", errc::invalid_url, {"4 hosts", "odd"});
+    refused("redlock://h,h:1,h:2,h:3,h:4,h:5,h:6,h:7,h:8,h:9,h:10", errc::invalid_url,
+            {"11 hosts", "3, 5, 7 or 9"});
+    refused("redlock://h1,h2,h1", errc::invalid_url, {"h1:6379", "named once"});
+    refused("redlock://h1,h2:7,h3,h4,h2:7", errc::invalid_url, {"h2:7", "named once"});
+    refused("redlock://h1,h2,h3?quorum=1", errc::invalid_url, {"quorum", "1", "2 to 3"});
+    refused("redlock://h1,h2,h3?quorum=4", errc::invalid_url, {"quorum", "4", "2 to 3"});
+    refused("redlock://h1,h2,h3?quorum=0", errc::invalid_url, {"quorum", "0"});
+    refused("redlock://h1,h2,h3?quorum=most", errc::invalid_url, {"quorum", "most"});
+    refused("redlock://h1,h2,h3?layout=native", errc::invalid_url, {"layout", "quorum"});
+    refused("redis://h1?quorum=2", errc::invalid_url, {"quorum"});
+    config without;
+    without.quorum = 2;
+    BOOST_CHECK_THROW(without.validate(), boost::system::system_error);
+}
+
 BOOST_AUTO_TEST_CASE(in_this_process)
 {
     BOOST_TEST((config("memory:").store == config::kind::memory));
@@ -210,11 +245,6 @@ BOOST_AUTO_TEST_CASE(in_this_process)
     BOOST_TEST(config("memory:").memory_name.empty());
     BOOST_TEST(config("memory:a%2Fb").memory_name == "a/b");
     config("memory:").validate();
-}
-
-BOOST_AUTO_TEST_CASE(what_is_not_there_yet_is_told_apart)
-{
-    refused("redlock://a:secret@h1,h2,h3", errc::not_supported, {"redlock"});
 }
 
 BOOST_AUTO_TEST_CASE(an_error_names_the_part_its_value_and_what_is_allowed)

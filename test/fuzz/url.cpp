@@ -34,9 +34,10 @@ bool same(const config& a, const config& b)
            a.user == b.user && a.password == b.password && a.database == b.database &&
            a.master == b.master && a.sentinel_user == b.sentinel_user &&
            a.sentinel_password == b.sentinel_password && a.memory_name == b.memory_name &&
-           a.tls == b.tls && a.tls_verify == b.tls_verify && a.tls_ca_file == b.tls_ca_file &&
-           a.timeout == b.timeout && a.health_check == b.health_check &&
-           a.reconnect == b.reconnect && a.fence_retention == b.fence_retention;
+           a.quorum == b.quorum && a.tls == b.tls && a.tls_verify == b.tls_verify &&
+           a.tls_ca_file == b.tls_ca_file && a.timeout == b.timeout &&
+           a.health_check == b.health_check && a.reconnect == b.reconnect &&
+           a.fence_retention == b.fence_retention;
 }
 
 std::string encoded(std::string_view text)
@@ -78,8 +79,10 @@ std::string write(const config& c)
         return "memory:" + encoded(c.memory_name) + '?' + retention;
     const bool sentinel = c.store == config::kind::sentinel;
     const bool cluster = c.store == config::kind::cluster;
+    const bool redlock = c.store == config::kind::redlock;
     const bool local = !c.unix_socket.empty();
     std::string url = sentinel           ? "redis+sentinel://"
+                      : redlock          ? "redlock://"
                       : local            ? "unix://"
                       : cluster && c.tls ? "rediss+cluster://"
                       : cluster          ? "redis+cluster://"
@@ -102,6 +105,8 @@ std::string write(const config& c)
     if (c.tls)
         url += std::string("&verify=") + (c.tls_verify ? "full" : "none") +
                "&ca=" + encoded(c.tls_ca_file);
+    if (redlock && c.quorum != 0)
+        url += "&quorum=" + std::to_string(c.quorum);
     if (sentinel)
         url += "&sentinel_user=" + encoded(c.sentinel_user) +
                "&sentinel_password=" + encoded(c.sentinel_password);

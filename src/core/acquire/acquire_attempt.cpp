@@ -10,11 +10,12 @@
 namespace leasehold::detail {
 namespace {
 
-/// Errors that say for certain that the request was not executed and will not be.
+/// Errors that say for certain that the request was not executed and will not be; of too few
+/// members that did, the store gives it back itself.
 bool not_executed(error_code failed) noexcept
 {
     return failed == errc::store_unavailable || failed == errc::store_refused ||
-           failed == condition::bad_request;
+           failed == errc::no_quorum || failed == condition::bad_request;
 }
 
 } // namespace

@@ -55,10 +55,10 @@ void check(const config& settings)
     settings.validate();
     if (settings.store == config::kind::memory)
         throw boost::system::system_error(errc::invalid_option,
-                                          "store is memory, must be redis or sentinel");
+                                          "store is memory, must be redis, sentinel or redlock");
     if (settings.store == config::kind::cluster)
         throw boost::system::system_error(errc::not_supported,
-                                          "store is cluster, must be redis or sentinel");
+                                          "store is cluster, must be redis, sentinel or redlock");
     static_cast<void>(redis_store::tls_settings(settings));
 }
 

@@ -1,5 +1,7 @@
 #include "store/redis/store_on_redis.hpp"
 
+#include "store/quorum/quorum_store.hpp"
+#include "store/quorum/redis_member.hpp"
 #include "store/redis/confirmed_requests.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
@@ -131,10 +133,26 @@ private:
     std::shared_ptr<replica_confirmation> replicas_; ///< Null: there is no way to ask them.
 };
 
+std::shared_ptr<store> make_quorum(const config& settings, const std::shared_ptr<environment>& from)
+{
+    std::vector<std::unique_ptr<quorum::member>> members;
+    for (const config::address& each : settings.addresses) {
+        config alone = settings;
+        alone.store = config::kind::redis;
+        alone.addresses = {each};
+        members.push_back(quorum::make_redis_member(alone, from));
+    }
+    const auto n = static_cast<unsigned>(members.size());
+    return quorum::make_store(
+        std::move(members), settings.quorum != 0 ? settings.quorum : n / 2 + 1, from->make_time());
+}
+
 } // namespace
 
 std::shared_ptr<store> make_store(const config& settings, std::shared_ptr<environment> from)
 {
+    if (settings.store == config::kind::redlock)
+        return make_quorum(settings, from);
     return std::make_shared<store_on_redis>(make_owned_transport(settings, from), settings, false,
                                             settings, from);
 }

@@ -43,7 +43,7 @@ struct call
     bool took = false;        ///< By the short way before it: the owner has the lock.
     bool asks_holder = false;
     std::uint32_t raises = 0; ///< A grant does what the greeting of that number could not.
-    bool takes = false;  ///< As an acquire: what undoes it must not run before it.
+    bool takes = false;       ///< As an acquire: what undoes it must not run before it.
     bool undoes = false; ///< As a release: its first number is 0 when there was nothing to undo.
 };
 

@@ -75,4 +75,28 @@ const script_set& native_script_set()
     return value;
 }
 
+const quorum_scripts& of_quorum()
+{
+    static const quorum_scripts all{
+        .acquire = script(scripts::quorum_acquire),
+        .enter = script(scripts::quorum_enter),
+        .renew = script(scripts::quorum_renew),
+        .release = script(scripts::quorum_release),
+        .look = script(scripts::quorum_look),
+        .adopt = script(scripts::quorum_adopt),
+        .seed = script(scripts::quorum_seed),
+        .check = script(scripts::quorum_check),
+    };
+    return all;
+}
+
+const script_set& quorum_script_set()
+{
+    static const quorum_scripts& each = of_quorum();
+    static const std::array all{&each.acquire, &each.enter, &each.renew, &each.release,
+                                &each.look,    &each.adopt, &each.seed};
+    static const script_set value{all, &each.check, &each.renew};
+    return value;
+}
+
 } // namespace leasehold::redis_store

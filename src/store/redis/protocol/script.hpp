@@ -41,6 +41,14 @@ struct native_scripts
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const native_scripts& of_native();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& native_script_set();
 
+/// Those of the members of a quorum.
+struct quorum_scripts
+{
+    script acquire, enter, renew, release, look, adopt, seed, check;
+};
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const quorum_scripts& of_quorum();
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& quorum_script_set();
+
 } // namespace leasehold::redis_store
 
 #endif

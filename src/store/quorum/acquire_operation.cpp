@@ -1,0 +1,460 @@
+#include "fsm/acquire_vote.hpp"
+#include "fsm/keep_alive.hpp"
+#include "store/quorum/answers_of_members.hpp"
+#include "store/quorum/operations.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace leasehold::quorum {
+namespace {
+
+// More than this the members' clocks would not keep up with.
+constexpr std::uint32_t most_fences = 200;
+
+// A vote begins anew when a member turns out to be in a later epoch.
+constexpr unsigned most_votes = 4;
+
+class acquire_operation final : public operation
+{
+public:
+    acquire_operation(std::shared_ptr<quorum_state> of, const acquire_request& asked,
+                      store::acquire_handler done)
+        : of_(std::move(of)),
+          name_(asked.name),
+          owner_(asked.owner),
+          lease_(asked.lease),
+          budget_(asked.budget),
+          fences_(std::min(asked.fences, most_fences)),
+          floor_(asked.fence_floor),
+          asks_holder_(asked.asks_holder),
+          done_(std::move(done)),
+          began_(of_->now())
+    {}
+
+    void start()
+    {
+        of_->add(*this);
+        of_->saw_lease(lease_);
+        const mask asked = of_->granting();
+        if (count(asked) < of_->size.grants)
+            return of_->post([self = self_ptr()] { self->fail(); });
+        vote(asked);
+    }
+
+private:
+    using answer = fsm::acquire_vote::answer;
+    using outcome = ballot_reply::outcome;
+
+    std::shared_ptr<acquire_operation> self_ptr()
+    {
+        return std::static_pointer_cast<acquire_operation>(shared_from_this());
+    }
+
+    void vote(mask asked)
+    {
+        ++votes_;
+        epoch_ = of_->epoch();
+        later_epoch_ = false;
+        late_ = 0;
+        held_.clear();
+        answers_ = {};
+        vote_.emplace(of_->size, std::max(of_->next_fence(), floor_ + 1), fences_);
+        for (unsigned i = 0; i < of_->size.members; ++i) {
+            if (contains(asked, i))
+                vote_->ask(i);
+        }
+        limit_ = of_->now() + quorum_state::patience(lease_);
+        of_->schedule(*this, limit_);
+        for (unsigned i = 0; i < of_->size.members; ++i) {
+            if (contains(asked, i))
+                ask(i, false);
+        }
+    }
+
+    void ask(unsigned number, bool only_ours)
+    {
+        if (!only_ours)
+            doubtful_ |= bit(number);
+        const auto left = budget_ - std::chrono::duration_cast<std::chrono::milliseconds>(
+                                        of_->now() - began_);
+        of_->at(number).async_vote(
+            {.name = name_,
+             .owner = owner_,
+             .lease = lease_,
+             .first_fence = vote_->offer(),
+             .fences = fences_,
+             .epoch = epoch_,
+             .budget = left,
+             .only_ours = only_ours,
+             .asks_holder = asks_holder_},
+            [self = self_ptr(), number, vote = votes_,
+             round = vote_->round()](error_code failed, const ballot_reply& said) {
+                self->answered(number, vote, round, failed, said);
+            });
+    }
+
+    void answered(unsigned number, unsigned vote, unsigned round, error_code failed,
+                  const ballot_reply& said)
+    {
+        of_->saw(said.largest);
+        if (!failed && said.result == outcome::stranger)
+            of_->on_stranger(number);
+        if (!failed && said.result == outcome::silent)
+            of_->on_silent(number, said.remaining);
+        if (!failed && said.result == outcome::older_epoch)
+            of_->saw_epoch(said.epoch);
+        if (!done_ || vote != votes_)
+            return;
+        perform(vote_->answered(number, round, read(number, round, failed, said), said.largest));
+        if (done_ && vote == votes_ && vote_->lingers()) {
+            // Those who answer at all do so in a moment.
+            const auto now = of_->now();
+            limit_ = std::min(limit_, now + std::max<clock::duration>(
+                                                now - began_, std::chrono::milliseconds(1)));
+            of_->schedule(*this, limit_);
+        }
+    }
+
+    answer read(unsigned number, unsigned round, error_code failed, const ballot_reply& said)
+    {
+        if (failed) {
+            answers_.failed(number, failed,
+                            said.details ? std::string_view(said.details->server_message)
+                                         : std::string_view());
+            const bool executed = failed == errc::outcome_unknown;
+            if (!executed)
+                clear(number, round);
+            return executed ? answer::unknown : answer::refused;
+        }
+        switch (said.result) {
+        case outcome::accepted: return answer::accepted;
+        case outcome::outbid: return answer::outbid;
+        case outcome::held:
+            clear(number, round);
+            held_.push_back(said.remaining);
+            if (said.details)
+                holder_ = said.details;
+            answers_.failed(number, errc::held);
+            return answer::held;
+        case outcome::late:
+            ++late_;
+            answers_.failed(number, errc::store_refused, "the request came too late");
+            break;
+        case outcome::stranger:
+            answers_.failed(number, errc::store_refused, "has forgotten, and is no member");
+            break;
+        case outcome::silent:
+            answers_.failed(number, errc::store_refused,
+                            "waits until what it may have forgotten is over");
+            break;
+        case outcome::older_epoch:
+            later_epoch_ = true;
+            answers_.failed(number, errc::store_refused, "is in a later epoch");
+            break;
+        case outcome::too_far:
+            answers_.failed(number, errc::store_refused, "its clock is a day behind");
+            break;
+        }
+        clear(number, round);
+        return answer::refused;
+    }
+
+    /// The member has said that it did not take the lock, and nothing is on its way to it.
+    void clear(unsigned number, unsigned round) noexcept
+    {
+        if (round == 1 && votes_ == 1)
+            doubtful_ &= ~bit(number);
+    }
+
+    void expired() override
+    {
+        const auto stays = shared_from_this();
+        if (done_)
+            perform(vote_->late());
+    }
+
+    [[nodiscard]] bool in_time() const noexcept
+    {
+        return of_->now() <
+               began_ + clock::duration(lease_) - fsm::drift_margin(clock::duration(lease_));
+    }
+
+    void perform(fsm::acquire_vote::action next)
+    {
+        switch (next) {
+        case fsm::acquire_vote::action::wait: return;
+        case fsm::acquire_vote::action::granted: return in_time() ? grant() : fail();
+        case fsm::acquire_vote::action::failed: return fail();
+        case fsm::acquire_vote::action::raise: break;
+        }
+        // What has been granted is worth nothing any more.
+        if (!in_time())
+            return fail();
+        limit_ = of_->now() + quorum_state::patience(lease_);
+        of_->schedule(*this, limit_);
+        for (unsigned i = 0; i < of_->size.members; ++i) {
+            if (vote_->is_asked(i))
+                ask(i, true);
+        }
+    }
+
+    void grant()
+    {
+        acquire_reply reply;
+        reply.result = acquire_reply::outcome::granted;
+        reply.first_fence = vote_->offer();
+        reply.fences = fences_;
+        of_->saw(reply.first_fence + fences_ - 1);
+        complete({}, std::move(reply));
+    }
+
+    void fail()
+    {
+        if (!done_)
+            return;
+        const bool again = later_epoch_ && votes_ < most_votes && of_->epoch() > epoch_ &&
+                           of_->is_open() && of_->now() < began_ + clock::duration(budget_);
+        const mask asked = of_->granting();
+        if (again && count(asked) >= of_->size.grants)
+            return vote(asked);
+        give_back();
+        acquire_reply reply;
+        if (vote_ && vote_->is_held()) {
+            reply.result = acquire_reply::outcome::held;
+            reply.remaining = remaining();
+            reply.details = holder_;
+            return complete({}, std::move(reply));
+        }
+        if (vote_ && late_ > 0 && vote_->could_have(late_)) {
+            reply.result = acquire_reply::outcome::late;
+            return complete({}, std::move(reply));
+        }
+        const error_code code = of_->is_open() ? answers_.error(*of_)
+                                               : error_code(errc::store_unavailable);
+        reply.details = answers_.explain(*of_, name_, vote_ ? vote_->granted() : 0, "granted it");
+        complete(code, std::move(reply));
+    }
+
+    /// When so many will be free, unless renewed, that it can be had.
+    [[nodiscard]] std::chrono::milliseconds remaining()
+    {
+        const auto later = [](std::chrono::milliseconds a, std::chrono::milliseconds b) {
+            const bool never = a.count() < 0;
+            return never || b.count() < 0 ? !never && b.count() < 0 : a < b;
+        };
+        std::sort(held_.begin(), held_.end(), later);
+        const unsigned missing = of_->size.grants - std::min(of_->size.grants, vote_->granted());
+        return held_[std::clamp<std::size_t>(missing, 1, held_.size()) - 1];
+    }
+
+    /// At all members that may have taken it, or may still.
+    void give_back()
+    {
+        for (unsigned i = 0; i < of_->size.members; ++i) {
+            if (contains(doubtful_, i))
+                of_->leave_at(i, name_, owner_, {});
+        }
+        doubtful_ = 0;
+    }
+
+    // Whoever releases it tells all members; nothing more is to be sent for it.
+    void on_leave(const release_request& leaving) override
+    {
+        if (!done_ || !leaving.entry.empty() || leaving.owner != owner_ || leaving.name != name_)
+            return;
+        doubtful_ = 0;
+        acquire_reply reply;
+        reply.may_hold = true;
+        of_->post([self = self_ptr(), done = std::exchange(done_, nullptr),
+                   reply = std::move(reply)]() mutable {
+            std::move(done)(errc::no_quorum, std::move(reply));
+        });
+        detail::timer_queue::cancel(*this);
+    }
+
+    void complete(error_code code, acquire_reply reply)
+    {
+        detail::timer_queue::cancel(*this);
+        listed.unlink();
+        std::move(std::exchange(done_, nullptr))(code, std::move(reply));
+    }
+
+    const std::shared_ptr<quorum_state> of_;
+    const std::string name_;
+    const std::string owner_;
+    const std::chrono::milliseconds lease_;
+    const std::chrono::milliseconds budget_;
+    const std::uint32_t fences_;
+    const std::uint64_t floor_;
+    const bool asks_holder_;
+    store::acquire_handler done_;
+    const clock::time_point began_; ///< Before the first request: what the lease counts from.
+    clock::time_point limit_;
+    std::optional<fsm::acquire_vote> vote_;
+    std::uint64_t epoch_ = 0;
+    unsigned votes_ = 0;
+    bool later_epoch_ = false;
+    unsigned late_ = 0;
+    mask doubtful_ = 0; ///< Members that may have taken it.
+    answers_of_members answers_;
+    std::vector<std::chrono::milliseconds> held_;
+    details_ptr holder_;
+};
+
+class enter_operation final : public operation
+{
+public:
+    enter_operation(std::shared_ptr<quorum_state> of, const acquire_request& asked,
+                    store::acquire_handler done)
+        : of_(std::move(of)),
+          name_(asked.name),
+          owner_(asked.owner),
+          entry_(asked.entry),
+          lease_(asked.lease),
+          budget_(asked.budget),
+          done_(std::move(done))
+    {}
+
+    void start()
+    {
+        const auto self = std::static_pointer_cast<enter_operation>(shared_from_this());
+        of_->add(*this);
+        of_->saw_lease(lease_);
+        const mask asked = of_->reachable();
+        pending_ = count(asked);
+        if (pending_ < of_->size.grants)
+            return of_->post([self] { self->fail(errc::no_quorum); });
+        of_->schedule(*this, of_->now() + quorum_state::patience(lease_));
+        for (unsigned i = 0; i < of_->size.members; ++i) {
+            if (!contains(asked, i))
+                continue;
+            doubtful_ |= bit(i);
+            of_->at(i).async_enter(
+                {.name = name_,
+                 .owner = owner_,
+                 .entry = entry_,
+                 .lease = lease_,
+                 .budget = budget_},
+                [self, i](error_code failed, entered said) { self->answered(i, failed, said); });
+        }
+    }
+
+private:
+    void answered(unsigned number, error_code failed, entered said)
+    {
+        if (!done_)
+            return;
+        --pending_;
+        if (failed) {
+            answers_.failed(number, failed);
+        }
+        else {
+            yes_ += said == entered::yes ? 1 : 0;
+            gone_ += said == entered::gone ? 1 : 0;
+            late_ += said == entered::late ? 1 : 0;
+            if (said != entered::yes) {
+                doubtful_ &= ~bit(number);
+                answers_.failed(number, errc::not_owner);
+            }
+        }
+        decide();
+    }
+
+    void decide()
+    {
+        using outcome = acquire_reply::outcome;
+        if (yes_ >= of_->size.grants)
+            return complete({}, {.result = outcome::granted});
+        if (yes_ + pending_ >= of_->size.grants)
+            return;
+        if (of_->size.members - gone_ < of_->size.majority())
+            return undo({}, {.result = outcome::gone});
+        // Those who are asked still may say that it is gone.
+        if (pending_ > 0)
+            return;
+        if (late_ > 0 && late_ + yes_ >= of_->size.grants)
+            return undo({}, {.result = outcome::late});
+        fail(answers_.error(*of_));
+    }
+
+    void expired() override
+    {
+        const auto stays = shared_from_this();
+        pending_ = 0;
+        if (done_)
+            decide();
+    }
+
+    void fail(error_code code)
+    {
+        acquire_reply reply;
+        if (!of_->is_open())
+            code = errc::store_unavailable;
+        reply.details = answers_.explain(*of_, name_, yes_, "let the owner enter again");
+        undo(code, std::move(reply));
+    }
+
+    void undo(error_code code, acquire_reply reply)
+    {
+        for (unsigned i = 0; i < of_->size.members; ++i) {
+            if (contains(doubtful_, i))
+                of_->leave_at(i, name_, owner_, entry_);
+        }
+        complete(code, std::move(reply));
+    }
+
+    void on_leave(const release_request& leaving) override
+    {
+        if (!done_ || leaving.entry != entry_ || leaving.owner != owner_ || leaving.name != name_)
+            return;
+        acquire_reply reply;
+        reply.may_hold = true;
+        of_->post([self = shared_from_this(), done = std::exchange(done_, nullptr),
+                   reply = std::move(reply)]() mutable {
+            std::move(done)(errc::no_quorum, std::move(reply));
+        });
+        detail::timer_queue::cancel(*this);
+    }
+
+    void complete(error_code code, acquire_reply reply)
+    {
+        if (!done_)
+            return;
+        detail::timer_queue::cancel(*this);
+        listed.unlink();
+        std::move(std::exchange(done_, nullptr))(code, std::move(reply));
+    }
+
+    const std::shared_ptr<quorum_state> of_;
+    const std::string name_;
+    const std::string owner_;
+    const std::string entry_;
+    const std::chrono::milliseconds lease_;
+    const std::chrono::milliseconds budget_;
+    store::acquire_handler done_;
+    unsigned pending_ = 0;
+    unsigned yes_ = 0;
+    unsigned gone_ = 0;
+    unsigned late_ = 0;
+    mask doubtful_ = 0; ///< Members where the entry may be in.
+    answers_of_members answers_;
+};
+
+} // namespace
+
+void start_acquire(const std::shared_ptr<quorum_state>& of, const acquire_request& asked,
+                   store::acquire_handler done)
+{
+    std::make_shared<acquire_operation>(of, asked, std::move(done))->start();
+}
+
+void start_enter(const std::shared_ptr<quorum_state>& of, const acquire_request& asked,
+                 store::acquire_handler done)
+{
+    std::make_shared<enter_operation>(of, asked, std::move(done))->start();
+}
+
+} // namespace leasehold::quorum

@@ -1,0 +1,92 @@
+#include "store/quorum/announcements.hpp"
+
+#include "store/quorum/member_layout.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace leasehold::quorum {
+
+void announcements::on_silence() noexcept
+{
+    attempting_ = false;
+    names_.clear();
+    pending_.reset();
+}
+
+void announcements::watch(std::string_view name)
+{
+    if (listener() == nullptr || !names_.emplace(name).second)
+        return;
+    if (!is_made())
+        return connect();
+    say("SUBSCRIBE", name);
+}
+
+void announcements::unwatch(std::string_view name)
+{
+    const auto found = names_.find(name);
+    if (found == names_.end())
+        return;
+    names_.erase(found);
+    say("UNSUBSCRIBE", name);
+}
+
+// All of them again, each confirmed by a push of its own.
+void announcements::on_attempt()
+{
+    attempting_ = true;
+    pending_.reset();
+    for (const std::string& each : names_)
+        say("SUBSCRIBE", each);
+    flush();
+}
+
+void announcements::on_lost(error_code, std::string_view)
+{
+    attempting_ = false;
+    pending_.reset();
+    if (listener() != nullptr)
+        told_->on_deaf(member_);
+}
+
+void announcements::on_push(const std::vector<std::string>& words)
+{
+    static const std::size_t prefix = release_channel({}).size();
+    if (words.size() < 2 || words[1].size() < prefix || listener() == nullptr)
+        return;
+    const std::string name = words[1].substr(prefix); // the listener may unwatch it
+    if (!names_.contains(name))
+        return;
+    if (words[0] == "subscribe")
+        return told_->on_watching(member_, name);
+    if (words[0] != "message" || words.size() < 3)
+        return;
+    // Whatever it says, it is no more than a reason to look.
+    const std::string& text = words[2];
+    std::uint64_t largest = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), largest);
+    if (failed != std::errc())
+        largest = 0;
+    told_->on_released(member_, name, std::string(end, text.data() + text.size()), largest);
+}
+
+void announcements::say(std::string_view verb, std::string_view name)
+{
+    if (!attempting_)
+        return;
+    if (!pending_) {
+        auto made = make_request();
+        home().post([this, stays = shared_from_this()] { flush(); });
+        pending_ = std::move(made);
+    }
+    pending_->push(verb, release_channel(name));
+}
+
+void announcements::flush()
+{
+    if (pending_ && is_made())
+        send(std::exchange(pending_, nullptr));
+}
+
+} // namespace leasehold::quorum

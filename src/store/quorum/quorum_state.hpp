@@ -1,0 +1,205 @@
+#ifndef LEASEHOLD_SRC_STORE_QUORUM_QUORUM_STATE_HPP
+#define LEASEHOLD_SRC_STORE_QUORUM_QUORUM_STATE_HPP
+
+#include "core/async/context_lifetime.hpp"
+#include "core/turn/time_source.hpp"
+#include "core/turn/timer_queue.hpp"
+#include "fsm/backoff.hpp"
+#include "fsm/quorum_size.hpp"
+#include "fsm/rejoin.hpp"
+#include "store/quorum/member.hpp"
+#include "store/quorum/release_merge.hpp"
+#include "store/redis/context_poster.hpp"
+
+#include <leasehold/store.hpp>
+
+#include <boost/intrusive/list.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::quorum {
+
+class quorum_state;
+
+/// Something that is asked of members. Lives for as long as one of them has not answered.
+class operation : public detail::timer, public std::enable_shared_from_this<operation>
+{
+public:
+    using hook = boost::intrusive::list_member_hook<
+        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+    virtual ~operation() = default;
+
+    /// The owner, or its entry, leaves the lock: nothing more is to be taken or created for it.
+    virtual void on_leave(const release_request& leaving) { static_cast<void>(leaving); }
+
+    hook listed;
+};
+
+/// What a quorum store is made of; everything on its strand.
+class quorum_state final : public member_listener,
+                           public detail::context_observer,
+                           public std::enable_shared_from_this<quorum_state>
+{
+public:
+    quorum_state(std::vector<std::unique_ptr<member>> members, unsigned grants,
+                 std::unique_ptr<detail::time_source> time);
+
+    void open(const asio::any_io_executor& strand, store_listener& listener);
+    void close() noexcept;
+
+    void watch(std::string_view name);
+    void unwatch(std::string_view name);
+
+    [[nodiscard]] std::string servers() const;
+
+    // What operations need.
+
+    [[nodiscard]] member& at(unsigned number) noexcept { return *members_[number].way; }
+    [[nodiscard]] clock::time_point now() const noexcept { return time_->now(); }
+    [[nodiscard]] bool is_open() const noexcept { return listener_ != nullptr; }
+    [[nodiscard]] mask reachable() const noexcept;
+    [[nodiscard]] mask granting() const noexcept; ///< Those that can grant a lock.
+    [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
+    /// The fence that is probably larger than all before.
+    [[nodiscard]] std::uint64_t next_fence() const noexcept;
+    void saw(std::uint64_t fence) noexcept { largest_ = std::max(largest_, fence); }
+    void saw_epoch(std::uint64_t epoch) noexcept { epoch_ = std::max(epoch_, epoch); }
+    void saw_lease(std::chrono::milliseconds lease) noexcept { lease_ = std::max(lease_, lease); }
+    [[nodiscard]] clock::duration patience() const noexcept { return patience(lease_); }
+    /// How long one member may keep an answer that would decide.
+    [[nodiscard]] static clock::duration patience(std::chrono::milliseconds lease) noexcept;
+
+    /// A member says that it grants nothing.
+    void on_stranger(unsigned number);
+    void on_silent(unsigned number, std::chrono::milliseconds left);
+
+    /// Releases there, now or when it can be reached, until it has answered.
+    void leave_at(unsigned number, std::string_view name, std::string_view owner,
+                  std::string_view entry);
+    /// As above, when it is known already that it did not answer.
+    void leave_later(unsigned number, std::string_view name, std::string_view owner,
+                     std::string_view entry);
+
+    void add(operation& made);
+    void on_leave(const release_request& leaving);
+    void schedule(operation& made, clock::time_point when);
+    /// For what is to be called later, on the strand.
+    template <class Function>
+    void post(Function function)
+    {
+        if (home_)
+            home_->post(std::move(function));
+    }
+    void set_timer();
+
+    /// Why members do not grant: "10.0.0.1:6379: the lock server cannot be reached".
+    [[nodiscard]] std::string trouble_of(unsigned number, error_code failed) const;
+    [[nodiscard]] std::string server_of(unsigned number) const
+    {
+        return members_[number].way->server();
+    }
+    [[nodiscard]] bool is_granting(unsigned number) const noexcept
+    {
+        return contains(granting(), number);
+    }
+    [[nodiscard]] bool is_reachable(unsigned number) const noexcept
+    {
+        return members_[number].reachable;
+    }
+
+    const fsm::quorum_size size;
+
+private:
+    struct departure
+    {
+        std::string name;
+        std::string owner;
+        std::string entry;
+        clock::time_point since;
+    };
+
+    struct known
+    {
+        std::unique_ptr<member> way;
+        bool reachable = false;
+        bool looked = false; ///< It has said what it is.
+        bool is_member = false;
+        unsigned connection = 0; ///< Counts them.
+        clock::time_point silent_until{};
+        fsm::member_view view{};
+        error_code why{};
+        details_ptr details{};
+        std::deque<departure> leaving{};
+    };
+
+    struct watched
+    {
+        release_merge merged;
+        clock::time_point due = clock::time_point::max();
+    };
+
+    /// Strangers are made members.
+    class assembly;
+
+    void on_reachable(unsigned number) override;
+    void on_unreachable(unsigned number, error_code why, const details_ptr& details) override;
+    void on_member_error(unsigned number, error_code code, const diagnostics& details) override;
+    void on_watching(unsigned number, std::string_view name) override;
+    void on_deaf(unsigned number) override;
+    void on_released(unsigned number, std::string_view name, std::string_view sign,
+                     std::uint64_t largest) override;
+    void on_context_end() noexcept override;
+
+    void look(unsigned number);
+    void looked(unsigned number, unsigned connection, error_code failed, const look_answer& said);
+    void take_look(unsigned number, const look_answer& said);
+    void joined(unsigned number, const seed_answer& said, std::uint64_t epoch);
+    void assemble();
+    // Strangers that could not be made members are looked at again after such a time.
+    static constexpr clock::duration assemble_floor = std::chrono::milliseconds(200);
+    static constexpr clock::duration assemble_ceiling = std::chrono::milliseconds(600);
+    void assemble_later(clock::duration pause);
+    void on_news(std::string_view name, watched& of, release_merge::news what,
+                 clock::duration moment);
+    void on_time();
+    void review();
+    void tell_trouble();
+    [[nodiscard]] error_code trouble() const noexcept;
+    std::uint64_t draw();
+
+    std::vector<known> members_;
+    const std::unique_ptr<detail::time_source> time_;
+    fsm::random_source random_;
+    std::shared_ptr<redis_store::context_poster> home_;
+    store_listener* listener_ = nullptr;
+    std::uint64_t epoch_ = 0;
+    std::uint64_t largest_ = 0;
+    std::chrono::milliseconds lease_{}; ///< The longest that was asked for.
+    std::map<std::string, watched, std::less<>> watches_;
+    boost::intrusive::list<
+        operation, boost::intrusive::member_hook<operation, operation::hook, &operation::listed>,
+        boost::intrusive::constant_time_size<false>>
+        operations_;
+    detail::timer_queue timers_;
+    clock::time_point assemble_at_ = clock::time_point::max();
+    std::weak_ptr<assembly> assembling_;
+    clock::time_point wakes_at_ = clock::time_point::max();
+    bool stuck_ = false; ///< Strangers could not be made members.
+    unsigned tries_ = 0; ///< To make them members, one after the other.
+    bool online_ = false;
+    bool was_online_ = false;
+    std::string told_; ///< What the listener was told last of the trouble.
+};
+
+} // namespace leasehold::quorum
+
+#endif

@@ -1,0 +1,137 @@
+-- Takes a free lock, or prolongs one of the same owner, and accepts the fences that are offered,
+-- when they are larger than all before. With "only ours" the lock is not taken.
+-- KEYS lock, largest fence of the name, record of the member
+-- ARGV owner, lease (ms), first fence offered, how many, latest server time (us, 0: none), epoch,
+--      fence retention (ms, 0: for ever), 1: only ours, 1: say who holds it
+-- Returns {status, largest fence accepted, a, b, server time in us}
+--    1              the lock is the owner's, and the fences are accepted
+--    2              the lock is the owner's, the fences are not larger than one before
+--    0, _, PTTL, holder  held by another. The first 32 bits of the UUID of its client; 0: not asked
+--                   or not known. With "only ours": also when it is free
+--   -1              too late: the caller has given up
+--   -3              no member: it may have forgotten what it granted
+--   -4, _, ms       not yet: what it may have granted is not over
+--   -5, _, epoch    the request is of an older epoch than this member
+--   -6              the fences are more than a day ahead of this server's clock
+-- Of the last five nothing was touched. Everything is read and checked before the first write.
+local call, lock, owner, member = redis.call, KEYS[1], ARGV[1], KEYS[3]
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+if ARGV[5] ~= '0' and now > ARGV[5] + 0 then
+    return {-1, 0, 0, 0, now}
+end
+local known = call('HMGET', member, 'until', 'epoch', 'floor', 'top', 'lease', 'keep', 'mark',
+    'turned')
+if not known[1] then
+    return {-3, 0, 0, 0, now}
+end
+local ms = math.floor(now / 1000)
+if ms < known[1] + 0 then
+    return {-4, 0, known[1] - ms, 0, now}
+end
+local epoch, asked = known[2] + 0, ARGV[6] + 0
+if asked < epoch then
+    return {-5, 0, epoch, 0, now}
+end
+local first, count = ARGV[3] + 0, ARGV[4] + 0
+if first + count - 1 > now + 86400000000 then
+    return {-6, 0, 0, 0, now}
+end
+
+local function typed(said, key, kind)
+    if type(said) == 'table' and said.err and string.find(said.err, 'WRONGTYPE', 1, true) then
+        local found = redis.pcall('TYPE', key)
+        return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds ' ..
+            (found.ok or 'another type') .. ', ' .. kind .. ' is a string')
+    end
+    return said
+end
+local value = typed(redis.pcall('GET', lock), lock, 'a lock')
+if type(value) == 'table' then
+    return value
+end
+local stored = typed(redis.pcall('GET', KEYS[2]), KEYS[2], 'a fence')
+if type(stored) == 'table' then
+    return stored
+end
+if stored and not string.find(stored, '^%d+$') then
+    return redis.error_reply('WRONGTYPE the key ' .. KEYS[2] .. ' holds no fence')
+end
+
+-- A name whose fence has expired begins above every fence, of any name, that is as old as that.
+-- How old that is: three times as old as the marks that are made here in passing.
+local floor, top = known[3] + 0, known[4] + 0
+local keep, retention = (known[6] or 0) + 0, ARGV[7] + 0
+local notes = {}
+if retention ~= 0 and (keep == 0 or retention < keep) then
+    keep = retention
+    notes = {'keep', ARGV[7]}
+end
+if keep ~= 0 then
+    local age = ms - (known[8] or 0)
+    if age < 0 or 3 * age >= 2 * keep or not known[7] then
+        floor = top
+    elseif 3 * age >= keep then
+        floor = math.max(floor, known[7] + 0)
+    else
+        age = nil
+    end
+    if age then
+        for _, each in ipairs({'floor', string.format('%.0f', floor), 'mark', known[4], 'turned',
+            string.format('%.0f', ms)}) do
+            notes[#notes + 1] = each
+        end
+    end
+end
+local last = floor
+if stored and stored + 0 > floor then
+    last = stored + 0
+end
+
+if value ~= owner and (value or ARGV[8] == '1') then
+    local holder, left = 0, -2
+    if value then
+        left = call('PTTL', lock)
+        if ARGV[9] == '1' then
+            holder = tonumber(string.match(value, '^lhq:(%x%x%x%x%x%x%x%x)%-') or '0', 16)
+        end
+    end
+    return {0, last, left, holder, now}
+end
+
+-- The fence first: one that nobody was given does no harm, a lock that nobody knows of would.
+if asked > epoch then
+    notes[#notes + 1] = 'epoch'
+    notes[#notes + 1] = ARGV[6]
+end
+if ARGV[2] + 0 > known[5] + 0 then
+    notes[#notes + 1] = 'lease'
+    notes[#notes + 1] = ARGV[2]
+end
+local status = 2
+if first > last then
+    status = 1
+    last = first + count - 1
+    local text = string.format('%.0f', last)
+    if last > top then
+        notes[#notes + 1] = 'top'
+        notes[#notes + 1] = text
+    end
+    if ARGV[7] ~= '0' then
+        call('SET', KEYS[2], text, 'PX', ARGV[7])
+    else
+        call('SET', KEYS[2], text)
+    end
+end
+if #notes > 0 then
+    call('HSET', member, unpack(notes))
+end
+if value then
+    local left = call('PTTL', lock)
+    if left >= 0 and left < ARGV[2] + 0 then
+        call('PEXPIRE', lock, ARGV[2])
+    end
+else
+    call('SET', lock, owner, 'PX', ARGV[2])
+end
+return {status, last, 0, 0, now}

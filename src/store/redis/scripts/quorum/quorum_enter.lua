@@ -1,0 +1,31 @@
+-- Enters a held lock again.
+-- KEYS lock, entries, record of the member
+-- ARGV owner, lease (ms), latest server time (us, 0: none), entry
+-- Returns {status, server time in us}: 1 entered, -1 too late, -2 the owner is not in
+local call, lock, owner = redis.call, KEYS[1], ARGV[1]
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+if ARGV[3] ~= '0' and now > ARGV[3] + 0 then
+    return {-1, now}
+end
+if call('GET', lock) ~= owner then
+    return {-2, now}
+end
+local longest = call('HGET', KEYS[3], 'lease')
+if longest and ARGV[2] + 0 > longest + 0 then
+    call('HSET', KEYS[3], 'lease', ARGV[2])
+end
+if call('HGET', KEYS[2], 'owner') ~= owner then
+    call('DEL', KEYS[2]) -- those of somebody before
+    call('HSET', KEYS[2], 'owner', owner, 'e:', 1)
+end
+call('HSET', KEYS[2], 'e:' .. ARGV[4], 1)
+local left = call('PTTL', lock)
+if left >= 0 and left < ARGV[2] + 0 then
+    call('PEXPIRE', lock, ARGV[2])
+    left = ARGV[2] + 0
+end
+if left >= 0 then
+    call('PEXPIRE', KEYS[2], left)
+end
+return {1, now}

@@ -1,0 +1,61 @@
+-- Prolongs many locks; never shortens a TTL. Creates a lock only where that is asked for: a
+-- majority of the other members has it for this owner.
+-- KEYS lock and its entries, of each
+-- ARGV latest server time (us, 0: none) for what is created; then of each: owner, lease (ms),
+--      entry ('': the first), 1: create it
+-- Returns for each lock
+--    2   nobody has it
+--    1   renewed, or created
+--    0   gone: another has it, the entry is not in, or the key holds another type
+--   -1   not renewed: nothing is known of it
+-- or, when none could be looked at, the error of the first.
+-- pcall: what befalls one lock must not end the renewal of the others.
+local pcall, result, failed, first = redis.pcall, {}, 0, nil
+local time = redis.call('TIME')
+local late = #ARGV > 0 and ARGV[1] ~= '0' and time[1] * 1000000 + time[2] > ARGV[1] + 0
+for i = 1, #KEYS / 2 do
+    local lock, entries = KEYS[2 * i - 1], KEYS[2 * i]
+    local owner, lease, entry = ARGV[4 * i - 2], ARGV[4 * i - 1], 'e:' .. ARGV[4 * i]
+    local create = ARGV[4 * i + 1] == '1' and not late
+    local said = pcall('GET', lock)
+    result[i] = 0
+    if said == owner or not said and create then
+        local ours = said == owner
+        result[i] = 1
+        if not ours then
+            said = pcall('SET', lock, owner, 'PX', lease)
+            pcall('DEL', entries)
+        end
+        local listed = pcall('HGET', entries, 'owner') == owner
+        local entered = listed and pcall('HEXISTS', entries, entry) == 1
+        if not entered and (listed or entry ~= 'e:') then
+            if create then
+                pcall('HSET', entries, 'owner', owner, entry, 1)
+                listed = true
+            else
+                result[i] = 0
+            end
+        end
+        if result[i] == 1 then
+            said = pcall('PTTL', lock)
+            if type(said) == 'number' and said ~= -1 and said < lease + 0 then
+                said = pcall('PEXPIRE', lock, lease)
+            end
+            if listed and type(said) == 'number' then
+                said = pcall('PEXPIRE', entries, math.max(said == -1 and lease + 0 or
+                    pcall('PTTL', lock), lease + 0))
+            end
+        end
+    elseif not said then
+        result[i] = 2
+    end
+    if type(said) == 'table' and not string.find(said.err, 'WRONGTYPE', 1, true) then
+        result[i] = -1
+        failed = failed + 1
+        first = first or said
+    end
+end
+if failed > 0 and failed == #KEYS / 2 then
+    return first
+end
+return result
