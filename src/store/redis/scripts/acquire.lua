@@ -15,13 +15,12 @@
 local call, lock, owner = redis.call, KEYS[1], ARGV[1]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
-local latest = tonumber(ARGV[4])
-if latest > 0 and now > latest then
+if ARGV[4] ~= '0' and now > ARGV[4] + 0 then
     return {-1, 0, 0, now}
 end
 
 local left = call('PTTL', lock)
-local lease = tonumber(ARGV[2])
+local lease = ARGV[2] + 0
 local ours = false
 if left ~= -2 then
     local entered = redis.pcall('HEXISTS', lock, owner)
@@ -115,7 +114,7 @@ elseif stored and ARGV[3] ~= '1' then
 end
 
 -- The counter first: a fence that nobody was given does no harm, a lock that nobody knows of would.
-local top = string.format('%.0f', first + count - 1)
+local top = string.format('%d', first + count - 1)
 if ARGV[5] ~= '0' then
     call('SET', KEYS[2], top, 'PX', ARGV[5])
 else
@@ -126,7 +125,7 @@ if ours then
         call('PEXPIRE', lock, lease)
     end
 else
-    call('HSET', lock, owner, 1)
+    call('HSET', lock, owner, '1')
     local expires = redis.pcall('PEXPIRE', lock, ARGV[2])
     if expires ~= 1 then
         -- Not allowed to this user: a lock that never expires must not stay behind.
