@@ -118,8 +118,8 @@ BOOST_AUTO_TEST_CASE(a_lease_whose_renewals_nobody_confirms_ends_at_its_deadline
 {
     replicated_server servers(1);
     client_thread one(servers.master());
-    lease held = take(one, confirmed_by(1, leases_of(2s)));
-    lease other = take(one, leases_of(2s), "unconfirmed");
+    lease held = take(one, confirmed_by(1, leases_of(5s)));
+    lease other = take(one, leases_of(5s), "unconfirmed");
     one.seen().wait_for(kind::renewed, 4);
     auto lost = client_thread::start_wait_lost(held);
     servers.replica(0).pause();
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_master_that_was_cut_off_grants_nothing)
     sentinel_deployment deployment;
     client_thread holder(at(deployment.url()));
     client_thread other(at(deployment.url()));
-    lock_options limited = confirmed_by(1, leases_of(4s));
+    lock_options limited = confirmed_by(1, leases_of(5s));
     limited.wait_limit = 60s;
     lease held = take(holder, limited);
     auto lost = client_thread::start_wait_lost(held);
