@@ -26,10 +26,12 @@ leasehold_example_test(example_redis_stock_kill ${with_redis} $<TARGET_FILE:exam
     --stock 150 --processes 3 --coroutines 4 --lease-ms 500 --kill-one)
 leasehold_example_test(example_redis_stock_unsafe ${with_redis} $<TARGET_FILE:example_stock>
     --stock 50 --processes 3 --coroutines 4 --unsafe)
-leasehold_example_test(example_topology_sentinel
-    ${with_redis} ${CMAKE_CURRENT_SOURCE_DIR}/with_topology sentinel
-    bash -c "exec \"$0\" --stock 300 --processes 3 --coroutines 4 --halfway \"$LEASEHOLD_FAULT\""
-    $<TARGET_FILE:example_stock>)
+foreach(topology sentinel redlock)
+    leasehold_example_test(example_topology_${topology}
+        ${with_redis} ${CMAKE_CURRENT_SOURCE_DIR}/with_topology ${topology} bash -c
+        "exec \"$0\" --stock 300 --processes 3 --coroutines 4 --halfway \"$LEASEHOLD_FAULT\""
+        $<TARGET_FILE:example_stock>)
+endforeach()
 leasehold_example_test(example_redis_cron_once ${with_redis} $<TARGET_FILE:example_cron_once>
     --ticks 10 --tick-ms 20 --lease-ms 500)
 leasehold_example_test(example_redis_embedded
