@@ -1,0 +1,298 @@
+// A quorum of real servers, some of which are killed, stopped or emptied.
+#include <boost/test/unit_test.hpp>
+
+#include "redis/lab.hpp"
+#include "support/quorum_deployment.hpp"
+
+#include <cstdint>
+#include <future>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+/// So that members that stand still are noticed soon.
+config settings_of(const quorum_deployment& servers, std::uint32_t grants = 0)
+{
+    config settings = servers.settings();
+    settings.health_check = 100ms;
+    settings.quorum = grants;
+    return settings;
+}
+
+/// The member grants locks.
+void wait_until_member(redis_server& server)
+{
+    wait_until([&] {
+        auto store = server.connect();
+        const resp_value until = store.command({"HGET", "leasehold:quorum", "until"});
+        const auto time = store.command({"TIME"});
+        return !until.text.empty() &&
+               std::stoll(until.text) <= std::stoll(time.items[0].text) * 1000;
+    });
+}
+
+/// A client, after it has had the lock once: then all servers are members.
+struct lab
+{
+    explicit lab(std::size_t members, std::uint32_t grants = 0)
+        : servers(members), a(settings_of(servers, grants)), b(settings_of(servers, grants))
+    {
+        fence = next_gets_in(a, 0, leases_of(300ms));
+        fence = next_gets_in(b, fence, leases_of(300ms));
+        for (std::size_t i = 0; i < members; ++i)
+            wait_until_member(servers[i]);
+    }
+
+    void grants(int times)
+    {
+        for (int i = 0; i < times; ++i)
+            fence = next_gets_in(i % 2 == 0 ? a : b, fence, leases_of(300ms));
+    }
+
+    quorum_deployment servers;
+    client_thread a;
+    client_thread b;
+    std::uint64_t fence = 0;
+};
+
+error_code refused_by(client_thread& who, std::chrono::milliseconds lease = 60s)
+{
+    return who.try_lock(stock, leases_of(lease)).code;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(Q8_a_minority_that_is_dead_or_stands_still_disturbs_nobody)
+{
+    lab l(5);
+    l.servers[0].kill();
+    l.servers[3].pause();
+    l.grants(20);
+    lease held = take(l.a, leases_of(300ms));
+    l.a.seen().wait_for(kind::renewed, 12); // longer than the lease time
+    BOOST_TEST(held.valid());
+    BOOST_TEST((refused_by(l.b) == errc::held));
+    BOOST_TEST(!l.a.release(std::move(held)));
+    l.servers[3].resume();
+    l.grants(4);
+}
+
+BOOST_AUTO_TEST_CASE(a_majority_that_is_lost_comes_back)
+{
+    lab l(5);
+    lease held = take(l.a, leases_of(500ms));
+    for (const std::size_t each : {0u, 1u, 2u})
+        l.servers[each].pause();
+    auto lost = client_thread::start_wait_lost(held);
+    BOOST_TEST((get(lost) == errc::expired));
+    BOOST_TEST(!held.valid());
+    const error_code refused = refused_by(l.b);
+    BOOST_TEST((refused == errc::no_quorum || refused == errc::outcome_unknown), refused.message());
+    for (const std::size_t each : {0u, 1u, 2u})
+        l.servers[each].resume();
+    l.fence = held.fence();
+    l.grants(6);
+}
+
+BOOST_AUTO_TEST_CASE(no_quorum_says_who_failed_how)
+{
+    lab l(3);
+    l.servers[1].kill();
+    l.servers[2].kill();
+    wait_until([&] { return refused_by(l.a) == errc::no_quorum; });
+    l.servers[1].start();
+    l.servers[2].start();
+}
+
+// One after the other loses all it has; the lease that is held meanwhile is told again to those
+// that lost it, and outlives them all.
+BOOST_AUTO_TEST_CASE(Q6_a_lease_and_its_fence_survive_members_that_are_emptied_in_turn)
+{
+    lab l(3);
+    lease held = take(l.a, leases_of(600ms));
+    for (std::size_t each = 0; each < l.servers.size(); ++each) {
+        l.servers[each].restart_empty();
+        wait_until([&] {
+            resp_client store = l.servers[each].connect();
+            return exists(store);
+        });
+        wait_until_member(l.servers[each]);
+        BOOST_TEST(held.valid());
+        BOOST_TEST((refused_by(l.b, 300ms) == errc::held));
+    }
+    l.fence = held.fence();
+    BOOST_TEST(!l.a.release(std::move(held)));
+    l.grants(6);
+}
+
+BOOST_AUTO_TEST_CASE(Q6_fences_rise_over_members_that_are_flushed_or_restarted_in_turn)
+{
+    lab l(5);
+    for (std::size_t round = 0; round < 5; ++round) {
+        l.grants(3);
+        if (round % 2 == 0)
+            l.servers[round].connect().command({"FLUSHALL"});
+        else
+            l.servers[round].restart_empty();
+        l.grants(6);
+        wait_until_member(l.servers[round]);
+        l.grants(3);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(fences_rise_when_two_of_five_forget_at_once)
+{
+    lab l(5, 4);
+    l.grants(4);
+    l.servers[1].connect().command({"FLUSHALL"});
+    l.servers[4].connect().command({"FLUSHALL"});
+    l.grants(6); // those who wait get in when the two are members again
+    wait_until_member(l.servers[1]);
+    wait_until_member(l.servers[4]);
+    l.grants(4);
+}
+
+BOOST_AUTO_TEST_CASE(too_few_members_left_is_an_error_and_can_be_mended)
+{
+    lab l(3);
+    for (const std::size_t each : {0u, 1u})
+        l.servers[each].connect().command({"FLUSHALL"});
+    wait_until([&] { return refused_by(l.a, 300ms) == errc::no_quorum; });
+    wait_until([&] { return refused_by(l.b, 300ms) == errc::no_quorum; });
+    for (int i = 0; i < 20; ++i)
+        BOOST_TEST((refused_by(l.b, 300ms) == errc::no_quorum));
+    l.servers.command({"DEL", "leasehold:quorum"});
+    wait_until([&] { return !refused_by(l.a, 300ms); });
+}
+
+BOOST_AUTO_TEST_CASE(the_first_start_needs_all_members)
+{
+    quorum_deployment servers(3);
+    servers[2].kill();
+    client_thread a(settings_of(servers));
+    BOOST_TEST((refused_by(a, 300ms) == errc::no_quorum));
+    servers[2].start();
+    lock_options patient = leases_of(300ms);
+    next_gets_in(a, 0, patient);
+    // From here on a majority is enough.
+    servers[0].kill();
+    next_gets_in(a, 0, patient);
+}
+
+BOOST_AUTO_TEST_CASE(all_members_restarted_at_once_begin_anew_above_what_they_know)
+{
+    quorum_deployment servers(3, {"--appendonly", "yes"});
+    client_thread a(settings_of(servers));
+    client_thread b(settings_of(servers));
+    std::uint64_t fence = next_gets_in(a, 0, leases_of(300ms));
+    for (std::size_t i = 0; i < servers.size(); ++i)
+        servers[i].kill();
+    for (std::size_t i = 0; i < servers.size(); ++i)
+        servers[i].start();
+    fence = next_gets_in(b, fence, leases_of(300ms));
+    next_gets_in(a, fence, leases_of(300ms));
+}
+
+BOOST_AUTO_TEST_CASE(Q4_a_release_reaches_members_that_did_not_answer)
+{
+    lab l(3);
+    lease held = take(l.a);
+    wait_until([&] { return l.servers.count(stock) == 3; });
+    l.servers[1].pause();
+    BOOST_TEST(!l.a.release(std::move(held)));
+    l.servers[1].resume();
+    // Its lease time is a minute.
+    wait_until([&] { return l.servers.count(stock) == 0; });
+}
+
+BOOST_AUTO_TEST_CASE(Q4_F9_a_failed_acquire_leaves_nothing_behind)
+{
+    lab l(5);
+    for (const std::size_t each : {0u, 2u, 4u})
+        l.servers[each].pause();
+    BOOST_TEST(bool(refused_by(l.a)));
+    for (const std::size_t each : {0u, 2u, 4u})
+        l.servers[each].resume();
+    wait_until([&] { return l.servers.count(stock) == 0; });
+    // Nothing comes late.
+    l.grants(4);
+    wait_until([&] { return l.servers.count(stock) == 0; });
+}
+
+BOOST_AUTO_TEST_CASE(locks_of_other_libraries_exclude_and_are_excluded)
+{
+    lab l(3);
+    for (const std::size_t each : {0u, 1u})
+        l.servers[each].connect().done({"SET", stock, "another", "PX", "60000"});
+    BOOST_TEST((refused_by(l.a) == errc::held));
+    l.servers[0].connect().done({"DEL", stock});
+    lease held = take(l.a);
+    // Two of three say no to whoever asks for a majority.
+    int refusals = 0;
+    for (std::size_t i = 0; i < l.servers.size(); ++i) {
+        auto store = l.servers[i].connect();
+        refusals += store.maybe_string({"SET", stock, "other", "NX", "PX", "60000"}) ? 0 : 1;
+    }
+    BOOST_TEST(refusals >= 2);
+    BOOST_TEST(!l.a.release(std::move(held)));
+}
+
+BOOST_AUTO_TEST_CASE(a_release_wakes_who_waits)
+{
+    lab l(5);
+    lease held = take(l.a);
+    lock_options patient = long_leases();
+    patient.backoff_floor = 20s; // only a release can wake it in time
+    patient.backoff_ceiling = 20s;
+    for (int i = 0; i < 10; ++i) {
+        client_thread& from = i % 2 == 0 ? l.a : l.b;
+        client_thread& to = i % 2 == 0 ? l.b : l.a;
+        auto waiting = start_waiting(to, patient);
+        held = hand_over(from, std::move(held), waiting, 15s);
+    }
+    BOOST_TEST(!l.a.release(std::move(held)));
+}
+
+BOOST_AUTO_TEST_CASE(re_entry_holds_at_a_quorum)
+{
+    lab l(5);
+    lease first = take(l.a);
+    taken second = get(l.b.start_enter(stock, long_leases(), first.owner()));
+    BOOST_TEST_REQUIRE(!second.code, second.code.message());
+    BOOST_TEST(second.held.fence() == first.fence());
+    BOOST_TEST(!l.a.release(std::move(first)));
+    l.servers[0].pause();
+    BOOST_TEST((refused_by(l.a) == errc::held));
+    l.servers[0].resume();
+    BOOST_TEST(!l.b.release(std::move(second.held)));
+    wait_until([&] { return l.servers.count(stock) == 0; });
+}
+
+BOOST_AUTO_TEST_CASE(most_acquires_take_one_round_trip)
+{
+    lab l(5);
+    const auto asked = [&] {
+        std::int64_t calls = 0;
+        for (std::size_t i = 0; i < l.servers.size(); ++i) {
+            const std::string text = l.servers[i].connect().string({"INFO", "commandstats"});
+            const std::string name = "cmdstat_evalsha:calls=";
+            calls += std::stoll(text.substr(text.find(name) + name.size()));
+        }
+        return calls;
+    };
+    constexpr int cycles = 200;
+    const std::int64_t before = asked();
+    l.grants(cycles);
+    const std::int64_t calls = asked() - before;
+    // An acquire and a release at each member, and a second round for some.
+    const double second = double(calls) / 5 / cycles - 2;
+    BOOST_TEST_MESSAGE(cycles << " acquires by two clients in turn: "
+                              << 100 * (1 - std::min(second, 1.0)) << " % in one round trip, "
+                              << double(calls) / cycles << " commands each with its release");
+    BOOST_TEST(second < 0.5);
+}

@@ -1,0 +1,520 @@
+// The store of a quorum, over members whose every answer is given here.
+#include <boost/test/unit_test.hpp>
+
+#include "support/manual_time.hpp"
+#include "support/scripted_member.hpp"
+
+#include "store/quorum/quorum_store.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+using ballot_t = quorum::ballot_reply::outcome;
+using granted_t = acquire_reply::outcome;
+using left_t = release_reply::outcome;
+
+class site final : public store_listener
+{
+public:
+    explicit site(unsigned size = 3, unsigned grants = 2) : members(size)
+    {
+        std::vector<std::unique_ptr<quorum::member>> made;
+        for (scripted_member& each : members)
+            made.push_back(each.make());
+        locks = quorum::make_store(std::move(made), grants, time.make_source());
+        call([&] { locks->open(strand, *this); });
+    }
+    ~site()
+    {
+        call([&] { locks->close(); });
+    }
+
+    /// All members can be reached, and are members.
+    void connect()
+    {
+        for (unsigned i = 0; i < members.size(); ++i)
+            connect(i);
+        BOOST_TEST_REQUIRE(connected == 1);
+    }
+
+    void connect(unsigned i, const quorum::look_answer& says = {.is_member = true, .epoch = 1})
+    {
+        members[i].post([&, i] { members[i]->told->on_reachable(i); });
+        poll();
+        answer_look(i, says);
+    }
+
+    void answer_look(unsigned i, const quorum::look_answer& says)
+    {
+        BOOST_TEST_REQUIRE(!members[i]->looks.empty());
+        auto looks = std::exchange(members[i]->looks, {});
+        for (auto& each : looks)
+            members[i].post(
+                [done = std::move(each), says]() mutable { std::move(done)(error_code(), says); });
+        poll();
+    }
+
+    void disconnect(unsigned i)
+    {
+        members[i].post(
+            [&, i] { members[i]->told->on_unreachable(i, errc::store_unavailable, nullptr); });
+        poll();
+    }
+
+    void acquire(std::chrono::milliseconds lease = 10s)
+    {
+        got.reset();
+        const int number = ++acquires;
+        call([&] {
+            locks->async_acquire({.name = "lock",
+                                  .owner = "a:1",
+                                  .entry = {},
+                                  .lease = lease,
+                                  .fences = 1,
+                                  .budget = 5s},
+                                 [&, number](error_code code, acquire_reply reply) {
+                                     if (number != acquires)
+                                         return; // of one that nobody waits for
+                                     BOOST_TEST(!got.has_value());
+                                     got.emplace(code, std::move(reply));
+                                 });
+        });
+    }
+
+    void release(const char* owner = "a:1")
+    {
+        call([&] {
+            locks->async_release({.name = "lock", .owner = owner, .entry = {}},
+                                 [&](error_code code, release_reply reply) {
+                                     left.emplace(code, std::move(reply));
+                                 });
+        });
+    }
+
+    void renew(std::chrono::milliseconds lease = 10s)
+    {
+        call([&] {
+            const renewal one[] = {{"lock", "a:1", lease}};
+            locks->async_renew(one, [&](error_code code, renew_reply reply) {
+                renewed.emplace(code, std::move(reply));
+            });
+        });
+    }
+
+    void vote(unsigned i, ballot_t says, std::uint64_t largest = 0,
+              std::chrono::milliseconds remaining = {}, std::uint64_t epoch = 0)
+    {
+        BOOST_TEST_REQUIRE(!members[i]->votes.empty());
+        members[i].post([done = std::move(members[i]->votes.back().done), says, largest, remaining,
+                         epoch]() mutable {
+            std::move(done)(error_code(), quorum::ballot_reply{.result = says,
+                                                               .largest = largest,
+                                                               .epoch = epoch,
+                                                               .remaining = remaining});
+        });
+        poll();
+    }
+
+    void fail_vote(unsigned i, errc code)
+    {
+        members[i].post([done = std::move(members[i]->votes.back().done), code]() mutable {
+            std::move(done)(code, quorum::ballot_reply());
+        });
+        poll();
+    }
+
+    void keep(unsigned i, quorum::kept says)
+    {
+        members[i].post([done = std::move(members[i]->renewals.back().done), says]() mutable {
+            std::move(done)(std::vector<quorum::kept>{says});
+        });
+        poll();
+    }
+
+    void free(unsigned i, left_t says)
+    {
+        members[i].post([done = std::move(members[i]->releases.back().done), says]() mutable {
+            std::move(done)(error_code(), quorum::release_answer{.result = says});
+        });
+        poll();
+    }
+
+    void pass(std::chrono::milliseconds by)
+    {
+        time.set(time.now() + by);
+        time.wake();
+        poll();
+    }
+
+    void poll()
+    {
+        context.restart();
+        context.poll();
+    }
+
+    [[nodiscard]] std::size_t releases() const
+    {
+        std::size_t all = 0;
+        for (const scripted_member& each : members)
+            all += each->releases.size();
+        return all;
+    }
+
+    asio::io_context context;
+    asio::strand<asio::io_context::executor_type> strand = asio::make_strand(context);
+    manual_time time;
+    std::vector<scripted_member> members;
+    std::shared_ptr<store> locks;
+    std::optional<std::pair<error_code, acquire_reply>> got;
+    std::optional<std::pair<error_code, release_reply>> left;
+    std::optional<std::pair<error_code, renew_reply>> renewed;
+    int acquires = 0;
+    int connected = 0;
+    int disconnected = 0;
+    error_code why;
+
+private:
+    template <class Function>
+    void call(Function function)
+    {
+        asio::post(strand, function);
+        poll();
+    }
+
+    void on_hint(std::string_view) override {}
+    void on_connected(store_partition) override { ++connected; }
+    void on_disconnected(store_partition, error_code code) override
+    {
+        ++disconnected;
+        why = code;
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(all_members_are_asked_at_once_and_a_quorum_is_enough)
+{
+    site s(5, 3);
+    s.connect();
+    s.acquire();
+    for (const scripted_member& each : s.members) {
+        BOOST_TEST(each->votes.size() == 1u);
+        BOOST_TEST(each->votes[0].first_fence == 1'000u); // what the members' clocks show
+        BOOST_TEST(!each->votes[0].only_ours);
+    }
+    s.vote(4, ballot_t::accepted, 1'000);
+    s.vote(1, ballot_t::outbid, 5'000);
+    s.vote(2, ballot_t::accepted, 1'000);
+    BOOST_TEST(!s.got.has_value());
+    s.vote(0, ballot_t::accepted, 1'000);
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST(!s.got->first);
+    BOOST_TEST((s.got->second.result == granted_t::granted));
+    BOOST_TEST(s.got->second.first_fence == 1'000u);
+    BOOST_TEST(s.releases() == 0u);
+    // The next guess is larger than all that was heard of.
+    s.acquire();
+    BOOST_TEST(s.members[0]->votes[1].first_fence == 5'001u);
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_guess_takes_a_second_round)
+{
+    site s;
+    s.connect();
+    s.acquire();
+    s.vote(0, ballot_t::outbid, 7'000);
+    s.vote(1, ballot_t::outbid, 9'000);
+    for (const scripted_member& each : s.members) { // the third may have granted it
+        BOOST_TEST_REQUIRE(each->votes.size() == 2u);
+        BOOST_TEST(each->votes[1].first_fence == 9'001u);
+        BOOST_TEST(each->votes[1].only_ours);
+    }
+    s.vote(0, ballot_t::accepted, 9'001);
+    BOOST_TEST(!s.got.has_value());
+    s.vote(2, ballot_t::accepted, 9'001);
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST(s.got->second.first_fence == 9'001u);
+}
+
+BOOST_AUTO_TEST_CASE(Q3_a_majority_that_comes_too_late_is_none)
+{
+    site s;
+    s.connect();
+    s.acquire(100ms);
+    s.time.set(s.time.now() + 97ms); // of 100 1 % and 2 ms are not counted on
+    s.vote(0, ballot_t::accepted, 1'000);
+    s.vote(1, ballot_t::accepted, 1'000);
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST((s.got->first == errc::no_quorum));
+    BOOST_TEST(s.releases() == 3u); // at the third, which has not answered, too
+}
+
+BOOST_AUTO_TEST_CASE(Q3_validity_is_looked_at_again_when_the_fence_is_settled)
+{
+    site s;
+    s.connect();
+    s.acquire(100ms);
+    s.time.set(s.time.now() + 50ms);
+    s.vote(0, ballot_t::outbid, 7'000);
+    s.vote(1, ballot_t::outbid, 7'000);
+    s.time.set(s.time.now() + 47ms);
+    s.vote(0, ballot_t::accepted, 7'001);
+    s.vote(1, ballot_t::accepted, 7'001);
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST((s.got->first == errc::no_quorum));
+    BOOST_TEST(s.releases() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(Q4_F9_what_failed_is_released_at_all_that_may_have_granted_it)
+{
+    site s(5, 3);
+    s.connect();
+    s.acquire();
+    s.fail_vote(0, errc::store_unavailable); // was not sent
+    s.vote(1, ballot_t::accepted, 1'000);
+    s.vote(2, ballot_t::held, 900, 3s);
+    s.fail_vote(3, errc::outcome_unknown);
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST((s.members[0]->order == "v"));
+    BOOST_TEST((s.members[1]->order == "vr"));
+    BOOST_TEST((s.members[2]->order == "v")); // another's
+    BOOST_TEST((s.members[3]->order == "vr"));
+    BOOST_TEST((s.members[4]->order == "vr")); // has not answered
+    for (const scripted_member& each : s.members)
+        for (const auto& left : each->releases)
+            BOOST_TEST((left.owner == "a:1" && left.quiet));
+}
+
+BOOST_AUTO_TEST_CASE(held_says_when_enough_will_be_free)
+{
+    site s(5, 3);
+    s.connect();
+    s.acquire();
+    s.vote(0, ballot_t::held, 900, 3s);
+    s.vote(1, ballot_t::accepted, 1'000);
+    s.vote(2, ballot_t::held, 900, 1s);
+    s.vote(3, ballot_t::held, 900, 2s);
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST(!s.got->first);
+    BOOST_TEST((s.got->second.result == granted_t::held));
+    BOOST_TEST((s.got->second.remaining == 2s)); // one has granted it, two more are needed
+}
+
+BOOST_AUTO_TEST_CASE(Q8_a_member_that_cannot_be_reached_is_not_waited_for)
+{
+    site s;
+    s.connect();
+    s.disconnect(2);
+    BOOST_TEST(s.disconnected == 0); // a majority can be
+    s.acquire();
+    BOOST_TEST(s.members[2]->votes.empty());
+    s.vote(0, ballot_t::accepted, 1'000);
+    s.vote(1, ballot_t::accepted, 1'000);
+    BOOST_TEST((s.got && s.got->second.result == granted_t::granted));
+
+    s.disconnect(1);
+    BOOST_TEST(s.disconnected == 1);
+    BOOST_TEST((s.why == errc::no_quorum));
+    s.acquire();
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST((s.got->first == errc::no_quorum));
+    BOOST_TEST(s.members[0]->votes.size() == 1u); // nothing was sent
+    const std::string& said = s.got->second.details->server_message;
+    BOOST_TEST(said.find("member1") != said.npos);
+    BOOST_TEST(said.find("member2") != said.npos);
+    s.connect(1);
+    BOOST_TEST(s.connected == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_deciding_vote_is_waited_for_as_long_as_the_lease_allows)
+{
+    site s;
+    s.connect();
+    s.acquire(800ms);
+    s.vote(0, ballot_t::accepted, 1'000);
+    s.vote(1, ballot_t::silent, 0, 1h);
+    s.pass(99ms);
+    BOOST_TEST(!s.got.has_value());
+    s.pass(1ms);
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST((s.got->first == errc::no_quorum));
+    BOOST_TEST((s.members[2]->order == "vr"));
+}
+
+BOOST_AUTO_TEST_CASE(a_request_of_an_older_epoch_begins_anew_in_the_later_one)
+{
+    site s;
+    s.connect();
+    s.acquire();
+    BOOST_TEST(s.members[0]->votes[0].epoch == 1u);
+    s.vote(0, ballot_t::older_epoch, 0, {}, 4);
+    s.vote(1, ballot_t::older_epoch, 0, {}, 3);
+    for (const scripted_member& each : s.members) {
+        BOOST_TEST_REQUIRE(each->votes.size() == 2u);
+        BOOST_TEST(each->votes[1].epoch == 4u);
+        BOOST_TEST(!each->votes[1].only_ours);
+    }
+    s.vote(0, ballot_t::accepted, 1'000);
+    s.vote(2, ballot_t::accepted, 1'000);
+    BOOST_TEST((s.got && s.got->second.result == granted_t::granted));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_released_while_it_is_asked_for_is_not_asked_for_again)
+{
+    site s;
+    s.connect();
+    s.acquire();
+    s.vote(0, ballot_t::outbid, 7'000);
+    s.release();
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST((s.got->first == errc::no_quorum));
+    BOOST_TEST(s.got->second.may_hold);
+    s.vote(1, ballot_t::outbid, 8'000); // would have led to a second round
+    for (const scripted_member& each : s.members)
+        BOOST_TEST((each->order == "vr"));
+    s.free(0, left_t::freed);
+    s.free(1, left_t::freed);
+    BOOST_TEST((s.left && s.left->second.result == left_t::freed));
+}
+
+BOOST_AUTO_TEST_CASE(Q4_a_release_waits_for_members_that_cannot_be_reached)
+{
+    site s;
+    s.connect();
+    s.disconnect(1);
+    s.release();
+    s.free(0, left_t::freed);
+    s.free(2, left_t::not_owner);
+    BOOST_TEST_REQUIRE(s.left.has_value());
+    BOOST_TEST((!s.left->first && s.left->second.result == left_t::freed));
+    BOOST_TEST(s.members[1]->releases.empty());
+    s.connect(1);
+    BOOST_TEST_REQUIRE(s.members[1]->releases.size() == 1u);
+    BOOST_TEST((s.members[1]->releases[0].owner == "a:1"));
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_needs_a_majority_and_tells_the_others_again)
+{
+    site s;
+    s.connect();
+    s.renew();
+    s.keep(2, quorum::kept::free);
+    BOOST_TEST(s.members[2]->renewals.size() == 1u); // nothing is known yet
+    s.keep(0, quorum::kept::yes);
+    BOOST_TEST(!s.renewed.has_value());
+    s.keep(1, quorum::kept::yes);
+    BOOST_TEST_REQUIRE(s.renewed.has_value());
+    BOOST_TEST((s.renewed->second.results.at(0) == renewal_result::renewed));
+    BOOST_TEST_REQUIRE(s.members[2]->renewals.size() == 2u);
+    BOOST_TEST(s.members[2]->renewals[1].create);
+    BOOST_TEST((s.members[2]->renewals[1].owners.at(0) == "a:1"));
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_created_for_a_lock_that_was_left_or_lost_or_is_over)
+{
+    {
+        site s; // a majority has lost it
+        s.connect();
+        s.renew();
+        s.keep(0, quorum::kept::yes);
+        s.keep(1, quorum::kept::free);
+        s.keep(2, quorum::kept::free);
+        BOOST_TEST((s.renewed && s.renewed->second.results.at(0) == renewal_result::gone));
+        for (const scripted_member& each : s.members)
+            BOOST_TEST(each->renewals.size() == 1u);
+    }
+    {
+        site s; // it was released meanwhile
+        s.connect();
+        s.renew();
+        s.keep(2, quorum::kept::free);
+        s.keep(0, quorum::kept::yes);
+        s.release();
+        s.keep(1, quorum::kept::yes);
+        BOOST_TEST((s.renewed && s.renewed->second.results.at(0) == renewal_result::renewed));
+        BOOST_TEST(s.members[2]->renewals.size() == 1u);
+    }
+    {
+        site s; // the lease is over
+        s.connect();
+        s.renew(100ms);
+        s.keep(2, quorum::kept::free);
+        s.keep(0, quorum::kept::yes);
+        s.time.set(s.time.now() + 97ms);
+        s.keep(1, quorum::kept::yes);
+        BOOST_TEST(s.members[2]->renewals.size() == 1u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_stranger_becomes_a_member_when_the_others_have_adopted_an_epoch)
+{
+    site s;
+    s.connect(0, {.is_member = true, .epoch = 3, .largest = 5'000, .lease = 10s});
+    s.connect(1, {.is_member = true, .epoch = 3, .largest = 6'000, .lease = 20s});
+    BOOST_TEST(s.connected == 1);
+    s.connect(2, {.is_member = false, .nonce = 77});
+    s.acquire();
+    BOOST_TEST(s.members[2]->votes.empty());
+    s.pass(60ms);
+    // Looked at once more, all of them.
+    s.answer_look(0, {.is_member = true, .epoch = 3, .largest = 5'000, .lease = 10s});
+    s.answer_look(1, {.is_member = true, .epoch = 3, .largest = 6'000, .lease = 20s});
+    s.answer_look(2, {.is_member = false, .nonce = 77});
+    BOOST_TEST(s.members[2]->adoptions.empty());
+    for (const unsigned i : {0u, 1u}) {
+        BOOST_TEST_REQUIRE(s.members[i]->adoptions.size() == 1u);
+        BOOST_TEST(s.members[i]->adoptions[0].epoch == 4u);
+        BOOST_TEST(s.members[2]->seeds.empty());
+        s.members[i].post([&, i] {
+            std::move(s.members[i]->adoptions[0].done)(
+                error_code(), quorum::adopt_answer{true, 4, 5'500 + 1'000 * i, 20s});
+        });
+        s.poll();
+    }
+    BOOST_TEST_REQUIRE(s.members[2]->seeds.size() == 1u);
+    const quorum::seed given = s.members[2]->seeds[0].what;
+    BOOST_TEST(given.nonce == 77u);
+    BOOST_TEST(given.epoch == 4u);
+    BOOST_TEST(given.floor == 6'500u);
+    BOOST_TEST((given.silence > 20s && given.silence < 21s));
+    s.members[2].post([&] {
+        std::move(s.members[2]->seeds[0].done)(error_code(), quorum::seed_answer{true, 15s});
+    });
+    s.poll();
+    s.acquire();
+    BOOST_TEST(s.members[2]->votes.empty()); // it is silent still
+    s.pass(15s);
+    s.acquire();
+    BOOST_TEST(s.members[2]->votes.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(with_too_few_members_left_nothing_is_guessed)
+{
+    site s;
+    s.connect(0, {.is_member = true, .epoch = 3});
+    s.connect(1, {.is_member = false, .nonce = 7});
+    s.connect(2, {.is_member = false, .nonce = 8});
+    for (int i = 0; i < 20; ++i) {
+        s.pass(1s);
+        for (unsigned m = 0; m < 3; ++m) {
+            if (!s.members[m]->looks.empty())
+                s.answer_look(m, {.is_member = m == 0, .epoch = 3, .nonce = 6 + m});
+        }
+    }
+    BOOST_TEST(s.connected == 0);
+    BOOST_TEST(s.disconnected >= 1);
+    BOOST_TEST((s.why == errc::no_quorum));
+    for (const scripted_member& each : s.members)
+        BOOST_TEST((each->seeds.empty() && each->adoptions.empty()));
+    s.acquire();
+    BOOST_TEST((s.got && s.got->first == errc::no_quorum));
+}

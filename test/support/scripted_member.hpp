@@ -1,0 +1,159 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_SCRIPTED_MEMBER_HPP
+#define LEASEHOLD_TEST_SUPPORT_SCRIPTED_MEMBER_HPP
+
+#include "store/quorum/member.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace leasehold::test {
+
+/// A member of a quorum whose every answer is given by the test; for one thread. What was asked
+/// stays in the order in which it came.
+class scripted_member
+{
+public:
+    template <class Reply>
+    using handler = quorum::member::handler<Reply>;
+
+    struct vote
+    {
+        std::string owner;
+        std::uint64_t first_fence;
+        std::uint32_t fences;
+        std::uint64_t epoch;
+        bool only_ours;
+        handler<quorum::ballot_reply> done;
+    };
+    struct release
+    {
+        std::string owner;
+        std::string entry;
+        bool quiet;
+        handler<quorum::release_answer> done;
+    };
+    struct renewal_call
+    {
+        std::vector<std::string> owners;
+        bool create;
+        asio::any_completion_handler<void(std::vector<quorum::kept>)> done;
+    };
+    struct adoption
+    {
+        std::uint64_t epoch;
+        handler<quorum::adopt_answer> done;
+    };
+    struct seeding
+    {
+        quorum::seed what;
+        handler<quorum::seed_answer> done;
+    };
+
+    /// All that is known of it outlives the store.
+    struct state
+    {
+        asio::any_io_executor strand;
+        quorum::member_listener* told = nullptr;
+        unsigned number = 0;
+        std::int64_t time = 1'000;
+        std::vector<vote> votes;
+        std::vector<release> releases;
+        std::vector<renewal_call> renewals;
+        std::vector<handler<quorum::look_answer>> looks;
+        std::vector<adoption> adoptions;
+        std::vector<seeding> seeds;
+        std::vector<handler<quorum::entered>> entries;
+        std::string order; ///< What came, a letter each: v, r.
+    };
+
+    [[nodiscard]] std::unique_ptr<quorum::member> make() const
+    {
+        return std::make_unique<adapter>(state_);
+    }
+    [[nodiscard]] state& operator*() const noexcept { return *state_; }
+    [[nodiscard]] state* operator->() const noexcept { return state_.get(); }
+
+    /// Calls it on the strand, later.
+    template <class Function>
+    void post(Function function) const
+    {
+        asio::post(state_->strand, std::move(function));
+    }
+
+private:
+    class adapter final : public quorum::member
+    {
+    public:
+        explicit adapter(std::shared_ptr<state> of) : of_(std::move(of)) {}
+
+        std::string server() const override { return "member" + std::to_string(of_->number); }
+        std::int64_t time() const override { return of_->time; }
+
+        void open(const asio::any_io_executor& strand, quorum::member_listener& told,
+                  unsigned number) override
+        {
+            of_->strand = strand;
+            of_->told = &told;
+            of_->number = number;
+        }
+        void close() override { of_->told = nullptr; }
+
+        void async_vote(const quorum::ballot& b, handler<quorum::ballot_reply> done) override
+        {
+            of_->order += 'v';
+            of_->votes.push_back({std::string(b.owner), b.first_fence, b.fences, b.epoch,
+                                  b.only_ours, std::move(done)});
+        }
+        void async_enter(const quorum::reentry&, handler<quorum::entered> done) override
+        {
+            of_->entries.push_back(std::move(done));
+        }
+        void async_renew(
+            std::span<const quorum::upkeep> asked, std::chrono::milliseconds,
+            asio::any_completion_handler<void(std::vector<quorum::kept>)> done) override
+        {
+            renewal_call made{{}, asked.front().create, std::move(done)};
+            for (const quorum::upkeep& each : asked)
+                made.owners.emplace_back(each.what.owner);
+            of_->renewals.push_back(std::move(made));
+        }
+        void async_release(const release_request& asked, bool quiet,
+                           handler<quorum::release_answer> done) override
+        {
+            of_->order += 'r';
+            of_->releases.push_back(
+                {std::string(asked.owner), std::string(asked.entry), quiet, std::move(done)});
+        }
+        void async_look(std::uint64_t, handler<quorum::look_answer> done) override
+        {
+            of_->looks.push_back(std::move(done));
+        }
+        void async_adopt(std::uint64_t epoch, handler<quorum::adopt_answer> done) override
+        {
+            of_->adoptions.push_back({epoch, std::move(done)});
+        }
+        void async_seed(const quorum::seed& asked, handler<quorum::seed_answer> done) override
+        {
+            of_->seeds.push_back({asked, std::move(done)});
+        }
+        void watch(std::string_view) override {}
+        void unwatch(std::string_view) override {}
+
+    private:
+        const std::shared_ptr<state> of_;
+    };
+
+    std::shared_ptr<state> state_ = std::make_shared<state>();
+};
+
+} // namespace leasehold::test
+
+#endif
