@@ -1,0 +1,158 @@
+#include "model/quorum/state.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_set>
+
+namespace leasehold::test::quorum_model {
+namespace {
+
+// Of each state 128 bits are kept: two that are not the same would look so once in 10^25 pairs.
+struct fingerprint
+{
+    std::uint64_t low;
+    std::uint64_t high;
+    bool operator==(const fingerprint&) const = default;
+};
+
+struct by_low
+{
+    std::size_t operator()(const fingerprint& f) const noexcept { return f.low; }
+};
+
+std::uint64_t mix(std::uint64_t h) noexcept
+{
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93U;
+    h ^= h >> 29;
+    h *= 0x94d049bb133111ebU;
+    return h ^ h >> 32;
+}
+
+fingerprint print_of(const state& s) noexcept
+{
+    static_assert(alignof(state) == 1); // no byte of it is without meaning
+    unsigned char raw[(sizeof(state) + 7) / 8 * 8]{};
+    std::memcpy(raw, &s, sizeof s);
+    fingerprint out{0x9e3779b97f4a7c15U, 0xbf58476d1ce4e5b9U};
+    for (std::size_t i = 0; i < sizeof raw; i += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, raw + i, 8);
+        out.low = mix(out.low ^ word) + 0x9e3779b97f4a7c15U;
+        out.high = mix(out.high + word * 0xff51afd7ed558ccdU) ^ (out.high << 7);
+    }
+    return out;
+}
+
+/// An open table: sixteen bytes a state.
+class print_set
+{
+public:
+    print_set() : table_(std::size_t{1} << 16, fingerprint{0, 0}) {}
+
+    bool insert(const fingerprint& f)
+    {
+        if ((size_ + 1) * 3 > table_.size() * 2)
+            grow();
+        const bool added = put(table_, f);
+        size_ += added ? 1 : 0;
+        return added;
+    }
+
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+private:
+    static bool put(std::vector<fingerprint>& table, const fingerprint& f)
+    {
+        const std::size_t mask = table.size() - 1;
+        for (std::size_t slot = f.low & mask;; slot = (slot + 1) & mask) {
+            if (table[slot] == fingerprint{0, 0}) {
+                table[slot] = f;
+                return true;
+            }
+            if (table[slot] == f)
+                return false;
+        }
+    }
+
+    void grow()
+    {
+        std::vector<fingerprint> larger(table_.size() * 2, fingerprint{0, 0});
+        for (const fingerprint& each : table_) {
+            if (!(each == fingerprint{0, 0}))
+                put(larger, each);
+        }
+        table_ = std::move(larger);
+    }
+
+    std::vector<fingerprint> table_;
+    std::uint64_t size_ = 0;
+};
+
+struct entry
+{
+    state s;
+    std::uint32_t parent; ///< Its place in the way here.
+};
+
+/// What a step of the way was: the parent, and which of its steps.
+struct came
+{
+    std::uint32_t parent;
+    std::uint8_t number;
+};
+
+} // namespace
+
+outcome search(const setting& g, std::uint64_t most, const std::function<void(std::uint64_t)>& tell)
+{
+    outcome out;
+    print_set visited;
+    std::vector<came> way{{0, 0}};
+    std::vector<entry> level{{first_state(g), 0}};
+    visited.insert(print_of(canonical(level.front().s, g)));
+    std::vector<step> next;
+    const auto trace = [&](std::uint32_t at, std::uint8_t last) {
+        std::vector<std::uint8_t> numbers{last};
+        for (; at != 0; at = way[at].parent)
+            numbers.push_back(way[at].number);
+        state s = first_state(g);
+        for (auto each = numbers.rbegin(); each != numbers.rend(); ++each) {
+            steps_from(s, g, next);
+            out.path.push_back(next[*each]);
+            s = out.path.back().to;
+        }
+    };
+    while (!level.empty()) {
+        std::vector<entry> deeper;
+        for (const entry& each : level) {
+            steps_from(each.s, g, next);
+            for (std::size_t i = 0; i < next.size(); ++i) {
+                ++out.transitions;
+                const auto number = static_cast<std::uint8_t>(i);
+                if (next[i].wrong != nullptr) {
+                    out.found = next[i].wrong;
+                    out.states = visited.size();
+                    trace(each.parent, number);
+                    return out;
+                }
+                if (!visited.insert(print_of(canonical(next[i].to, g))))
+                    continue;
+                way.push_back({each.parent, number});
+                deeper.push_back({next[i].to, static_cast<std::uint32_t>(way.size() - 1)});
+                if (visited.size() % 1'000'000 == 0)
+                    tell(visited.size());
+                if (visited.size() > most) {
+                    out.states = visited.size();
+                    return out;
+                }
+            }
+        }
+        level = std::move(deeper);
+    }
+    out.complete = true;
+    out.states = visited.size();
+    return out;
+}
+
+} // namespace leasehold::test::quorum_model

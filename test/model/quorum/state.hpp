@@ -1,0 +1,168 @@
+#ifndef LEASEHOLD_TEST_MODEL_QUORUM_STATE_HPP
+#define LEASEHOLD_TEST_MODEL_QUORUM_STATE_HPP
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+// Every state that a quorum of three members can come to, with two clients that each lock one name
+// twice.
+//
+// An acquisition is a number: that of its client, times two, plus which of the two it is. What is
+// left out because it adds nothing: an answer is read when it is given or never (one that is read
+// later makes a grant known later, of which less is asked); a release is the end of a hold at any
+// moment after its owner gave it up; the clock that fences are proposed by is where a client's
+// begin.
+namespace leasehold::test::quorum_model {
+
+inline constexpr unsigned members = 3;
+inline constexpr unsigned clients = 2;
+inline constexpr unsigned attempts = 2;
+inline constexpr unsigned owners = clients * attempts;
+
+/// What is done wrong.
+enum class mistake : std::uint8_t
+{
+    none,
+    each_counts,         ///< Members count by themselves, the client takes the largest.
+    equal_is_accepted,   ///< A member accepts what it has accepted before.
+    largest_is_taken,    ///< Without a second round.
+    minority_grants,     ///< One member is enough.
+    no_epoch,            ///< The others are read, and adopt nothing.
+    nothing_read,        ///< A stranger begins at nothing.
+    older_epochs_served, ///< A member does not look at the epoch of a request.
+    strangers_grant,     ///< Nobody notices that a member forgot.
+    no_silence,          ///< A new member grants at once.
+    deadline_from_reply, ///< A lease counts from the last answer.
+    holds_not_looked_at, ///< A member grants what another has.
+    raised_for_others,   ///< The second round does not ask whose the lock is.
+    earlier_answers,     ///< What was said to the acquire before counts for this one.
+    nonce_ignored,       ///< A member takes what was written for it before it forgot.
+    one_look_is_enough,  ///< Members that were strangers, each at some time, begin anew.
+    count_,
+};
+
+struct setting
+{
+    std::array<std::uint8_t, clients> acquires{1, 1}; ///< Of each client, one after the other.
+    std::uint8_t forgets = 0;                         ///< Times that a member loses all it has.
+    std::uint8_t restarts = 0; ///< Times that one becomes a stranger and loses nothing.
+    bool timed = true;         ///< A hold ends when its lease is over; otherwise at any moment.
+    bool anew = false;         ///< In the beginning all are strangers.
+    mistake wrong = mistake::none;
+};
+
+struct node
+{
+    std::uint8_t holder; ///< Its acquisition plus one; 0: none.
+    std::uint8_t largest;
+    std::uint8_t floor;
+    std::uint8_t epoch;
+    std::uint8_t is_member;
+    std::uint8_t nonce;
+    std::uint8_t waits; ///< Acquisitions that it may have granted, and that are not over.
+};
+
+struct client
+{
+    enum class phase : std::uint8_t
+    {
+        idle,
+        voting,
+        holding,
+        finished,
+    };
+    phase at;
+    std::uint8_t attempt;
+    std::uint8_t seen; ///< The largest fence.
+    std::uint8_t epoch;
+    std::uint8_t round;
+    std::uint8_t counted;                    ///< The largest, as `each_counts` has it.
+    std::array<std::uint8_t, members> first; ///< Answers, plus one; 0: none.
+    std::array<std::uint8_t, members> second;
+};
+
+/// Of one acquisition.
+struct request
+{
+    std::uint8_t epoch;
+    std::uint8_t first; ///< What was offered.
+    std::uint8_t second;
+    std::uint8_t pending; ///< On their way: a bit for each member, first round, then the second.
+    std::uint8_t above;   ///< The largest fence that was known when it began.
+    std::uint8_t fence;   ///< That it was granted.
+    std::uint8_t over;    ///< Its lease time has passed since before the first request.
+    std::uint8_t given_up;
+    std::uint8_t late_over; ///< With `deadline_from_reply`: when its client thinks that it is over.
+};
+
+/// Who makes members of strangers.
+struct assembler
+{
+    std::uint8_t at; ///< 0 nothing, 1 looking, 2 asking.
+    std::uint8_t looked;
+    std::array<std::uint8_t, members> member;
+    std::array<std::uint8_t, members> epoch;
+    std::array<std::uint8_t, members> nonce;
+    std::array<std::uint8_t, members> largest;
+    std::uint8_t answered;
+    std::uint8_t floor;
+};
+
+/// On its way to a stranger.
+struct seed
+{
+    std::uint8_t pending;
+    std::uint8_t nonce;
+    std::uint8_t epoch;
+    std::uint8_t floor;
+};
+
+struct state
+{
+    std::array<node, members> nodes;
+    std::array<client, clients> who;
+    std::array<request, owners> asked;
+    assembler maker;
+    std::array<seed, members> seeds;
+    std::uint8_t known; ///< The largest fence that anybody was told of.
+    std::uint8_t forgets;
+    std::uint8_t restarts;
+    std::uint8_t nonces;
+};
+
+static_assert(sizeof(state) < 160);
+
+struct step
+{
+    state to;
+    const char* what; ///< In words, of `who` and `where`.
+    int who = -1;
+    int where = -1;
+    const char* wrong = nullptr; ///< The promise that is broken.
+};
+
+[[nodiscard]] state first_state(const setting& g);
+/// The same state as far as anything can tell, with one name for all that differ in the names of
+/// members and clients only.
+[[nodiscard]] state canonical(const state& s, const setting& g);
+void steps_from(const state& s, const setting& g, std::vector<step>& out);
+
+struct outcome
+{
+    bool complete = false;
+    std::string found; ///< The promise that is broken.
+    std::uint64_t states = 0;
+    std::uint64_t transitions = 0;
+    std::vector<step> path;
+};
+
+[[nodiscard]] outcome search(const setting& g, std::uint64_t most,
+                             const std::function<void(std::uint64_t)>& tell);
+
+} // namespace leasehold::test::quorum_model
+
+#endif
