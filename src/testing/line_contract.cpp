@@ -19,17 +19,15 @@ acquire_request join(std::string_view owner, std::chrono::milliseconds presence 
     return request;
 }
 
-/// A client is told of its turns some time after it has joined its first line.
+/// A client is told of its turns some time after it has joined a line.
 void listen(pair& p, store_session& who, std::string_view owner, store_session& other,
             std::string_view holder)
 {
-    p.take_by(other, holder, "first");
-    acquire_request request = join(owner);
-    request.name = "first";
-    who.acquire(request);
+    p.take_by(other, holder);
+    who.acquire(join(owner));
     who.until([&] { return who.listening > 0; });
-    who.release({.name = "first", .owner = owner, .entry = {}});
-    other.release({.name = "first", .owner = holder, .entry = {}});
+    p.leave_by(who, owner);
+    p.leave_by(other, holder);
 }
 
 /// Waits for news of a turn, and for nothing else.

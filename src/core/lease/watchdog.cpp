@@ -194,11 +194,22 @@ void watchdog::flush()
 
 void watchdog::send(std::vector<ownership_ptr> renewed)
 {
-    if (renewed.empty())
-        return;
-    const boost::intrusive_ptr<batch> all(
-        new batch(*this, std::move(renewed), context_.turn_time()));
-    all->send();
+    // Those of a partition by themselves: one that hangs holds up no other.
+    const auto partition_of = [this](const ownership_ptr& each) {
+        return context_.locks().partition_of(each->spec->name);
+    };
+    while (!renewed.empty()) {
+        const store_partition first = partition_of(renewed.front());
+        const auto others = std::stable_partition(
+            renewed.begin(), renewed.end(),
+            [&](const ownership_ptr& each) { return partition_of(each) == first; });
+        std::vector<ownership_ptr> rest(std::make_move_iterator(others),
+                                        std::make_move_iterator(renewed.end()));
+        renewed.erase(others, renewed.end());
+        const boost::intrusive_ptr<batch> all(
+            new batch(*this, std::exchange(renewed, std::move(rest)), context_.turn_time()));
+        all->send();
+    }
 }
 
 void watchdog::end(ownership& held, errc reason)

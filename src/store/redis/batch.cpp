@@ -95,27 +95,36 @@ void batch::repeat(const batch& from, command& asked)
     }
     if (has(mutant::text_sent_once) && asked.attempts > 0)
         with_text = false;
-    const std::size_t begin = request.payload().size();
+    const std::size_t begin = begin_command(asked.asking);
     if (asked.made.called == nullptr) {
         // Its first command is all of it: what takes two is not sent again.
         request.push_range(words_.front(), words_.begin() + 1, words_.end());
-        add(std::move(asked.waiting), asked.made, begin).attempts = asked.attempts + 1;
+        add(std::move(asked.waiting), asked.made, begin, asked.asking).attempts = asked.attempts +
+                                                                                  1;
         return;
     }
     words_.erase(words_.begin());
     const script& called = *asked.made.called;
     words_.front() = with_text ? called.text : std::string_view(called.sha);
     request.push_range(with_text ? "EVAL" : "EVALSHA", words_);
-    add(std::move(asked.waiting), asked.made, begin).attempts = asked.attempts + 1;
+    add(std::move(asked.waiting), asked.made, begin, asked.asking).attempts = asked.attempts + 1;
 }
 
 void batch::go_on(const batch& from, command& asked, layout& keys)
 {
     // The words of its first command; one that follows is behind them.
     split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
-    const std::size_t begin = request.payload().size();
+    const std::size_t begin = begin_command(asked.asking);
     const call made = keys.go_on(asked.made, asked.told(), words_, request);
-    add(std::move(asked.waiting), made, begin);
+    add(std::move(asked.waiting), made, begin, asked.asking);
+}
+
+/// Where the command that is added next begins.
+std::size_t batch::begin_command(bool asking)
+{
+    if (asking)
+        request.push("ASKING"); // it is good for one command
+    return request.payload().size();
 }
 
 std::string_view batch::key_of(const command& asked) const
@@ -159,6 +168,11 @@ boost::redis::any_adapter batch::adapter()
         any_adapter::impl_t([this](any_adapter::parse_event event,
                                    const boost::redis::resp3::node_view& node, error_code& failed) {
             command& asked = commands[answered_.load(std::memory_order_relaxed)];
+            if (asked.asking && !asked.granted) {
+                // If it was refused, the command that follows is.
+                asked.granted = event == any_adapter::parse_event::done;
+                return;
+            }
             reply& answer = asked.replies[asked.got];
             if (event == any_adapter::parse_event::node) {
                 answer.record(node);

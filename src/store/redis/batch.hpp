@@ -69,7 +69,9 @@ struct command
     std::size_t begin = 0; ///< Its place in the request.
     std::size_t end = 0;
     unsigned attempts = 0;
-    std::size_t got = 0; ///< How many of its commands were answered.
+    bool asking = false;  ///< A node that is given its slot is to serve it: ASKING is before it.
+    bool granted = false; ///< That was answered.
+    std::size_t got = 0;  ///< How many of its commands were answered.
     std::array<reply, call::most_commands> replies;
 
     [[nodiscard]] answers told() const noexcept { return std::span(replies).first(made.commands); }
@@ -101,12 +103,12 @@ public:
     batch();
 
     /// Adds a command. `write` puts it at the end of the request that it is given, and returns the
-    /// `call`.
+    /// `call`. `asking`: the slot is on its way to the node.
     template <class Waiting, class Write>
-    command& add(Waiting waiting, Write write)
+    command& add(Waiting waiting, Write write, bool asking = false)
     {
-        const std::size_t begin = request.payload().size();
-        return add(std::move(waiting), write(request), begin);
+        const std::size_t begin = begin_command(asking);
+        return add(std::move(waiting), write(request), begin, asking);
     }
 
     /// Adds a command of another batch again, whose script the server did not have.
@@ -140,16 +142,18 @@ public:
 
 private:
     template <class Waiting>
-    command& add(Waiting waiting, const call& made, std::size_t begin)
+    command& add(Waiting waiting, const call& made, std::size_t begin, bool asking)
     {
         command& added = commands.emplace_back();
         added.waiting = std::move(waiting);
         added.made = made;
         added.begin = begin;
         added.end = request.payload().size();
+        added.asking = asking;
         return added;
     }
 
+    std::size_t begin_command(bool asking);
     void on_reply();
 
     std::shared_ptr<context_poster> home_;

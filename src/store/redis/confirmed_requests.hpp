@@ -11,15 +11,17 @@
 
 namespace leasehold::redis_store {
 
-// Requests whose effect replicas have to have before it counts.
+// Requests whose effect replicas have to have before it counts. `asking`: as for `pipeline`.
 
 void acquire_confirmed(const std::shared_ptr<pipeline>& way,
                        const std::shared_ptr<replica_confirmation>& replicas,
-                       const acquire_request& request, store::acquire_handler handler);
+                       const acquire_request& request, store::acquire_handler handler,
+                       bool asking = false);
 
 void renew_confirmed(const std::shared_ptr<pipeline>& way,
                      const std::shared_ptr<replica_confirmation>& replicas,
-                     std::span<const renewal> renewals, store::renew_handler handler);
+                     std::span<const renewal> renewals, store::renew_handler handler,
+                     bool asking = false);
 
 } // namespace leasehold::redis_store
 

@@ -145,31 +145,33 @@ void pipeline::refuse(asker::answered handler, std::string_view key)
     });
 }
 
-void pipeline::acquire(const acquire_request& request, store::acquire_handler handler)
+void pipeline::acquire(const acquire_request& request, store::acquire_handler handler, bool asking)
 {
     if (!open_for_requests())
         return refuse(std::move(handler), acquire_reply{}, request.name);
     acquire_request asked = request;
     asked.asks_holder = request.asks_holder && tells_holder_;
     const std::int64_t latest = time_.limit(local_time_->now(), request.budget);
-    next().add(std::move(handler),
-               [&](boost::redis::request& to) { return layout_->acquire(asked, latest, to); });
+    next().add(
+        std::move(handler),
+        [&](boost::redis::request& to) { return layout_->acquire(asked, latest, to); }, asking);
     flush_first();
 }
 
-void pipeline::release(const release_request& request, store::release_handler handler)
+void pipeline::release(const release_request& request, store::release_handler handler, bool asking)
 {
     if (!open_for_requests())
         return refuse(std::move(handler), release_reply{}, request.name);
     const std::int64_t latest = request.next != nullptr
                                     ? time_.limit(local_time_->now(), request.next->budget)
                                     : 0;
-    next().add(std::move(handler),
-               [&](boost::redis::request& to) { return layout_->release(request, latest, to); });
+    next().add(
+        std::move(handler),
+        [&](boost::redis::request& to) { return layout_->release(request, latest, to); }, asking);
     flush_first();
 }
 
-void pipeline::renew(std::span<const renewal> renewals, store::renew_handler handler)
+void pipeline::renew(std::span<const renewal> renewals, store::renew_handler handler, bool asking)
 {
     if (!open_for_requests())
         return refuse(std::move(handler), renew_reply({renewals.size(), renewal_result::failed}));
@@ -185,9 +187,12 @@ void pipeline::renew(std::span<const renewal> renewals, store::renew_handler han
     for (std::size_t first = 0; first < renewals.size(); first += renewals_per_command) {
         const std::size_t count = std::min(renewals_per_command, renewals.size() - first);
         ++job->outstanding;
-        next().add(renew_part{job, first, count}, [&](boost::redis::request& to) {
-            return layout_->renew(renewals.subspan(first, count), to);
-        });
+        next().add(
+            renew_part{job, first, count},
+            [&](boost::redis::request& to) {
+                return layout_->renew(renewals.subspan(first, count), to);
+            },
+            asking);
     }
     flush_first();
 }

@@ -53,9 +53,13 @@ public:
     /// The server is not the one to be asked any more: looks for it again.
     void begin_again(error_code why);
 
-    void acquire(const acquire_request& request, store::acquire_handler handler);
-    void renew(std::span<const renewal> renewals, store::renew_handler handler);
-    void release(const release_request& request, store::release_handler handler);
+    // `asking`: the node of a cluster is to serve a slot that is on its way to it.
+    void acquire(const acquire_request& request, store::acquire_handler handler,
+                 bool asking = false);
+    void renew(std::span<const renewal> renewals, store::renew_handler handler,
+               bool asking = false);
+    void release(const release_request& request, store::release_handler handler,
+                 bool asking = false);
 
     /// What is no request of a store. `write(request, latest)` puts the call at the end of the
     /// request that it is given, and returns it; it answers with numbers. `latest` is the server's

@@ -54,11 +54,8 @@ void check(const config& settings)
 {
     settings.validate();
     if (settings.store == config::kind::memory)
-        throw boost::system::system_error(errc::invalid_option,
-                                          "store is memory, must be redis, sentinel or redlock");
-    if (settings.store == config::kind::cluster)
-        throw boost::system::system_error(errc::not_supported,
-                                          "store is cluster, must be redis, sentinel or redlock");
+        throw boost::system::system_error(
+            errc::invalid_option, "store is memory, must be redis, sentinel, cluster or redlock");
     static_cast<void>(redis_store::tls_settings(settings));
 }
 
@@ -75,6 +72,10 @@ std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection
 {
     if (wakeups)
         check(*wakeups);
+    if (wakeups && wakeups->store == config::kind::cluster)
+        throw boost::system::system_error(errc::invalid_option,
+                                          "store is cluster, must be redis or sentinel: one "
+                                          "connection leads to one server");
     return adopt(std::move(connection), wakeups.value_or(config()), wakeups.has_value());
 }
 

@@ -1,6 +1,7 @@
 #include "store/redis/replica_confirmation.hpp"
 
 #include "mutant.hpp"
+#include "store/redis/cluster/slot.hpp"
 #include "store/redis/layout/presence.hpp"
 
 #include <boost/redis/adapter/any_adapter.hpp>
@@ -13,6 +14,18 @@ namespace {
 
 // Written before each WAIT, so that there is something to wait for, and gone soon after.
 constexpr std::string_view marker = "leasehold:confirmation";
+
+/// In a cluster it is in a slot that the server has: that of a lock.
+std::string marker_for(std::string_view name, bool in_cluster)
+{
+    std::string key(marker);
+    if (!in_cluster)
+        return key;
+    key += ":{";
+    cluster::append_short_tag(cluster::slot_of(name), key);
+    key += '}';
+    return key;
+}
 
 constexpr std::size_t round_limit = 1'000;
 
@@ -52,6 +65,7 @@ replica_confirmation::replica_confirmation(const config& settings,
                                            const std::shared_ptr<environment>& from)
     : push_connection(patient(settings), from),
       keys_(settings.layout),
+      in_cluster_(settings.store == config::kind::cluster),
       patience_(std::min(settings.timeout, 2 * settings.health_check)),
       time_(from->make_time())
 {}
@@ -130,10 +144,11 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
     boost::redis::request& to = *made->request;
     for (const auto& each : made->locks)
         ask_for(keys_, each->lock(), to);
+    const std::string written = marker_for(first->name, in_cluster_);
     if (has(mutant::marker_not_written))
-        to.push("GET", marker);
+        to.push("GET", written);
     else
-        to.push("SET", marker, "1", "PX", 1'000);
+        to.push("SET", written, "1", "PX", 1'000);
     to.push("WAIT", first->acks, first->timeout.count());
     return made;
 }

@@ -86,6 +86,7 @@ private:
     void on_time();
 
     const config::key_layout keys_;
+    const bool in_cluster_;
     const std::chrono::milliseconds patience_; ///< With a server, beside the time that WAIT takes.
     const std::unique_ptr<detail::time_source> time_;
     bool time_is_open_ = false;

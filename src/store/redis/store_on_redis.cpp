@@ -2,6 +2,7 @@
 
 #include "store/quorum/quorum_store.hpp"
 #include "store/quorum/redis_member.hpp"
+#include "store/redis/cluster/shards.hpp"
 #include "store/redis/confirmed_requests.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
@@ -153,6 +154,8 @@ std::shared_ptr<store> make_store(const config& settings, std::shared_ptr<enviro
 {
     if (settings.store == config::kind::redlock)
         return make_quorum(settings, from);
+    if (settings.store == config::kind::cluster)
+        return cluster::make_cluster_store(settings, std::move(from));
     return std::make_shared<store_on_redis>(make_owned_transport(settings, from), settings, false,
                                             settings, from);
 }

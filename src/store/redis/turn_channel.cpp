@@ -16,7 +16,7 @@ void turn_channel::belongs_to(std::string_view owner)
         native::turn_channel(native::client_of(owner), channel_);
 }
 
-void turn_channel::listen()
+void turn_channel::listen(cluster::slot_number)
 {
     if (!is_made() && listener() != nullptr)
         connect();

@@ -25,10 +25,10 @@ public:
     void belongs_to(std::string_view owner);
 
     /// The server has confirmed that it tells this client; what was sent before that is not heard.
-    [[nodiscard]] bool hears() const noexcept override { return hears_; }
+    [[nodiscard]] bool hears(cluster::slot_number) const noexcept override { return hears_; }
 
     /// Once.
-    void listen() override;
+    void listen(cluster::slot_number) override;
 
 private:
     void on_attempt() override;

@@ -62,7 +62,11 @@ std::optional<config::address> address_of(const value& node, const config::addre
     std::string_view host = host_in(node.text_of("endpoint"));
     if (host.empty())
         host = node.text_of("ip");
-    return read_address(host, number_of(reached.tls() ? "tls-port" : "port"), asked, reached);
+    // A node that knows of no TLS is behind something that does.
+    std::int64_t port = reached.tls() ? number_of("tls-port") : 0;
+    if (port <= 0)
+        port = number_of("port");
+    return read_address(host, port, asked, reached);
 }
 
 } // namespace

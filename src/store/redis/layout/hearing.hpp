@@ -1,17 +1,19 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_LAYOUT_HEARING_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_LAYOUT_HEARING_HPP
 
+#include "store/redis/cluster/slot.hpp"
+
 namespace leasehold::redis_store {
 
 /// How a client hears that it is its turn, as far as a layout has to know.
 class hearing
 {
 public:
-    /// The server tells this client.
-    [[nodiscard]] virtual bool hears() const noexcept = 0;
+    /// The server tells this client of its turns. `slot`: where the name is, in a cluster.
+    [[nodiscard]] virtual bool hears(cluster::slot_number slot) const noexcept = 0;
 
     /// It waits in a line, and wants to hear.
-    virtual void listen() = 0;
+    virtual void listen(cluster::slot_number slot) = 0;
 
 protected:
     ~hearing() = default;

@@ -38,6 +38,7 @@ struct call
     std::uint32_t fences = 0; ///< Asked for; of an acquire that takes the lock.
     std::uint64_t floor = 0;  ///< Its fences have to be larger.
     std::uint32_t name = 0;   ///< What the layout knows the lock by, if it has to.
+    std::uint16_t slot = 0;   ///< Where the lock is, in a cluster.
     bool short_way = false;   ///< There is another way to the same end, which may have to follow.
     bool gets = false;        ///< A short way whose answer is what there was before.
     bool took = false;        ///< By the short way before it: the owner has the lock.

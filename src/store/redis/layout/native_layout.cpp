@@ -37,6 +37,13 @@ bool is_count(const reply& answer) noexcept
     return answer.is(1) && (answer.numbers[0] == 0 || answer.numbers[0] == 1);
 }
 
+/// Whether the server knows a command, by its answer. A node that has not the key's slot says so.
+bool is_known(const reply& answer) noexcept
+{
+    return is_count(answer) || answer.error.starts_with("MOVED ") ||
+           answer.error.starts_with("ASK ");
+}
+
 } // namespace
 
 store_traits native_layout::traits() const noexcept
@@ -62,7 +69,8 @@ std::size_t native_layout::greetings()
     removal_ = removal::script;
     ++servers_;
     owed_ = 0;
-    return ended_.count() + static_cast<std::size_t>(greets::count_);
+    // In a cluster each draw raises the counter of its slot.
+    return ended_.count() + static_cast<std::size_t>(slots_ ? greets::raise : greets::count_);
 }
 
 call native_layout::greeting(std::size_t number, boost::redis::request& to)
@@ -97,12 +105,14 @@ error_code native_layout::greeted(std::size_t number, answers told, error_code r
             ended_.learn(*answer.text);
         return {};
     case greets::delifeq:
-        if (is_count(answer))
+        if (is_known(answer))
             removal_ = removal::delifeq;
         return {};
     case greets::delex:
-        if (is_count(answer))
+        if (is_known(answer))
             removal_ = removal::delex;
+        if (slots_)
+            ended_.forget(); // it is the last
         return {};
     default: break;
     }
@@ -117,7 +127,7 @@ error_code native_layout::greeted(std::size_t number, answers told, error_code r
         return refused;
     if (!answer.is(1) || answer.numbers[0] <= 0)
         return errc::store_refused;
-    saw(static_cast<std::uint64_t>(answer.numbers[0]));
+    saw(0, static_cast<std::uint64_t>(answer.numbers[0]));
     ended_.forget();
     return {};
 }
@@ -143,26 +153,53 @@ call native_layout::enter(const acquire_request& asked, std::int64_t latest,
     return {.called = &of_native().enter, .expects = 5};
 }
 
-bool native_layout::hears() const noexcept
+cluster::slot_number native_layout::slot_of(std::string_view name) const noexcept
 {
-    return (turns_ && turns_->hears()) || has(mutant::listening_claimed);
+    return slots_ ? cluster::slot_of(name) : cluster::slot_number(0);
+}
+
+std::string_view native_layout::fence_key(cluster::slot_number slot)
+{
+    if (!slots_)
+        return native::fence_key;
+    native::fence_key_in(slot, fences_);
+    return fences_;
+}
+
+std::uint64_t native_layout::floor(cluster::slot_number slot) const noexcept
+{
+    return slots_ ? slots_->of(slot) : floor_;
+}
+
+void native_layout::saw(cluster::slot_number slot, std::uint64_t fence)
+{
+    if (slots_)
+        slots_->saw(slot, fence);
+    else
+        floor_ = std::max(floor_, fence);
+}
+
+bool native_layout::hears(cluster::slot_number slot) const noexcept
+{
+    return (turns_ && turns_->hears(slot)) || has(mutant::listening_claimed);
 }
 
 // Who is not told finds out when it looks.
-std::chrono::milliseconds native_layout::claim(const acquire_request& asked) const noexcept
+std::chrono::milliseconds native_layout::claim(const acquire_request& asked,
+                                               cluster::slot_number slot) const noexcept
 {
-    return hears() ? asked.claim : 3 * asked.claim;
+    return hears(slot) ? asked.claim : 3 * asked.claim;
 }
 
 /// The owner is in line.
-void native_layout::joined(acquire_reply& reply, std::int64_t place)
+void native_layout::joined(const call& made, acquire_reply& reply, std::int64_t place)
 {
     reply.in_line = true;
     // One that is far back is as far as anybody.
     reply.place = place < 0 ? far_back : static_cast<std::uint32_t>(place);
-    reply.untold = !hears();
+    reply.untold = !hears(made.slot);
     if (turns_)
-        turns_->listen();
+        turns_->listen(made.slot);
 }
 
 call native_layout::acquire_short(const acquire_request& asked, contended_names::key key,
@@ -198,16 +235,18 @@ call native_layout::acquire_long(const acquire_request& asked, contended_names::
     native::line_key(asked.name, line_);
     native::waiters_key(asked.name, waiters_);
     const std::uint32_t fences = std::min(asked.fences, most_long);
-    const std::uint64_t floor = std::max(floor_, asked.fence_floor);
-    to.push("EVALSHA", of_native().acquire.sha, 4, asked.name, native::fence_key, line_, waiters_,
-            value_, asked.lease.count(), fences, latest, sent_floor(floor),
-            asked.waits ? asked.presence.count() : 0, claim(asked).count(), hears() ? 1 : 0,
-            asked.asks_holder ? 1 : 0);
+    const cluster::slot_number slot = slot_of(asked.name);
+    const std::uint64_t least = std::max(floor(slot), asked.fence_floor);
+    to.push("EVALSHA", of_native().acquire.sha, 4, asked.name, fence_key(slot), line_, waiters_,
+            value_, asked.lease.count(), fences, latest, sent_floor(least),
+            asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
+            hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0);
     return {.called = &of_native().acquire,
             .expects = 5,
             .fences = fences,
-            .floor = floor,
+            .floor = least,
             .name = key,
+            .slot = slot,
             .raises = owed_};
 }
 
@@ -245,19 +284,39 @@ call native_layout::leave(const release_request& asked, contended_names::key key
     if (asked.next != nullptr)
         native::value_of(next.owner, next_value_);
     const std::uint32_t fences = std::min(next.fences, most_long);
-    const std::uint64_t floor = std::max(floor_, next.fence_floor);
-    to.push("EVALSHA", of_native().leave.sha, 5, asked.name, native::fence_key, line_, waiters_,
+    const cluster::slot_number slot = slot_of(asked.name);
+    const std::uint64_t least = std::max(floor(slot), next.fence_floor);
+    to.push("EVALSHA", of_native().leave.sha, 5, asked.name, fence_key(slot), line_, waiters_,
             entries_, value_, asked.entry, next_value_, next.lease.count(), fences, latest,
-            sent_floor(floor), next.presence.count(), claim(next).count(), hears() ? 1 : 0);
+            sent_floor(least), next.presence.count(), claim(next, slot).count(),
+            hears(slot) ? 1 : 0);
     return {.called = &of_native().leave,
             .expects = 5,
             .fences = fences,
-            .floor = floor,
+            .floor = least,
             .name = key,
+            .slot = slot,
             .raises = owed_};
 }
 
 call native_layout::renew(std::span<const renewal> asked, boost::redis::request& to)
+{
+    if (slots_ && asked.size() == 1)
+        return renew_one(asked.front(), to);
+    return renew_all(asked, to);
+}
+
+// One key, which is where its slot is or where that goes: of two a node that gives a slot away
+// serves neither.
+call native_layout::renew_one(const renewal& asked, boost::redis::request& to)
+{
+    native::value_of(asked.owner, value_);
+    to.push("EVALSHA", of_native().renew_one.sha, 1, asked.name, value_, asked.lease.count(),
+            asked.entry);
+    return {.called = &of_native().renew_one, .expects = 1, .short_way = true};
+}
+
+call native_layout::renew_all(std::span<const renewal> asked, boost::redis::request& to)
 {
     std::deque<std::string> written; // what is not kept elsewhere; stays where it is
     const auto keep = [&](std::string text) -> std::string_view {
@@ -285,6 +344,8 @@ bool native_layout::goes_on(const call& made, answers told)
 {
     if (!made.short_way)
         return false;
+    if (made.called == &of_native().renew_one)
+        return told.front().is(1) && told.front().numbers[0] == 2;
     const reply& first = made.commands == 1 ? told.front() : answer_to_set(told);
     if (made.commands == 1) // who waits, and what else there is, the long way knows
         return first.is(1) && first.numbers[0] == 0;
@@ -326,18 +387,25 @@ call native_layout::go_on(const call& made, answers told, std::span<const std::s
                           boost::redis::request& to)
 {
     const auto owner_in = [](std::string_view value) { return value.substr(native::mark.size()); };
+    const auto lease_in = [](std::string_view text) {
+        std::int64_t lease = 0;
+        std::from_chars(text.data(), text.data() + text.size(), lease);
+        return std::chrono::milliseconds(lease);
+    };
+    if (made.called == &of_native().renew_one) {
+        const renewal one{written[3], owner_in(written[4]), lease_in(written[5]), written[6]};
+        return renew_all({&one, 1}, to);
+    }
     if (made.commands == 1) {
         const bool by_script = made.called != nullptr;
         return leave(
             {.name = written[by_script ? 3 : 1], .owner = owner_in(written.back()), .entry = {}},
             made.name, 0, to);
     }
-    std::int64_t lease = 0;
-    std::from_chars(written[5].data(), written[5].data() + written[5].size(), lease);
     const acquire_request asked{.name = written[1],
                                 .owner = owner_in(written[2]),
                                 .entry = {},
-                                .lease = std::chrono::milliseconds(lease),
+                                .lease = lease_in(written[5]),
                                 .fences = made.fences,
                                 .budget = {},
                                 .fence_floor = made.floor,
@@ -365,7 +433,7 @@ bool native_layout::block(const call& made, std::int64_t last, acquire_reply& in
     if (last < static_cast<std::int64_t>(made.fences))
         return false;
     const auto end = static_cast<std::uint64_t>(last);
-    saw(end);
+    saw(made.slot, end);
     if (!fits(made, last))
         return false;
     if (made.raises == owed_)
@@ -425,7 +493,7 @@ said<acquire_reply> native_layout::acquired_long(const call& made, const reply& 
         reply.result = outcome::held;
         reply.remaining = time_left(numbers[1]);
         if (numbers[2] != -1)
-            joined(reply, numbers[2]);
+            joined(made, reply, numbers[2]);
         reply.untold = reply.untold || (reply.in_line && numbers[0] == 2);
         if (numbers[3] != 0)
             reply.details = held_by(numbers[3]);
@@ -472,7 +540,7 @@ said<release_reply> native_layout::released(const call& made, answers told)
     acquire_reply next;
     if (numbers[1] == 2) {
         next.remaining = time_left(numbers[2]);
-        joined(next, numbers[3]);
+        joined(made, next, numbers[3]);
         result.reply.next = next;
     }
     else if (block(made, numbers[2], next)) {

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_LAYOUT_NATIVE_LAYOUT_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_LAYOUT_NATIVE_LAYOUT_HPP
 
+#include "store/redis/cluster/slot_floors.hpp"
 #include "store/redis/layout/contended_names.hpp"
 #include "store/redis/layout/ended_connections.hpp"
 #include "store/redis/layout/hearing.hpp"
@@ -33,14 +34,17 @@ public:
     /// @param blind Connections may be replaced unseen, and the counter of the fences be taken back
     ///              meanwhile: then each draw looks at the server's clock, which the short way does
     ///              not.
-    native_layout(std::shared_ptr<hearing> turns, bool blind)
-        : turns_(std::move(turns)), blind_(blind)
+    /// @param slots In a cluster, where there is a counter for each slot, and connections are
+    ///              `blind`: a node may be demoted and promoted again while one stays. Else null.
+    native_layout(std::shared_ptr<hearing> turns, bool blind,
+                  std::shared_ptr<cluster::slot_floors> slots = nullptr)
+        : turns_(std::move(turns)), blind_(blind || slots), slots_(std::move(slots))
     {}
 
     [[nodiscard]] store_traits traits() const noexcept override;
     [[nodiscard]] const script_set& scripts() const noexcept override
     {
-        return native_script_set();
+        return slots_ ? native_cluster_script_set() : native_script_set();
     }
 
     /// Ends what earlier connections may have left, finds out which way of release there is, and
@@ -78,11 +82,19 @@ private:
         delex,   ///< Redis 8.4 and later.
     };
 
-    [[nodiscard]] bool hears() const noexcept;
-    [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked) const noexcept;
-    void joined(acquire_reply& reply, std::int64_t place);
+    /// 0 where there is no cluster.
+    [[nodiscard]] cluster::slot_number slot_of(std::string_view name) const noexcept;
+    /// The counter that is drawn from.
+    [[nodiscard]] std::string_view fence_key(cluster::slot_number slot);
+    [[nodiscard]] bool hears(cluster::slot_number slot) const noexcept;
+    [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked,
+                                                  cluster::slot_number slot) const noexcept;
+    void joined(const call& made, acquire_reply& reply, std::int64_t place);
     /// The counter stands there.
-    void saw(std::uint64_t fence) noexcept { floor_ = std::max(floor_, fence); }
+    void saw(cluster::slot_number slot, std::uint64_t fence);
+    [[nodiscard]] std::uint64_t floor(cluster::slot_number slot) const noexcept;
+    call renew_one(const renewal& asked, boost::redis::request& to);
+    call renew_all(std::span<const renewal> asked, boost::redis::request& to);
     call enter(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
     call acquire_short(const acquire_request& asked, contended_names::key key,
                        boost::redis::request& to);
@@ -102,6 +114,7 @@ private:
 
     const std::shared_ptr<hearing> turns_;
     const bool blind_;
+    const std::shared_ptr<cluster::slot_floors> slots_; ///< Null: no cluster.
     std::uint64_t floor_ = 0;   ///< The largest fence that this client has seen.
     std::uint32_t servers_ = 0; ///< How many were greeted.
     std::uint32_t owed_ = 0;    ///< The one whose counter was not raised; 0: it was.
@@ -109,7 +122,8 @@ private:
     ended_connections ended_;
     removal removal_ = removal::script;
     bool set_gets_ = true; ///< The server knows `SET NX GET`: Redis 7.0 and later.
-    std::string value_, next_value_, line_, waiters_, entries_; ///< Memory that is used again.
+    std::string fences_, value_, next_value_, line_, waiters_,
+        entries_; ///< Memory that is used again.
     std::vector<std::string_view> words_;
 };
 

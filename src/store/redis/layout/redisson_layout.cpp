@@ -24,7 +24,11 @@ call redisson_layout::acquire(const acquire_request& asked, std::int64_t latest,
 call redisson_layout::release(const release_request& asked, std::int64_t, boost::redis::request& to)
 {
     release_channel(asked.name, key_);
-    to.push("EVALSHA", release_script().sha, 1, asked.name, asked.owner, asked.entry, key_);
+    if (in_cluster_)
+        to.push("EVALSHA", release_script().sha, 1, asked.name, asked.owner, asked.entry, key_,
+                "SPUBLISH");
+    else
+        to.push("EVALSHA", release_script().sha, 1, asked.name, asked.owner, asked.entry, key_);
     return {.called = &release_script(), .expects = 2};
 }
 

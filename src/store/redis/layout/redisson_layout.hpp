@@ -16,8 +16,10 @@ class redisson_layout final : public layout
 {
 public:
     /// @param fence_retention How long a fence outlives its grant; 0: for ever.
-    explicit redisson_layout(std::chrono::milliseconds fence_retention) noexcept
-        : fence_retention_(fence_retention)
+    /// @param in_cluster Releases are told in the slot of the name alone.
+    explicit redisson_layout(std::chrono::milliseconds fence_retention,
+                             bool in_cluster = false) noexcept
+        : fence_retention_(fence_retention), in_cluster_(in_cluster)
     {}
 
     [[nodiscard]] store_traits traits() const noexcept override { return {}; }
@@ -39,6 +41,7 @@ public:
 
 private:
     const std::chrono::milliseconds fence_retention_;
+    const bool in_cluster_;
     std::string key_;
     std::string numbers_;
     std::vector<std::string_view> words_;

@@ -60,10 +60,20 @@ const native_scripts& of_native()
         .leave = script(scripts::native_leave),
         .enter = script(scripts::native_enter),
         .renew = script(scripts::native_renew),
+        .renew_one = script(scripts::native_renew_one),
         .raise = script(scripts::native_raise),
         .check = script(scripts::native_check),
     };
     return all;
+}
+
+const script_set& native_cluster_script_set()
+{
+    static const native_scripts& each = of_native();
+    static const std::array all{&each.acquire, &each.release, &each.leave,
+                                &each.enter,   &each.renew,   &each.renew_one};
+    static const script_set value{all, &each.check, &each.renew};
+    return value;
 }
 
 const script_set& native_script_set()

@@ -36,10 +36,12 @@ struct script_set
 /// Those of the layout `native`.
 struct native_scripts
 {
-    script acquire, release, leave, enter, renew, raise, check;
+    script acquire, release, leave, enter, renew, renew_one, raise, check;
 };
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const native_scripts& of_native();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& native_script_set();
+/// The same for a node of a cluster.
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& native_cluster_script_set();
 
 /// Those of the members of a quorum.
 struct quorum_scripts

@@ -1,6 +1,6 @@
 -- Leaves a lock, and frees it when nobody else is in.
 -- KEYS lock
--- ARGV owner, entry ('' for the first), release channel
+-- ARGV owner, entry ('' for the first), release channel, in a cluster: how it is published
 -- Returns {status, receivers}: 1 freed, 2 left but others are in, 0 not in (nothing was touched)
 -- receivers: how many were told; -1: nobody was, because this user may not publish
 local lock, owner, entry = KEYS[1], ARGV[1], ARGV[2]
@@ -27,7 +27,7 @@ if count ~= '1' or entry ~= '' or redis.call('HLEN', lock) ~= 1 then
 end
 redis.call('DEL', lock)
 -- pcall: a user that may not publish has still released; those who wait look again by themselves.
-local receivers = redis.pcall('PUBLISH', ARGV[3], '0')
+local receivers = redis.pcall(ARGV[4] or 'PUBLISH', ARGV[3], '0')
 if type(receivers) ~= 'number' then
     receivers = -1
 end

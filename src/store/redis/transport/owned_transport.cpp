@@ -87,7 +87,8 @@ private:
     // connection.
     void on_attempt() override
     {
-        const auto asked = std::make_shared<readiness_check>(*needed_);
+        const auto asked = std::make_shared<readiness_check>(*needed_,
+                                                             where_.store == config::kind::cluster);
         check_ = asked;
         connection_->send(asked->request(), asked->adapter(), {},
                           [self = shared_from_this(), asked](error_code error, bool) {

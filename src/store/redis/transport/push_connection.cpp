@@ -80,7 +80,7 @@ void push_connection::begin_again(error_code why, std::string_view said)
 void push_connection::on_stray_error(const std::string& text)
 {
     const error_code why = classify(text);
-    if (!connection_)
+    if (on_refusal(text) || !connection_)
         return;
     if (why == condition::bad_request)
         connection_->reset(why, text, pause_when_denied);

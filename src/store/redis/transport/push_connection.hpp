@@ -56,6 +56,13 @@ protected:
     [[nodiscard]] const asio::any_io_executor& strand() const noexcept { return strand_; }
     [[nodiscard]] context_poster& home() const noexcept { return *home_; }
 
+    /// An error that answers no command; true when it is no reason to begin again.
+    [[nodiscard]] virtual bool on_refusal(const std::string& text)
+    {
+        static_cast<void>(text);
+        return false;
+    }
+
     /// Nothing is told any more, for good.
     virtual void on_silence() noexcept = 0;
     /// The context ends: lets go of all that belongs to it.

@@ -31,6 +31,10 @@ const boost::redis::request& readiness_check::request() const
     // The scripts are most of it: written once, not for each attempt to connect.
     static const boost::redis::request native = make_readiness_request(native_script_set());
     static const boost::redis::request redisson = make_readiness_request(redisson_script_set());
+    static const boost::redis::request in_cluster = make_readiness_request(
+        native_cluster_script_set());
+    if (&needed_ == &native_cluster_script_set())
+        return in_cluster;
     return &needed_ == &native_script_set() ? native : redisson;
 }
 
@@ -67,9 +71,9 @@ readiness_check::verdict readiness_check::result() const
         if (is_not_serving(each.error))
             return {errc::store_refused, each.error};
     }
-    if (mode() == "cluster")
+    if (mode() == "cluster" && !in_cluster_)
         return {errc::not_supported,
-                "the server is part of a Redis Cluster, which this store does not serve yet"};
+                "the server is part of a Redis Cluster, whose URL begins with redis+cluster://"};
     if (mode() == "sentinel")
         return {errc::not_supported,
                 "the server is a Sentinel, whose URL begins with redis+sentinel://"};

@@ -25,8 +25,9 @@ class readiness_check
 {
 public:
     /// @param needed What has to run there.
-    explicit readiness_check(const script_set& needed)
-        : needed_(needed), answers_(needed.all.size() + others)
+    /// @param in_cluster It may be a node of a cluster.
+    explicit readiness_check(const script_set& needed, bool in_cluster = false)
+        : needed_(needed), in_cluster_(in_cluster), answers_(needed.all.size() + others)
     {}
 
     /// The same for every connection with these scripts.
@@ -66,6 +67,7 @@ private:
     std::string_view mode() const;
 
     const script_set& needed_;
+    const bool in_cluster_;
     std::vector<reply> answers_;
     std::vector<std::string> hello_; ///< Names and values.
     std::size_t answered_ = 0;

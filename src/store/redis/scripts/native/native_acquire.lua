@@ -129,6 +129,8 @@ end
 -- Free. The first who is there gets it; those before who are not lose their place, a hundred at a
 -- time.
 local who = call('LINDEX', KEYS[3], 0)
+local slot = string.sub(KEYS[2], 16) -- ':{tag}' in a cluster
+local publish = slot == '' and 'PUBLISH' or 'SPUBLISH'
 local passed = 0
 while who and who ~= owner do
     local waiter = call('HGET', KEYS[4], who)
@@ -136,7 +138,8 @@ while who and who ~= owner do
         local there, lease, claim, listens = string.match(waiter, '^(%d+) (%d+) (%d+) (%d)$')
         local client = string.match(who, '^lh:([^:]*)')
         if there and there + 0 >= now and
-            (redis.pcall('PUBLISH', 'leasehold:turn:' .. client, who .. ' ' .. lock) ~= 0 or
+            (redis.pcall(publish, 'leasehold:turn' .. slot .. ':' .. client,
+                who .. ' ' .. lock) ~= 0 or
                 listens == '0') then
             local place = -1
             if waits then

@@ -79,6 +79,8 @@ local who = call('LINDEX', KEYS[3], 0)
 if who and next ~= '' then
     join()
 end
+local slot = string.sub(KEYS[2], 16) -- ':{tag}' in a cluster
+local publish = slot == '' and 'PUBLISH' or 'SPUBLISH'
 local passed = 0
 while who and who ~= next do
     local waiter = call('HGET', KEYS[4], who)
@@ -91,7 +93,8 @@ while who and who ~= next do
         -- Told before it is done: the message is only a reason to ask. When nobody hears it, nobody
         -- is there.
         if there and there + 0 >= now and
-            (redis.pcall('PUBLISH', 'leasehold:turn:' .. client, who .. ' ' .. lock) ~= 0 or
+            (redis.pcall(publish, 'leasehold:turn' .. slot .. ':' .. client,
+                who .. ' ' .. lock) ~= 0 or
                 listens == '0') then
             local ttl = math.min(lease + 0, claim + 0)
             local more = call('EXISTS', KEYS[3]) == 1

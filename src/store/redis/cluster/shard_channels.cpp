@@ -1,0 +1,269 @@
+#include "store/redis/cluster/shard_channels.hpp"
+
+#include <boost/redis/resp3/serialization.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace leasehold::redis_store::cluster {
+namespace {
+
+// After that a channel that was asked for is asked for again: an error may have been taken for the
+// answer to a sign of life.
+constexpr std::chrono::seconds patience{2};
+
+/// A command behind another that ends here.
+struct command_behind
+{
+    std::string_view verb, channel;
+};
+
+void boost_redis_to_bulk(std::string& to, const command_behind& what)
+{
+    using boost::redis::resp3::boost_redis_to_bulk;
+    boost_redis_to_bulk(to, std::string_view("-")); // no channel, so nothing is unsubscribed
+    to += "*2\r\n";
+    boost_redis_to_bulk(to, what.verb);
+    boost_redis_to_bulk(to, what.channel);
+}
+
+} // namespace
+
+void shard_connection::say(std::string_view verb, std::string_view channel)
+{
+    if (!is_made())
+        return connect(); // which says it for all
+    if (!attempting_)
+        return;
+    if (!pending_) {
+        auto made = make_request();
+        home().post([this, stays = shared_from_this()] { flush(); });
+        pending_ = std::move(made);
+    }
+    pending_->push("UNSUBSCRIBE", command_behind{verb, channel});
+}
+
+void shard_connection::flush()
+{
+    if (pending_ && is_made())
+        send(std::exchange(pending_, nullptr));
+}
+
+void shard_connection::on_attempt()
+{
+    attempting_ = true;
+    heard_ = false;
+    pending_.reset();
+    if (owner_ != nullptr)
+        owner_->on_attempt(*this, node_);
+    flush();
+}
+
+void shard_connection::on_lost(error_code why, std::string_view)
+{
+    attempting_ = false;
+    pending_.reset();
+    if (owner_ != nullptr)
+        owner_->on_lost(node_, why);
+}
+
+void shard_connection::on_push(const std::vector<std::string>& words)
+{
+    if (owner_ != nullptr)
+        owner_->on_push(*this, node_, words);
+}
+
+bool shard_connection::on_refusal(const std::string& text)
+{
+    return owner_ != nullptr && owner_->on_refusal(node_, text);
+}
+
+void shard_connection::on_silence() noexcept
+{
+    owner_ = nullptr;
+    attempting_ = false;
+    pending_.reset();
+}
+
+shard_channels::shard_channels(std::shared_ptr<environment> from, user told)
+    : from_(std::move(from)), told_(std::move(told))
+{}
+
+void shard_channels::open(const asio::any_io_executor& strand,
+                          const std::shared_ptr<context_poster>& home, store_listener& listener)
+{
+    strand_ = strand;
+    home_ = home;
+    listener_ = &listener;
+}
+
+void shard_channels::close() noexcept
+{
+    listener_ = nullptr;
+    channels_.clear();
+    for (const auto& [node, each] : std::exchange(connections_, {}))
+        each->close();
+}
+
+shard_connection& shard_channels::at(store_partition node)
+{
+    auto& place = connections_[node];
+    if (!place) {
+        place = std::make_shared<shard_connection>(told_.settings_of(node), from_, *this, node);
+        place->open(strand_, home_, *listener_);
+    }
+    return *place;
+}
+
+void shard_channels::want(const std::string& channel, slot_number slot)
+{
+    if (listener_ == nullptr)
+        return;
+    const auto [found, added] = channels_.try_emplace(channel, channel_state{.slot = slot});
+    if (added)
+        place(found->first, found->second);
+}
+
+void shard_channels::unwant(const std::string& channel)
+{
+    const auto found = channels_.find(channel);
+    if (found == channels_.end())
+        return;
+    if (found->second.node != 0)
+        at(found->second.node).say("SUNSUBSCRIBE", channel);
+    channels_.erase(found);
+}
+
+bool shard_channels::hears(const std::string& channel, store_partition node) const
+{
+    const auto found = channels_.find(channel);
+    return found != channels_.end() && found->second.heard && found->second.node == node;
+}
+
+/// Asks for it at the node that serves its slot.
+void shard_channels::place(const std::string& channel, channel_state& state)
+{
+    state.heard = false;
+    state.node = told_.node_of(state.slot);
+    state.asked = told_.now();
+    if (state.node != 0)
+        at(state.node).say("SSUBSCRIBE", channel);
+}
+
+void shard_channels::on_map()
+{
+    if (listener_ == nullptr)
+        return;
+    for (auto& [channel, state] : channels_) {
+        const store_partition node = told_.node_of(state.slot);
+        if (node == state.node)
+            continue;
+        if (state.node != 0)
+            at(state.node).say("SUNSUBSCRIBE", channel);
+        place(channel, state);
+    }
+    // A connection that nothing is heard on any more.
+    for (auto i = connections_.begin(); i != connections_.end();) {
+        const bool used = std::any_of(channels_.begin(), channels_.end(), [&](const auto& each) {
+            return each.second.node == i->first;
+        });
+        if (used) {
+            ++i;
+            continue;
+        }
+        // Later: this may be one of its own calls.
+        i->second->forget_owner();
+        home_->post([unused = i->second] { unused->close(); });
+        i = connections_.erase(i);
+    }
+}
+
+void shard_channels::look()
+{
+    if (listener_ == nullptr)
+        return;
+    const auto now = told_.now();
+    bool lost = false;
+    for (auto& [channel, state] : channels_) {
+        if (state.heard || now < state.asked + patience)
+            continue;
+        lost = true;
+        place(channel, state);
+    }
+    if (lost)
+        told_.on_lost_slot();
+}
+
+clock::time_point shard_channels::next_look() const
+{
+    auto next = clock::time_point::max();
+    for (const auto& [channel, state] : channels_) {
+        if (!state.heard)
+            next = std::min<clock::time_point>(next, state.asked + patience);
+    }
+    return next;
+}
+
+void shard_channels::on_attempt(shard_connection& of, store_partition node)
+{
+    for (auto& [channel, state] : channels_) {
+        if (state.node == node) {
+            state.asked = told_.now();
+            of.say("SSUBSCRIBE", channel);
+        }
+    }
+    told_.on_change();
+}
+
+void shard_channels::on_lost(store_partition node, error_code why)
+{
+    if (why == condition::bad_request)
+        allowed_ = false;
+    for (auto& [channel, state] : channels_) {
+        if (state.node == node)
+            state.heard = false;
+    }
+    told_.on_change();
+}
+
+void shard_channels::on_push(shard_connection& of, store_partition node,
+                             const std::vector<std::string>& words)
+{
+    if (words.size() < 3 || listener_ == nullptr)
+        return;
+    const auto found = channels_.find(words[1]);
+    if (found == channels_.end() || found->second.node != node)
+        return;
+    if (words[0] == "ssubscribe") {
+        allowed_ = true;
+        found->second.heard = true;
+        const std::string channel = found->first; // it may not be wanted any more, soon
+        told_.on_heard(channel, node, of.is_first());
+    }
+    else if (words[0] == "smessage") {
+        const std::string channel = found->first;
+        told_.on_message(channel, words[2]);
+    }
+    else if (words[0] == "sunsubscribe") {
+        // Nobody has asked for that: the slot is served by another.
+        found->second.heard = false;
+        found->second.node = 0;
+        found->second.asked = told_.now();
+        told_.on_lost_slot();
+    }
+}
+
+bool shard_channels::on_refusal(store_partition node, const std::string& text)
+{
+    const redirection said = read_redirection(text);
+    if (said.what == redirection::kind::none || listener_ == nullptr)
+        return false;
+    if (said.what == redirection::kind::moved)
+        told_.on_moved(node, said);
+    else
+        told_.on_lost_slot();
+    return true; // what was not confirmed is asked for again
+}
+
+} // namespace leasehold::redis_store::cluster

@@ -1,0 +1,569 @@
+// A cluster of real servers: what becomes of locks when slots move and masters go.
+#include <boost/test/unit_test.hpp>
+
+#include "redis/lab.hpp"
+#include "support/cluster_deployment.hpp"
+#include "support/store_contract.hpp"
+
+#include "store/redis/cluster/slot.hpp"
+
+#include <leasehold/redis_store.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+/// One for all tests of the program; each leaves it whole.
+cluster_deployment& deployment()
+{
+    static cluster_deployment only;
+    return only;
+}
+
+class cluster_lab : public store_lab
+{
+public:
+    explicit cluster_lab(config::key_layout keys) : keys_(keys) { deployment().clear(); }
+
+    std::shared_ptr<store> make_store() override
+    {
+        config settings(deployment().url());
+        settings.layout = keys_;
+        settings.reconnect = 5ms;
+        return make_redis_store(settings);
+    }
+    void erase(std::string_view name) override
+    {
+        const std::string key(name);
+        deployment().connect_to(key).done({"DEL", key});
+    }
+    void clear() override { deployment().clear(); }
+
+private:
+    const config::key_layout keys_;
+};
+
+/// Of the layout `redisson` some names are refused in a cluster.
+bool add_contract(config::key_layout keys)
+{
+    for (const testing::contract_case& each : testing::store_contract()) {
+        if (keys == config::key_layout::redisson &&
+            each.name == std::string_view("any_bytes_make_a_name"))
+            continue;
+        boost::unit_test::framework::current_auto_test_suite().add(boost::unit_test::make_test_case(
+            [keys, run = each.run] {
+                cluster_lab lab(keys);
+                run(lab);
+            },
+            "contract_" + std::string(each.name), __FILE__, std::size_t{__LINE__}));
+    }
+    return true;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(native)
+const bool added = add_contract(config::key_layout::native);
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(redisson)
+const bool added = add_contract(config::key_layout::redisson);
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+/// A client of the cluster, connected by the layout of this run.
+config in_cluster()
+{
+    return at(deployment().url());
+}
+
+/// Long enough to outlive what is done to the cluster; renewed often.
+lock_options patient()
+{
+    lock_options options = long_leases();
+    options.wait_limit = 60s;
+    return options;
+}
+
+/// The node that the slot of a name goes to next.
+std::size_t next_to(std::size_t index)
+{
+    return (index + 1) % cluster_deployment::master_count;
+}
+
+std::string holder_in_cluster(const std::string& name)
+{
+    resp_client there = deployment().connect_to(name);
+    return holder_of(there, name);
+}
+
+/// The holder goes on, confirmed by whoever serves the name now.
+void goes_on(client_thread& of, const lease& held)
+{
+    of.seen().clear();
+    of.seen().wait_for(kind::renewed, 2, 60s);
+    BOOST_TEST(held.valid());
+}
+
+void wait_until_in_line(const std::string& name)
+{
+    // A waiter is known to the node that serves the name, and is told by it.
+    wait_until([&] {
+        resp_client there = deployment().connect_to(name);
+        if (tested_layout() == config::key_layout::native) {
+            const auto all = there.strings({"HVALS", "leasehold:waiters:{" + name + "}"});
+            return !all.empty() && all.front().ends_with('1');
+        }
+        return there.strings({"PUBSUB", "SHARDNUMSUB", "redisson_lock__channel:{" + name + "}"})
+                   .at(1) != "0";
+    });
+}
+
+struct fresh_cluster
+{
+    fresh_cluster() { deployment().clear(); }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(in_a_cluster, fresh_cluster)
+
+BOOST_AUTO_TEST_CASE(names_of_all_masters_are_locked_renewed_and_released)
+{
+    client_thread locks(in_cluster());
+    client_thread others(in_cluster());
+    std::vector<lease> held;
+    for (int i = 0; i < 30; ++i) {
+        const std::string name = "name:" + std::to_string(i);
+        held.push_back(take(locks, long_leases(), name));
+        BOOST_TEST(holder_in_cluster(name) == held.back().owner().id());
+        BOOST_TEST((others.try_lock(name, long_leases()).code == errc::held));
+    }
+    // Names of different slots in one round of renewals.
+    locks.seen().clear();
+    locks.seen().wait_for(kind::renewed, 90, 30s);
+    BOOST_TEST(locks.stats().renewals_failed == 0u);
+    for (lease& each : held) {
+        BOOST_TEST(each.valid());
+        BOOST_TEST(!locks.release(std::move(each)));
+    }
+    for (int i = 0; i < 30; ++i)
+        BOOST_TEST(holder_in_cluster("name:" + std::to_string(i)).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_release_wakes_who_waits_at_any_master)
+{
+    client_thread holder(in_cluster());
+    client_thread other(in_cluster());
+    for (std::size_t node = 0; node < cluster_deployment::master_count; ++node) {
+        const std::string name = deployment().name_at(
+            deployment().master_of(deployment().name_at(node)));
+        lease held = take(holder, long_leases(), name);
+        auto waiting = other.start_lock(name, patient());
+        wait_until_in_line(name);
+        const auto from = std::chrono::steady_clock::now();
+        lease next = hand_over(holder, std::move(held), waiting);
+        BOOST_TEST((std::chrono::steady_clock::now() - from < 2s));
+        BOOST_TEST(!other.release(std::move(next)));
+    }
+}
+
+// Connections are made to the masters that are asked for something.
+BOOST_AUTO_TEST_CASE(one_name_needs_one_master)
+{
+    for (std::size_t i = 0; i < cluster_deployment::master_count; ++i)
+        deployment().connect(i).reset_calls();
+    client_thread locks(in_cluster());
+    const std::string name = deployment().name_at(0);
+    lease held = take(locks, long_leases(), name);
+    for (std::size_t i = 0; i < cluster_deployment::master_count; ++i)
+        BOOST_TEST((deployment().connect(i).calls("evalsha") == 0) == (i != 0));
+    BOOST_TEST(!locks.release(std::move(held)));
+}
+
+// R3, row 21: leases go on wherever their slot goes, and so do those who wait.
+BOOST_AUTO_TEST_CASE(row_21_a_slot_moves_while_its_lock_is_held)
+{
+    client_thread holder(in_cluster());
+    client_thread other(in_cluster());
+    lease held = take(holder, patient());
+    const std::uint64_t fence = held.fence();
+    auto waiting = start_waiting(other, patient());
+    wait_until_in_line(stock);
+    const std::size_t to = next_to(deployment().master_of(stock));
+    deployment().move(stock, to);
+    BOOST_TEST(deployment().master_of(stock) == to);
+    goes_on(holder, held);
+    BOOST_TEST(held.fence() == fence);
+    BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
+    BOOST_TEST(holder_in_cluster(stock) == held.owner().id());
+
+    lease next = hand_over(holder, std::move(held), waiting);
+    BOOST_TEST(!other.release(std::move(next)));
+    BOOST_TEST(holder_in_cluster(stock).empty());
+    BOOST_TEST(next_gets_in(holder, fence) > fence);
+}
+
+// W5: the channel is heard at the new master before anybody releases there.
+BOOST_AUTO_TEST_CASE(W5_who_waits_hears_at_the_new_master)
+{
+    client_thread holder(in_cluster());
+    client_thread other(in_cluster());
+    lease held = take(holder, patient());
+    auto waiting = start_waiting(other, patient());
+    wait_until_in_line(stock);
+    const std::size_t from = deployment().master_of(stock);
+    deployment().move(stock, next_to(from));
+    const std::string tag = [] {
+        std::string text;
+        redis_store::cluster::append_short_tag(cluster_deployment::slot_of(stock), text);
+        return text;
+    }();
+    const std::string pattern = tested_layout() == config::key_layout::native
+                                    ? "leasehold:turn:{" + tag + "}:*"
+                                    : "redisson_lock__channel:{" + stock + "}";
+    const auto heard_at = [&](std::size_t node) {
+        return deployment().connect(node).strings({"PUBSUB", "SHARDCHANNELS", pattern}).size();
+    };
+    wait_until([&] { return heard_at(next_to(from)) >= 1; });
+    BOOST_TEST(heard_at(from) == 0u);
+    wait_until_in_line(stock);
+    const auto released = std::chrono::steady_clock::now();
+    lease next = hand_over(holder, std::move(held), waiting);
+    BOOST_TEST((std::chrono::steady_clock::now() - released < 2s));
+    BOOST_TEST(!other.release(std::move(next)));
+}
+
+// Half of the keys are here and half are there: nothing that needs both is served, and what needs
+// one goes on.
+BOOST_AUTO_TEST_CASE(row_21_a_slot_is_on_its_way)
+{
+    client_thread holder(in_cluster());
+    client_thread other(in_cluster());
+    const std::string same = "{" + stock + "}.other";
+    lease held = take(holder, patient());
+    lease stays = take(holder, patient(), same);
+    const std::size_t to = next_to(deployment().master_of(stock));
+    deployment().begin_move(stock, to);
+
+    goes_on(holder, held);
+    goes_on(holder, stays);
+    // Nobody has it and nobody can take it, for as long as that lasts.
+    auto waiting = other.start_lock("{" + stock + "}.free", patient());
+    BOOST_TEST((waiting.wait_for(300ms) != std::future_status::ready));
+    BOOST_TEST(!holder.release(std::move(stays)));
+
+    deployment().move_keys(stock, to);
+    goes_on(holder, held); // by ASK
+    deployment().end_move(stock, to);
+    taken late = get(waiting);
+    BOOST_TEST(!late.code);
+    BOOST_TEST(!other.release(std::move(late.held)));
+    goes_on(holder, held);
+    BOOST_TEST(!holder.release(std::move(held)));
+    for (const std::string& name : {stock, same, "{" + stock + "}.free"})
+        BOOST_TEST(holder_in_cluster(name).empty());
+}
+
+// What was given up while it could not be served does not take the lock afterwards.
+BOOST_AUTO_TEST_CASE(row_23_an_acquire_that_is_given_up_while_its_slot_moves_leaves_nothing)
+{
+    client_thread locks(in_cluster());
+    const std::size_t to = next_to(deployment().master_of(stock));
+    BOOST_TEST(!locks.release(take(locks)));
+    deployment().begin_move(stock, to);
+    lock_options brief = long_leases();
+    brief.wait_limit = 200ms;
+    std::vector<std::future<taken>> waiting;
+    for (int i = 0; i < 20; ++i)
+        waiting.push_back(locks.start_lock("{" + stock + "}" + std::to_string(i), brief));
+    for (auto& each : waiting)
+        BOOST_TEST(get(each).code.failed());
+    deployment().move_keys(stock, to);
+    deployment().end_move(stock, to);
+    lease last = take(locks); // behind whatever is still under way
+    BOOST_TEST(!locks.release(std::move(last)));
+    // What was under way may take it, and gives it back at once, long before its time to live ends.
+    for (int i = 0; i < 20; ++i) {
+        const std::string name = "{" + stock + "}" + std::to_string(i);
+        wait_until([&] { return holder_in_cluster(name).empty(); });
+    }
+    BOOST_TEST(locks.stats().orphans == 0u);
+}
+
+// The map of the client is older than the cluster.
+BOOST_AUTO_TEST_CASE(row_21_slots_move_back_and_forth_while_locks_change_hands)
+{
+    client_thread a(in_cluster());
+    client_thread b(in_cluster());
+    std::uint64_t fence = 0;
+    for (int i = 0; i < 6; ++i) {
+        fence = next_gets_in(a, fence, patient());
+        deployment().move(stock, next_to(deployment().master_of(stock)));
+        fence = next_gets_in(b, fence, patient());
+    }
+    BOOST_TEST(holder_in_cluster(stock).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_new_client_reaches_the_cluster_by_any_node)
+{
+    for (std::size_t i = 0; i < deployment().size(); ++i) { // replicas, too
+        config settings = in_cluster();
+        settings.addresses = {{"127.0.0.1", 1}, {"127.0.0.1", deployment().node(i).port()}};
+        client_thread locks(settings);
+        BOOST_TEST(!locks.release(take(locks)));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+// What a user of the cluster may have to be allowed.
+BOOST_FIXTURE_TEST_SUITE(who_asks, fresh_cluster)
+
+BOOST_AUTO_TEST_CASE(user_and_password_are_those_of_every_node)
+{
+    for (std::size_t i = 0; i < deployment().size(); ++i)
+        deployment().connect(i).done(
+            {"ACL", "SETUSER", "app", "on", ">se%cret", "~*", "&*", "+@all"});
+    config settings = in_cluster();
+    settings.user = "app";
+    settings.password = "se%cret";
+    {
+        client_thread locks(settings);
+        client_thread other(settings);
+        for (std::size_t i = 0; i < cluster_deployment::master_count; ++i) {
+            const std::string name = deployment().name_at(i);
+            lease held = take(locks, long_leases(), name);
+            auto waiting = other.start_lock(name, patient());
+            wait_until_in_line(name);
+            BOOST_TEST(!other.release(hand_over(locks, std::move(held), waiting)));
+        }
+    }
+    settings.password = "wrong";
+    client_thread refused(settings);
+    BOOST_TEST((refused.lock(stock, patient()).code == errc::permission_denied));
+    for (std::size_t i = 0; i < deployment().size(); ++i)
+        deployment().connect(i).done({"ACL", "DELUSER", "app"});
+}
+
+// Those that the README names for one server, and for a cluster.
+BOOST_AUTO_TEST_CASE(the_rights_that_the_readme_names_are_enough)
+{
+    const std::string user = tested_layout() == config::key_layout::native
+                                 ? "leasehold"
+                                 : "leasehold_and_redisson";
+    std::ifstream file(LEASEHOLD_TEST_README);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    std::vector<std::vector<std::string>> commands;
+    for (const std::string& of : {user, std::string("leasehold +cluster")}) {
+        const std::size_t begin = text.find("\nACL SETUSER " + of);
+        BOOST_TEST_REQUIRE(begin != text.npos);
+        std::istringstream words(text.substr(begin, text.find("```", begin) - begin));
+        auto& all = commands.emplace_back();
+        for (std::string word; words >> word;) {
+            if (word != "\\")
+                all.push_back(word);
+        }
+        all.at(2) = user;
+    }
+    for (std::size_t i = 0; i < deployment().size(); ++i) {
+        resp_client there = deployment().connect(i);
+        for (const auto& each : commands)
+            there.done(each);
+        there.done({"ACL", "LOG", "RESET"});
+    }
+    config settings = in_cluster();
+    settings.user = user;
+    settings.password = "secret";
+    {
+        client_thread holder(settings);
+        client_thread other(settings);
+        const std::string name = "orders:1";
+        lease held = take(holder, patient(), name);
+        auto waiting = other.start_lock(name, patient());
+        wait_until_in_line(name);
+        const std::size_t to = next_to(deployment().master_of(name));
+        deployment().begin_move(name, to);
+        deployment().move_keys(name, to);
+        goes_on(holder, held);
+        deployment().end_move(name, to);
+        goes_on(holder, held);
+        BOOST_TEST(!other.release(hand_over(holder, std::move(held), waiting)));
+    }
+    for (std::size_t i = 0; i < deployment().size(); ++i) {
+        resp_client there = deployment().connect(i);
+        BOOST_TEST(there.command({"ACL", "LOG"}).items.empty());
+        there.done({"ACL", "DELUSER", user});
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_is_no_cluster_is_told_so)
+{
+    const redis_server single({}, {.tcp = true});
+    config settings = in_cluster();
+    settings.addresses = {{"127.0.0.1", single.port()}};
+    client_thread locks(settings);
+    BOOST_TEST((locks.lock(stock, patient()).code == errc::not_supported));
+}
+
+BOOST_AUTO_TEST_CASE(a_cluster_behind_the_URL_of_one_server_is_told_so)
+{
+    config settings = in_cluster();
+    settings.store = config::kind::redis;
+    settings.addresses.resize(1);
+    client_thread locks(settings);
+    BOOST_TEST((locks.lock(stock, patient()).code == errc::not_supported));
+}
+
+BOOST_AUTO_TEST_CASE(names_whose_keys_cross_slots)
+{
+    client_thread locks(in_cluster());
+    for (const std::string name : {"a{", "a}b", "{}x", "{", "}"}) {
+        taken got = locks.lock(name, patient());
+        if (tested_layout() == config::key_layout::native) {
+            BOOST_TEST(!got.code, name);
+            BOOST_TEST(!locks.release(std::move(got.held)));
+        }
+        else {
+            BOOST_TEST((got.code == errc::invalid_name), name);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+/// One of its own, which a test may break.
+cluster_setup fragile()
+{
+    return {.node_timeout = 1500ms};
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(masters_that_go)
+
+BOOST_AUTO_TEST_CASE(a_master_is_killed_and_its_replica_promoted)
+{
+    cluster_deployment broken(fragile());
+    client_thread holder(at(broken.url()));
+    client_thread other(at(broken.url()));
+    const std::size_t dies = broken.master_of(stock);
+    const std::string elsewhere = broken.name_at((dies + 1) % cluster_deployment::master_count);
+
+    lease held = take(holder, patient());
+    lease brief = take(holder, leases_of(500ms), "{" + stock + "}.brief");
+    lease calm = take(holder, patient(), elsewhere);
+    auto waiting = start_waiting(other, patient());
+    auto lost = client_thread::start_wait_lost(brief);
+    const std::uint64_t fence = held.fence();
+    BOOST_TEST(broken.connect(dies).integer({"WAIT", "1", "20000"}) == 1);
+
+    broken.node(dies).kill();
+    // R3: a shard that is down delays no other.
+    BOOST_TEST((get(lost, 60s) == condition::lease_ended));
+    holder.seen().clear();
+    const auto from = std::chrono::steady_clock::now();
+    for (int i = 0; i < 5; ++i) {
+        lease quick = take(other, long_leases(),
+                           elsewhere + ":" + std::to_string(0) + "{" + elsewhere + "}");
+        BOOST_TEST(!other.release(std::move(quick)));
+    }
+    BOOST_TEST((std::chrono::steady_clock::now() - from < 1s));
+    BOOST_TEST((other.try_lock(elsewhere, long_leases()).code == errc::held));
+    BOOST_TEST(
+        (other.try_lock("{" + stock + "}.try", long_leases()).code == condition::store_fault));
+    BOOST_TEST(calm.valid());
+
+    const std::size_t next = broken.wait_for_other_master(stock, dies);
+    goes_on(holder, held);
+    BOOST_TEST(held.fence() == fence);
+    resp_client store = broken.connect(next);
+    BOOST_TEST(holder_of(store, stock) == held.owner().id());
+    lease after = hand_over(holder, std::move(held), waiting, 60s);
+    BOOST_TEST(!other.release(std::move(after)));
+    BOOST_TEST(holder_of(store, stock).empty());
+    BOOST_TEST(!holder.release(std::move(calm)));
+}
+
+BOOST_AUTO_TEST_CASE(row_10_master_and_replica_change_places_and_back)
+{
+    cluster_deployment broken(fragile());
+    client_thread holder(at(broken.url()));
+    client_thread other(at(broken.url()));
+    lease held = take(holder, patient());
+    auto waiting = start_waiting(other, patient());
+    std::uint64_t fence = held.fence();
+    for (int round = 0; round < 2; ++round) {
+        const std::size_t before = broken.master_of(stock);
+        BOOST_TEST(broken.switch_master(stock) != before);
+        goes_on(holder, held);
+    }
+    BOOST_TEST(held.fence() == fence);
+    lease next = hand_over(holder, std::move(held), waiting, 60s);
+    fence = next.fence();
+    BOOST_TEST(!other.release(std::move(next)));
+    BOOST_TEST(next_gets_in(holder, fence) > fence);
+}
+
+// R3: what is held at others is renewed while one master hangs.
+BOOST_AUTO_TEST_CASE(R3_a_master_that_hangs_starves_no_renewal_of_others)
+{
+    cluster_deployment broken({.replicas = false, .node_timeout = 60s});
+    client_thread locks(at(broken.url()));
+    const std::string hanging = broken.name_at(0);
+    const std::string well = broken.name_at(1);
+    lock_options brief = leases_of(2s);
+    lease one = take(locks, brief, hanging);
+    lease two = take(locks, brief, well);
+    auto lost = client_thread::start_wait_lost(one);
+    broken.node(0).pause();
+    BOOST_TEST((get(lost, 60s) == errc::expired));
+    BOOST_TEST(two.valid());
+    lease three = take(locks, brief, well + "{" + well + "}");
+    BOOST_TEST(!locks.release(std::move(three)));
+    broken.node(0).resume();
+    BOOST_TEST(two.valid());
+    BOOST_TEST(!locks.release(std::move(two)));
+    lease again = take(locks, patient(), hanging);
+    BOOST_TEST(!locks.release(std::move(again)));
+}
+
+// Behind a gateway the nodes announce ports that nobody listens on.
+BOOST_AUTO_TEST_CASE(announced_addresses_are_translated)
+{
+    const auto announced = [](std::uint16_t port) { return std::to_string(port ^ 1); };
+    cluster_deployment hidden(
+        {.replicas = false, .announces = [&](std::size_t, std::uint16_t port) {
+             return std::vector<std::string>{"cluster-announce-port " + announced(port)};
+         }});
+    config settings = at(hidden.url());
+    for (std::size_t i = 0; i < hidden.size(); ++i) {
+        const std::uint16_t port = hidden.node(i).port();
+        settings.address_map.push_back(
+            {{"127.0.0.1", static_cast<std::uint16_t>(port ^ 1)}, {"127.0.0.1", port}});
+    }
+    client_thread locks(settings);
+    for (std::size_t i = 0; i < hidden.size(); ++i) {
+        lease held = take(locks, long_leases(), hidden.name_at(i));
+        BOOST_TEST(!locks.release(std::move(held)));
+    }
+    // What MOVED names is translated, too.
+    lease held = take(locks, patient());
+    hidden.move(stock, next_to(hidden.master_of(stock)));
+    goes_on(locks, held);
+    BOOST_TEST(!locks.release(std::move(held)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,95 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_CLUSTER_DEPLOYMENT_HPP
+#define LEASEHOLD_TEST_SUPPORT_CLUSTER_DEPLOYMENT_HPP
+
+#include "support/port.hpp"
+#include "support/redis_server.hpp"
+#include "support/resp_client.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leasehold::test {
+
+/// What a cluster of a test is made of.
+struct cluster_setup
+{
+    bool replicas = true; ///< One for each master.
+    std::vector<std::string> options{};
+    /// A node that is not heard of for so long counts as failed.
+    std::chrono::milliseconds node_timeout = std::chrono::seconds(5);
+    /// What a node is to announce itself as, by its number and port.
+    std::function<std::vector<std::string>(std::size_t index, std::uint16_t port)> announces{};
+};
+
+/// Three masters, and a replica of each, on ports of their own on 127.0.0.1. Takes some two seconds
+/// to form: one for each test program.
+class cluster_deployment
+{
+public:
+    static constexpr std::size_t master_count = 3;
+    static constexpr std::size_t slot_count = 16384;
+    static constexpr std::chrono::milliseconds limit = std::chrono::seconds(
+        60); ///< For each wait; `std::runtime_error` after it.
+
+    /// Returns when all nodes serve, and the replicas follow.
+    explicit cluster_deployment(cluster_setup setup = {});
+    ~cluster_deployment();
+    cluster_deployment(const cluster_deployment&) = delete;
+    cluster_deployment& operator=(const cluster_deployment&) = delete;
+
+    std::string url() const; ///< `redis+cluster://127.0.0.1:p1,127.0.0.1:p2,127.0.0.1:p3`
+
+    std::size_t size() const noexcept { return nodes_.size(); }
+    redis_server& node(std::size_t index) { return *nodes_.at(index)->server; }
+    resp_client connect(std::size_t index) const;
+
+    /// Which node says that it serves the slot of the key, and is a master.
+    std::size_t master_of(const std::string& key);
+    resp_client connect_to(const std::string& key) { return connect(master_of(key)); }
+    /// Waits until another one than this node serves the key.
+    std::size_t wait_for_other_master(const std::string& key, std::size_t than);
+    /// A name that the node serves now: `prefix` and a number.
+    std::string name_at(std::size_t index, const std::string& prefix = "name:");
+
+    static std::uint16_t slot_of(const std::string& key);
+
+    /// The replica of the master of the key becomes its master, and the master its replica; both
+    /// connections stay. Returns which node that is.
+    std::size_t switch_master(const std::string& key);
+
+    /// @name The slot of the key goes to another master, step by step, or at once
+    /// @{
+    void begin_move(const std::string& key, std::size_t to);
+    void move_keys(const std::string& key, std::size_t to);
+    void end_move(const std::string& key, std::size_t to);
+    void move(const std::string& key, std::size_t to);
+    /// @}
+
+    /// Deletes everything.
+    void clear();
+    /// All nodes serve, and replicas follow.
+    void wait_until_whole();
+
+private:
+    struct node_state
+    {
+        reserved_port bus;
+        std::unique_ptr<redis_server> server;
+        std::string id;
+    };
+
+    bool serves(std::size_t index, std::uint16_t slot) const;
+    void poll(const std::function<bool()>& reached, const std::string& awaited) const;
+
+    cluster_setup setup_;
+    std::vector<std::unique_ptr<node_state>> nodes_;
+};
+
+} // namespace leasehold::test
+
+#endif
