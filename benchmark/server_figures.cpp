@@ -22,10 +22,10 @@ double number(const std::map<std::string, std::string>& fields, const std::strin
 
 asio::awaitable<void> count_commands(raw_client& raw, std::uint64_t& sum)
 {
-    static constexpr std::array not_sent{"info",    "time",     "pttl",      "hexists", "hsetnx",
-                                         "hincrby", "pexpire",  "get",       "set",     "hset",
-                                         "hget",    "hdel",     "hlen",      "del",     "publish",
-                                         "exists",  "flushall", "hrandfield"};
+    static constexpr std::array not_sent{
+        "info",     "time",       "pttl",   "hexists", "hsetnx", "hincrby", "pexpire", "get",
+        "set",      "hset",       "hget",   "hdel",    "hlen",   "del",     "publish", "exists",
+        "flushall", "hrandfield", "incrby", "lindex",  "lpos",   "lpop",    "lrem",    "rpush"};
     const auto fields = co_await raw.info("commandstats");
     sum = 0;
     for (const auto& [name, value] : fields) {
