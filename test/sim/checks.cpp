@@ -297,8 +297,11 @@ void checks::check_wait(const actor& a, const name_state& n)
     // What has happened is over, wake-ups arrive again, and whoever left last has freed it. Who was
     // not allowed to subscribe asks again half a minute later.
     const bool deaf = trial_.denied_until != never && trial_.now() < trial_.denied_until + 31s;
-    const clock::duration calm = p.all_faults(is_mild) ? clock::duration(1s)
-                                                       : p.longest_lease() + to_notice;
+    // In a line a message that is lost costs the turn, and whoever had it finds out at its next
+    // look: a third of its presence after the one before.
+    const auto costs_no_turn = [](fault_kind f) { return f != fault_kind::lost_hints; };
+    const clock::duration mild = p.is_native() && !p.all_faults(costs_no_turn) ? 4s : 1s;
+    const clock::duration calm = p.all_faults(is_mild) ? mild : p.longest_lease() + to_notice;
     const bool over = !deaf && trial_.demoted_until < since && n.freed >= n.left &&
                       trial_.troubled_until + calm < since && n.broken == never &&
                       !trial_.clocks_beyond && !trial_.stepped_back;
