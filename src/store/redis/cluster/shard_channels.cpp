@@ -11,7 +11,7 @@ namespace {
 
 // After that a channel that was asked for is asked for again: an error may have been taken for the
 // answer to a sign of life.
-constexpr std::chrono::seconds patience{2};
+constexpr std::chrono::seconds confirmation_patience{2};
 
 /// A command behind another that ends here.
 struct command_behind
@@ -186,7 +186,7 @@ void shard_channels::look()
     const auto now = told_.now();
     bool lost = false;
     for (auto& [channel, state] : channels_) {
-        if (state.heard || now < state.asked + patience)
+        if (state.heard || now < state.asked + confirmation_patience)
             continue;
         lost = true;
         place(channel, state);
@@ -200,7 +200,7 @@ clock::time_point shard_channels::next_look() const
     auto next = clock::time_point::max();
     for (const auto& [channel, state] : channels_) {
         if (!state.heard)
-            next = std::min<clock::time_point>(next, state.asked + patience);
+            next = std::min<clock::time_point>(next, state.asked + confirmation_patience);
     }
     return next;
 }

@@ -10,7 +10,7 @@ namespace leasehold::redis_store::cluster {
 namespace {
 
 // Another one may know; and who hangs is asked again with the next question.
-constexpr std::chrono::milliseconds patience{1'000};
+constexpr std::chrono::milliseconds node_patience{1'000};
 
 boost::redis::request make_request(bool shards)
 {
@@ -68,9 +68,9 @@ void topology_question::ask_next()
     }
     config where = settings_;
     where.addresses = {nodes_[next_++]};
-    where.timeout = std::min(where.timeout, patience);
+    where.timeout = std::min(where.timeout, node_patience);
     connection_ = std::make_shared<reconnecting_connection>(*from_, strand_, where);
-    time_->wake_at(time_->now() + std::min(settings_.timeout, patience));
+    time_->wake_at(time_->now() + std::min(settings_.timeout, node_patience));
     connection_->open(*this);
 }
 
