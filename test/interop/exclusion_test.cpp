@@ -1,0 +1,185 @@
+// Another library and this one lock the same names at the same server.
+#include <boost/test/unit_test.hpp>
+
+#include "interop/peer.hpp"
+#include "redis/lab.hpp"
+
+#include <array>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+lock_options fixed(std::chrono::milliseconds time)
+{
+    lock_options options = leases_of(time);
+    options.renew = false;
+    return options;
+}
+
+lock_options once()
+{
+    lock_options options = long_leases();
+    options.wait_limit = 0ms;
+    return options;
+}
+
+/// All that the server has of the name.
+std::vector<std::string> value_of(resp_client& store)
+{
+    return record_of(store, stock);
+}
+
+const std::array<std::string, 6> names{"stock", "order:42",         "{tag}:a",
+                                       "a}b",   "\xc3\xa4rgerlich", "with/slash"};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(each_excludes_the_other_whatever_the_name)
+{
+    redis_server server({}, {.tcp = true});
+    client_thread ours(server);
+    peer theirs(server);
+    for (const std::string& name : names)
+        BOOST_TEST_CONTEXT(name)
+        {
+            BOOST_TEST_REQUIRE(theirs.lock(name, 60s));
+            BOOST_TEST((ours.lock(name, once()).code == errc::held));
+            BOOST_TEST(theirs.unlock(name));
+            lease held = take(ours, long_leases(), name);
+            BOOST_TEST(!theirs.lock(name, 60s));
+            BOOST_TEST(!ours.release(std::move(held)));
+            BOOST_TEST_REQUIRE(theirs.lock(name, 60s));
+            BOOST_TEST(theirs.unlock(name));
+        }
+}
+
+BOOST_AUTO_TEST_CASE(each_waits_for_the_other)
+{
+    redis_server server({}, {.tcp = true});
+    client_thread ours(server);
+    peer theirs(server);
+    for (int i = 0; i < 10; ++i) {
+        BOOST_TEST_REQUIRE(theirs.lock(stock, 60s));
+        auto waiting = start_waiting(ours);
+        BOOST_TEST(theirs.unlock(stock));
+        taken got = get(waiting);
+        BOOST_TEST_REQUIRE(!got.code, got.code.message());
+        theirs.start_lock(stock, 60s, 60s);
+        ours.seen().clear();
+        ours.seen().wait_for(kind::renewed, 2);
+        BOOST_TEST(!theirs.has_answered());
+        BOOST_TEST(!ours.release(std::move(got.held)));
+        BOOST_TEST_REQUIRE(theirs.locked());
+        BOOST_TEST(theirs.unlock(stock));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(each_gets_in_when_the_others_time_is_over)
+{
+    redis_server server({}, {.tcp = true});
+    client_thread ours(server);
+    peer theirs(server);
+    BOOST_TEST_REQUIRE(theirs.lock(stock, 500ms));
+    lease held = take(ours, fixed(500ms));
+    BOOST_TEST(theirs.lock(stock, 60s, 30s));
+    BOOST_TEST(!held.valid());
+    // A peer that was killed is followed as well.
+    theirs.kill();
+    server.connect().done({"PEXPIRE", stock, "300"});
+    BOOST_TEST(take(ours).valid());
+}
+
+BOOST_AUTO_TEST_CASE(neither_releases_what_the_other_has)
+{
+    redis_server server({}, {.tcp = true});
+    client_thread ours(server);
+    peer theirs(server);
+    resp_client store = server.connect();
+    BOOST_TEST_REQUIRE(theirs.lock(stock, 300ms));
+    lease held = take(ours);
+    const auto of_ours = value_of(store);
+    BOOST_TEST(!theirs.unlock(stock));
+    BOOST_TEST(value_of(store) == of_ours);
+    BOOST_TEST(!ours.release(std::move(held)));
+
+    lease expired = take(ours, fixed(300ms));
+    BOOST_TEST_REQUIRE(theirs.lock(stock, 60s, 30s));
+    const auto of_theirs = value_of(store);
+    BOOST_TEST((ours.release(std::move(expired)) == condition::lease_ended));
+    BOOST_TEST(value_of(store) == of_theirs);
+    BOOST_TEST(theirs.unlock(stock));
+}
+
+// It compares its value byte for byte when it leaves.
+BOOST_AUTO_TEST_CASE(who_waits_here_does_not_touch_what_the_other_wrote)
+{
+    redis_server server({}, {.tcp = true});
+    client_thread one(server);
+    client_thread other(server);
+    peer theirs(server);
+    resp_client store = server.connect();
+    BOOST_TEST_REQUIRE(theirs.lock(stock, 60s));
+    const auto before = value_of(store);
+    auto first = start_waiting(one);
+    auto second = start_waiting(other);
+    one.seen().wait_for(kind::waiting, 5);
+    other.seen().wait_for(kind::waiting, 2);
+    BOOST_TEST(value_of(store) == before);
+    BOOST_TEST(theirs.unlock(stock));
+    // Not every layout has an order.
+    const auto has = [](std::future<taken>& of) {
+        return of.wait_for(0s) == std::future_status::ready;
+    };
+    wait_until([&] { return has(first) || has(second); });
+    const bool first_is_first = has(first);
+    taken got = get(first_is_first ? first : second);
+    BOOST_TEST_REQUIRE(!got.code, got.code.message());
+    BOOST_TEST(!one.release(std::move(got.held)));
+    got = get(first_is_first ? second : first);
+    BOOST_TEST_REQUIRE(!got.code, got.code.message());
+    BOOST_TEST(!other.release(std::move(got.held)));
+}
+
+// Both count at once, each with a command to read and one to write.
+BOOST_AUTO_TEST_CASE(nothing_is_lost_that_both_count)
+{
+    constexpr int times = 300;
+    redis_server server({}, {.tcp = true});
+    client_thread ours(server);
+    peer theirs(server);
+    resp_client store = server.connect();
+    store.done({"SET", "counter", "0"});
+    theirs.start_count(stock, "counter", times);
+    lock_options patient = long_leases();
+    patient.wait_limit = 120s;
+    for (int i = 0; i < times; ++i) {
+        taken got = get(ours.start_lock(stock, patient), 120s);
+        BOOST_TEST_REQUIRE(!got.code, got.code.message());
+        const auto counted = std::stoll(store.string({"GET", "counter"}));
+        store.done({"SET", "counter", std::to_string(counted + 1)});
+        BOOST_TEST_REQUIRE(!ours.release(std::move(got.held)));
+        // Others look at times of their own; so between two locks it is left free for as long.
+        std::this_thread::sleep_for(5ms);
+    }
+    BOOST_TEST(theirs.counted());
+    BOOST_TEST(std::stoll(store.string({"GET", "counter"})) == 2 * times);
+}
+
+// A lock of the other layout is not taken for one that is free, nor waited for.
+BOOST_AUTO_TEST_CASE(a_lock_of_the_other_layout_is_another_type)
+{
+    redis_server server({}, {.tcp = true});
+    config settings = at(server);
+    settings.layout = tested_layout() == config::key_layout::native ? config::key_layout::redisson
+                                                                    : config::key_layout::native;
+    client_thread ours(settings);
+    peer theirs(server);
+    BOOST_TEST_REQUIRE(theirs.lock(stock, 60s));
+    BOOST_TEST((ours.lock(stock, long_leases()).code == errc::wrong_type));
+    BOOST_TEST(theirs.unlock(stock));
+}

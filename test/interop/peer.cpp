@@ -1,0 +1,35 @@
+#include "interop/peer.hpp"
+
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+
+namespace leasehold::test {
+
+std::vector<std::string> peer::command(const redis_server& server)
+{
+    const char* const given = std::getenv("LEASEHOLD_PEER");
+    if (given == nullptr)
+        throw std::runtime_error("no LEASEHOLD_PEER: run test/run --interop");
+    std::istringstream words(given);
+    std::vector<std::string> result;
+    for (std::string word; words >> word;)
+        result.push_back(word);
+    result.push_back(server.socket());
+    result.push_back(std::to_string(server.port()));
+    return result;
+}
+
+std::string peer::hex(std::string_view name)
+{
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string result;
+    for (const char each : name) {
+        const auto byte = static_cast<unsigned char>(each);
+        result += digits[byte >> 4];
+        result += digits[byte & 15];
+    }
+    return result;
+}
+
+} // namespace leasehold::test

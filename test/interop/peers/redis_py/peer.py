@@ -1,0 +1,42 @@
+"""A peer of the interoperation tests: redis-py's Lock. See test/interop/peer.hpp."""
+import sys
+
+import redis
+from redis.exceptions import LockError
+
+client = redis.Redis(unix_socket_path=sys.argv[1])
+held = {}
+
+
+def lock(name, lease_ms, wait_ms):
+    lock = client.lock(name, timeout=lease_ms / 1000, sleep=0.02, thread_local=False)
+    if not lock.acquire(blocking=wait_ms > 0, blocking_timeout=wait_ms / 1000):
+        return False
+    held[name] = lock
+    return True
+
+
+def unlock(name):
+    try:
+        held.pop(name).release()
+        return True
+    except LockError:
+        return False
+
+
+print("ready", flush=True)
+for line in sys.stdin:
+    verb, *words = line.split()
+    name = bytes.fromhex(words[0])
+    if verb == "lock":
+        said = "locked" if lock(name, int(words[1]), int(words[2])) else "busy"
+    elif verb == "unlock":
+        said = "unlocked" if unlock(name) else "lost"
+    elif verb == "count":
+        key, times = words[1], int(words[2])
+        for _ in range(times):
+            assert lock(name, 10_000, 60_000)
+            client.set(key, int(client.get(key) or 0) + 1)
+            assert unlock(name)
+        said = "counted"
+    print(said, flush=True)

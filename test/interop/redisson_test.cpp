@@ -1,0 +1,149 @@
+// What Redisson's locks have beside exclusion. Its keys are those of the layout `redisson`.
+#include <boost/test/unit_test.hpp>
+
+#include "interop/peer.hpp"
+#include "redis/lab.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+using steady = std::chrono::steady_clock;
+
+/// Counters of fences that Redisson shares never expire.
+config shared(const redis_server& server)
+{
+    config settings = at(server);
+    settings.fence_retention = config::forever;
+    return settings;
+}
+
+struct handovers
+{
+    std::vector<std::int64_t> times; ///< From one library's release to the other's grant, in us.
+
+    void add(steady::duration took)
+    {
+        times.push_back(std::chrono::duration_cast<std::chrono::microseconds>(took).count());
+    }
+
+    [[nodiscard]] std::int64_t part(std::size_t percent)
+    {
+        std::sort(times.begin(), times.end());
+        return times[(times.size() - 1) * percent / 100];
+    }
+
+    void show(const char* which)
+    {
+        BOOST_TEST_MESSAGE(which << ": p50 " << part(50) << " us, p99 " << part(99) << " us, most "
+                                 << part(100) << " us, of " << times.size());
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(redisson_alone)
+
+// By the message of the release: nobody looks as often as that, and no time to live is as short.
+BOOST_AUTO_TEST_CASE(each_is_woken_by_the_other)
+{
+    constexpr int times = 200;
+    redis_server server({}, {.tcp = true});
+    client_thread ours(shared(server));
+    peer theirs(server);
+    handovers to_us;
+    handovers to_them;
+    lock_options seldom = long_leases();
+    seldom.backoff_floor = seldom.backoff_ceiling = 60s;
+    lease held = take(ours, seldom);
+    for (int i = 0; i < times; ++i) {
+        theirs.start_lock(stock, 60s, 60s);
+        resp_client store = server.connect();
+        wait_until([&] { return waiters_of(store, stock) > 0; });
+        auto begun = steady::now();
+        BOOST_TEST_REQUIRE(!ours.release(std::move(held)));
+        BOOST_TEST_REQUIRE(theirs.locked());
+        to_them.add(steady::now() - begun);
+
+        ours.seen().clear();
+        auto waiting = ours.start_lock(stock, seldom);
+        ours.seen().wait_for(kind::waiting, 1);
+        begun = steady::now();
+        BOOST_TEST_REQUIRE(theirs.unlock(stock));
+        taken got = get(waiting);
+        to_us.add(steady::now() - begun);
+        BOOST_TEST_REQUIRE(!got.code, got.code.message());
+        held = std::move(got.held);
+    }
+    BOOST_TEST(!ours.release(std::move(held)));
+    to_them.show("from leasehold to Redisson");
+    to_us.show("from Redisson to leasehold");
+    // Far below the time between two looks, also on a busy machine.
+    BOOST_TEST(to_us.part(50) < 100'000);
+    BOOST_TEST(to_them.part(50) < 100'000);
+    BOOST_TEST(to_us.part(100) < 30'000'000);
+}
+
+BOOST_AUTO_TEST_CASE(both_draw_their_fences_from_one_counter)
+{
+    redis_server server({}, {.tcp = true});
+    client_thread ours(shared(server));
+    peer theirs(server);
+    std::uint64_t last = 0;
+    for (int i = 0; i < 20; ++i) {
+        lease held = take(ours);
+        BOOST_TEST(held.fence() > last);
+        last = held.fence();
+        BOOST_TEST(!ours.release(std::move(held)));
+        BOOST_TEST_REQUIRE(theirs.lock(stock, 60s));
+        const std::uint64_t token = std::stoull(theirs.ask("token", stock));
+        BOOST_TEST(token > last);
+        last = token;
+        BOOST_TEST(theirs.unlock(stock));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(redisson_sees_what_is_held_here)
+{
+    redis_server server({}, {.tcp = true});
+    client_thread ours(shared(server));
+    peer theirs(server);
+    BOOST_TEST(theirs.ask("state", stock) == "false false false");
+    lease held = take(ours);
+    BOOST_TEST(theirs.ask("state", stock) == "true true false");
+    BOOST_TEST(!theirs.unlock(stock));
+    BOOST_TEST(held.valid());
+    // Taken away by force: told at the next renewal.
+    auto lost = client_thread::start_wait_lost(held);
+    BOOST_TEST(theirs.ask("force", stock) == "forced");
+    BOOST_TEST((get(lost) == errc::lost));
+    BOOST_TEST(theirs.ask("state", stock) == "false false false");
+}
+
+// Its watchdog renews a third into the 30 s of its lock; ours is here much more often.
+BOOST_AUTO_TEST_CASE(a_lock_that_redisson_renews_is_waited_for)
+{
+    redis_server server({}, {.tcp = true});
+    client_thread ours(shared(server));
+    peer theirs(server);
+    BOOST_TEST(theirs.ask("renewing", stock) == "locked");
+    auto waiting = start_waiting(ours);
+    lease other = take(ours, long_leases(), "another");
+    ours.seen().wait_for(kind::renewed, 20);
+    BOOST_TEST((waiting.wait_for(0s) == std::future_status::timeout));
+    BOOST_TEST(theirs.unlock(stock));
+    taken got = get(waiting);
+    BOOST_TEST(!got.code, got.code.message());
+    // The process ends with what it has: its time to live frees it.
+    BOOST_TEST_REQUIRE(theirs.lock("third", 500ms));
+    theirs.kill();
+    BOOST_TEST(take(ours, long_leases(), "third").valid());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
