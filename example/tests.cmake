@@ -26,7 +26,7 @@ leasehold_example_test(example_redis_stock_kill ${with_redis} $<TARGET_FILE:exam
     --stock 150 --processes 3 --coroutines 4 --lease-ms 500 --kill-one)
 leasehold_example_test(example_redis_stock_unsafe ${with_redis} $<TARGET_FILE:example_stock>
     --stock 50 --processes 3 --coroutines 4 --unsafe)
-foreach(topology sentinel redlock)
+foreach(topology sentinel cluster redlock)
     leasehold_example_test(example_topology_${topology}
         ${with_redis} ${CMAKE_CURRENT_SOURCE_DIR}/with_topology ${topology} bash -c
         "exec \"$0\" --stock 300 --processes 3 --coroutines 4 --halfway \"$LEASEHOLD_FAULT\""
