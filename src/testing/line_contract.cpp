@@ -187,7 +187,7 @@ void who_has_gone_is_passed_over(pair& p)
     p.b.close();
     p.context.restart();
     p.context.poll();
-    p.take_by(p.a, "a:3", "another"); // what came before it has been heard
+    p.take_by(p.a, "a:3"); // what came before it has been heard there
     EXPECT(p.leave_by(p.a, "a:1") == left_t::passed_on);
     wait_for_turn(p.a, "a:2");
 }

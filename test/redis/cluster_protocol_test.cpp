@@ -3,6 +3,7 @@
 
 #include "store/redis/cluster/redirection.hpp"
 #include "store/redis/cluster/reply_tree.hpp"
+#include "store/redis/cluster/request.hpp"
 #include "store/redis/cluster/slot.hpp"
 #include "store/redis/cluster/topology.hpp"
 #include "store/redis/layout/native_names.hpp"
@@ -11,6 +12,7 @@
 
 #include <boost/redis/resp3/parser.hpp>
 
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -211,6 +213,52 @@ BOOST_AUTO_TEST_CASE(are_no_other_errors)
     for (const char* text : {"", "ERR MOVED 1 a:1", "MOVEDX 1 a:1", "WRONGTYPE", "READONLY x",
                              "ASKING", "NOSCRIPT No matching script"})
         BOOST_TEST((read_redirection(text).what == redirection::kind::none), text);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+request_ptr asks(const char* owner, const char* entry = "")
+{
+    const auto one = std::make_shared<request>("lock", owner, entry);
+    one->work = acquire_work{};
+    return one;
+}
+
+request_ptr leaves(const char* owner, const char* entry = "", const char* next = "")
+{
+    const auto one = std::make_shared<request>("lock", owner, entry);
+    one->work = release_work{.asked = {}, .next = {}, .next_owner = next, .handler = {}};
+    return one;
+}
+
+std::string next_of(const request_ptr& one)
+{
+    return std::get<release_work>(one->work).next_owner;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(lanes)
+
+BOOST_AUTO_TEST_CASE(an_acquire_is_undone_by_the_later_release_of_its_owner_and_entry)
+{
+    const lane all{{asks("a:1"), asks("a:2"), leaves("a:1"), asks("a:1", "e"), leaves("a:2", "e")}};
+    BOOST_TEST(is_undone(all, *all.requests[0]));
+    BOOST_TEST(!is_undone(all, *all.requests[1])); // that one leaves an entry
+    BOOST_TEST(!is_undone(all, *all.requests[2]));
+    BOOST_TEST(!is_undone(all, *all.requests[3])); // it came after the release
+    BOOST_TEST(!is_undone(all, *all.requests[4]));
+}
+
+BOOST_AUTO_TEST_CASE(a_release_does_not_bring_in_who_has_left_since)
+{
+    const lane all{{leaves("a:1", "", "a:2"), leaves("a:2"), leaves("a:3", "", "a:4")}};
+    BOOST_TEST(!is_undone(all, *all.requests[0]));
+    BOOST_TEST(next_of(all.requests[0]).empty());
+    BOOST_TEST(!is_undone(all, *all.requests[2]));
+    BOOST_TEST(next_of(all.requests[2]) == "a:4");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

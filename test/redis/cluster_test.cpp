@@ -2,7 +2,10 @@
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
+#include "support/child.hpp"
 #include "support/cluster_deployment.hpp"
+#include "support/directory.hpp"
+#include "support/port.hpp"
 #include "support/store_contract.hpp"
 
 #include "store/redis/cluster/slot.hpp"
@@ -315,6 +318,51 @@ BOOST_AUTO_TEST_CASE(row_21_slots_move_back_and_forth_while_locks_change_hands)
     BOOST_TEST(holder_in_cluster(stock).empty());
 }
 
+// CLUSTERDOWN, to everybody, until the slot is served again.
+BOOST_AUTO_TEST_CASE(row_21_a_slot_that_nobody_serves)
+{
+    client_thread holder(in_cluster());
+    client_thread other(in_cluster());
+    lease held = take(holder, patient());
+    const std::uint64_t fence = held.fence();
+    const std::size_t master = deployment().master_of(stock);
+    const std::string orphan = deployment().name_at(master, "orphan:");
+    deployment().orphan_slot(orphan);
+    holder.seen().clear();
+    holder.seen().wait_for(kind::renewal_late, 1, 30s);
+    auto waiting = other.start_lock("{" + stock + "}.next", patient());
+    BOOST_TEST((waiting.wait_for(300ms) != std::future_status::ready));
+    BOOST_TEST(held.valid());
+    deployment().adopt_slot(orphan, master);
+    taken next = get(waiting);
+    BOOST_TEST(!next.code);
+    goes_on(holder, held);
+    BOOST_TEST(held.fence() == fence);
+    BOOST_TEST(!holder.release(std::move(held)));
+    BOOST_TEST(!other.release(std::move(next.held)));
+    deployment().wait_until_whole();
+}
+
+BOOST_AUTO_TEST_CASE(replicas_of_any_shard_confirm)
+{
+    client_thread locks(in_cluster());
+    lock_options options = patient();
+    options.replica_acks = 1;
+    options.replica_timeout = 4s;
+    for (std::size_t i = 0; i < cluster_deployment::master_count; ++i) {
+        const std::string name = deployment().name_at(i);
+        lease held = take(locks, options, name);
+        goes_on(locks, held);
+        BOOST_TEST(!locks.release(std::move(held)));
+    }
+    options.replica_acks = 2;
+    options.replica_timeout = 50ms;
+    options.wait_limit = 0s;
+    const std::string name = deployment().name_at(0);
+    BOOST_TEST((locks.try_lock(name, options).code == errc::not_replicated));
+    wait_until([&] { return holder_in_cluster(name).empty(); });
+}
+
 BOOST_AUTO_TEST_CASE(a_new_client_reaches_the_cluster_by_any_node)
 {
     for (std::size_t i = 0; i < deployment().size(); ++i) { // replicas, too
@@ -437,6 +485,38 @@ BOOST_AUTO_TEST_CASE(names_whose_keys_cross_slots)
         else {
             BOOST_TEST((got.code == errc::invalid_name), name);
         }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(over_tls)
+{
+    const temporary_directory files;
+    const std::string key = files.file("key.pem");
+    const std::string certificate = files.file("certificate.pem");
+    child openssl({.command = {"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                               "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out",
+                               certificate, "-days", "2", "-subj", "/CN=node", "-addext",
+                               "subjectAltName=IP:127.0.0.1", "-batch"}});
+    const auto made = openssl.wait(30s);
+    BOOST_TEST_REQUIRE(made.has_value());
+    BOOST_TEST_REQUIRE(made->code == 0);
+    std::vector<reserved_port> ports(cluster_deployment::master_count);
+    cluster_deployment secret(
+        {.replicas = false,
+         .options = {"--tls-cluster", "yes", "--tls-cert-file", certificate, "--tls-key-file", key,
+                     "--tls-ca-cert-file", certificate, "--tls-auth-clients", "no"},
+         .options_of = [&](std::size_t i) {
+             return std::vector<std::string>{"--tls-port", std::to_string(ports[i].number())};
+         }});
+    client_thread locks(at("rediss+cluster://127.0.0.1:" + std::to_string(ports[0].number()) +
+                           "?ca=" + certificate));
+    client_thread other(at("rediss+cluster://127.0.0.1:" + std::to_string(ports[1].number()) +
+                           "?ca=" + certificate));
+    for (std::size_t i = 0; i < secret.size(); ++i) {
+        const std::string name = secret.name_at(i);
+        lease held = take(locks, patient(), name);
+        auto waiting = other.start_lock(name, patient());
+        BOOST_TEST(!other.release(hand_over(locks, std::move(held), waiting)));
     }
 }
 

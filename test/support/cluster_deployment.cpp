@@ -26,6 +26,10 @@ cluster_deployment::cluster_deployment(cluster_setup setup) : setup_(std::move(s
                                          "--repl-diskless-sync-delay",
                                          "0"};
         options.insert(options.end(), setup_.options.begin(), setup_.options.end());
+        if (setup_.options_of) {
+            const std::vector<std::string> own = setup_.options_of(i);
+            options.insert(options.end(), own.begin(), own.end());
+        }
         made->server = std::make_unique<redis_server>(std::move(options), redis_setup{.tcp = true});
         nodes_.push_back(std::move(made));
         resp_client client = connect(i);
@@ -205,6 +209,27 @@ void cluster_deployment::move(const std::string& key, std::size_t to)
     begin_move(key, to);
     move_keys(key, to);
     end_move(key, to);
+}
+
+void cluster_deployment::orphan_slot(const std::string& key)
+{
+    for (std::size_t i = 0; i < size(); ++i)
+        connect(i).done({"CLUSTER", "DELSLOTS", std::to_string(slot_of(key))});
+    poll(
+        [&] {
+            for (std::size_t i = 0; i < master_count; ++i) {
+                const std::string state = connect(i).string({"CLUSTER", "INFO"});
+                if (state.find("cluster_state:fail") == state.npos)
+                    return false;
+            }
+            return true;
+        },
+        "the fall of the cluster");
+}
+
+void cluster_deployment::adopt_slot(const std::string& key, std::size_t by)
+{
+    connect(by).done({"CLUSTER", "ADDSLOTS", std::to_string(slot_of(key))});
 }
 
 void cluster_deployment::clear()

@@ -22,6 +22,7 @@ struct cluster_setup
     std::vector<std::string> options{};
     /// A node that is not heard of for so long counts as failed.
     std::chrono::milliseconds node_timeout = std::chrono::seconds(5);
+    std::function<std::vector<std::string>(std::size_t index)> options_of{}; ///< One node's.
     /// What a node is to announce itself as, by its number and port.
     std::function<std::vector<std::string>(std::size_t index, std::uint16_t port)> announces{};
 };
@@ -69,6 +70,11 @@ public:
     void end_move(const std::string& key, std::size_t to);
     void move(const std::string& key, std::size_t to);
     /// @}
+
+    /// From now on nobody serves the slot of the key, and so, as servers are set up, any slot;
+    /// until it is given back.
+    void orphan_slot(const std::string& key);
+    void adopt_slot(const std::string& key, std::size_t by);
 
     /// Deletes everything.
     void clear();

@@ -4,6 +4,7 @@
 #include "store/redis/cluster/slot.hpp"
 
 #include <leasehold/clock.hpp>
+#include <leasehold/detail/export.hpp>
 #include <leasehold/diagnostics.hpp>
 #include <leasehold/store.hpp>
 
@@ -98,7 +99,7 @@ struct lane
 /// The request has been undone by a later one: its caller has given it up, and it must not run when
 /// that has run. A release that carries an owner which has been given up does not carry it any
 /// more.
-[[nodiscard]] bool is_undone(const lane& all, request& one);
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT bool is_undone(const lane& all, request& one);
 
 } // namespace leasehold::redis_store::cluster
 
