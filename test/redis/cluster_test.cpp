@@ -12,12 +12,15 @@
 
 #include <leasehold/redis_store.hpp>
 
+#include <array>
+#include <atomic>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -316,6 +319,54 @@ BOOST_AUTO_TEST_CASE(row_21_slots_move_back_and_forth_while_locks_change_hands)
         fence = next_gets_in(b, fence, patient());
     }
     BOOST_TEST(holder_in_cluster(stock).empty());
+}
+
+// Whoever has a lock has it alone, with a fence above all before, wherever its slot is, and nothing
+// stays behind of those who give up.
+BOOST_AUTO_TEST_CASE(row_21_locks_are_fought_for_while_their_slot_moves)
+{
+    constexpr std::size_t names = 3;
+    const auto name_of = [](std::size_t i) { return "{" + stock + "}" + std::to_string(i); };
+    std::array<std::atomic<int>, names> inside{};
+    std::array<std::atomic<std::uint64_t>, names> fences{};
+    std::atomic<int> grants = 0;
+    std::atomic<int> violations = 0;
+    std::atomic<bool> over = false;
+
+    const auto fight = [&](std::size_t number) {
+        client_thread locks(in_cluster());
+        for (std::size_t turn = number; !over; ++turn) {
+            const std::size_t i = turn % names;
+            lock_options options = long_leases();
+            // Some give up soon, in the middle of whatever happens then.
+            options.wait_limit = turn % 4 == 0 ? 20s : std::chrono::milliseconds(turn % 7 * 5);
+            taken got = locks.lock(name_of(i), options);
+            if (got.code)
+                continue;
+            ++grants;
+            const std::uint64_t before = fences[i].exchange(got.held.fence());
+            if (inside[i]++ != 0 || before >= got.held.fence() || !got.held.valid())
+                ++violations;
+            --inside[i];
+            static_cast<void>(locks.release(std::move(got.held)));
+        }
+        wait_until([&] { return locks.stats().orphans == 0; });
+    };
+    {
+        std::vector<std::jthread> fighters;
+        for (std::size_t number = 0; number < 4; ++number)
+            fighters.emplace_back(fight, number);
+        const auto end = std::chrono::steady_clock::now() + 3s;
+        while (std::chrono::steady_clock::now() < end) {
+            const int had = grants;
+            deployment().move(stock, next_to(deployment().master_of(stock)));
+            wait_until([&] { return grants > had + 5; });
+        }
+        over = true;
+    }
+    BOOST_TEST(violations == 0);
+    for (std::size_t i = 0; i < names; ++i)
+        wait_until([&] { return holder_in_cluster(name_of(i)).empty(); });
 }
 
 // CLUSTERDOWN, to everybody, until the slot is served again.
