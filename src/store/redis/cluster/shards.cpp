@@ -249,9 +249,10 @@ void shards::open_node(node& which)
                                            from_->make_time(), settings_.timeout);
     which.way->knows_receivers = [this] { return channels_.allowed(); };
     which.replicas = std::make_shared<replica_confirmation>(where, from_);
-    which.replicas->on_other_server = [weak = std::weak_ptr(which.way)] {
-        if (const auto commands = weak.lock())
-            commands->begin_again(errc::store_refused);
+    // Both connections lead to one node; what is not there has moved to another.
+    which.replicas->on_other_server = [weak = weak_from_this()] {
+        if (const auto self = weak.lock())
+            self->want_map();
     };
     which.now = node::state::opening;
     // Later, because this may be inside a call.
