@@ -1,0 +1,429 @@
+// A quorum of real servers that are killed, stopped and emptied for as long as wanted, and clients
+// that lock all the while. Every grant is written down, and looked at when it is over: no fence
+// twice, none smaller than one that was known before, no two that hold a lock.
+#include "store/quorum/quorum_store.hpp"
+#include "store/quorum/redis_member.hpp"
+#include "support/command_line.hpp"
+#include "support/quorum_deployment.hpp"
+
+#include <leasehold/client.hpp>
+#include <leasehold/clock.hpp>
+#include <leasehold/lease.hpp>
+#include <leasehold/mutex.hpp>
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+constexpr milliseconds lease_time = 600ms;
+
+constexpr char usage[] = R"(usage: torment [--seconds N] [--seed S] [--members N] [--clients N]
+Kills (SIGKILL, with an append-only file), stops (SIGSTOP) and empties servers of a quorum while
+clients lock, and looks whether its promises held.
+  --seconds N   how long (60)
+  --seed S      decides the order of the faults (drawn)
+  --members N   3, 5, 7 or 9 (5)
+  --clients N   (4)
+)";
+
+/// How many acquires needed a second round.
+struct rounds
+{
+    std::atomic<std::uint64_t> first = 0;
+    std::atomic<std::uint64_t> second = 0;
+};
+
+/// Counts what a member is asked.
+class counting_member final : public quorum::member
+{
+public:
+    counting_member(std::unique_ptr<quorum::member> way, rounds* counts)
+        : way_(std::move(way)), counts_(counts)
+    {}
+
+    std::string server() const override { return way_->server(); }
+    std::int64_t time() const override { return way_->time(); }
+    void open(const asio::any_io_executor& strand, quorum::member_listener& told,
+              unsigned number) override
+    {
+        way_->open(strand, told, number);
+    }
+    void close() override { way_->close(); }
+    void async_vote(const quorum::ballot& asked, handler<quorum::ballot_reply> done) override
+    {
+        if (counts_ != nullptr)
+            ++(asked.only_ours ? counts_->second : counts_->first);
+        way_->async_vote(asked, std::move(done));
+    }
+    void async_enter(const quorum::reentry& asked, handler<quorum::entered> done) override
+    {
+        way_->async_enter(asked, std::move(done));
+    }
+    void async_renew(std::span<const quorum::upkeep> asked, milliseconds budget,
+                     asio::any_completion_handler<void(std::vector<quorum::kept>)> done) override
+    {
+        way_->async_renew(asked, budget, std::move(done));
+    }
+    void async_release(const release_request& asked, bool quiet,
+                       handler<quorum::release_answer> done) override
+    {
+        way_->async_release(asked, quiet, std::move(done));
+    }
+    void async_look(std::uint64_t nonce, handler<quorum::look_answer> done) override
+    {
+        way_->async_look(nonce, std::move(done));
+    }
+    void async_adopt(std::uint64_t epoch, handler<quorum::adopt_answer> done) override
+    {
+        way_->async_adopt(epoch, std::move(done));
+    }
+    void async_seed(const quorum::seed& asked, handler<quorum::seed_answer> done) override
+    {
+        way_->async_seed(asked, std::move(done));
+    }
+    void watch(std::string_view name) override { way_->watch(name); }
+    void unwatch(std::string_view name) override { way_->unwatch(name); }
+
+private:
+    const std::unique_ptr<quorum::member> way_;
+    rounds* const counts_;
+};
+
+std::shared_ptr<store> make_store(const config& settings, rounds& counts)
+{
+    std::vector<std::unique_ptr<quorum::member>> members;
+    for (const config::address& each : settings.addresses) {
+        config alone = settings;
+        alone.store = config::kind::redis;
+        alone.addresses = {each};
+        // Of one member: the others are asked the same.
+        members.push_back(std::make_unique<counting_member>(
+            quorum::make_redis_member(alone, redis_store::system_environment()),
+            members.empty() ? &counts : nullptr));
+    }
+    const auto majority = static_cast<unsigned>(members.size() / 2 + 1);
+    return quorum::make_store(std::move(members), majority, detail::make_system_time());
+}
+
+struct grant
+{
+    std::string name;
+    std::uint64_t fence;
+    std::size_t client;
+    clock::time_point asked;   ///< Before the lock was asked for.
+    clock::time_point granted; ///< When it was known.
+    clock::time_point valid;   ///< The last time at which `valid()` said so.
+};
+
+class tormented_client
+{
+public:
+    tormented_client(const config& settings, rounds& counts, std::size_t number, std::uint64_t seed)
+        : number_(number), random_(seed), locks_(context_, make_store(settings, counts))
+    {
+        locks_.async_run(asio::detached);
+        runs_ = std::jthread([this] { context_.run(); });
+    }
+    ~tormented_client()
+    {
+        locks_.cancel();
+        context_.stop();
+    }
+
+    /// Until `over`.
+    void work(const std::atomic<bool>& over)
+    {
+        while (!over) {
+            try {
+                lock_once(500ms);
+            }
+            catch (const boost::system::system_error&) {
+                ++failures;
+            }
+        }
+    }
+
+    void lock_once(milliseconds patience)
+    {
+        lock_options options;
+        options.lease_time = lease_time;
+        options.wait_limit = patience;
+        options.backoff_ceiling = 100ms;
+        const std::string name = "lock" + std::to_string(random_() % 3);
+        const mutex m(locks_, name, options);
+        grant made{name, 0, number_, clock::now(), {}, {}};
+        lease held = m.async_lock(asio::use_future).get();
+        made.granted = clock::now();
+        made.fence = held.fence();
+        const auto until = made.granted + milliseconds(random_() % 30);
+        for (auto now = clock::now(); held.valid(); now = clock::now()) {
+            made.valid = now; // before it was asked: it was valid then
+            if (now >= until)
+                break;
+            std::this_thread::sleep_for(1ms);
+        }
+        grants.push_back(made);
+        held.async_release(asio::use_future).get();
+    }
+
+    std::vector<grant> grants;
+    std::uint64_t failures = 0;
+
+private:
+    const std::size_t number_;
+    std::mt19937_64 random_;
+    asio::io_context context_{1};
+    client locks_;
+    std::jthread runs_;
+};
+
+/// Breaks members: so many at once that a majority of members is left.
+class breaker
+{
+public:
+    breaker(quorum_deployment& servers, std::uint64_t seed)
+        : servers_(servers), random_(seed), states_(servers.size())
+    {}
+
+    void step(clock::time_point now)
+    {
+        for (std::size_t i = 0; i < states_.size(); ++i)
+            mend(i, now);
+        const auto broken = static_cast<std::size_t>(
+            std::count_if(states_.begin(), states_.end(),
+                          [](const broken_server& each) { return each.how != fault::none; }));
+        if (now < next_ || broken >= servers_.size() / 2)
+            return;
+        next_ = now + milliseconds(50 + random_() % 600);
+        const std::size_t i = random_() % states_.size();
+        if (states_[i].how == fault::none)
+            hurt(i, now);
+    }
+
+    /// All of them are members again.
+    void heal()
+    {
+        const auto end = clock::now() + 30s;
+        for (bool all = false; !all;) {
+            all = true;
+            for (std::size_t i = 0; i < states_.size(); ++i) {
+                states_[i].until = std::min(states_[i].until, clock::now());
+                mend(i, clock::now());
+                all = all && states_[i].how == fault::none;
+            }
+            if (clock::now() > end)
+                throw std::runtime_error("a server did not become a member again");
+            std::this_thread::sleep_for(5ms);
+        }
+    }
+
+    std::map<std::string, int> counts;
+
+private:
+    enum class fault
+    {
+        none,
+        killed,
+        stopped,
+        stranger, ///< Has restarted, or was emptied, and is no member yet.
+    };
+    struct broken_server
+    {
+        fault how = fault::none;
+        clock::time_point until{};
+    };
+
+    void hurt(std::size_t i, clock::time_point now)
+    {
+        broken_server& each = states_[i];
+        switch (random_() % 5) {
+        case 0: {
+            // A majority has to remember, and so has what was accepted together with it.
+            const bool alone = std::all_of(
+                states_.begin(), states_.end(),
+                [](const broken_server& other) { return other.how == fault::none; });
+            if (!alone)
+                return;
+            servers_[i].connect().command({"FLUSHALL"});
+            each = {fault::stranger, now};
+            ++counts["emptied"];
+            break;
+        }
+        case 1:
+        case 2:
+            servers_[i].kill();
+            each = {fault::killed, now + milliseconds(random_() % 400)};
+            ++counts["killed"];
+            break;
+        default:
+            servers_[i].pause();
+            each = {fault::stopped, now + milliseconds(random_() % 1500)};
+            ++counts["stopped"];
+        }
+    }
+
+    void mend(std::size_t i, clock::time_point now)
+    {
+        broken_server& each = states_[i];
+        if (each.how == fault::none || now < each.until)
+            return;
+        if (each.how == fault::killed) {
+            servers_[i].start();
+            each.how = fault::stranger;
+        }
+        else if (each.how == fault::stopped) {
+            servers_[i].resume();
+            each.how = fault::none;
+        }
+        else if (is_member(servers_[i])) {
+            each.how = fault::none;
+        }
+    }
+
+    static bool is_member(redis_server& server)
+    {
+        auto store = server.connect();
+        const resp_value until = store.command({"HGET", "leasehold:quorum", "until"});
+        const resp_value run = store.command({"HGET", "leasehold:quorum", "run"});
+        const resp_value time = store.command({"TIME"});
+        return !until.text.empty() && store.info("server")["run_id"] == run.text &&
+               std::stoll(until.text) <= std::stoll(time.items.at(0).text) * 1000;
+    }
+
+    quorum_deployment& servers_;
+    std::mt19937_64 random_;
+    std::vector<broken_server> states_;
+    clock::time_point next_ = clock::now() + 500ms;
+};
+
+/// What is wrong, if anything.
+std::vector<std::string> look_at(std::vector<grant> all)
+{
+    std::vector<std::string> wrong;
+    std::map<std::string, std::vector<grant>> of;
+    for (grant& each : all)
+        of[each.name].push_back(std::move(each));
+    for (auto& [name, grants] : of) {
+        std::sort(grants.begin(), grants.end(),
+                  [](const grant& a, const grant& b) { return a.fence < b.fence; });
+        clock::time_point asked = clock::time_point::max();
+        for (std::size_t i = grants.size(); i-- > 0;) {
+            const grant& each = grants[i];
+            if (i > 0 && grants[i - 1].fence == each.fence)
+                wrong.push_back(name + ": fence " + std::to_string(each.fence) + " twice");
+            // With a smaller fence than one that had not been asked for when it was known.
+            if (i + 1 < grants.size())
+                asked = std::min(asked, grants[i + 1].granted);
+            if (each.asked > asked)
+                wrong.push_back(name + ": fence " + std::to_string(each.fence) +
+                                " was asked for when a larger one was known");
+        }
+        std::sort(grants.begin(), grants.end(),
+                  [](const grant& a, const grant& b) { return a.granted < b.granted; });
+        for (std::size_t i = 1; i < grants.size(); ++i) {
+            if (grants[i].granted < grants[i - 1].valid)
+                wrong.push_back(name + ": fences " + std::to_string(grants[i - 1].fence) + " and " +
+                                std::to_string(grants[i].fence) + " were held at the same time");
+        }
+    }
+    return wrong;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    std::uint64_t seconds = 60;
+    std::uint64_t seed = std::random_device()();
+    std::uint64_t members = 5;
+    std::uint64_t crew = 4;
+    try {
+        command_line()
+            .number("--seconds", seconds)
+            .number("--seed", seed)
+            .number("--members", members)
+            .number("--clients", crew)
+            .flag("--help",
+                  [] {
+                      std::cout << usage;
+                      std::exit(0);
+                  })
+            .read(argc, argv);
+        std::printf("seed %llu, %llu members, %llu clients, %llu s\n",
+                    static_cast<unsigned long long>(seed), static_cast<unsigned long long>(members),
+                    static_cast<unsigned long long>(crew),
+                    static_cast<unsigned long long>(seconds));
+        std::fflush(stdout);
+        quorum_deployment servers(members, {"--appendonly", "yes", "--appendfsync", "everysec"});
+        config settings = servers.settings();
+        settings.health_check = 200ms;
+        rounds counts;
+        std::vector<std::unique_ptr<tormented_client>> clients;
+        for (std::size_t i = 0; i < crew; ++i)
+            clients.push_back(
+                std::make_unique<tormented_client>(settings, counts, i, seed * 31 + i));
+        clients.front()->lock_once(10s); // all servers are there, and become members
+        std::atomic<bool> over = false;
+        breaker evil(servers, seed);
+        {
+            std::vector<std::jthread> working;
+            for (const auto& each : clients)
+                working.emplace_back([&] { each->work(over); });
+            for (const auto end = clock::now() + std::chrono::seconds(seconds);
+                 clock::now() < end;) {
+                evil.step(clock::now());
+                std::this_thread::sleep_for(5ms);
+            }
+            evil.heal();
+            over = true;
+        }
+        for (const auto& each : clients)
+            each->lock_once(10s); // everybody gets in once more
+        std::vector<grant> all;
+        std::uint64_t failures = 0;
+        for (const auto& each : clients) {
+            all.insert(all.end(), each->grants.begin(), each->grants.end());
+            failures += each->failures;
+        }
+        const std::size_t grants = all.size();
+        const auto wrong = look_at(std::move(all));
+        std::printf("servers:");
+        for (const auto& [what, times] : evil.counts)
+            std::printf(" %d times %s", times, what.c_str());
+        const double first = double(counts.first.load());
+        const double second = double(counts.second.load());
+        std::printf("\n%zu grants, %llu tries that failed; %.1f %% of the votes took one round "
+                    "trip\n%zu violations\n",
+                    grants, static_cast<unsigned long long>(failures),
+                    first > 0 ? 100 * (1 - second / first) : 0.0, wrong.size());
+        for (const std::string& each : wrong)
+            std::printf("  %s\n", each.c_str());
+        return wrong.empty() && grants > crew ? 0 : 1;
+    }
+    catch (const std::exception& failed) {
+        std::cerr << "error: " << failed.what() << '\n';
+        return 2;
+    }
+}
