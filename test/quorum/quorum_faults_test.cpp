@@ -5,7 +5,10 @@
 #include "support/quorum_deployment.hpp"
 
 #include <cstdint>
+#include <fstream>
 #include <future>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -271,6 +274,53 @@ BOOST_AUTO_TEST_CASE(re_entry_holds_at_a_quorum)
     l.servers[0].resume();
     BOOST_TEST(!l.b.release(std::move(second.held)));
     wait_until([&] { return l.servers.count(stock) == 0; });
+}
+
+// With the rights that the README says are enough.
+BOOST_AUTO_TEST_CASE(a_user_with_few_rights_can_do_all)
+{
+    std::ifstream file(LEASEHOLD_TEST_README);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    const std::size_t part = text.find("At each member of a `redlock://`");
+    BOOST_TEST_REQUIRE(part != std::string::npos);
+    const std::size_t begin = text.find("ACL SETUSER", part);
+    std::istringstream words(text.substr(begin, text.find("```", begin) - begin));
+    std::vector<std::string> command;
+    for (std::string word; words >> word;) {
+        if (word != "\\")
+            command.push_back(word);
+    }
+    quorum_deployment servers(3);
+    servers.command(command);
+    config settings = settings_of(servers);
+    settings.user = command.at(2);
+    settings.password = "secret";
+    client_thread a(settings);
+    client_thread b(settings);
+    const std::string name = "orders:1";
+    lease held = take(a, leases_of(200ms), name);
+    a.seen().wait_for(kind::renewed, 3);
+    taken again = get(b.start_enter(name, leases_of(200ms), held.owner()));
+    BOOST_TEST_REQUIRE(!again.code, again.code.message());
+    BOOST_TEST(!b.release(std::move(again.held)));
+    auto waiting = b.start_lock(name, leases_of(200ms));
+    b.seen().wait_for(kind::waiting);
+    BOOST_TEST(!a.release(std::move(held)));
+    taken next = get(waiting);
+    BOOST_TEST_REQUIRE(!next.code, next.code.message());
+    BOOST_TEST(!b.release(std::move(next.held)));
+    // A stranger becomes a member again.
+    servers[0].connect().command({"DEL", "leasehold:quorum"});
+    BOOST_TEST(!b.release(take(b, leases_of(200ms), name)));
+    wait_until_member(servers[0]);
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+        const resp_value log = servers[i].connect().command({"ACL", "LOG"});
+        std::string refused;
+        for (const resp_value& entry : log.items)
+            for (const resp_value& each : entry.items)
+                refused += each.text + ' ';
+        BOOST_TEST(refused == "");
+    }
 }
 
 BOOST_AUTO_TEST_CASE(most_acquires_take_one_round_trip)

@@ -226,6 +226,19 @@ BOOST_AUTO_TEST_CASE(all_members_are_asked_at_once_and_a_quorum_is_enough)
     BOOST_TEST(s.members[0]->votes[1].first_fence == 5'001u);
 }
 
+BOOST_AUTO_TEST_CASE(a_member_whose_clock_is_wrong_does_not_make_the_offers)
+{
+    for (const unsigned wrong : {0u, 1u, 2u}) {
+        for (const std::int64_t time : {std::int64_t{1}, std::int64_t{1} << 52}) {
+            site s;
+            s.members[wrong]->time = time;
+            s.connect();
+            s.acquire();
+            BOOST_TEST(s.members[0]->votes[0].first_fence == 1'000u);
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_wrong_guess_takes_a_second_round)
 {
     site s;

@@ -5,6 +5,8 @@
 #include <boost/asio/query.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <utility>
 
 namespace leasehold::quorum {
@@ -87,10 +89,16 @@ mask quorum_state::granting() const noexcept
 
 std::uint64_t quorum_state::next_fence() const noexcept
 {
-    std::int64_t latest = 0;
-    for (const known& each : members_)
-        latest = std::max(latest, each.reachable ? each.way->time() : 0);
-    return std::max(largest_ + 1, static_cast<std::uint64_t>(latest));
+    std::array<std::int64_t, fsm::quorum_size::most_members> times{};
+    std::size_t count = 0;
+    for (const known& each : members_) {
+        if (const std::int64_t time = each.reachable ? each.way->time() : 0; time > 0)
+            times[count++] = time;
+    }
+    // That in the middle: a member whose clock is wrong must not make offers that others refuse.
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(count / 2);
+    std::nth_element(times.begin(), middle, times.begin() + static_cast<std::ptrdiff_t>(count));
+    return std::max(largest_ + 1, count > 0 ? static_cast<std::uint64_t>(*middle) : 0);
 }
 
 clock::duration quorum_state::patience(std::chrono::milliseconds lease) noexcept
@@ -424,6 +432,7 @@ void quorum_state::on_news(std::string_view name, watched& of, release_merge::ne
     case release_merge::news::none: break;
     case release_merge::news::soon:
         of.due = std::min(of.due, now() + moment);
+        news_at_ = std::min(news_at_, of.due);
         set_timer();
         break;
     case release_merge::news::now:
@@ -445,9 +454,7 @@ void quorum_state::set_timer()
 {
     if (listener_ == nullptr)
         return;
-    auto next = std::min(timers_.next(), assemble_at_);
-    for (const auto& [name, each] : watches_)
-        next = std::min(next, each.due);
+    auto next = std::min({timers_.next(), assemble_at_, news_at_});
     for (const known& each : members_) {
         if (each.is_member && each.silent_until > now())
             next = std::min(next, each.silent_until);
@@ -466,20 +473,28 @@ void quorum_state::on_time()
     timers_.run(at, 1000);
     if (assemble_at_ <= at)
         assemble();
-    std::vector<std::string> news;
+    if (news_at_ <= at)
+        tell_news(at);
+    review(); // somebody's silence may be over
+    set_timer();
+}
+
+void quorum_state::tell_news(clock::time_point at)
+{
+    std::vector<std::string> news; // the listener may unwatch names
+    news_at_ = clock::time_point::max();
     for (auto& [name, each] : watches_) {
         if (each.due <= at) {
             each.due = clock::time_point::max();
             if (each.merged.due(size.majority()))
                 news.push_back(name);
         }
+        news_at_ = std::min(news_at_, each.due);
     }
     for (const std::string& name : news) {
         if (listener_ != nullptr && watches_.contains(name))
             listener_->on_hint(name);
     }
-    review(); // somebody's silence may be over
-    set_timer();
 }
 
 } // namespace leasehold::quorum

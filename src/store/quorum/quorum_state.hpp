@@ -171,6 +171,7 @@ private:
     void on_news(std::string_view name, watched& of, release_merge::news what,
                  clock::duration moment);
     void on_time();
+    void tell_news(clock::time_point at);
     void review();
     void tell_trouble();
     [[nodiscard]] error_code trouble() const noexcept;
@@ -191,6 +192,7 @@ private:
         operations_;
     detail::timer_queue timers_;
     clock::time_point assemble_at_ = clock::time_point::max();
+    clock::time_point news_at_ = clock::time_point::max(); ///< The first that is due of `watches_`.
     std::weak_ptr<assembly> assembling_;
     clock::time_point wakes_at_ = clock::time_point::max();
     bool stuck_ = false; ///< Strangers could not be made members.

@@ -33,8 +33,11 @@ const boost::redis::request& readiness_check::request() const
     static const boost::redis::request redisson = make_readiness_request(redisson_script_set());
     static const boost::redis::request in_cluster = make_readiness_request(
         native_cluster_script_set());
+    static const boost::redis::request quorum = make_readiness_request(quorum_script_set());
     if (&needed_ == &native_cluster_script_set())
         return in_cluster;
+    if (&needed_ == &quorum_script_set())
+        return quorum;
     return &needed_ == &native_script_set() ? native : redisson;
 }
 
