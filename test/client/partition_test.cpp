@@ -4,6 +4,10 @@
 
 #include <leasehold/detail/access.hpp>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 // A store of several servers: what happens to one of them is of no concern to the others' names.
 
 namespace {
@@ -133,6 +137,24 @@ BOOST_AUTO_TEST_CASE(what_is_due_in_one_that_is_down_fails_alone)
     BOOST_TEST(one.valid());
     BOOST_TEST(two.valid());
     BOOST_TEST((one.deadline() < two.deadline()));
+}
+
+// R3: one that hangs answers nothing, and the others' renewals are not behind it.
+BOOST_AUTO_TEST_CASE(what_is_due_at_once_goes_to_each_by_itself)
+{
+    two_partitions e;
+    lease one = e.taken(e.spec("1:a"));
+    lease two = e.taken(e.spec("2:a"));
+    lease three = e.taken(e.spec("1:b"));
+    e.advance(10s + 500ms); // a third of the lease time
+    BOOST_TEST_REQUIRE(e.store->renew_count() == 2u);
+    std::vector<std::vector<std::string>> sent;
+    for (const auto& each : e.store->renewals())
+        sent.push_back(renewed_names(each));
+    std::sort(sent.begin(), sent.end());
+    BOOST_TEST(sent[0] == (std::vector<std::string>{"1:a", "1:b"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(sent[1] == std::vector<std::string>{"2:a"}, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(what_is_to_be_given_back_waits_for_its_own)
