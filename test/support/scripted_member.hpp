@@ -74,6 +74,12 @@ public:
         std::string order; ///< What came, a letter each: v, r.
     };
 
+    scripted_member() = default;
+    scripted_member(const scripted_member&) = delete;
+    scripted_member& operator=(const scripted_member&) = delete;
+    /// What was never answered holds the store, and so this.
+    ~scripted_member() { const state unanswered = std::exchange(*state_, {}); }
+
     [[nodiscard]] std::unique_ptr<quorum::member> make() const
     {
         return std::make_unique<adapter>(state_);
