@@ -110,7 +110,18 @@ private:
             of_->told = &told;
             of_->number = number;
         }
-        void close() override { of_->told = nullptr; }
+        /// What was not answered is forgotten: it keeps the store, which keeps this.
+        void close() override
+        {
+            of_->told = nullptr;
+            asio::post(of_->strand, [votes = std::exchange(of_->votes, {}),
+                                     releases = std::exchange(of_->releases, {}),
+                                     renewals = std::exchange(of_->renewals, {}),
+                                     looks = std::exchange(of_->looks, {}),
+                                     adoptions = std::exchange(of_->adoptions, {}),
+                                     seeds = std::exchange(of_->seeds, {}),
+                                     entries = std::exchange(of_->entries, {})] {});
+        }
 
         void async_vote(const quorum::ballot& b, handler<quorum::ballot_reply> done) override
         {
