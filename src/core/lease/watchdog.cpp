@@ -181,28 +181,18 @@ void watchdog::flush()
     if (gathered_.empty())
         return;
     std::erase_if(gathered_, [](const ownership_ptr& each) { return each->life.ended(); });
-    // What replicas have to confirm comes later, and keeps nothing else waiting.
-    const auto slow = std::partition(
-        gathered_.begin(), gathered_.end(),
-        [](const ownership_ptr& each) { return each->spec->options.replica_acks == 0; });
-    std::vector<ownership_ptr> confirmed(std::make_move_iterator(slow),
-                                         std::make_move_iterator(gathered_.end()));
-    gathered_.erase(slow, gathered_.end());
-    send(std::exchange(gathered_, {}));
-    send(std::move(confirmed));
-}
-
-void watchdog::send(std::vector<ownership_ptr> renewed)
-{
-    // Those of a partition by themselves: one that hangs holds up no other.
-    const auto partition_of = [this](const ownership_ptr& each) {
-        return context_.locks().partition_of(each->spec->name);
+    // What one partition answers together is one request: one that hangs holds up no other, and
+    // what replicas have to confirm, which takes longer, nothing else.
+    const auto way_of = [this](const ownership_ptr& each) {
+        return std::pair(each->spec->options.replica_acks > 0,
+                         context_.locks().partition_of(each->spec->name));
     };
+    std::vector<ownership_ptr> renewed = std::exchange(gathered_, {});
     while (!renewed.empty()) {
-        const store_partition first = partition_of(renewed.front());
+        const auto first = way_of(renewed.front());
         const auto others = std::stable_partition(
             renewed.begin(), renewed.end(),
-            [&](const ownership_ptr& each) { return partition_of(each) == first; });
+            [&](const ownership_ptr& each) { return way_of(each) == first; });
         std::vector<ownership_ptr> rest(std::make_move_iterator(others),
                                         std::make_move_iterator(renewed.end()));
         renewed.erase(others, renewed.end());

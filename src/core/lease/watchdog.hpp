@@ -58,7 +58,6 @@ private:
     class batch;
 
     void on_due(ownership& held) override;
-    void send(std::vector<ownership_ptr> renewed);
     void end(ownership& held, errc reason);
     void schedule(ownership& held) { context_.timers.schedule(held, held.life.next()); }
     void confirmed(ownership& held, clock::time_point sent, clock::time_point now);
