@@ -1,6 +1,6 @@
 #include "fsm/acquire_vote.hpp"
 #include "fsm/keep_alive.hpp"
-#include "store/quorum/answers_of_members.hpp"
+#include "store/quorum/acquiring.hpp"
 #include "store/quorum/operations.hpp"
 
 #include <algorithm>
@@ -17,20 +17,15 @@ constexpr std::uint32_t most_fences = 200;
 // A vote begins anew when a member turns out to be in a later epoch.
 constexpr unsigned most_votes = 4;
 
-class acquire_operation final : public operation
+class acquire_operation final : public acquiring
 {
 public:
     acquire_operation(std::shared_ptr<quorum_state> of, const acquire_request& asked,
                       store::acquire_handler done)
-        : of_(std::move(of)),
-          name_(asked.name),
-          owner_(asked.owner),
-          lease_(asked.lease),
-          budget_(asked.budget),
+        : acquiring(std::move(of), asked, std::move(done)),
           fences_(std::min(asked.fences, most_fences)),
           floor_(asked.fence_floor),
           asks_holder_(asked.asks_holder),
-          done_(std::move(done)),
           began_(of_->now())
     {}
 
@@ -250,47 +245,9 @@ private:
         return held_[std::clamp<std::size_t>(missing, 1, held_.size()) - 1];
     }
 
-    /// At all members that may have taken it, or may still.
-    void give_back()
-    {
-        for (unsigned i = 0; i < of_->size.members; ++i) {
-            if (contains(doubtful_, i))
-                of_->leave_at(i, name_, owner_, {});
-        }
-        doubtful_ = 0;
-    }
-
-    // Whoever releases it tells all members; nothing more is to be sent for it.
-    void on_leave(const release_request& leaving) override
-    {
-        if (!done_ || !leaving.entry.empty() || leaving.owner != owner_ || leaving.name != name_)
-            return;
-        doubtful_ = 0;
-        acquire_reply reply;
-        reply.may_hold = true;
-        of_->post([self = self_ptr(), done = std::exchange(done_, nullptr),
-                   reply = std::move(reply)]() mutable {
-            std::move(done)(errc::no_quorum, std::move(reply));
-        });
-        detail::timer_queue::cancel(*this);
-    }
-
-    void complete(error_code code, acquire_reply reply)
-    {
-        detail::timer_queue::cancel(*this);
-        listed.unlink();
-        std::move(std::exchange(done_, nullptr))(code, std::move(reply));
-    }
-
-    const std::shared_ptr<quorum_state> of_;
-    const std::string name_;
-    const std::string owner_;
-    const std::chrono::milliseconds lease_;
-    const std::chrono::milliseconds budget_;
     const std::uint32_t fences_;
     const std::uint64_t floor_;
     const bool asks_holder_;
-    store::acquire_handler done_;
     const clock::time_point began_; ///< Before the first request: what the lease counts from.
     clock::time_point limit_;
     std::optional<fsm::acquire_vote> vote_;
@@ -298,149 +255,8 @@ private:
     unsigned votes_ = 0;
     bool later_epoch_ = false;
     unsigned late_ = 0;
-    mask doubtful_ = 0; ///< Members that may have taken it.
-    answers_of_members answers_;
     std::vector<std::chrono::milliseconds> held_;
     details_ptr holder_;
-};
-
-class enter_operation final : public operation
-{
-public:
-    enter_operation(std::shared_ptr<quorum_state> of, const acquire_request& asked,
-                    store::acquire_handler done)
-        : of_(std::move(of)),
-          name_(asked.name),
-          owner_(asked.owner),
-          entry_(asked.entry),
-          lease_(asked.lease),
-          budget_(asked.budget),
-          done_(std::move(done))
-    {}
-
-    void start()
-    {
-        const auto self = std::static_pointer_cast<enter_operation>(shared_from_this());
-        of_->add(*this);
-        of_->saw_lease(lease_);
-        const mask asked = of_->reachable();
-        pending_ = count(asked);
-        if (pending_ < of_->size.grants)
-            return of_->post([self] { self->fail(errc::no_quorum); });
-        of_->schedule(*this, of_->now() + quorum_state::patience(lease_));
-        for (unsigned i = 0; i < of_->size.members; ++i) {
-            if (!contains(asked, i))
-                continue;
-            doubtful_ |= bit(i);
-            of_->at(i).async_enter(
-                {.name = name_,
-                 .owner = owner_,
-                 .entry = entry_,
-                 .lease = lease_,
-                 .budget = budget_},
-                [self, i](error_code failed, entered said) { self->answered(i, failed, said); });
-        }
-    }
-
-private:
-    void answered(unsigned number, error_code failed, entered said)
-    {
-        if (!done_)
-            return;
-        --pending_;
-        if (failed) {
-            answers_.failed(number, failed);
-        }
-        else {
-            yes_ += said == entered::yes ? 1 : 0;
-            gone_ += said == entered::gone ? 1 : 0;
-            late_ += said == entered::late ? 1 : 0;
-            if (said != entered::yes) {
-                doubtful_ &= ~bit(number);
-                answers_.failed(number, errc::not_owner);
-            }
-        }
-        decide();
-    }
-
-    void decide()
-    {
-        using outcome = acquire_reply::outcome;
-        if (yes_ >= of_->size.grants)
-            return complete({}, {.result = outcome::granted});
-        if (yes_ + pending_ >= of_->size.grants)
-            return;
-        if (of_->size.members - gone_ < of_->size.majority())
-            return undo({}, {.result = outcome::gone});
-        // Those who are asked still may say that it is gone.
-        if (pending_ > 0)
-            return;
-        if (late_ > 0 && late_ + yes_ >= of_->size.grants)
-            return undo({}, {.result = outcome::late});
-        fail(answers_.error(*of_));
-    }
-
-    void expired() override
-    {
-        const auto stays = shared_from_this();
-        pending_ = 0;
-        if (done_)
-            decide();
-    }
-
-    void fail(error_code code)
-    {
-        acquire_reply reply;
-        if (!of_->is_open())
-            code = errc::store_unavailable;
-        reply.details = answers_.explain(*of_, name_, yes_, "let the owner enter again");
-        undo(code, std::move(reply));
-    }
-
-    void undo(error_code code, acquire_reply reply)
-    {
-        for (unsigned i = 0; i < of_->size.members; ++i) {
-            if (contains(doubtful_, i))
-                of_->leave_at(i, name_, owner_, entry_);
-        }
-        complete(code, std::move(reply));
-    }
-
-    void on_leave(const release_request& leaving) override
-    {
-        if (!done_ || leaving.entry != entry_ || leaving.owner != owner_ || leaving.name != name_)
-            return;
-        acquire_reply reply;
-        reply.may_hold = true;
-        of_->post([self = shared_from_this(), done = std::exchange(done_, nullptr),
-                   reply = std::move(reply)]() mutable {
-            std::move(done)(errc::no_quorum, std::move(reply));
-        });
-        detail::timer_queue::cancel(*this);
-    }
-
-    void complete(error_code code, acquire_reply reply)
-    {
-        if (!done_)
-            return;
-        detail::timer_queue::cancel(*this);
-        listed.unlink();
-        std::move(std::exchange(done_, nullptr))(code, std::move(reply));
-    }
-
-    const std::shared_ptr<quorum_state> of_;
-    const std::string name_;
-    const std::string owner_;
-    const std::string entry_;
-    const std::chrono::milliseconds lease_;
-    const std::chrono::milliseconds budget_;
-    store::acquire_handler done_;
-    unsigned pending_ = 0;
-    unsigned yes_ = 0;
-    unsigned gone_ = 0;
-    unsigned late_ = 0;
-    mask doubtful_ = 0; ///< Members where the entry may be in.
-    answers_of_members answers_;
 };
 
 } // namespace
@@ -449,12 +265,6 @@ void start_acquire(const std::shared_ptr<quorum_state>& of, const acquire_reques
                    store::acquire_handler done)
 {
     std::make_shared<acquire_operation>(of, asked, std::move(done))->start();
-}
-
-void start_enter(const std::shared_ptr<quorum_state>& of, const acquire_request& asked,
-                 store::acquire_handler done)
-{
-    std::make_shared<enter_operation>(of, asked, std::move(done))->start();
 }
 
 } // namespace leasehold::quorum
