@@ -6,6 +6,7 @@
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/transport/owned_transport.hpp"
 #include "store/redis/transport/reconnect_pause.hpp"
+#include "store/redis/transport/settings.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -27,12 +28,6 @@ constexpr unsigned quick_redirections = 3;
 
 // No caller waits longer for one request.
 constexpr std::chrono::milliseconds request_limit{5'000};
-
-std::string name_of(const config::address& at)
-{
-    const bool ipv6 = at.host.find(':') != std::string::npos;
-    return (ipv6 ? '[' + at.host + ']' : at.host) + ':' + std::to_string(at.port);
-}
 
 redirection redirection_in(error_code code, const std::shared_ptr<const diagnostics>& details)
 {
@@ -93,20 +88,14 @@ shards::shards(const config& settings, std::shared_ptr<environment> from)
                          if (turns_)
                              turns_->on_heard(*listener_, channel, at, first);
                          else
-                             watched_->on_hint(channel, [this](std::string_view name) {
-                                 if (listener_ != nullptr)
-                                     listener_->on_hint(name);
-                             });
+                             hint(channel);
                      },
                  .on_message =
                      [this](const std::string& channel, const std::string& text) {
                          if (turns_)
                              turns::on_message(*listener_, text);
                          else
-                             watched_->on_hint(channel, [this](std::string_view name) {
-                                 if (listener_ != nullptr)
-                                     listener_->on_hint(name);
-                             });
+                             hint(channel);
                      },
                  .node_of = [this](slot_number slot) { return slots_[slot]; },
                  .settings_of =
@@ -124,6 +113,14 @@ shards::shards(const config& settings, std::shared_ptr<environment> from)
 }
 
 shards::~shards() = default;
+
+void shards::hint(const std::string& channel)
+{
+    watched_->on_hint(channel, [this](std::string_view name) {
+        if (listener_ != nullptr)
+            listener_->on_hint(name);
+    });
+}
 
 store_traits shards::traits() const noexcept
 {

@@ -76,6 +76,7 @@ private:
     [[nodiscard]] config settings_of(const config::address& at) const;
     node& node_at(const config::address& at);
     node& get(store_partition partition);
+    void hint(const std::string& channel);
     void open_node(node& which);
     void on_up(node& which);
     void on_down(node& which, error_code why);

@@ -4,6 +4,7 @@
 #include "store/redis/batch.hpp"
 #include "store/redis/transport/readiness_check.hpp"
 #include "store/redis/transport/reconnecting_connection.hpp"
+#include "store/redis/transport/settings.hpp"
 
 #include <string>
 #include <utility>
@@ -77,9 +78,7 @@ public:
             return "master " + where_.master;
         if (!where_.unix_socket.empty())
             return where_.unix_socket;
-        const config::address& at = where_.addresses.front();
-        const bool ipv6 = at.host.find(':') != std::string::npos;
-        return (ipv6 ? '[' + at.host + ']' : at.host) + ':' + std::to_string(at.port);
+        return name_of(where_.addresses.front());
     }
 
 private:

@@ -49,6 +49,12 @@ void name_host(const SSL* stream, int where, int)
 
 } // namespace
 
+std::string name_of(const config::address& at)
+{
+    const bool ipv6 = at.host.find(':') != std::string::npos;
+    return (ipv6 ? '[' + at.host + ']' : at.host) + ':' + std::to_string(at.port);
+}
+
 boost::redis::config connection_settings(const config& settings)
 {
     boost::redis::config result;
