@@ -664,6 +664,24 @@ BOOST_AUTO_TEST_CASE(without_wakeups_the_layout_can_be_chosen)
     BOOST_TEST(type_of_a_lock(make_redis_store(connection, with_wakeups)) == "hash");
 }
 
+// The application's connection leads to one server; what others tell is of no use to it.
+BOOST_AUTO_TEST_CASE(wakeups_come_from_one_server)
+{
+    own_lab lab;
+    redis_application application(lab.server.socket());
+    for (const char* url : {"redis+cluster://h1,h2", "redlock://h1,h2,h3"}) {
+        try {
+            static_cast<void>(make_redis_store(application.connection(), config(url)));
+            BOOST_ERROR(url);
+        }
+        catch (const boost::system::system_error& error) {
+            BOOST_TEST((error.code() == errc::invalid_option));
+            BOOST_TEST(std::string(error.what()).find("must be redis or sentinel") !=
+                       std::string::npos);
+        }
+    }
+}
+
 // S3: without memory nothing new is locked, but what is held is kept and given back.
 BOOST_AUTO_TEST_CASE(a_full_server_refuses_and_goes_on_releasing)
 {

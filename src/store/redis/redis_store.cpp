@@ -72,10 +72,11 @@ std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection
 {
     if (wakeups)
         check(*wakeups);
-    if (wakeups && wakeups->store == config::kind::cluster)
-        throw boost::system::system_error(errc::invalid_option,
-                                          "store is cluster, must be redis or sentinel: one "
-                                          "connection leads to one server");
+    if (wakeups && wakeups->store != config::kind::redis &&
+        wakeups->store != config::kind::sentinel)
+        throw boost::system::system_error(
+            errc::invalid_option, "store of the wake-ups is several servers, must be redis or "
+                                  "sentinel: one connection leads to one server");
     return adopt(std::move(connection), wakeups.value_or(config()), wakeups.has_value());
 }
 
