@@ -50,46 +50,60 @@ void becomes_a_replica(redis_server& old)
     wait_until(demoted, 60s);
 }
 
+/// One lease that outlives a failover and one that does not, each of them waited for.
+struct held_and_waited_for
+{
+    held_and_waited_for()
+    {
+        other.seen().wait_for(kind::waiting, 2);
+        replicate(deployment);
+    }
+
+    /// The master has gone, or does not answer.
+    void comes_through()
+    {
+        deployment.wait_for_new_master();
+        // Without a server for longer than its lease: it was told; how it ends depends on when it
+        // is asked for again.
+        taken next = get(brief_waiting, 60s);
+        BOOST_TEST_REQUIRE(!next.code, next.code.message());
+        BOOST_TEST(!brief.valid());
+        BOOST_TEST((get(lost) == condition::lease_ended));
+        BOOST_TEST(next.held.fence() > brief_fence);
+
+        // The other one came through, with the lock that the new master knows.
+        goes_on(holder, held);
+        BOOST_TEST(held.fence() == fence);
+        BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
+        resp_client store = deployment.master().connect();
+        BOOST_TEST(holder_of(store, stock) == held.owner().id());
+    }
+
+    sentinel_deployment deployment;
+    client_thread holder{at(deployment.url())};
+    client_thread other{at(deployment.url())};
+    lease held = take(holder, outliving());
+    lease brief = take(holder, leases_of(500ms), "brief");
+    std::future<taken> waiting = start_waiting(other, outliving());
+    std::future<taken> brief_waiting = other.start_lock("brief", outliving());
+    std::future<error_code> lost = client_thread::start_wait_lost(brief);
+    const std::uint64_t fence = held.fence();
+    const std::uint64_t brief_fence = brief.fence();
+};
+
 } // namespace
 
 BOOST_AUTO_TEST_CASE(master_killed)
 {
-    sentinel_deployment deployment;
-    client_thread holder(at(deployment.url()));
-    client_thread other(at(deployment.url()));
-
-    // One lease outlives the failover, one does not.
-    lease held = take(holder, outliving());
-    lease brief = take(holder, leases_of(500ms), "brief");
-    auto waiting = start_waiting(other, outliving());
-    auto brief_waiting = other.start_lock("brief", outliving());
-    other.seen().wait_for(kind::waiting, 2);
-    replicate(deployment);
-    auto lost = client_thread::start_wait_lost(brief);
-    const auto fence = held.fence();
-    const auto brief_fence = brief.fence();
-
-    deployment.kill_master();
-    deployment.wait_for_new_master();
-    // Without a server for longer than its lease: it was told; how it ends depends on when it is
-    // asked for again.
-    taken next = get(brief_waiting, 60s);
-    BOOST_TEST_REQUIRE(!next.code, next.code.message());
-    BOOST_TEST(!brief.valid());
-    BOOST_TEST((get(lost) == condition::lease_ended));
-    BOOST_TEST(next.held.fence() > brief_fence);
-
-    // The other one came through, with the lock that the new master knows.
-    goes_on(holder, held);
-    BOOST_TEST(held.fence() == fence);
-    BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
-    resp_client store = deployment.master().connect();
-    BOOST_TEST(holder_of(store, stock) == held.owner().id());
-    BOOST_TEST(!holder.release(std::move(held)));
-    next = get(waiting, 60s);
+    held_and_waited_for s;
+    s.deployment.kill_master();
+    s.comes_through();
+    resp_client store = s.deployment.master().connect();
+    BOOST_TEST(!s.holder.release(std::move(s.held)));
+    taken next = get(s.waiting, 60s);
     BOOST_TEST(!next.code);
-    BOOST_TEST(next.held.fence() > fence);
-    BOOST_TEST(!other.release(std::move(next.held)));
+    BOOST_TEST(next.held.fence() > s.fence);
+    BOOST_TEST(!s.other.release(std::move(next.held)));
     BOOST_TEST(!exists(store));
 }
 
@@ -174,38 +188,19 @@ BOOST_AUTO_TEST_CASE(row_10_planned_switch)
 // It answers nobody and ends no connection; when it wakes up it is a replica.
 BOOST_AUTO_TEST_CASE(master_stopped)
 {
-    sentinel_deployment deployment;
-    client_thread holder(at(deployment.url()));
-    client_thread other(at(deployment.url()));
-    lease held = take(holder, outliving());
-    lease brief = take(holder, leases_of(500ms), "brief");
-    auto waiting = start_waiting(other, outliving());
-    auto brief_waiting = other.start_lock("brief", outliving());
-    other.seen().wait_for(kind::waiting, 2);
-    replicate(deployment);
-    auto lost = client_thread::start_wait_lost(brief);
-    const auto fence = held.fence();
-    const auto brief_fence = brief.fence();
-
-    redis_server& old = deployment.master();
-    deployment.pause_master();
-    deployment.wait_for_new_master();
-    taken next = get(brief_waiting, 60s);
-    BOOST_TEST_REQUIRE(!next.code, next.code.message());
-    BOOST_TEST(next.held.fence() > brief_fence);
-    BOOST_TEST(!brief.valid());
-    BOOST_TEST((get(lost) == condition::lease_ended));
-    goes_on(holder, held);
-    BOOST_TEST(held.fence() == fence);
+    held_and_waited_for s;
+    redis_server& old = s.deployment.master();
+    s.deployment.pause_master();
+    s.comes_through();
 
     // What was on its way to the old one runs there now, and has no effect on the new one.
     old.resume();
     becomes_a_replica(old);
-    goes_on(holder, held);
-    BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
-    resp_client store = deployment.master().connect();
-    BOOST_TEST(holder_of(store, stock) == held.owner().id());
-    BOOST_TEST(hand_over(holder, std::move(held), waiting, 60s).valid());
+    goes_on(s.holder, s.held);
+    BOOST_TEST((s.waiting.wait_for(0s) != std::future_status::ready));
+    resp_client store = s.deployment.master().connect();
+    BOOST_TEST(holder_of(store, stock) == s.held.owner().id());
+    BOOST_TEST(hand_over(s.holder, std::move(s.held), s.waiting, 60s).valid());
 }
 
 // The last Sentinel is enough to find the master; with none, connections that are there go on.

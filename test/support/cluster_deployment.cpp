@@ -1,11 +1,11 @@
 #include "support/cluster_deployment.hpp"
 
+#include "support/poll_servers.hpp"
+
 #include "store/redis/cluster/slot.hpp"
 
 #include <charconv>
 #include <sstream>
-#include <stdexcept>
-#include <thread>
 #include <utility>
 
 namespace leasehold::test {
@@ -267,24 +267,12 @@ void cluster_deployment::wait_until_whole()
 void cluster_deployment::poll(const std::function<bool()>& reached,
                               const std::string& awaited) const
 {
-    const auto end = std::chrono::steady_clock::now() + limit;
-    for (;;) {
-        try {
-            if (reached())
-                return;
-        }
-        catch (const resp_disconnected&) {
-        }
-        catch (const resp_unexpected&) {
-        }
-        if (std::chrono::steady_clock::now() > end) {
-            std::string told = "cluster_deployment: " + awaited + " took too long";
-            for (const auto& each : nodes_)
-                told += "\n--- a node's log\n" + each->server->log();
-            throw std::runtime_error(told);
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
+    poll_servers(reached, limit, [&] {
+        std::string told = "cluster_deployment: " + awaited + " took too long";
+        for (const auto& each : nodes_)
+            told += "\n--- a node's log\n" + each->server->log();
+        return told;
+    });
 }
 
 } // namespace leasehold::test

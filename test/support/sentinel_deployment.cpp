@@ -1,9 +1,10 @@
 #include "support/sentinel_deployment.hpp"
 
+#include "support/poll_servers.hpp"
+
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 namespace leasehold::test {
@@ -170,24 +171,12 @@ bool sentinel_deployment::finds_new_master()
 void sentinel_deployment::poll(const std::function<bool()>& reached,
                                const std::string& awaited) const
 {
-    const auto end = std::chrono::steady_clock::now() + limit;
-    for (;;) {
-        try {
-            if (reached())
-                return;
-        }
-        catch (const resp_disconnected&) {
-        }
-        catch (const resp_unexpected&) {
-        }
-        if (std::chrono::steady_clock::now() > end) {
-            std::string told = "sentinel_deployment: " + awaited + " took too long";
-            for (const auto& each : sentinels_)
-                told += "\n--- a Sentinel's log\n" + each->log();
-            throw std::runtime_error(told);
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
+    poll_servers(reached, limit, [&] {
+        std::string told = "sentinel_deployment: " + awaited + " took too long";
+        for (const auto& each : sentinels_)
+            told += "\n--- a Sentinel's log\n" + each->log();
+        return told;
+    });
 }
 
 void sentinel_deployment::kill_sentinel(std::size_t index)
