@@ -83,8 +83,9 @@ std::uint16_t cluster_deployment::slot_of(const std::string& key)
     return redis_store::cluster::slot_of(key);
 }
 
-/// By what the node says of itself: "<id> <address> myself,master - 0 0 1 connected 0-5460 …"
-bool cluster_deployment::serves(std::size_t index, std::uint16_t slot) const
+/// Of lines such as "<id> <address> myself,master - 0 0 <epoch> connected 0-5460 5462 …"
+cluster_deployment::slot_claim cluster_deployment::claim_seen_by(std::size_t index,
+                                                                 std::uint16_t slot) const
 {
     std::istringstream lines(connect(index).string({"CLUSTER", "NODES"}));
     for (std::string line; std::getline(lines, line);) {
@@ -92,8 +93,6 @@ bool cluster_deployment::serves(std::size_t index, std::uint16_t slot) const
         std::vector<std::string> all;
         for (std::string word; words >> word;)
             all.push_back(word);
-        if (all.size() < 8 || all[2].find("myself,master") == std::string::npos)
-            continue;
         for (std::size_t i = 8; i < all.size(); ++i) {
             if (all[i].starts_with('['))
                 continue;
@@ -101,10 +100,15 @@ bool cluster_deployment::serves(std::size_t index, std::uint16_t slot) const
             const int first = std::stoi(all[i]);
             const int last = dash == std::string::npos ? first : std::stoi(all[i].substr(dash + 1));
             if (slot >= first && slot <= last)
-                return true;
+                return {all[0], all[6]};
         }
     }
-    return false;
+    return {};
+}
+
+bool cluster_deployment::serves(std::size_t index, std::uint16_t slot) const
+{
+    return claim_seen_by(index, slot).id == nodes_[index]->id;
 }
 
 std::size_t cluster_deployment::master_of(const std::string& key)
@@ -196,12 +200,24 @@ void cluster_deployment::move_keys(const std::string& key, std::size_t to)
     }
 }
 
+// With the next move before all have heard of this one, two nodes may take the same epoch, and the
+// cluster may disagree for ever about whose the slot is: two nodes that send clients to each other.
 void cluster_deployment::end_move(const std::string& key, std::size_t to)
 {
     const std::size_t from = master_of(key);
-    const std::string slot = std::to_string(slot_of(key));
-    connect(to).done({"CLUSTER", "SETSLOT", slot, "NODE", nodes_[to]->id});
-    connect(from).done({"CLUSTER", "SETSLOT", slot, "NODE", nodes_[to]->id});
+    const std::uint16_t slot = slot_of(key);
+    for (const std::size_t each : {to, from})
+        connect(each).done({"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", nodes_[to]->id});
+    poll(
+        [&] {
+            const slot_claim own = claim_seen_by(to, slot);
+            for (std::size_t i = 0; i < size(); ++i) {
+                if (node(i).running() && claim_seen_by(i, slot) != own)
+                    return false;
+            }
+            return own.id == nodes_[to]->id;
+        },
+        "the news of a slot's move");
 }
 
 void cluster_deployment::move(const std::string& key, std::size_t to)

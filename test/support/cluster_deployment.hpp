@@ -63,7 +63,8 @@ public:
     /// connections stay. Returns which node that is.
     std::size_t switch_master(const std::string& key);
 
-    /// @name The slot of the key goes to another master, step by step, or at once
+    /// @name The slot of the key goes to another master, step by step, or at once; in the end all
+    /// nodes know
     /// @{
     void begin_move(const std::string& key, std::size_t to);
     void move_keys(const std::string& key, std::size_t to);
@@ -89,6 +90,15 @@ private:
         std::string id;
     };
 
+    /// Who serves a slot, and since when, as one node sees it.
+    struct slot_claim
+    {
+        std::string id;
+        std::string epoch;
+        bool operator==(const slot_claim&) const = default;
+    };
+
+    slot_claim claim_seen_by(std::size_t index, std::uint16_t slot) const;
     bool serves(std::size_t index, std::uint16_t slot) const;
     void poll(const std::function<bool()>& reached, const std::string& awaited) const;
 
