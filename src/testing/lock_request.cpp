@@ -1,7 +1,9 @@
 #include "testing/lock_request.hpp"
 
+#include "store/quorum/member_layout.hpp"
 #include "store/redis/layout/native_names.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 
@@ -48,6 +50,9 @@ std::optional<call_form> form_of(known_script called)
     case known_script::native_enter: return call_form{kind::acquire, 9, 5, 8, 0, 0, 7};
     case known_script::native_leave: return call_form{kind::release, 18, 8, 9, 10, 12, 13};
     case known_script::native_release: return call_form{kind::release, 5, 4, 0, 0, 0, 0};
+    case known_script::quorum_acquire: return call_form{kind::acquire, 15, 6, 0, 0, 9, 10};
+    case known_script::quorum_enter: return call_form{kind::acquire, 10, 6, 9, 0, 0, 8};
+    case known_script::quorum_release: return call_form{kind::release, 9, 6, 7, 0, 0, 0};
     default: return std::nullopt;
     }
 }
@@ -56,8 +61,10 @@ std::optional<lock_request> request_by_script(words command, known_script called
 {
     lock_request asked;
     asked.layout = is_native(called) ? config::key_layout::native : config::key_layout::redisson;
+    asked.of_member = is_of_quorum(called);
     asked.name = command[name_in_call];
-    if (called == known_script::renew || called == known_script::native_renew) {
+    if (called == known_script::renew || called == known_script::native_renew ||
+        called == known_script::quorum_renew) {
         asked.what = lock_request::kind::renew;
         return asked;
     }
@@ -69,6 +76,8 @@ std::optional<lock_request> request_by_script(words command, known_script called
     if (!asked.as_known)
         return asked;
     const auto owner = [&](std::string_view word) {
+        if (asked.of_member)
+            return word.substr(std::min(word.size(), quorum::mark.size()));
         return is_native(called) ? owner_of(word) : word;
     };
     asked.owner = owner(command[form->owner]);
@@ -123,6 +132,15 @@ void read_redisson(const lock_request& asked, const message& said, lock_effect& 
         effect.first_fence = static_cast<std::uint64_t>(number(said, 1));
         effect.fences = static_cast<std::uint32_t>(number(said, 2));
     }
+}
+
+/// What a single member grants is no lock yet.
+void read_member(const lock_request& asked, const message& said, lock_effect& effect)
+{
+    if (asked.what == lock_request::kind::release)
+        effect.left = number(said, 0) == 1;
+    else
+        effect.entered = !asked.entry.empty() && number(said, 0) == 1;
 }
 
 void take_block(const lock_request& asked, std::string_view owner, std::int64_t last,
@@ -185,8 +203,28 @@ std::string release_text(const lock_request& asked, const message& said)
     }
 }
 
+std::string vote_text(const lock_request& asked, const message& said)
+{
+    const std::int64_t status = number(said, 0);
+    if (!asked.entry.empty())
+        return status == 1 ? "entered" : status == -1 ? "too late" : "gone";
+    const auto largest = fence_text(static_cast<std::uint64_t>(number(said, 1)));
+    switch (status) {
+    case 1: return "accepted up to " + largest;
+    case 2: return "taken, outbid by " + largest;
+    case 0: return "held for " + std::to_string(number(said, 2)) + " ms, " + largest;
+    case -1: return "too late";
+    case -3: return "no member";
+    case -4: return "silent for " + std::to_string(number(said, 2)) + " ms";
+    case -5: return "in epoch " + std::to_string(number(said, 2));
+    default: return "too far ahead";
+    }
+}
+
 std::string acquire_text(const lock_request& asked, const message& said)
 {
+    if (asked.of_member)
+        return vote_text(asked, said);
     if (asked.plain) {
         const std::string& before = said.nodes().front().value;
         return effect_of(asked, said).taken ? "TAKEN" : "held: " + before;
@@ -228,7 +266,10 @@ lock_effect effect_of(const lock_request& asked, const message& said)
     if (said.is_error() || asked.what == lock_request::kind::renew)
         return effect;
     const auto& first = said.nodes().front();
-    if (!asked.plain && asked.layout == config::key_layout::redisson) {
+    if (asked.of_member) {
+        read_member(asked, said, effect);
+    }
+    else if (!asked.plain && asked.layout == config::key_layout::redisson) {
         read_redisson(asked, said, effect);
     }
     else if (!asked.plain) {
@@ -265,7 +306,7 @@ std::string describe(const lock_request& asked, std::string_view by, const messa
     if (asked.what == kind::release)
         return text + release_text(asked, said);
     for (std::size_t i = 0; i + 1 < said.size(); ++i)
-        text += number(said, i) == 1 ? "renewed " : "GONE ";
+        text += number(said, i) == 1 ? "renewed " : number(said, i) == 2 ? "free " : "GONE ";
     return text;
 }
 

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,20 +47,6 @@ bool is_ours(const optional_text& value, std::string_view owner)
 bool has_flag(const std::string& value, std::string_view owner, char flag)
 {
     return value.find(flag, owner.size()) != std::string::npos;
-}
-
-/// As a number of Lua becomes an answer; what is too large is what usual processors make of it.
-std::int64_t as_integer(double number)
-{
-    constexpr double limit = 9223372036854775808.0;
-    return number < limit ? static_cast<std::int64_t>(number)
-                          : std::numeric_limits<std::int64_t>::min();
-}
-
-/// As "%.0f" writes a whole number.
-std::string whole(double number)
-{
-    return std::to_string(as_integer(number));
 }
 
 message five(std::int64_t status, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t now)

@@ -17,6 +17,7 @@ using redis_store::script;
 const script& source_of(known_script called)
 {
     const redis_store::native_scripts& native = redis_store::of_native();
+    const redis_store::quorum_scripts& quorum = redis_store::of_quorum();
     switch (called) {
     case known_script::acquire: return redis_store::acquire_script();
     case known_script::renew: return redis_store::renew_script();
@@ -28,6 +29,14 @@ const script& source_of(known_script called)
     case known_script::native_renew: return native.renew;
     case known_script::native_raise: return native.raise;
     case known_script::native_check: return native.check;
+    case known_script::quorum_acquire: return quorum.acquire;
+    case known_script::quorum_enter: return quorum.enter;
+    case known_script::quorum_renew: return quorum.renew;
+    case known_script::quorum_release: return quorum.release;
+    case known_script::quorum_look: return quorum.look;
+    case known_script::quorum_adopt: return quorum.adopt;
+    case known_script::quorum_seed: return quorum.seed;
+    case known_script::quorum_check: return quorum.check;
     default: return redis_store::check_script();
     }
 }
@@ -345,6 +354,8 @@ message redis_model::run(known_script called, words keys, words arguments)
     const std::string& sha = source_of(called).sha;
     try {
         script_calls redis(*this, now_);
+        if (is_of_quorum(called))
+            return run_quorum(called, redis, keys, arguments);
         return is_native(called) ? run_native(called, redis, keys, arguments)
                                  : run_redisson(called, redis, keys, arguments);
     }

@@ -33,12 +33,26 @@ enum class known_script : std::uint8_t
     native_renew,
     native_raise, ///< What a new connection runs before it is asked for anything.
     native_check,
+    // Those of the members of a quorum.
+    quorum_acquire,
+    quorum_enter,
+    quorum_renew,
+    quorum_release,
+    quorum_look,
+    quorum_adopt,
+    quorum_seed,
+    quorum_check,
     count_,
 };
 
 [[nodiscard]] constexpr bool is_native(known_script called) noexcept
 {
-    return called >= known_script::native_acquire;
+    return called >= known_script::native_acquire && called <= known_script::native_check;
+}
+
+[[nodiscard]] constexpr bool is_of_quorum(known_script called) noexcept
+{
+    return called >= known_script::quorum_acquire;
 }
 
 /// The words of a command.
@@ -71,6 +85,7 @@ public:
     void require_writable(bool takes_memory) const;
 
     keyspace data;
+    std::string run_id = "1"; ///< Another one whenever it has been started.
     server::product product = server::product::redis_7;
 
     /// Returns how many heard it.

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace leasehold::testing::impl {
 
@@ -44,6 +46,23 @@ public:
     const std::string* hget(std::string_view key, std::string_view field)
     {
         return reading("hget").hget(key, field);
+    }
+    std::vector<std::optional<std::string>> hmget(std::string_view key,
+                                                  std::initializer_list<std::string_view> fields)
+    {
+        keyspace& data = reading("hmget");
+        std::vector<std::optional<std::string>> all;
+        for (const std::string_view each : fields) {
+            const std::string* const found = data.hget(key, each);
+            all.push_back(found == nullptr ? std::nullopt : std::optional(*found));
+        }
+        return all;
+    }
+    /// As INFO says it.
+    const std::string& run_id()
+    {
+        permit("info");
+        return model_.run_id;
     }
     std::size_t hlen(std::string_view key) { return reading("hlen").hlen(key); }
     /// Any: the first.

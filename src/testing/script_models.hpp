@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ namespace leasehold::testing::impl {
 
 message run_redisson(known_script called, script_calls& redis, words keys, words arguments);
 message run_native(known_script called, script_calls& redis, words keys, words arguments);
+message run_quorum(known_script called, script_calls& redis, words keys, words arguments);
 
 inline std::optional<std::int64_t> to_integer(std::string_view text)
 {
@@ -36,6 +38,20 @@ inline std::optional<double> to_number(const std::string& text)
     while (*end == ' ')
         ++end;
     return *end == '\0' ? std::optional(value) : std::nullopt;
+}
+
+/// As a number of Lua becomes an answer; what is too large is what usual processors make of it.
+inline std::int64_t as_integer(double number)
+{
+    constexpr double limit = 9223372036854775808.0;
+    return number < limit ? static_cast<std::int64_t>(number)
+                          : std::numeric_limits<std::int64_t>::min();
+}
+
+/// As "%.0f" writes a whole number.
+inline std::string whole(double number)
+{
+    return std::to_string(as_integer(number));
 }
 
 inline bool is_wrong_type(const command_error& failed)

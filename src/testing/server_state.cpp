@@ -1,5 +1,6 @@
 #include "testing/server_state.hpp"
 
+#include "store/quorum/member_layout.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "testing/line_order.hpp"
 
@@ -185,6 +186,7 @@ void server_state::go_down(clock::duration how_long)
     connected_ = 0;
     latest_of_.clear();
     redis.forget_scripts();
+    redis.run_id = std::to_string(life_ + 1);
     for (const session_ptr& each : std::exchange(sessions_, {})) {
         each->open = false;
         each->channels.clear();
@@ -487,6 +489,8 @@ std::string server_state::holder(std::string_view n)
     const std::string_view type = redis.data.type(n);
     if (type == "string") {
         const std::string& value = *redis.data.get(n);
+        if (value.starts_with(quorum::mark))
+            return value.substr(quorum::mark.size());
         const std::string_view owner = redis_store::native::owner_of(value);
         return owner.empty() && layout == config::key_layout::native ? value : std::string(owner);
     }
@@ -506,7 +510,9 @@ std::size_t server_state::locks()
         if (type == keyspace::kind::hash)
             all += key.starts_with("leasehold:") ? 0 : 1;
         else if (type == keyspace::kind::string)
-            all += redis_store::native::owner_of(text).empty() ? 0 : 1;
+            all += redis_store::native::owner_of(text).empty() && !text.starts_with(quorum::mark)
+                       ? 0
+                       : 1;
     });
     return all;
 }

@@ -143,6 +143,8 @@ void compare(const comparison& how, std::uint64_t seed, counts& seen)
     model.publish = [&](std::string_view channel, std::string_view said) {
         return listening.hear(channel, said);
     };
+    if (how.prepare)
+        how.prepare(server, model);
     generator random(seed);
     for (std::size_t done = 0; done < steps; done += steps_at_a_time) {
         const auto time = server.strings({"TIME"});

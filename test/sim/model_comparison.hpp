@@ -13,6 +13,8 @@
 
 namespace leasehold::test {
 
+class resp_client;
+
 using command = std::vector<std::string>;
 
 /// What the model and a real server are asked, so that their answers can be compared.
@@ -21,6 +23,8 @@ struct comparison
     std::function<command(testing::impl::generator&, std::chrono::microseconds now)> any_command;
     /// What is counted: the kind of command, and how its answer begins.
     std::function<std::string(const command&, const std::string& told)> kind_of;
+    /// Called before the first; may be empty.
+    std::function<void(resp_client&, testing::impl::redis_model&)> prepare{};
     std::vector<std::string> rights;   ///< Now and then the user has not all of them.
     std::vector<std::string> channels; ///< To which somebody listens.
     std::vector<std::string> expected; ///< Whatever a script can say has to be said often enough.
