@@ -1,0 +1,122 @@
+"""Compares lock libraries at one Redis server. Run by benchmark/run --peers."""
+import argparse
+import datetime
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+
+import jobs
+import libraries
+from process import Failed
+from report import Results
+from server import Server
+
+
+def positive(kind):
+    def parse(text):
+        try:
+            value = kind(text)
+        except ValueError:
+            value = 0
+        if not value > 0:
+            raise argparse.ArgumentTypeError(f'"{text}" is not a number above 0')
+        return value
+    return parse
+
+
+def parse(words):
+    names = [each.name for each in libraries.ALL]
+    parser = argparse.ArgumentParser(
+        prog="benchmark/run --peers", allow_abbrev=False,
+        description="Gets and builds other lock libraries, and gives them and this one the same "
+        "jobs at one Redis server, in turns. One whose toolchain is not on this machine is "
+        "skipped, and said so. Progress goes to the standard error. All takes about two hours.")
+    parser.add_argument("--job", action="append", choices=jobs.ALL, metavar="JOB",
+                        help="only this one, more with more --job: " + ", ".join(jobs.ALL))
+    parser.add_argument("--peer", action="append", choices=names, metavar="PEER",
+                        help="only this one, more with more --peer: " + ", ".join(names))
+    parser.add_argument("--rounds", type=positive(int), default=5, metavar="N",
+                        help="each library does each job so often; default: 5")
+    parser.add_argument("--seconds", type=positive(float), metavar="S",
+                        help="how long a measurement takes; default: 5 to 30, by the job")
+    parser.add_argument("--json", metavar="FILE", help="where all figures go for programs")
+    parser.add_argument("--svg", metavar="DIR", help="where charts go, one file for each job")
+    parser.add_argument("--quick", action="store_true",
+                        help="one round, tiny numbers: shows that it works, nothing of speed")
+    parser.add_argument("--programs", metavar="DIR",
+                        help="where peer_leasehold and peer_floor are built already")
+    return parser.parse_args(words)
+
+
+def processor():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(": ")[2]
+    return platform.machine()
+
+
+class Progress:
+    def __init__(self):
+        self._began = time.monotonic()
+
+    def __call__(self, words):
+        print(f"[{time.monotonic() - self._began:5.0f} s] {words}", file=sys.stderr, flush=True)
+
+
+def prepare(chosen, say, results):
+    """(library, the words that start it) of those that are to be had."""
+    ready = []
+    for library in chosen:
+        try:
+            ready.append((library, library.prepare(say)))
+        except libraries.Missing as why:
+            say(f"{library.name}: skipped: {why}")
+            results.skipped.append(f"{library.name}: {why}")
+        except RuntimeError as why:
+            say(f"{library.name}: FAILED: {why}")
+            results.failures.append(f"{library.name}: {why}")
+    return ready
+
+
+def main():
+    given = parse(sys.argv[1:])
+    libraries.Native.programs = given.programs
+    rounds = 1 if given.quick else given.rounds
+    server = Server(int(os.environ["LEASEHOLD_TCP_URL"].rpartition(":")[2]))
+    say = Progress()
+    chosen = [each for each in libraries.ALL if not given.peer or each.name in given.peer]
+    results = Results({
+        "date": datetime.date.today().isoformat(),
+        "server": server.version() + ", on this machine, over TCP",
+        "processor": f"{processor()}, {os.cpu_count()} cores",
+        "system": f"{platform.system()} {platform.release()}",
+        "load before": f"{os.getloadavg()[0]:.2f}",
+        "rounds": rounds,
+    }, chosen)
+    ready = prepare(chosen, say, results)
+    for job in given.job or jobs.ALL:
+        taking_part = [each for each in ready if not each[0].jobs or job in each[0].jobs]
+        for round_ in range(rounds):
+            # A B C, then B C A: none always follows the same one.
+            first = round_ % max(len(taking_part), 1)
+            for library, words in taking_part[first:] + taking_part[:first]:
+                say(f"{job}, round {round_ + 1} of {rounds}: {library.name}")
+                server.call("FLUSHALL")
+                contest = jobs.Contest(library, words, server, given.seconds, given.quick)
+                try:
+                    results.add(job, library.name, jobs.ALL[job](contest))
+                except Failed as why:
+                    say(f"FAILED: {why}")
+                    results.failures.append(f"{library.name}, {job}: {why}")
+    results.print()
+    if given.json:
+        results.write_json(given.json)
+    if given.svg:
+        results.write_charts(given.svg)
+    return 1 if results.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,216 @@
+"""The jobs. Each takes a contest, in which one library is started, and gives its figures:
+{situation: {figure: number}}. README.md in this folder says what they mean."""
+import contextlib
+import math
+import random
+import time
+from collections import Counter
+
+US_PER_S = 1e6
+
+
+class Contest:
+    """One library at the server, in one round."""
+
+    def __init__(self, library, words, server, seconds, quick):
+        self.library = library
+        self.server = server
+        self.quick = quick
+        self._command = library.command(words)
+        self._seconds = seconds
+
+    def seconds(self, usual):
+        return self._seconds or (0.3 if self.quick else usual)
+
+    def pick(self, usual, quick):
+        return quick if self.quick else usual
+
+    def warm_up(self, processes, keys, tasks):
+        time_ = 0.1 if self.quick else self.library.warm_up
+        for each in processes:
+            each.tell("cycle", keys, tasks, time_)
+        for each in processes:
+            each.answer(time_ + 300)
+
+    @contextlib.contextmanager
+    def processes(self, count, lease_ms=0):
+        from process import Process
+        with contextlib.ExitStack() as stack:
+            started = [stack.enter_context(Process(self._command, self.server.port, lease_ms))
+                       for _ in range(count)]
+            for each in started:
+                self.key = each.answer(300)["key"]
+            yield started
+
+
+def quantile(steps, part):
+    """Of a histogram in steps of one percent, in microseconds."""
+    left = part * (sum(steps.values()) - 1)
+    for step in sorted(steps):
+        left -= steps[step]
+        if left < 0:
+            return math.exp(step / 100)
+    return math.nan
+
+
+def merged(histograms):
+    total = Counter()
+    for each in histograms:
+        total.update({int(step): count for step, count in each.items()})
+    return total
+
+
+def jain(shares):
+    """1 when all have the same, 1 / n when one has all."""
+    squares = sum(share * share for share in shares)
+    return sum(shares) ** 2 / (len(shares) * squares) if squares else math.nan
+
+
+def uncontended(contest):
+    figures = {}
+    with contest.processes(1) as [peer]:
+        contest.warm_up([peer], 64, 64)
+        for tasks in contest.pick((1, 64, 1000), (1, 16)):
+            time_ = contest.seconds(5)
+            server_cpu, own_cpu = contest.server.cpu(), peer.cpu()
+            seen = peer.ask("cycle", tasks, tasks, time_)
+            count = max(seen["count"], 1)
+            cycles = merged([seen["cycles"]])
+            figures["1 task" if tasks == 1 else f"{tasks} tasks"] = {
+                "cycles/s": seen["count"] / time_,
+                "p50 us": quantile(cycles, 0.5),
+                "p99 us": quantile(cycles, 0.99),
+                "server CPU us": (contest.server.cpu() - server_cpu) / count * US_PER_S,
+                "client CPU us": (peer.cpu() - own_cpu) / count * US_PER_S,
+            }
+    return figures
+
+
+def hot_key(contest):
+    figures = {}
+    for processes, tasks in contest.pick(((2, 2), (4, 8), (8, 2)), ((2, 2),)):
+        with contest.processes(processes) as peers:
+            contest.warm_up(peers, 1, tasks)
+            time_ = contest.seconds(20)
+            server = contest.server
+            commands, cpu = server.commands(), server.cpu()
+            own_cpu = sum(each.cpu() for each in peers)
+            end = time.monotonic() + time_
+            for each in peers:
+                each.tell("cycle", 1, tasks, time_)
+            looks = held = 0
+            while time.monotonic() < end:
+                held += server.call("EXISTS", contest.key)
+                looks += 1
+                time.sleep(random.uniform(0.005, 0.015))  # not in step with what it looks at
+            commands, cpu = server.commands() - commands, server.cpu() - cpu
+            own_cpu = sum(each.cpu() for each in peers) - own_cpu
+            answers = [each.answer(time_ + 300) for each in peers]
+            counts = [each["count"] for each in answers]
+            waits = merged(each["waits"] for each in answers)
+            total = max(sum(counts), 1)
+            figures[f"{processes} processes x {tasks} tasks"] = {
+                "handoffs/s": sum(counts) / time_,
+                "commands each": commands / total,
+                "server CPU us": cpu / total * US_PER_S,
+                "client CPU us": own_cpu / total * US_PER_S,
+                "wait p50 ms": quantile(waits, 0.5) / 1000,
+                "wait p99 ms": quantile(waits, 0.99) / 1000,
+                "wait max ms": quantile(waits, 1) / 1000,
+                "Jain": jain(counts),
+                "held %": 100 * held / looks,
+            }
+    return figures
+
+
+def handover(contest):
+    with contest.processes(2) as peers:
+        contest.warm_up(peers, 1, 1)
+        times = Counter()
+        end = time.monotonic() + contest.seconds(20)
+        holder, waiter = peers
+        holder.ask("hold", 1)
+        while time.monotonic() < end:
+            waiter.tell("hold", 1)
+            time.sleep(random.uniform(0.03, 0.13))  # at any phase of one that polls
+            released = holder.ask("drop")["at"]
+            took = max(waiter.answer(60)["at"] - released, 1)
+            times[round(100 * math.log(took))] += 1
+            holder, waiter = waiter, holder
+    return {"2 processes": {"p50 us": quantile(times, 0.5), "p99 us": quantile(times, 0.99),
+                            "max us": quantile(times, 1)}}
+
+
+def waiters(contest):
+    figures = {}
+    for processes, tasks in contest.pick(((1, 1000), (100, 1)), ((1, 20), (4, 1))):
+        with contest.processes(processes + 1) as [holder, *peers]:
+            if processes == 1:
+                contest.warm_up(peers, 64, 64)
+            holder.ask("hold", 1)
+            for each in peers:
+                each.tell("once", tasks)
+            time.sleep(contest.pick(3, 0.3))  # connections and first looks are behind them then
+            time_ = contest.seconds(5)
+            commands, cpu, begin = contest.server.commands(), contest.server.cpu(), time.monotonic()
+            time.sleep(time_)
+            commands, cpu = contest.server.commands() - commands, contest.server.cpu() - cpu
+            time_ = time.monotonic() - begin
+            released = holder.ask("drop")["at"]
+            last = max(each.answer(600)["at"] for each in peers)
+            figures[f"{processes} process{'es' * (processes > 1)} x {tasks}"] = {
+                "commands/s idle": commands / time_,
+                "server CPU % idle": cpu / time_ * 100,
+                "all had it ms": (last - released) / 1000,
+            }
+    return figures
+
+
+def held(contest):
+    count = contest.pick(10_000, 200)
+    time_ = contest.seconds(30)
+    server = contest.server
+    with contest.processes(1, contest.pick(max(int(time_ * 1000 / 3), 300), 1000)) as [peer]:
+        for verb in (("hold", min(count, 1000)), ("drop",)):  # what is needed only once
+            peer.ask(*verb)
+        resident, memory, keys = peer.resident(), server.memory(), server.call("DBSIZE")
+        peer.ask("hold", count)
+        resident, memory = peer.resident() - resident, server.memory() - memory
+        cpu, own_cpu, begin = server.cpu(), peer.cpu(), time.monotonic()
+        time.sleep(time_)
+        cpu, own_cpu = server.cpu() - cpu, peer.cpu() - own_cpu
+        time_ = time.monotonic() - begin
+        return {f"{count} locks": {
+            "client CPU %": own_cpu / time_ * 100,
+            "server CPU %": cpu / time_ * 100,
+            "client bytes each": resident / count,
+            "server bytes each": memory / count,
+            "still held": server.call("DBSIZE") - keys,
+        }}
+
+
+def killed(contest):
+    lease_ms = contest.pick(3000, 600)
+    times = []
+    for _ in range(contest.pick(3, 1)):
+        contest.server.call("FLUSHALL")
+        with contest.processes(2, lease_ms) as [holder, waiter]:
+            holder.ask("hold", 1)
+            waiter.tell("hold", 1)
+            time.sleep(random.uniform(0.3, 0.8) * lease_ms / 1000)
+            died = holder.kill()
+            times.append((waiter.answer(60)["at"] - died) / 1000)
+    times.sort()
+    return {f"lease {lease_ms} ms": {"median ms": times[len(times) // 2], "max ms": times[-1]}}
+
+
+ALL = {job.__name__: job for job in (uncontended, hot_key, handover, waiters, held, killed)}
+
+TITLES = {
+    "uncontended": "acquire + release on distinct keys, one process",
+    "hot_key": "one key, acquired and released over and over; Jain over processes",
+    "handover": "from the call of release in one process to the grant in another",
+    "waiters": "all wait for one key that is held, then each takes it once",
+    "held": "held locks that are renewed in one process, for three lease times",
+    "killed": "the holder is killed with SIGKILL: until the next has the lock",
+}

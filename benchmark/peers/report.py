@@ -1,0 +1,123 @@
+"""What was measured as an aligned table, as JSON, and as charts."""
+import json
+import statistics
+import textwrap
+from pathlib import Path
+
+import chart
+import jobs
+
+# The panels of the charts: these figures, of all situations of the job.
+CHARTS = {
+    "uncontended": ("cycles/s", "server CPU us", "client CPU us"),
+    "hot_key": ("handoffs/s", "wait p99 ms", "commands each", "Jain"),
+    "handover": ("p50 us", "p99 us"),
+    "waiters": ("commands/s idle", "all had it ms"),
+    "held": ("client CPU %", "server CPU %", "client bytes each", "server bytes each"),
+    "killed": ("median ms", "max ms"),
+}
+
+
+def shown(value):
+    if value != value:
+        return "-"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+
+
+class Results:
+    """Of each job and situation: the figures of each library, one value for each round."""
+
+    def __init__(self, about, libraries):
+        self.about = about
+        self.libraries = libraries
+        self._values = {}
+        self.failures = []
+        self.skipped = []
+
+    def add(self, job, library, figures):
+        for situation, each in figures.items():
+            of = self._values.setdefault(job, {}).setdefault(situation, {})
+            for figure, value in each.items():
+                of.setdefault(figure, {}).setdefault(library, []).append(value)
+
+    def summary(self):
+        return [{"job": job, "situation": situation, "figure": figure, "peer": library,
+                 "median": statistics.median(values), "min": min(values), "max": max(values),
+                 "rounds": values}
+                for job, situations in self._values.items()
+                for situation, figures in situations.items()
+                for figure, libraries in figures.items()
+                for library, values in libraries.items()]
+
+    def write_json(self, path):
+        libraries = [{"name": each.name, "version": each.version, "settings": each.settings}
+                     for each in self.libraries]
+        Path(path).write_text(json.dumps(
+            {"machine": self.about, "peers": libraries, "skipped": self.skipped,
+             "failures": self.failures,
+             "figures": self.summary()}, indent=1) + "\n")
+
+    def facts(self):
+        return [f"{name}: {value}" for name, value in self.about.items()]
+
+    def print(self):
+        for line in self.facts():
+            print(line)
+        width = max(len(f"{each.name} {each.version}") for each in self.libraries)
+        for each in self.libraries:
+            lines = textwrap.wrap(each.settings, 98 - width)
+            print(f"{each.name + ' ' + each.version:{width}}  {lines[0]}")
+            for line in lines[1:]:
+                print(" " * (width + 2) + line)
+        for job, situations in self._values.items():
+            print(f"\n{job}: {jobs.TITLES[job]}; median (least to most)")
+            for situation, figures in situations.items():
+                self._print_table(situation, figures)
+        for each in self.skipped:
+            print(f"\nskipped: {each}")
+        for failure in self.failures:
+            print(f"\nFAILED: {failure}")
+
+    def _print_table(self, situation, figures):
+        table = [[situation, *figures]]
+        for library in self.libraries:
+            row = [library.name]
+            for of in figures.values():
+                values = of.get(library.name)
+                if not values:
+                    break
+                cell = shown(statistics.median(values))
+                if len(values) > 1:
+                    cell += f" ({shown(min(values))} to {shown(max(values))})"
+                row.append(cell)
+            if len(row) == len(table[0]):
+                table.append(row)
+        widths = [max(map(len, column)) for column in zip(*table)]
+        print()
+        for row in table:
+            print("  " + row[0].ljust(widths[0]) +
+                  "".join("  " + cell.rjust(width) for cell, width in zip(row[1:], widths[1:])))
+
+    def write_charts(self, folder):
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        versions = ", ".join(f"{each.name} {each.version}" for each in self.libraries)
+        footer = textwrap.wrap("; ".join(self.facts()), 130) + textwrap.wrap(versions, 130)
+        for job, situations in self._values.items():
+            panels = [(f"{figure} - {situation}", self._bars(figures[figure]))
+                      for figure in CHARTS[job]
+                      for situation, figures in situations.items()]
+            (folder / f"{job}.svg").write_text(
+                chart.svg(f"{job}: {jobs.TITLES[job]}", panels, footer))
+
+    def _bars(self, of):
+        bars = []
+        for library in self.libraries:
+            values = [value for value in of.get(library.name, ()) if value == value]
+            if values:
+                median = statistics.median(values)
+                bars.append((library.name, median, max(min(values), 0), max(values),
+                             library.name.startswith("leasehold"), shown(median)))
+        return bars

@@ -1,0 +1,34 @@
+# cmake -P: compares this library with the floor in tiny numbers and checks what the driver writes,
+# not how fast anything was.
+#   RUN       benchmark/run
+#   PROGRAMS  the folder of the built programs
+#   FOLDER    where the figures and charts go
+cmake_minimum_required(VERSION 3.22)
+file(REMOVE_RECURSE "${FOLDER}")
+file(MAKE_DIRECTORY "${FOLDER}")
+execute_process(COMMAND "${RUN}" --peers --quick --peer leasehold --peer floor
+        --programs "${PROGRAMS}" --json "${FOLDER}/figures.json" --svg "${FOLDER}"
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+if(NOT result EQUAL 0)
+    message(FATAL_ERROR "benchmark/run --peers failed (${result}):\n${output}\n${errors}")
+endif()
+
+file(READ "${FOLDER}/figures.json" text)
+string(JSON count LENGTH "${text}" figures)
+math(EXPR last "${count} - 1")
+set(seen "")
+foreach(i RANGE ${last})
+    string(JSON job GET "${text}" figures ${i} job)
+    string(JSON peer GET "${text}" figures ${i} peer)
+    list(APPEND seen "${job} ${peer}")
+endforeach()
+foreach(job uncontended hot_key handover waiters held killed)
+    foreach(peer leasehold floor)
+        if(NOT "${job} ${peer}" IN_LIST seen)
+            message(FATAL_ERROR "no figure of ${peer} in ${job}:\n${output}")
+        endif()
+    endforeach()
+    if(NOT EXISTS "${FOLDER}/${job}.svg")
+        message(FATAL_ERROR "no chart of ${job}")
+    endif()
+endforeach()
