@@ -3,6 +3,7 @@ import argparse
 import datetime
 import os
 import platform
+import signal
 import sys
 import time
 from pathlib import Path
@@ -32,7 +33,7 @@ def parse(words):
         prog="benchmark/run --peers", allow_abbrev=False,
         description="Gets and builds other lock libraries, and gives them and this one the same "
         "jobs at one Redis server, in turns. One whose toolchain is not on this machine is "
-        "skipped, and said so. Progress goes to the standard error. All takes about two hours.")
+        "skipped, and said so. Progress goes to the standard error. All takes two to three hours.")
     parser.add_argument("--job", action="append", choices=jobs.ALL, metavar="JOB",
                         help="only this one, more with more --job: " + ", ".join(jobs.ALL))
     parser.add_argument("--peer", action="append", choices=names, metavar="PEER",
@@ -82,6 +83,7 @@ def prepare(chosen, say, results):
 
 def main():
     given = parse(sys.argv[1:])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the programs end, too
     libraries.Native.programs = given.programs
     rounds = 1 if given.quick else given.rounds
     server = Server(int(os.environ["LEASEHOLD_TCP_URL"].rpartition(":")[2]))

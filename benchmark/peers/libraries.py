@@ -18,13 +18,13 @@ class Missing(Exception):
 class Library:
     tools = ()
     warm_up = 1  # seconds
-    options = ()  # words after those that every peer takes
-    jobs = None  # all
 
-    def __init__(self, name, version_file, pattern, settings):
+    def __init__(self, name, version_file, pattern, settings, source=None, options=(), jobs=None):
         self.name = name
         self.settings = settings
-        self.source = HERE / name
+        self.source = source or name  # the folder of its program
+        self.options = options  # words after those that every peer takes
+        self.jobs = jobs  # None: all
         self.version = re.search(pattern, (HERE / version_file).read_text())[1]
 
     def prepare(self, say):
@@ -32,16 +32,13 @@ class Library:
         missing = [tool for tool in self.tools if not shutil.which(tool)]
         if missing:
             raise Missing("not on this machine: " + ", ".join(missing))
-        folder = CACHE / "benchmark_peers" / self.name
+        folder = CACHE / "benchmark_peers" / self.source
         folder.mkdir(parents=True, exist_ok=True)
-        for file in self.source.glob("*"):
+        for file in (HERE / self.source).glob("*"):
             if file.is_file():
                 shutil.copy2(file, folder)
         say(f"{self.name}: getting and building it")
         return self.build(folder)
-
-    def command(self, words):
-        return words, self.options
 
 
 def run(folder, *words):
@@ -58,9 +55,8 @@ class Native(Library):
 
     def __init__(self, name, settings, program, **more):
         super().__init__(name, ROOT / "CMakeLists.txt", r"project\([^)]*VERSION ([0-9.]+)",
-                         settings)
+                         settings, **more)
         self.program = program
-        self.__dict__.update(more)
 
     def prepare(self, say):
         if not self.programs:
@@ -126,7 +122,13 @@ ALL = [
        "go-redis, default pool; lease 8 s (default); looks again after 50 to 250 ms (default), "
        "however often; the peer renews"),
     Go("rueidislock", "rueidislock/go.mod", r"rueidis v(.*)",
-       "1 connection, pipelined; KeyMajority 1, NoLoopTracking; lease 5 s (default); renews"),
+       "1 connection, pipelined; three keys for each lock, of which two count (default); "
+       "lease 5 s (default); renews"),
+    Go("rueidislock_one_key", "rueidislock/go.mod", r"rueidis v(.*)",
+       "KeyMajority 1, NoLoopTracking, TryNextAfter 5 s; else the same; not where tasks of two "
+       "processes contend: there it comes to wait for ever for a key that nobody has",
+       source="rueidislock", options=("one_key",),
+       jobs=("uncontended", "handover", "held", "killed")),
     Node("node_redlock", "node_redlock/package.json", r'"redlock": "(.*)"',
          "ioredis, 1 connection; lease 30 s; looks again after 200 to 300 ms (default), however "
          "often; the peer renews"),

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"os"
+	"time"
 
 	"github.com/redis/rueidis"
 	"github.com/redis/rueidis/rueidislock"
@@ -12,12 +13,19 @@ import (
 var locks = open()
 
 func open() rueidislock.Locker {
-	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
-		ClientOption:   rueidis.ClientOption{InitAddress: []string{"127.0.0.1:" + os.Args[1]}},
-		KeyValidity:    lease, // its own when 0
-		KeyMajority:    1,     // one server: no majority to be had
-		NoLoopTracking: true,  // as recommended from Redis 7.0.5 on
-	})
+	option := rueidislock.LockerOption{
+		ClientOption: rueidis.ClientOption{InitAddress: []string{"127.0.0.1:" + os.Args[1]}},
+		KeyValidity:  lease, // its own when 0
+	}
+	if len(os.Args) > 3 && os.Args[3] == "one_key" {
+		// As its documentation recommends for one server, from Redis 7.0.5 on. An answer that comes
+		// later than TryNextAfter leaves the waiter waiting for ever; the default, 20 ms, is for
+		// those who have another key to try.
+		option.KeyMajority = 1
+		option.NoLoopTracking = true
+		option.TryNextAfter = 5 * time.Second
+	}
+	locker, err := rueidislock.NewLocker(option)
 	must(err)
 	return locker
 }
