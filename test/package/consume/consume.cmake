@@ -22,6 +22,10 @@ if(KIND STREQUAL "find_package")
     run("install" "${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${WORK_DIR}/prefix"
         --config "${CONFIG}")
     list(APPEND options "-Dleasehold_ROOT=${WORK_DIR}/prefix")
+    find_program(tool NAMES leasehold PATHS "${WORK_DIR}/prefix/bin" NO_DEFAULT_PATH)
+    if(tool)
+        run("the installed tool" "${tool}" --version)
+    endif()
 else()
     # Shared, because this build has the static ones.
     list(APPEND options "-DLEASEHOLD_SOURCE_DIR=${SOURCE_DIR}" -DBUILD_SHARED_LIBS=ON)

@@ -1,0 +1,299 @@
+#include "guardian.hpp"
+
+#include "../exit_code.hpp"
+#include "process_tree.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <poll.h>
+#include <spawn.h>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace leasehold::tool {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// For what the command leaves behind, and for all when the supervisor is gone.
+constexpr clock::duration patience = 5s;
+/// KILL is sent again: a process may have forked between being listed and being killed.
+constexpr clock::duration between_kills = 5ms;
+
+[[noreturn]] void fail(const char* what)
+{
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+class guardian_process
+{
+public:
+    /// @param mask What the command has of signals that are blocked.
+    guardian_process(const deadline_page& page, guardian_link link,
+                     const std::vector<std::string>& command, const sigset_t& mask)
+        : page_(page), link_(std::move(link)), command_(command), mask_(mask)
+    {
+        sigset_t ended;
+        sigemptyset(&ended);
+        sigaddset(&ended, SIGCHLD);
+        children_ = ::signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
+        if (children_ < 0)
+            fail("signalfd");
+        // By the clock of the leases, which goes on while the machine sleeps.
+        timer_ = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+        if (timer_ < 0)
+            fail("timerfd_create");
+    }
+
+    /// Returns when nothing is left of the command.
+    void run()
+    {
+        while (!over_) {
+            arm();
+            pollfd events[] = {
+                {supervised_ ? link_.native_handle() : -1, POLLIN, 0},
+                {children_, POLLIN, 0},
+                {timer_, POLLIN, 0},
+            };
+            if (::poll(events, std::size(events), -1) < 0 && errno != EINTR)
+                fail("poll");
+            if (events[0].revents != 0)
+                obey();
+            drain(children_);
+            drain(timer_);
+            reap();
+            keep_deadline();
+        }
+    }
+
+private:
+    /// Where orders come from: the first is the start.
+    void obey()
+    {
+        const std::string message = link_.receive_order();
+        if (message.empty()) {
+            supervised_ = false;
+            if (!started_)
+                over_ = true;
+            hurry();
+            return;
+        }
+        switch (static_cast<order>(message[0])) {
+        case order::start:
+            start(std::string_view(message).substr(1));
+            break;
+        case order::forward:
+            if (message.size() == 2)
+                signal_descendants(::getpid(), message[1], leader_);
+            break;
+        case order::look:
+            break;
+        }
+    }
+
+    void start(std::string_view variables)
+    {
+        std::vector<std::string> added;
+        while (!variables.empty()) {
+            added.emplace_back(variables.substr(0, variables.find('\0')));
+            variables.remove_prefix(added.back().size() + 1);
+        }
+        std::vector<char*> environment;
+        for (char** each = environ; *each != nullptr; ++each) {
+            const std::string_view name(*each, std::strcspn(*each, "=") + 1);
+            if (std::none_of(added.begin(), added.end(),
+                             [&](const std::string& own) { return own.starts_with(name); }))
+                environment.push_back(*each);
+        }
+        for (std::string& each : added)
+            environment.push_back(each.data());
+        environment.push_back(nullptr);
+        std::vector<char*> words;
+        for (const std::string& each : command_)
+            words.push_back(const_cast<char*>(each.c_str()));
+        words.push_back(nullptr);
+
+        // What was ignored stays so, as nohup wants it.
+        posix_spawnattr_t how;
+        ::posix_spawnattr_init(&how);
+        ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+        ::posix_spawnattr_setpgroup(&how, 0);
+        ::posix_spawnattr_setsigmask(&how, &mask_);
+        told_.error = ::posix_spawnp(&leader_, words[0], nullptr, &how, words.data(),
+                                     environment.data());
+        ::posix_spawnattr_destroy(&how);
+        if (told_.error == 0) {
+            started_ = true;
+            return;
+        }
+        told_.how = outcome::kind::not_started;
+        finish();
+    }
+
+    void reap()
+    {
+        for (;;) {
+            int status = 0;
+            const pid_t ended = ::waitpid(-1, &status, WNOHANG);
+            if (ended == 0)
+                return;
+            if (ended < 0) {
+                if (started_ && errno == ECHILD)
+                    finish();
+                return;
+            }
+            if (ended != leader_)
+                continue;
+            leader_ended_ = true;
+            told_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status)
+                                                : ended_by_signal + WTERMSIG(status);
+            // The others go on without the one that held the lock for them.
+            told_.remainder = static_cast<unsigned>(end_gently());
+            hurry();
+        }
+    }
+
+    void keep_deadline()
+    {
+        if (!started_ || over_)
+            return;
+        const clock::time_point now = clock::now();
+        const deadline_page::moments until = page_.get();
+        if (now >= std::min(until.kill_at, latest_)) {
+            told_.asked = told_.asked || now >= until.kill_at;
+            told_.killed = killing_ = true;
+            signal_descendants(::getpid(), SIGKILL, leader_);
+        }
+        else if (now >= until.term_at && !told_.asked) {
+            told_.asked = true;
+            // Who was asked to end has to, although the lease may be renewed after all.
+            latest_ = std::min(latest_, until.kill_at);
+            end_gently();
+        }
+    }
+
+    std::size_t end_gently()
+    {
+        const std::size_t count = signal_descendants(::getpid(), SIGTERM, leader_);
+        signal_descendants(::getpid(), SIGCONT, leader_); // who is stopped hears nothing
+        return count;
+    }
+
+    /// What is there now has to end soon, whatever the page says.
+    void hurry()
+    {
+        if (!supervised_ && !leader_ended_)
+            end_gently();
+        latest_ = std::min(latest_, clock::now() + patience);
+    }
+
+    void arm()
+    {
+        if (!started_)
+            return;
+        const deadline_page::moments until = page_.get();
+        clock::time_point next = std::min(until.kill_at, latest_);
+        if (!told_.asked)
+            next = std::min(next, until.term_at);
+        if (killing_)
+            next = clock::now() + between_kills;
+        // Zero would disarm it.
+        const auto at = std::max<clock::rep>(next.time_since_epoch().count(), 1);
+        itimerspec when{};
+        when.it_value.tv_sec = static_cast<time_t>(at / 1'000'000'000);
+        when.it_value.tv_nsec = static_cast<long>(at % 1'000'000'000);
+        if (::timerfd_settime(timer_, TFD_TIMER_ABSTIME, &when, nullptr) != 0)
+            fail("timerfd_settime");
+    }
+
+    void finish()
+    {
+        over_ = true;
+        link_.tell(told_);
+    }
+
+    static void drain(int file) noexcept
+    {
+        char bytes[sizeof(signalfd_siginfo)];
+        while (::read(file, bytes, sizeof(bytes)) > 0) {
+        }
+    }
+
+    const deadline_page& page_;
+    guardian_link link_;
+    const std::vector<std::string>& command_;
+    const sigset_t mask_;
+    int children_ = -1;
+    int timer_ = -1;
+    pid_t leader_ = 0; ///< And its process group.
+    outcome told_;
+    clock::time_point latest_ = clock::time_point::max();
+    bool supervised_ = true;
+    bool started_ = false;
+    bool leader_ended_ = false;
+    bool killing_ = false;
+    bool over_ = false;
+};
+
+[[noreturn]] void be_guardian(const deadline_page& page, int socket,
+                              const std::vector<std::string>& command) noexcept
+{
+    try {
+        // What the terminal sends to those in the foreground is not for the guardian.
+        ::setpgid(0, 0);
+        sigset_t all;
+        sigset_t before;
+        sigfillset(&all);
+        ::sigprocmask(SIG_SETMASK, &all, &before);
+        ::prctl(PR_SET_NAME, "leasehold-guard", 0, 0, 0);
+        become_subreaper();
+        guardian_process(page, guardian_link(socket), command, before).run();
+    }
+    catch (...) {
+        // Its end is noticed: the supervisor ends the command then.
+        ::_exit(internal_failure);
+    }
+    ::_exit(success);
+}
+
+} // namespace
+
+guardian::guardian(const deadline_page& page, const std::vector<std::string>& command)
+    : link_(-1), process_(0)
+{
+    int sockets[2];
+    make_guardian_links(sockets);
+    link_ = guardian_link(sockets[0]);
+    const guardian_link other(sockets[1]);
+    process_ = ::fork();
+    if (process_ < 0)
+        fail("fork");
+    if (process_ == 0) {
+        link_ = guardian_link(-1);
+        be_guardian(page, other.native_handle(), command);
+    }
+}
+
+guardian::~guardian()
+{
+    link_ = guardian_link(-1);
+    resume();
+    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+void guardian::resume() const noexcept
+{
+    ::kill(process_, SIGCONT);
+}
+
+} // namespace leasehold::tool

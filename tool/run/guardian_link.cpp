@@ -1,0 +1,88 @@
+#include "guardian_link.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/socket.h>
+#include <system_error>
+#include <type_traits>
+#include <unistd.h>
+
+namespace leasehold::tool {
+
+void make_guardian_links(int (&sockets)[2])
+{
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+        throw std::system_error(errno, std::generic_category(), "a pair of sockets");
+}
+
+guardian_link::~guardian_link()
+{
+    if (socket_ >= 0)
+        ::close(socket_);
+}
+
+bool guardian_link::send(std::string_view message) const noexcept
+{
+    ssize_t sent = -1;
+    do
+        sent = ::send(socket_, message.data(), message.size(), MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent >= 0;
+}
+
+void guardian_link::start(const std::vector<std::string>& environment) const
+{
+    std::string message(1, static_cast<char>(order::start));
+    for (const std::string& each : environment)
+        message.append(each).push_back('\0');
+    if (!send(message) && errno != EPIPE)
+        throw std::system_error(errno, std::generic_category(), "the start of the command");
+}
+
+void guardian_link::look() const noexcept
+{
+    const char message = static_cast<char>(order::look);
+    send({&message, 1});
+}
+
+void guardian_link::forward(int signal) const noexcept
+{
+    const char message[] = {static_cast<char>(order::forward), static_cast<char>(signal)};
+    send({message, sizeof(message)});
+}
+
+bool guardian_link::receive(outcome& told) const noexcept
+{
+    static_assert(std::is_trivially_copyable_v<outcome>);
+    ssize_t size = -1;
+    do
+        size = ::recv(socket_, &told, sizeof(told), 0);
+    while (size < 0 && errno == EINTR);
+    return size == static_cast<ssize_t>(sizeof(told));
+}
+
+std::string guardian_link::receive_order() const
+{
+    // The length first: a message that does not fit would lose its end.
+    ssize_t size = -1;
+    do
+        size = ::recv(socket_, nullptr, 0, MSG_PEEK | MSG_TRUNC);
+    while (size < 0 && errno == EINTR);
+    if (size <= 0)
+        return {};
+    std::string message(static_cast<std::size_t>(size), '\0');
+    do
+        size = ::recv(socket_, message.data(), message.size(), 0);
+    while (size < 0 && errno == EINTR);
+    message.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+    return message;
+}
+
+void guardian_link::tell(const outcome& what) const noexcept
+{
+    char bytes[sizeof(what)];
+    std::memcpy(bytes, &what, sizeof(what));
+    send({bytes, sizeof(bytes)});
+}
+
+} // namespace leasehold::tool

@@ -1,0 +1,198 @@
+#include "run_command.hpp"
+
+#include "../command_line.hpp"
+#include "../exit_code.hpp"
+#include "../values.hpp"
+#include "guardian.hpp"
+#include "run_settings.hpp"
+#include "supervisor.hpp"
+
+#include <leasehold/config.hpp>
+#include <leasehold/options.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace leasehold::tool {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr char about[] = R"(Runs COMMAND while it holds the locks KEY..., and releases them when everything
+that came of COMMAND has ended.
+
+The command finds LEASEHOLD_KEY, LEASEHOLD_FENCE, LEASEHOLD_OWNER and
+LEASEHOLD_URL in its environment; of several keys one line each. Send the fence
+with every write, and let what you write to refuse a smaller one than it has
+seen. Signals (INT, TERM, HUP, QUIT, USR1, USR2, WINCH) are passed on to the
+command, and end the wait before it.
+
+The locks are renewed while the command runs. When they cannot be, it is sent
+TERM, then KILL, before their time is over, and so is everything that it has
+started, wherever that has moved to. A second process sees to it, also when this
+one is stopped.
+)";
+
+constexpr char notes[] = R"(The command runs in a process group of its own, in the background: it cannot read
+from a terminal.
+
+Exit code: the command's own (128 and the signal's number, when one ended it), or
+  2    an argument is wrong, or KEY is no lock
+  70   the second process was ended from outside; the command was, too
+  75   another owner holds the lock
+  76   the lock was lost while the command ran
+  77   the store cannot be reached, or refuses
+  126  the command cannot be executed
+  127  the command was not found
+)";
+
+const char* variable(const char* name)
+{
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+std::vector<std::string> lines_of(std::string_view text)
+{
+    std::vector<std::string> lines;
+    for (std::size_t end = 0; end != std::string_view::npos;) {
+        end = text.find('\n');
+        lines.emplace_back(text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    return lines;
+}
+
+/// Who holds the keys that the environment names.
+std::map<std::string, owner> owners_around(const std::vector<std::string>& keys)
+{
+    const std::vector<std::string> names = keys.size() == 1 && keys[0] == variable("LEASEHOLD_KEY")
+                                               ? keys
+                                               : lines_of(variable("LEASEHOLD_KEY"));
+    const std::vector<std::string> owners = lines_of(variable("LEASEHOLD_OWNER"));
+    std::map<std::string, owner> found;
+    for (std::size_t i = 0; i < names.size() && i < owners.size(); ++i) {
+        if (std::find(keys.begin(), keys.end(), names[i]) != keys.end())
+            found.emplace(names[i], owner::from_string(owners[i]));
+    }
+    if (found.size() != keys.size())
+        throw usage_error("--reenter needs LEASEHOLD_KEY and LEASEHOLD_OWNER in the environment, "
+                          "as they are within 'leasehold run', and every KEY among them");
+    return found;
+}
+
+void check(const run_settings& settings)
+{
+    if (settings.keys.empty())
+        throw usage_error("KEY is missing");
+    if (settings.command.empty())
+        throw usage_error("the command is missing: -- COMMAND [ARGUMENT...]");
+    for (std::size_t i = 0; i < settings.keys.size(); ++i) {
+        const std::string& key = settings.keys[i];
+        if (std::count(settings.keys.begin(), settings.keys.end(), key) > 1)
+            throw usage_error("KEY '" + key + "' is there twice");
+        if (settings.keys.size() > 1 && key.find('\n') != std::string::npos)
+            throw usage_error("a KEY with a line feed can be locked alone only");
+    }
+    // The library's own limits, and the URL, before a process is made.
+    lock_options options;
+    options.lease_time = settings.lease_time;
+    options.validate();
+    config(settings.url).validate();
+    if (settings.kill_before >= settings.term_before)
+        throw usage_error("--kill-before is " + to_text(settings.kill_before) +
+                          "; it must be shorter than --term-before, " +
+                          to_text(settings.term_before));
+    // Behind the first renewal, or every command would be ended by it.
+    if (settings.term_before > settings.lease_time / 2)
+        throw usage_error("--term-before is " + to_text(settings.term_before) +
+                          "; it must be at most half of --lease, " +
+                          to_text(settings.lease_time));
+}
+
+supervisor::ending supervise(const run_settings& settings)
+{
+    deadline_page page;
+    const guardian watching(page, settings.command);
+    return supervisor(settings, page, watching).run();
+}
+
+} // namespace
+
+int run_command(const std::vector<std::string>& words)
+{
+    run_settings settings;
+    settings.url = variable("LEASEHOLD_URL");
+    settings.lease_time = milliseconds(15'000);
+    share term_before(20);
+    share kill_before(2);
+    bool no_wait = false;
+    bool shell = false;
+    bool reenter = false;
+
+    command_line options("run [OPTION...] KEY... -- COMMAND [ARGUMENT...]", about);
+    options.value("--url", "URL",
+                  "Where the locks are kept (default: LEASEHOLD_URL from the\n"
+                  "environment, else redis://127.0.0.1:6379).",
+                  [&](std::string_view value) { settings.url = value; });
+    options.value("--lease", "TIME",
+                  "The time to live of the locks: so long after a crash they are\n"
+                  "free (15s).",
+                  [&](std::string_view value) { settings.lease_time = read_duration(value); });
+    options.value("--wait", "TIME", "How long to wait for the locks (for ever).",
+                  [&](std::string_view value) { settings.wait = read_duration(value); });
+    options.flag("--no-wait", "Try once.", no_wait);
+    options.value("--term-before", "SHARE",
+                  "So long before the end of the lease the command is sent TERM:\n"
+                  "a time, or a part of --lease (20%).",
+                  [&](std::string_view value) { term_before = share::read(value); });
+    options.value("--kill-before", "SHARE", "The same for KILL (2%).",
+                  [&](std::string_view value) { kill_before = share::read(value); });
+    options.flag("--shell", "COMMAND and its arguments are one line for /bin/sh.", shell);
+    options.flag("--reenter",
+                 "Enter locks that a 'leasehold run' around this one holds, as\n"
+                 "its environment says.",
+                 reenter);
+    options.flag("--verbose", "Say what is waited for, held and late.", settings.verbose);
+    options.notes(notes);
+
+    command_line::words given = options.read(words);
+    if (given.asks_for_help) {
+        std::fputs(options.help().c_str(), stdout);
+        return success;
+    }
+    if (no_wait && settings.wait)
+        throw usage_error("--wait and --no-wait exclude each other");
+    if (no_wait)
+        settings.wait = milliseconds(0);
+    if (settings.url.empty())
+        settings.url = "redis://127.0.0.1:6379";
+    settings.keys = std::move(given.arguments);
+    settings.command = std::move(given.command);
+    settings.term_before = term_before.of(settings.lease_time);
+    settings.kill_before = kill_before.of(settings.lease_time);
+    check(settings);
+    if (reenter)
+        settings.owners = owners_around(settings.keys);
+    if (shell) {
+        std::string line;
+        for (const std::string& each : settings.command)
+            line.append(line.empty() ? "" : " ").append(each);
+        settings.command = {"/bin/sh", "-c", line};
+    }
+
+    const supervisor::ending ended = supervise(settings);
+    if (ended.signal != 0) {
+        // Whoever sent it sees that it was obeyed.
+        std::raise(ended.signal);
+        return ended_by_signal + ended.signal;
+    }
+    return ended.exit_code;
+}
+
+} // namespace leasehold::tool

@@ -1,0 +1,30 @@
+#ifndef LEASEHOLD_TOOL_RUN_RUN_SETTINGS_HPP
+#define LEASEHOLD_TOOL_RUN_RUN_SETTINGS_HPP
+
+#include <leasehold/owner.hpp>
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace leasehold::tool {
+
+/// What `leasehold run` was asked to do, checked.
+struct run_settings
+{
+    std::string url;
+    std::vector<std::string> keys; ///< In the order of the command line; no two are the same.
+    std::vector<std::string> command;
+    std::chrono::milliseconds lease_time{};
+    std::optional<std::chrono::milliseconds> wait{}; ///< Without a value: for ever.
+    std::chrono::milliseconds term_before{};         ///< Before the deadline.
+    std::chrono::milliseconds kill_before{};
+    std::map<std::string, owner> owners{}; ///< Of the keys that are to be entered again.
+    bool verbose = false;
+};
+
+} // namespace leasehold::tool
+
+#endif
