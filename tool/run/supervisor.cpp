@@ -301,6 +301,7 @@ void supervisor::end_by_own_hand()
 {
     if (!running_)
         return;
+    overdue_ = true;
     signal_descendants(::getpid(), SIGKILL, 0, guardian_.process());
     guardian_.resume();
     last_moment_.expires_after(10ms);
@@ -354,9 +355,9 @@ int supervisor::exit_code_of(const outcome& told) const
     }
     if (told.remainder != 0)
         say("ended what the command left behind: processes: " + std::to_string(told.remainder));
-    if (told.asked && !lost_)
+    if ((told.asked || overdue_) && !lost_)
         say("not renewed in time; the command was ended before the lease did");
-    return told.asked || lost_ ? lost : told.exit_code;
+    return told.asked || overdue_ || lost_ ? lost : told.exit_code;
 }
 
 } // namespace leasehold::tool

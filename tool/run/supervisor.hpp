@@ -66,6 +66,7 @@ private:
     int stopped_by_ = 0; ///< The signal that ended the wait.
     bool running_ = false;
     bool lost_ = false;
+    bool overdue_ = false; ///< The guardian did not end the command in time.
 };
 
 } // namespace leasehold::tool
