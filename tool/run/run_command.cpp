@@ -103,7 +103,11 @@ void check(const run_settings& settings)
     lock_options options;
     options.lease_time = settings.lease_time;
     options.validate();
-    config(settings.url).validate();
+    const config where(settings.url);
+    where.validate();
+    if (where.store == config::kind::memory)
+        throw usage_error("the URL is '" + settings.url +
+                          "'; locks in the memory of this process keep no other process out");
     if (settings.kill_before >= settings.term_before)
         throw usage_error("--kill-before is " + to_text(settings.kill_before) +
                           "; it must be shorter than --term-before, " +
@@ -138,7 +142,8 @@ int run_command(const std::vector<std::string>& words)
     command_line options("run [OPTION...] KEY... -- COMMAND [ARGUMENT...]", about);
     options.value("--url", "URL",
                   "Where the locks are kept (default: LEASEHOLD_URL from the\n"
-                  "environment, else redis://127.0.0.1:6379).",
+                  "environment, else redis://127.0.0.1:6379). A password in it is\n"
+                  "seen by all who can list processes; in the environment it is not.",
                   [&](std::string_view value) { settings.url = value; });
     options.value("--lease", "TIME",
                   "The time to live of the locks: so long after a crash they are\n"
