@@ -121,6 +121,35 @@ BOOST_AUTO_TEST_CASE(who_wants_as_many_is_told_the_same)
     }
 }
 
+// It is a request of its own. A store that takes no such owner along with a release would leave
+// the client believing that it may still be brought in, and a shutdown waiting for that.
+BOOST_AUTO_TEST_CASE(a_release_brings_in_nobody_whom_replicas_have_to_confirm)
+{
+    using left = release_reply::outcome;
+    replicated e(true);
+    const auto what = e.spec("a", {.handoff_count = 0, .replica_acks = 1});
+    const auto one = e.lock(what);
+    e.grant();
+    const auto two = e.lock(what);
+    e.release(std::move(one->value<1>()));
+    BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+    BOOST_TEST(!e.last_release().next);
+    e.store->complete_release(0, {}, {.result = left::passed_on});
+    e.poll();
+    BOOST_TEST_REQUIRE(e.store->acquire_count() == 2u);
+    BOOST_TEST(e.last_acquire().replica_acks == 1u);
+    e.store->complete_acquire(
+        1, {}, {.result = acquire_reply::outcome::held, .remaining = 10s, .in_line = true});
+    e.poll();
+
+    const auto ended = e.shutdown();
+    BOOST_TEST((code(*two) == errc::shut_down));
+    BOOST_TEST_REQUIRE(e.store->release_count() == 2u);
+    e.store->complete_release(1, {}, {.result = left::left_line});
+    e.poll();
+    BOOST_TEST(code(*ended) == error_code());
+}
+
 BOOST_AUTO_TEST_CASE(a_lease_is_not_handed_to_one_who_wants_another_number)
 {
     replicated e(false);

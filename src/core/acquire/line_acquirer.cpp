@@ -250,6 +250,10 @@ const acquire_request* line_acquirer::next()
     if (!next_) {
         if (!behalf_.wanted())
             return nullptr; // whoever waited has gone since
+        // What replicas have to confirm is a request of its own. Carried along and not taken up, it
+        // would count as one that may still run.
+        if (behalf_.first()->options.replica_acks > 0)
+            return nullptr;
         next_ = std::make_unique<errand>(context().make_owner());
         next_->spec = behalf_.first();
     }
