@@ -2,7 +2,7 @@
 
 #include "store/quorum/quorum_store.hpp"
 #include "store/quorum/redis_member.hpp"
-#include "store/redis/cluster/shards.hpp"
+#include "store/redis/cluster/cluster_store.hpp"
 #include "store/redis/confirmed_requests.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/redisson_layout.hpp"

@@ -1,0 +1,87 @@
+#include "store/redis/cluster/topology_refresh.hpp"
+
+#include "store/redis/transport/reconnect_pause.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace leasehold::redis_store::cluster {
+namespace {
+
+// Between two questions of who serves what.
+constexpr std::chrono::seconds pause{1};
+
+} // namespace
+
+bool topology_refresh::want(const std::optional<config::address>& up_to_date)
+{
+    if (up_to_date)
+        up_to_date_ = up_to_date;
+    return !std::exchange(wanted_, true);
+}
+
+std::vector<config::address> topology_refresh::candidates(const slot_map& map)
+{
+    std::vector<config::address> all;
+    const auto add = [&](const config::address& one) {
+        if (std::find(all.begin(), all.end(), one) == all.end())
+            all.push_back(one);
+    };
+    if (up_to_date_)
+        add(*std::exchange(up_to_date_, std::nullopt));
+    // Each time another one first, so that nobody's mistake is believed for ever.
+    std::vector<config::address> up;
+    for (const auto& each : map.nodes()) {
+        if (each->now == master_node::state::up)
+            up.push_back(each->at);
+    }
+    ++seed_;
+    const std::vector<config::address>* const groups[] = {&up, &settings_.addresses, &others_};
+    for (const auto* group : groups) {
+        for (std::size_t i = 0; i < group->size(); ++i)
+            add((*group)[(i + seed_) % group->size()]);
+    }
+    for (const auto& each : map.nodes()) {
+        if (each->partition != 0 && each->serves)
+            add(each->at);
+    }
+    return all;
+}
+
+void topology_refresh::ask(const slot_map& map, clock::time_point now,
+                           const asio::any_io_executor& strand, topology_question::listener told)
+{
+    wanted_ = false;
+    next_ = now + (known_ ? clock::duration(pause) : reconnect_pause(settings_.reconnect, random_));
+    question_ = std::make_shared<topology_question>(settings_, from_, candidates(map),
+                                                    std::move(told));
+    question_->open(strand);
+}
+
+void topology_refresh::answered(const topology& found)
+{
+    question_.reset();
+    known_ = true;
+    others_ = found.others;
+}
+
+void topology_refresh::failed()
+{
+    question_.reset();
+    wanted_ = true;
+}
+
+void topology_refresh::close() noexcept
+{
+    if (const auto asked = std::exchange(question_, nullptr))
+        asked->close();
+}
+
+void topology_refresh::drop() noexcept
+{
+    if (const auto asked = std::exchange(question_, nullptr))
+        asked->drop();
+}
+
+} // namespace leasehold::redis_store::cluster
