@@ -34,6 +34,10 @@ void push(std::string_view input);
 /// through is what a simple reading of the protocol lets through, and the parser survives it.
 void guard(std::string_view input);
 
+/// What a node of a cluster says of who serves which slots, and where it sends a client on to: see
+/// topology.cpp.
+void topology(std::string_view input);
+
 /// Bytes, in a form that can be read; empty when they are.
 std::string quoted(std::string_view bytes);
 
