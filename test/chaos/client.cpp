@@ -1,13 +1,13 @@
 // A process that takes locks in every way there is, writes to the register under them, and writes
 // down what it believes.
 //
-//   chaos_client URL REGISTER HISTORY NAME SEED LEASE_MS LOCKS WORKERS FENCED PAUSES
+//   chaos_client URL REGISTER HISTORY NAME SEED LEASE_MS LOCKS WORKERS FENCED PAUSES ACKS
 //
 // LOCKS are joined by commas. With FENCED 0 the register looks at no fence. PAUSES times, between
 // looking at `valid()` and writing, it says "between LOCK" and waits until it was stopped and
-// continued. Reads "settle": works on until what it has begun is done, gets every lock once more,
-// says "settled". Then "quit": holds or waits for every lock, shuts its client down with all that,
-// and ends.
+// continued. ACKS replicas have to confirm each lock. Reads "settle": works on until what it has
+// begun is done, gets every lock once more, says "settled". Then "quit": holds or waits
+// for every lock, shuts its client down with all that, and ends.
 #include "chaos/history.hpp"
 #include "chaos/register.hpp"
 #include "support/tested_layout.hpp"
@@ -60,7 +60,7 @@ stamp now()
 /// One word for an error, without blanks.
 std::string word_of(error_code code)
 {
-    constexpr std::array<std::pair<errc, std::string_view>, 14> words = {{
+    constexpr std::array<std::pair<errc, std::string_view>, 15> words = {{
         {errc::held, "held"},
         {errc::timed_out, "timed_out"},
         {errc::lost, "lost"},
@@ -75,6 +75,7 @@ std::string word_of(error_code code)
         {errc::store_unavailable, "store_unavailable"},
         {errc::outcome_unknown, "outcome_unknown"},
         {errc::not_supported, "not_supported"},
+        {errc::not_replicated, unconfirmed},
     }};
     if (!code)
         return std::string(fine);
@@ -172,6 +173,7 @@ struct settings
     int workers = 0;
     bool fenced = true;
     int pauses = 0;
+    std::uint32_t replica_acks = 0;
 };
 
 class program final : public std::enable_shared_from_this<program>
@@ -248,6 +250,7 @@ private:
         lock_options out;
         out.lease_time = set_.lease;
         out.backoff_ceiling = 250ms;
+        out.replica_acks = set_.replica_acks;
         return out;
     }
 
@@ -536,15 +539,21 @@ private:
     }
 
     /// One lock of its own, however long it takes: a probe writes and leaves, the last one stays
-    /// until it is lost or a minute has passed.
+    /// until it is lost or a minute has passed. What a replica is slow to confirm is asked again.
     asio::awaitable<void> once(const std::string& name, std::string_view how)
     {
         const mutex lock(locks_, name, options());
-        const std::uint32_t op = ask(name, how);
         error_code code;
-        lease held = co_await lock.async_lock(asio::redirect_error(asio::use_awaitable, code));
+        lease held;
+        std::uint32_t op = 0;
+        do {
+            op = ask(name, how);
+            held = co_await lock.async_lock(asio::redirect_error(asio::use_awaitable, code));
+            if (code)
+                not_granted(name, op, code);
+        } while (code == errc::not_replicated);
         if (code)
-            co_return not_granted(name, op, code);
+            co_return;
         const holding_ptr mine = granted(name, op, held);
         if (how == way::probe)
             co_await work(*mine, 0ms, false);
@@ -590,7 +599,7 @@ std::vector<std::string> split(const std::string& text)
 
 int main(int count, char** words)
 try {
-    if (count != 11)
+    if (count != 12)
         return 2;
     sigset_t going_on;
     sigemptyset(&going_on);
@@ -605,7 +614,8 @@ try {
                   .locks = split(words[7]),
                   .workers = std::stoi(words[8]),
                   .fenced = std::string(words[9]) == "1",
-                  .pauses = std::stoi(words[10])});
+                  .pauses = std::stoi(words[10]),
+                  .replica_acks = static_cast<std::uint32_t>(std::stoul(words[11]))});
     return self.run();
 }
 catch (const std::exception& failure) {

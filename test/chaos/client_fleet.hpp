@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_TEST_CHAOS_CLIENT_FLEET_HPP
 #define LEASEHOLD_TEST_CHAOS_CLIENT_FLEET_HPP
 
+#include "chaos/deployment.hpp"
 #include "chaos/history.hpp"
 #include "support/directory.hpp"
 #include "support/fault_proxy.hpp"
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,21 +28,23 @@ struct crew_settings
     int workers = 0;
     bool fenced = true;
     int pauses = 0; ///< Of the first client.
+    std::uint32_t replica_acks = 0;
 };
 
-/// Client processes, each behind a proxy of its own, and what they write. A client that was killed
+/// Client processes, and what they write. Where there is only one server, each is behind a proxy of
+/// its own. A client that was killed
 /// leaves its place, and the proxy, to the next. Ended by the destructor.
 class client_fleet
 {
 public:
-    client_fleet(const crew_settings& how, const redis_server& server, const redis_server& store);
+    client_fleet(const crew_settings& how, const deployment& servers, const redis_server& store);
 
     [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
     [[nodiscard]] const std::string& name(std::size_t place) const
     {
         return places_[place]->client->written.client;
     }
-    fault_proxy& proxy(std::size_t place) { return places_[place]->proxy; }
+    fault_proxy& proxy(std::size_t place) { return places_[place]->proxy.value(); }
 
     /// A fresh client where the last one was killed.
     void start(std::size_t place);
@@ -87,8 +91,12 @@ private:
 
     struct place_for_one
     {
-        explicit place_for_one(const redis_server& server) : proxy(server) {}
-        fault_proxy proxy;
+        explicit place_for_one(const std::optional<stream_endpoint>& server)
+        {
+            if (server)
+                proxy.emplace(*server);
+        }
+        std::optional<fault_proxy> proxy;
         std::unique_ptr<member> client;
     };
 
@@ -96,6 +104,7 @@ private:
     void read(member& of);
 
     const crew_settings set_;
+    const std::string url_;
     const std::string register_socket_;
     temporary_directory directory_;
     std::vector<std::unique_ptr<place_for_one>> places_;

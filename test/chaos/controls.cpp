@@ -10,23 +10,24 @@ namespace {
 
 using namespace std::chrono_literals;
 
-control overtaken(crew_settings how, bool fenced, const progress_function& progress)
+control overtaken(round_settings how, bool fenced, const progress_function& progress)
 {
-    how.fenced = fenced;
+    how.clients.fenced = fenced;
     const report found = check(run_overtaken(how, progress));
     const auto lost = std::count_if(
         found.violations.begin(), found.violations.end(),
         [](const violation& each) { return each.broken == rule::no_lost_update; });
     control out;
-    out.text = std::string("clients stopped between look and write ") + std::to_string(how.pauses) +
-               " times, register " + (fenced ? "with" : "without") +
-               " fence check: " + std::to_string(lost) + " updates lost of " +
-               std::to_string(found.writes) + ", " + std::to_string(found.refused) + " refused";
+    out.text = std::string("clients stopped between look and write ") +
+               std::to_string(how.clients.pauses) + " times, register " +
+               (fenced ? "with" : "without") + " fence check: " + std::to_string(lost) +
+               " updates lost of " + std::to_string(found.writes) + ", " +
+               std::to_string(found.refused) + " refused";
     if (fenced)
         out.passed = found.violations.empty() &&
-                     found.refused >= static_cast<std::uint64_t>(how.pauses);
+                     found.refused >= static_cast<std::uint64_t>(how.clients.pauses);
     else
-        out.passed = lost >= how.pauses && found.has(rule::register_order);
+        out.passed = lost >= how.clients.pauses && found.has(rule::register_order);
     for (const violation& each : found.violations)
         if (fenced)
             out.text += "\n    " + std::string(name_of(each.broken)) + ": " + each.text;
@@ -35,10 +36,17 @@ control overtaken(crew_settings how, bool fenced, const progress_function& progr
 
 } // namespace
 
-std::vector<control> control_fences(std::uint64_t seed, const progress_function& progress)
+std::vector<control> control_fences(const deployment_kind& on, std::uint64_t seed,
+                                    const progress_function& progress)
 {
-    const crew_settings how{
-        .seed = seed, .clients = 3, .names = {"a", "b"}, .lease = 300ms, .workers = 3, .pauses = 3};
+    const round_settings how{.on = on,
+                             .clients = {.seed = seed,
+                                         .clients = 3,
+                                         .names = {"a", "b"},
+                                         .lease = 300ms,
+                                         .workers = 3,
+                                         .pauses = 3,
+                                         .replica_acks = on.replica_acks}};
     return {overtaken(how, true, progress), overtaken(how, false, progress)};
 }
 

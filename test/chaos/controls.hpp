@@ -19,7 +19,7 @@ struct control
 /// A client is stopped between looking at its lease and writing, until somebody else has written:
 /// the register must refuse it, and with the fence check left out updates must be lost, or the runs
 /// prove nothing.
-[[nodiscard]] std::vector<control> control_fences(std::uint64_t seed,
+[[nodiscard]] std::vector<control> control_fences(const deployment_kind& on, std::uint64_t seed,
                                                   const progress_function& progress);
 
 /// The checker must reject all of `times` corrupted copies of these records, which are good.

@@ -50,6 +50,8 @@ inline constexpr std::string_view lock = "lock", cancel = "cancel", try_once = "
 
 /// The outcome of what went well.
 inline constexpr std::string_view fine = "ok";
+/// Too few replicas confirmed it.
+inline constexpr std::string_view unconfirmed = "not_replicated";
 
 struct event
 {

@@ -1,7 +1,9 @@
 // Chaos on real servers: clients in processes of their own, a nemesis that breaks what they use,
 // and a checker that reads what they wrote.
+#include "chaos/boot_time.hpp"
 #include "chaos/checker.hpp"
 #include "chaos/controls.hpp"
+#include "chaos/deployment.hpp"
 #include "chaos/progress.hpp"
 #include "chaos/round.hpp"
 #include "chaos/save.hpp"
@@ -10,7 +12,6 @@
 #include "support/command_line.hpp"
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -32,37 +33,35 @@ using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
 constexpr char usage[] =
-    R"(usage: chaos [--minutes M] [--seed S] [--deployment NAME] [--keep DIRECTORY] [--controls]
+    R"(usage: chaos [--topology NAME] [--minutes M] [--seed S] [--deployment NAME]
+             [--keep DIRECTORY] [--controls]
 
+  --topology NAME    server: one server (default)
+                     sentinel: a master, two replicas, three Sentinels
+                     cluster: three masters with a replica each
   --minutes M        how long, all deployments together; 0.1 ... 1440 (1)
   --seed S           decides the order of the faults (drawn)
-  --deployment NAME  one only: none, always, everysec (what a server writes to its append-only
-                     file; default: all three)
+  --deployment NAME  one only, of
+                     server: none, always, everysec (what it writes to its append-only file)
+                     sentinel: all, one (how many of the two replicas confirm each lock)
+                     cluster: all (the replica of each master confirms)
   --keep DIRECTORY   write there what the clients wrote, the faults and the register, of every round
   --controls         only the negative control of the fences
+
+What is checked, of what clients wrote down and of the register that they write to under their
+locks: never two valid holders, nor a lock that goes before its time, unless a fault that loses data
+lies in between, which is counted; every fence once, and rising in the order of the grants; losses
+told in time; every operation ended; everybody gets in when nothing is broken any more, and nothing
+is left over. FLUSHALL, a key deleted, and a server killed that does not write everything lose data.
+In the other topologies replicas confirm, and nothing may be lost; but where one replica of two
+confirms, a master that is replaced on purpose loses what the other confirms meanwhile.
 )";
-
-struct deployment
-{
-    persistence how;
-    const char* option;
-    const char* title;
-};
-
-constexpr std::array<deployment, 3> deployments = {{
-    {persistence::none, "none", "no persistence"},
-    {persistence::always, "always", "AOF always"},
-    {persistence::everysec, "everysec", "AOF everysec"},
-}};
-
-/// So long that everything comes, so short that a record stays small; the end of a round is a test
-/// of its own.
-constexpr auto longest_round = 30s;
 
 struct arguments
 {
     double minutes = 1;
     std::optional<std::uint64_t> seed{};
+    std::string topology = "server";
     std::string only{};
     std::string keep{};
     bool controls = false;
@@ -77,12 +76,25 @@ double number_of_minutes(const std::string& text)
     return value;
 }
 
-std::string name_of_deployment(const std::string& text)
+std::string name_of_topology(const std::string& text)
 {
-    if (std::none_of(deployments.begin(), deployments.end(),
-                     [&](const deployment& each) { return each.option == text; }))
-        throw bad_argument("--deployment", text, "none, always or everysec");
+    if (deployments_of(text).empty())
+        throw bad_argument("--topology", text,
+                           "server, sentinel, cluster or, in test/run, redlock");
     return text;
+}
+
+std::vector<deployment_kind> chosen(const arguments& from)
+{
+    std::vector<deployment_kind> out = deployments_of(from.topology);
+    std::string allowed;
+    for (const deployment_kind& each : out)
+        allowed.append(allowed.empty() ? "" : " or ").append(each.option);
+    if (!from.only.empty())
+        std::erase_if(out, [&](const deployment_kind& each) { return each.option != from.only; });
+    if (out.empty())
+        throw bad_argument("--deployment", from.only, allowed);
+    return out;
 }
 
 [[noreturn]] void print_usage()
@@ -97,8 +109,9 @@ arguments parse(int count, char** words)
     leasehold::test::command_line()
         .value("--minutes", [&](const std::string& text) { out.minutes = number_of_minutes(text); })
         .number("--seed", out.seed)
-        .value("--deployment",
-               [&](const std::string& text) { out.only = name_of_deployment(text); })
+        .value("--topology",
+               [&](const std::string& text) { out.topology = name_of_topology(text); })
+        .value("--deployment", out.only)
         .value("--keep", out.keep)
         .flag("--controls", out.controls)
         .flag("--help", print_usage)
@@ -122,27 +135,25 @@ class conductor
 {
 public:
     explicit conductor(const arguments& from)
-        : args_(from), seed_(from.seed.value_or(std::random_device()()))
+        : args_(from), seed_(from.seed.value_or(std::random_device()())), chosen_(chosen(from))
     {
-        for (const deployment& each : deployments)
-            if (args_.only.empty() || args_.only == each.option)
-                chosen_.push_back(each);
-        for (const deployment& each : chosen_)
+        for (const deployment_kind& each : chosen_)
             results_.emplace_back(each.title, report());
     }
 
     int run()
     {
-        std::cout << "chaos, seed " << seed_ << std::endl;
+        std::cout << "chaos, " << args_.topology << ", seed " << seed_ << std::endl;
         bool good = true;
         if (!args_.controls)
             good = run_rounds();
         std::vector<control> controls;
         if (good) {
-            controls = control_fences(seed_, [&](const client_fleet&, std::size_t) {
-                stop_if_told();
-                progress_.say([] { return std::string("control of the fences"); });
-            });
+            controls = control_fences(
+                chosen_.front(), seed_, [&](const client_fleet&, std::size_t) {
+                    stop_if_told();
+                    progress_.say([] { return std::string("control of the fences"); });
+                });
             if (!args_.controls)
                 controls.push_back(control_checker(last_records(), 200, seed_));
         }
@@ -168,6 +179,7 @@ private:
         const auto all = std::chrono::duration_cast<milliseconds>(
             std::chrono::duration<double, std::ratio<60>>(args_.minutes));
         const auto kinds = static_cast<std::int64_t>(chosen_.size());
+        const milliseconds longest_round = chosen_.front().longest_round;
         const std::int64_t cycles = std::max<std::int64_t>(1, (all + kinds * longest_round - 1ms) /
                                                                   (kinds * longest_round));
         const std::int64_t rounds = cycles * kinds;
@@ -186,13 +198,14 @@ private:
 
     bool run_one(std::size_t index, std::uint64_t number, milliseconds length)
     {
-        const deployment& on = chosen_[index];
-        const round_settings how{.how = on.how,
+        const deployment_kind& on = chosen_[index];
+        const round_settings how{.on = on,
                                  .clients = {.seed = seed_ + number * 1'000'003,
                                              .clients = 5,
                                              .names = {"a", "b", "c", "d"},
-                                             .lease = 500ms,
-                                             .workers = 4},
+                                             .lease = on.lease,
+                                             .workers = 4,
+                                             .replica_acks = on.replica_acks},
                                  .length = length};
         const auto begun = boot_time();
         record all = run_round(how, [&](const client_fleet& clients, std::size_t faults) {
@@ -200,8 +213,8 @@ private:
             progress_.say([&] {
                 char text[160];
                 std::snprintf(text, sizeof text,
-                              "round %llu, %-14s %5.1f s: %4zu faults, %7llu grants, %5llu losses",
-                              static_cast<unsigned long long>(number + 1), on.title,
+                              "round %llu, %-15s %5.1f s: %4zu faults, %7llu grants, %5llu losses",
+                              static_cast<unsigned long long>(number + 1), on.title.data(),
                               static_cast<double>((boot_time() - begun).count()) / 1e9, faults,
                               static_cast<unsigned long long>(clients.grants()),
                               static_cast<unsigned long long>(clients.losses()));
@@ -210,7 +223,7 @@ private:
         });
         if (!args_.keep.empty())
             save(all, std::filesystem::path(args_.keep) /
-                          (std::to_string(number + 1) + '-' + on.option));
+                          (std::to_string(number + 1) + '-' + std::string(on.option)));
         const report found = check(all);
         results_[index].second += found;
         if (!found.violations.empty())
@@ -220,14 +233,14 @@ private:
     }
 
     void complain(const record& all, const report& found, const round_settings& how,
-                  const deployment& on)
+                  const deployment_kind& on)
     {
         constexpr std::size_t most = 20;
         progress_.end_line();
         std::cout << '\n'
                   << on.title << ": " << found.violations.size()
-                  << " violations; this round alone: --deployment " << on.option << " --seed "
-                  << how.clients.seed << '\n';
+                  << " violations; this round alone: --topology " << on.topology << " --deployment "
+                  << on.option << " --seed " << how.clients.seed << '\n';
         for (std::size_t i = 0; i < std::min(most, found.violations.size()); ++i) {
             const violation& each = found.violations[i];
             std::cout << "  " << name_of(each.broken)
@@ -255,7 +268,7 @@ private:
     const arguments args_;
     const std::uint64_t seed_;
     progress progress_;
-    std::vector<deployment> chosen_;
+    const std::vector<deployment_kind> chosen_;
     std::vector<std::pair<std::string, report>> results_;
     std::map<std::size_t, record> records_; ///< The last one of each deployment.
 };

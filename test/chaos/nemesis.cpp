@@ -1,39 +1,29 @@
 #include "chaos/nemesis.hpp"
 
-#include <leasehold/clock.hpp>
+#include "chaos/boot_time.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace leasehold::test::chaos {
 
-stamp boot_time() noexcept
+std::vector<fault_kind> faults_of_clients(bool with_proxies)
 {
-    return clock::now().time_since_epoch();
+    std::vector<fault_kind> all;
+    for (auto i = static_cast<std::size_t>(fault_kind::stop_client);
+         i < static_cast<std::size_t>(fault_kind::count_); ++i) {
+        const auto kind = static_cast<fault_kind>(i);
+        if (with_proxies || !at_proxy(kind))
+            all.push_back(kind);
+    }
+    return all;
 }
 
-std::vector<std::string> options_for(persistence how)
-{
-    std::vector<std::string> options{"--maxmemory-policy", "noeviction", "--lua-time-limit", "20"};
-    if (how != persistence::none)
-        options.insert(options.end(),
-                       {"--appendonly", "yes", "--auto-aof-rewrite-percentage", "0",
-                        "--appendfsync", how == persistence::always ? "always" : "everysec"});
-    return options;
-}
-
-bool can_sleep(const redis_server& server)
-{
-    return !server.connect().command({"DEBUG", "SLEEP", "0"}).is_error();
-}
-
-nemesis::nemesis(std::vector<planned_fault> plan, persistence how, std::chrono::milliseconds lease,
-                 std::vector<std::string> locks, redis_server& server, client_fleet& clients)
+nemesis::nemesis(std::vector<planned_fault> plan, std::chrono::milliseconds lease,
+                 deployment& servers, client_fleet& clients)
     : plan_(std::move(plan)),
-      persistence_(how),
       lease_(lease),
-      names_(std::move(locks)),
-      server_(server),
+      servers_(servers),
       crew_(clients),
       started_(boot_time())
 {}
@@ -46,7 +36,7 @@ bool nemesis::busy(std::size_t place) const
 
 void nemesis::step(stamp now)
 {
-    for (active& each : active_)
+    for (const active& each : active_)
         if (each.until <= now)
             end(each);
     std::erase_if(active_, [&](const active& each) { return each.until <= now; });
@@ -61,7 +51,7 @@ void nemesis::step(stamp now)
 
 void nemesis::heal()
 {
-    for (active& each : active_)
+    for (const active& each : active_)
         end(each);
     active_.clear();
 }
@@ -72,13 +62,10 @@ void nemesis::begin(const planned_fault& planned, stamp now)
                     .whom = planned.place == the_server ? "server" : crew_.name(planned.place),
                     .begin = boot_time(),
                     .end = stamp::max(),
-                    .loses = loses_data(planned.kind, persistence_),
-                    .name = planned.kind == fault_kind::delete_key
-                                ? names_[planned.detail % names_.size()]
-                                : std::string()});
+                    .loses = planned.place == the_server && servers_.loses(planned.kind)});
     active_.push_back({.what = planned, .until = now + planned.length, .logged = log_.size() - 1});
     if (planned.place == the_server)
-        begin_at_server(active_.back());
+        servers_.begin(planned, log_.back());
     else
         begin_at_client(planned);
     if (planned.length.count() == 0) {
@@ -87,42 +74,16 @@ void nemesis::begin(const planned_fault& planned, stamp now)
     }
 }
 
-void nemesis::begin_at_server(active& fault)
-{
-    const auto send = [&](const std::vector<std::string>& command) {
-        fault.connection = std::make_unique<resp_client>(server_.endpoint());
-        fault.connection->send(command);
-    };
-    switch (fault.what.kind) {
-    case fault_kind::kill_server: return server_.kill();
-    case fault_kind::power_cut:
-        if (const auto file = append_only_file())
-            fault.size = std::filesystem::file_size(*file);
-        return;
-    case fault_kind::stop_server: return server_.pause();
-    case fault_kind::sleep_server:
-        return send({"DEBUG", "SLEEP",
-                     std::to_string(std::chrono::duration<double>(fault.what.length).count())});
-    case fault_kind::slow_script: return send({"EVAL", "while true do end", "0"});
-    case fault_kind::flush_scripts: return done({"SCRIPT", "FLUSH"});
-    case fault_kind::flush_all: return done({"FLUSHALL"});
-    case fault_kind::delete_key: return done({"DEL", log_[fault.logged].name});
-    case fault_kind::kill_connections:
-        done({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
-        return done({"CLIENT", "KILL", "TYPE", "pubsub"});
-    case fault_kind::out_of_memory: return done({"CONFIG", "SET", "maxmemory", "1"});
-    default: return;
-    }
-}
-
 void nemesis::begin_at_client(const planned_fault& planned)
 {
+    if (planned.kind == fault_kind::stop_client)
+        return crew_.pause(planned.place);
+    if (planned.kind == fault_kind::kill_client)
+        return crew_.kill(planned.place);
     fault_proxy& proxy = crew_.proxy(planned.place);
     const std::string command =
         "EVALSHA"; // what every request is that takes, renews or leaves a lock
     switch (planned.kind) {
-    case fault_kind::stop_client: return crew_.pause(planned.place);
-    case fault_kind::kill_client: return crew_.kill(planned.place);
     case fault_kind::half_open: return proxy.drop();
     case fault_kind::blackhole: return proxy.stall();
     case fault_kind::drop_requests: return proxy.drop_requests();
@@ -144,49 +105,25 @@ void nemesis::begin_at_client(const planned_fault& planned)
     }
 }
 
-void nemesis::end(active& fault)
+void nemesis::end(const active& over)
 {
-    const std::size_t place = fault.what.place;
-    switch (fault.what.kind) {
-    case fault_kind::kill_server: server_.start(); break;
-    case fault_kind::power_cut:
-        // Until now it was only waiting for something to lose.
-        log_[fault.logged].begin = boot_time();
-        server_.kill();
-        if (const auto file = append_only_file();
-            file && fault.size < std::filesystem::file_size(*file))
-            std::filesystem::resize_file(*file, fault.size);
-        server_.start();
-        break;
-    case fault_kind::stop_server: server_.resume(); break;
-    case fault_kind::sleep_server: fault.connection->receive(); break;
-    case fault_kind::slow_script:
-        done({"SCRIPT", "KILL"});
-        fault.connection->receive();
-        break;
-    case fault_kind::out_of_memory: done({"CONFIG", "SET", "maxmemory", "0"}); break;
-    case fault_kind::stop_client: crew_.resume(place); break;
-    case fault_kind::kill_client: crew_.start(place); break;
-    case fault_kind::refuse_connections: crew_.proxy(place).accept(); break;
-    case fault_kind::latency: crew_.proxy(place).delay({}); break;
-    default: crew_.proxy(place).forward(); break;
-    }
-    log_[fault.logged].end = boot_time();
+    if (over.what.place == the_server)
+        servers_.end(over.what, log_[over.logged]);
+    else
+        end_at_client(over.what);
+    log_[over.logged].end = boot_time();
 }
 
-void nemesis::done(const std::vector<std::string>& command)
+void nemesis::end_at_client(const planned_fault& planned)
 {
-    server_.connect().done(command);
-}
-
-std::optional<std::filesystem::path> nemesis::append_only_file() const
-{
-    for (const auto& each : std::filesystem::recursive_directory_iterator(server_.directory())) {
-        const std::string name = each.path().filename().string();
-        if (name.ends_with(".incr.aof") || name == "appendonly.aof")
-            return each.path();
+    const std::size_t place = planned.place;
+    switch (planned.kind) {
+    case fault_kind::stop_client: return crew_.resume(place);
+    case fault_kind::kill_client: return crew_.start(place);
+    case fault_kind::refuse_connections: return crew_.proxy(place).accept();
+    case fault_kind::latency: return crew_.proxy(place).delay({});
+    default: return crew_.proxy(place).forward();
     }
-    return std::nullopt;
 }
 
 } // namespace leasehold::test::chaos

@@ -14,27 +14,14 @@ using std::chrono::milliseconds;
 constexpr auto kinds = static_cast<std::size_t>(fault_kind::count_);
 
 constexpr std::array<const char*, kinds> names = {
-    "server killed",
-    "last writes lost",
-    "server stopped",
-    "DEBUG SLEEP",
-    "slow script, BUSY",
-    "SCRIPT FLUSH",
-    "FLUSHALL",
-    "key deleted",
-    "CLIENT KILL",
-    "out of memory",
-    "client stopped",
-    "client killed",
-    "half-open",
-    "blackhole",
-    "requests lost",
-    "replies lost",
-    "replies held back",
-    "connections reset",
-    "reset around a command",
-    "connections refused",
-    "latency",
+    "server killed",       "last writes lost",  "server stopped",    "DEBUG SLEEP",
+    "slow script, BUSY",   "SCRIPT FLUSH",      "FLUSHALL",          "key deleted",
+    "CLIENT KILL",         "out of memory",     "master killed",     "master stopped",
+    "master cut off",      "master switched",   "replica killed",    "replica stopped",
+    "Sentinel killed",     "slot moved",        "slot orphaned",     "client stopped",
+    "client killed",       "half-open",         "blackhole",         "requests lost",
+    "replies lost",        "replies held back", "connections reset", "reset around a command",
+    "connections refused", "latency",
 };
 
 class planner
@@ -88,21 +75,14 @@ private:
                            [&](const planned_fault& each) { return each.place == place; });
     }
 
-    bool known(fault_kind kind) const
-    {
-        return (kind != fault_kind::power_cut || set_.how == persistence::everysec) &&
-               (kind != fault_kind::sleep_server || set_.can_sleep);
-    }
-
     /// One that can be done now; those that cannot stay for later.
     fault_kind next_kind()
     {
         if (bag_.empty()) {
-            for (std::size_t i = 0; i < kinds; ++i)
-                if (known(static_cast<fault_kind>(i)))
-                    bag_.insert(bag_.begin() +
-                                    static_cast<std::ptrdiff_t>(random_.below(bag_.size() + 1)),
-                                static_cast<fault_kind>(i));
+            for (const fault_kind each : set_.kinds)
+                bag_.insert(bag_.begin() +
+                                static_cast<std::ptrdiff_t>(random_.below(bag_.size() + 1)),
+                            each);
         }
         const auto found = std::find_if(bag_.rbegin(), bag_.rend(), [&](fault_kind each) {
             return !at_server(each) || !busy(the_server);
@@ -131,11 +111,20 @@ private:
     {
         switch (kind) {
         case fault_kind::kill_server:
+        case fault_kind::kill_replica:
+        case fault_kind::kill_sentinel:
+        case fault_kind::move_slot:
         case fault_kind::kill_client: return milliseconds(random_.between(1, 500));
         case fault_kind::power_cut: return milliseconds(random_.between(100, 1000));
         case fault_kind::stop_server:
         case fault_kind::stop_client: return lease_times(11, 20);
         case fault_kind::latency: return lease_times(15, 30);
+        case fault_kind::kill_master:
+        case fault_kind::cut_master: return lease_times(2, 5);
+        case fault_kind::stop_master:
+        case fault_kind::stop_replica:
+        case fault_kind::orphan_slot: return lease_times(1, 6);
+        case fault_kind::switch_master:
         case fault_kind::flush_scripts:
         case fault_kind::flush_all:
         case fault_kind::delete_key:
@@ -163,6 +152,11 @@ const char* name_of(fault_kind kind) noexcept
 bool at_server(fault_kind kind) noexcept
 {
     return kind < fault_kind::stop_client;
+}
+
+bool at_proxy(fault_kind kind) noexcept
+{
+    return kind > fault_kind::kill_client;
 }
 
 bool loses_data(fault_kind kind, persistence how) noexcept

@@ -18,6 +18,8 @@ enum class persistence : std::uint8_t
 
 enum class fault_kind : std::uint8_t
 {
+    /// @name At one server
+    /// @{
     kill_server,
     power_cut, ///< Killed, and what was written to the file last is gone.
     stop_server,
@@ -28,6 +30,19 @@ enum class fault_kind : std::uint8_t
     delete_key,
     kill_connections,
     out_of_memory,
+    /// @}
+    /// @name At servers that stand in for each other
+    /// @{
+    kill_master,
+    stop_master,   ///< Until another has taken over, or not so long.
+    cut_master,    ///< From everyone but the clients that are connected.
+    switch_master, ///< On purpose.
+    kill_replica,
+    stop_replica,
+    kill_sentinel,
+    move_slot,   ///< Of a lock, to another master.
+    orphan_slot, ///< Of a lock; then the cluster serves nobody.
+                 /// @}
     stop_client,
     kill_client,
     half_open, ///< Nothing arrives any more, in either direction, and neither side is told.
@@ -46,10 +61,13 @@ enum class fault_kind : std::uint8_t
 
 [[nodiscard]] bool at_server(fault_kind kind) noexcept;
 
-/// Whether what the server has confirmed may be gone afterwards.
+/// Whether it is made by the proxy that stands between a client and the only server.
+[[nodiscard]] bool at_proxy(fault_kind kind) noexcept;
+
+/// Whether what the only server has confirmed may be gone afterwards.
 [[nodiscard]] bool loses_data(fault_kind kind, persistence how) noexcept;
 
-/// Where a fault is that is at the server.
+/// Where a fault is that is at a server; there is one at a time.
 inline constexpr std::size_t the_server = ~std::size_t{0};
 
 struct planned_fault
@@ -67,11 +85,10 @@ inline constexpr std::size_t most_at_once = 2;
 
 struct plan_settings
 {
-    persistence how = persistence::none;
+    std::vector<fault_kind> kinds{}; ///< That can be had.
     std::chrono::milliseconds lease{};
     std::chrono::milliseconds length{};
     std::size_t clients = 0;
-    bool can_sleep = true; ///< The server has DEBUG SLEEP.
 };
 
 /// What is to happen, and when, in order; decided by the seed alone. Each kind comes once before

@@ -1,7 +1,10 @@
 #include "chaos/round.hpp"
 
+#include "chaos/boot_time.hpp"
+#include "chaos/nemesis.hpp"
 #include "chaos/register.hpp"
 
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -14,38 +17,26 @@ using namespace std::chrono_literals;
 // Between two looks at what is due.
 constexpr auto tick = 10ms;
 
-/// Servers that say they are 7 or newer want to be told that DEBUG is allowed.
-std::vector<std::string> server_options(persistence how)
-{
-    static const bool needs_permission = [] {
-        redis_server asked;
-        const std::string version = asked.connect().info("server")["redis_version"];
-        return std::stoi(version) >= 7;
-    }();
-    std::vector<std::string> options = options_for(how);
-    if (needs_permission)
-        options.insert(options.end(), {"--enable-debug-command", "yes"});
-    return options;
-}
-
 class round
 {
 public:
-    round(const crew_settings& how, persistence keeps, const progress_function& progress)
-        : set_(how),
+    round(const round_settings& how, const progress_function& progress)
+        : set_(how.clients),
           progress_(progress),
-          server_(server_options(keeps)),
-          clients_(how, server_, store_)
+          servers_(how.on.start(how.on, set_.names)),
+          clients_(set_, *servers_, store_)
     {}
 
-    void torment(persistence keeps, std::chrono::milliseconds length)
+    void torment(std::chrono::milliseconds length)
     {
-        auto plan = make_plan(set_.seed, {.how = keeps,
-                                          .lease = set_.lease,
-                                          .length = length,
-                                          .clients = set_.clients,
-                                          .can_sleep = can_sleep(server_)});
-        nemesis evil(std::move(plan), keeps, set_.lease, set_.names, server_, clients_);
+        std::vector<fault_kind> kinds = servers_->faults();
+        for (const fault_kind each : faults_of_clients(servers_->only_server().has_value()))
+            kinds.push_back(each);
+        nemesis evil(make_plan(set_.seed, {.kinds = std::move(kinds),
+                                           .lease = set_.lease,
+                                           .length = length,
+                                           .clients = set_.clients}),
+                     set_.lease, *servers_, clients_);
         const stamp end = boot_time() + length;
         for (stamp now = boot_time(); now < end; now = boot_time()) {
             evil.step(now);
@@ -88,7 +79,8 @@ public:
         });
         for_all([&](std::size_t i) { clients_.tell(i, "quit"); });
         for_all([&](std::size_t i) { clients_.wait(i, 15s); });
-        patiently(set_.lease + 2s, [&] { return (out_.left_over = left_over()).empty(); });
+        patiently(set_.lease + 2s,
+                  [&] { return (out_.left_over = servers_->left_over()).empty(); });
         out_.clients = clients_.take();
         fenced_register all(store_.socket());
         for (const std::string& name : set_.names)
@@ -131,25 +123,10 @@ private:
         progress_(clients_, faults_);
     }
 
-    /// Fence counters stay, and for a day who waited when it was killed; nothing else.
-    std::vector<std::string> left_over()
-    {
-        resp_client look = server_.connect();
-        std::vector<std::string> all;
-        for (const std::string& key : look.strings({"KEYS", "*"}))
-            if (!key.starts_with("redisson_lock_token:") && key != "leasehold:fence" &&
-                !((key.starts_with("leasehold:line:") || key.starts_with("leasehold:waiters:")) &&
-                  look.integer({"PTTL", key}) > 0))
-                all.push_back("key " + key);
-        for (const std::string& channel : look.channels())
-            all.push_back("subscription to " + channel);
-        return all;
-    }
-
     const crew_settings set_;
     const progress_function& progress_;
     redis_server store_;
-    redis_server server_;
+    std::unique_ptr<deployment> servers_;
     client_fleet clients_;
     record out_;
     std::size_t faults_ = 0;
@@ -160,14 +137,14 @@ private:
 
 record run_round(const round_settings& how, const progress_function& progress)
 {
-    round one(how.clients, how.how, progress);
-    one.torment(how.how, how.length);
+    round one(how, progress);
+    one.torment(how.length);
     return one.finish();
 }
 
-record run_overtaken(const crew_settings& how, const progress_function& progress)
+record run_overtaken(const round_settings& how, const progress_function& progress)
 {
-    round one(how, persistence::none, progress);
+    round one(how, progress);
     one.overtake();
     return one.finish();
 }

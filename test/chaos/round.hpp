@@ -2,7 +2,7 @@
 #define LEASEHOLD_TEST_CHAOS_ROUND_HPP
 
 #include "chaos/client_fleet.hpp"
-#include "chaos/nemesis.hpp"
+#include "chaos/deployment.hpp"
 #include "chaos/record.hpp"
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace leasehold::test::chaos {
 
 struct round_settings
 {
-    persistence how = persistence::none;
+    deployment_kind on{};
     crew_settings clients{};
     std::chrono::milliseconds length{}; ///< How long there are faults.
 };
@@ -22,14 +22,14 @@ struct round_settings
 /// then.
 using progress_function = std::function<void(const client_fleet& clients, std::size_t faults)>;
 
-/// Starts a server, a register and clients; breaks things for a while; mends them; lets everybody
+/// Starts servers, a register and clients; breaks things for a while; mends them; lets everybody
 /// get in once more, and go.
 [[nodiscard]] record run_round(const round_settings& how, const progress_function& progress);
 
 /// A round in which the first client is stopped `pauses` times, when it stands between looking at
 /// its lease and writing, until somebody else has written. Nothing else is broken. `fenced` says
 /// whether the register looks at fences.
-[[nodiscard]] record run_overtaken(const crew_settings& how, const progress_function& progress);
+[[nodiscard]] record run_overtaken(const round_settings& how, const progress_function& progress);
 
 } // namespace leasehold::test::chaos
 

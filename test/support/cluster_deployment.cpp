@@ -148,8 +148,7 @@ std::size_t cluster_deployment::wait_for_other_master(const std::string& key, st
 std::size_t cluster_deployment::switch_master(const std::string& key)
 {
     const std::size_t master = master_of(key);
-    const std::size_t replica = master < master_count ? master + master_count
-                                                      : master - master_count;
+    const std::size_t replica = other_of(master);
     wait_until_whole();
     std::chrono::steady_clock::time_point asked{};
     poll(
@@ -166,6 +165,24 @@ std::size_t cluster_deployment::switch_master(const std::string& key)
         },
         "the switch of the master");
     return replica;
+}
+
+std::size_t cluster_deployment::master_besides(std::size_t index, std::size_t which)
+{
+    const std::size_t shard = (index + 1 + which) % master_count;
+    std::size_t found = shard;
+    poll(
+        [&] {
+            for (const std::size_t each : {shard, other_of(shard)}) {
+                if (connect(each).command({"ROLE"}).items.at(0).text == "master") {
+                    found = each;
+                    return true;
+                }
+            }
+            return false;
+        },
+        "the master of another shard");
+    return found;
 }
 
 std::string cluster_deployment::name_at(std::size_t index, const std::string& prefix)
@@ -208,16 +225,22 @@ void cluster_deployment::end_move(const std::string& key, std::size_t to)
     const std::uint16_t slot = slot_of(key);
     for (const std::size_t each : {to, from})
         connect(each).done({"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", nodes_[to]->id});
+    wait_until_known(slot, to, "the news of a slot's move");
+}
+
+void cluster_deployment::wait_until_known(std::uint16_t slot, std::size_t owner,
+                                          const std::string& awaited)
+{
     poll(
         [&] {
-            const slot_claim own = claim_seen_by(to, slot);
+            const slot_claim own = claim_seen_by(owner, slot);
             for (std::size_t i = 0; i < size(); ++i) {
                 if (node(i).running() && claim_seen_by(i, slot) != own)
                     return false;
             }
-            return own.id == nodes_[to]->id;
+            return own.id == nodes_[owner]->id;
         },
-        "the news of a slot's move");
+        awaited);
 }
 
 void cluster_deployment::move(const std::string& key, std::size_t to)
@@ -229,16 +252,21 @@ void cluster_deployment::move(const std::string& key, std::size_t to)
 
 void cluster_deployment::orphan_slot(const std::string& key)
 {
-    for (std::size_t i = 0; i < size(); ++i)
-        connect(i).done({"CLUSTER", "DELSLOTS", std::to_string(slot_of(key))});
+    const std::string slot = std::to_string(slot_of(key));
+    // First by whoever has it: a node that hears of it once more takes it for served again.
+    connect(master_of(key)).done({"CLUSTER", "DELSLOTS", slot});
     poll(
         [&] {
-            for (std::size_t i = 0; i < master_count; ++i) {
-                const std::string state = connect(i).string({"CLUSTER", "INFO"});
-                if (state.find("cluster_state:fail") == state.npos)
-                    return false;
+            bool all = true;
+            for (std::size_t i = 0; i < size(); ++i) {
+                resp_client client = connect(i);
+                const bool known = !claim_seen_by(i, slot_of(key)).id.empty();
+                if (known)
+                    client.command({"CLUSTER", "DELSLOTS", slot});
+                const std::string state = client.string({"CLUSTER", "INFO"});
+                all = all && !known && state.find("cluster_state:fail") != state.npos;
             }
-            return true;
+            return all;
         },
         "the fall of the cluster");
 }
@@ -246,6 +274,7 @@ void cluster_deployment::orphan_slot(const std::string& key)
 void cluster_deployment::adopt_slot(const std::string& key, std::size_t by)
 {
     connect(by).done({"CLUSTER", "ADDSLOTS", std::to_string(slot_of(key))});
+    wait_until_known(slot_of(key), by, "the news of a slot's return");
 }
 
 void cluster_deployment::clear()
@@ -273,7 +302,9 @@ void cluster_deployment::wait_until_whole()
                     !says("cluster_known_nodes:" + std::to_string(size())))
                     return false;
                 const auto role = client.command({"ROLE"});
-                return role.items.at(0).text == "master" || role.items.at(3).text == "connected";
+                if (role.items.at(0).text != "master")
+                    return role.items.at(3).text == "connected";
+                return !setup_.replicas || role.items.at(2).items.size() == 1;
             },
             "the forming of the cluster");
     }

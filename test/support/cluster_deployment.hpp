@@ -54,6 +54,13 @@ public:
     resp_client connect_to(const std::string& key) { return connect(master_of(key)); }
     /// Waits until another one than this node serves the key.
     std::size_t wait_for_other_master(const std::string& key, std::size_t than);
+    /// The other node of the same shard: the replica of this one, or its master.
+    std::size_t other_of(std::size_t index) const noexcept
+    {
+        return index < master_count ? index + master_count : index - master_count;
+    }
+    /// The master of another shard; there are two.
+    std::size_t master_besides(std::size_t index, std::size_t which);
     /// A name that the node serves now: `prefix` and a number.
     std::string name_at(std::size_t index, const std::string& prefix = "name:");
 
@@ -73,13 +80,13 @@ public:
     /// @}
 
     /// From now on nobody serves the slot of the key, and so, as servers are set up, any slot;
-    /// until it is given back.
+    /// until it is given back, and all nodes know.
     void orphan_slot(const std::string& key);
     void adopt_slot(const std::string& key, std::size_t by);
 
     /// Deletes everything.
     void clear();
-    /// All nodes serve, and replicas follow.
+    /// All nodes serve, and a replica follows each master.
     void wait_until_whole();
 
 private:
@@ -100,6 +107,7 @@ private:
 
     slot_claim claim_seen_by(std::size_t index, std::uint16_t slot) const;
     bool serves(std::size_t index, std::uint16_t slot) const;
+    void wait_until_known(std::uint16_t slot, std::size_t owner, const std::string& awaited);
     void poll(const std::function<bool()>& reached, const std::string& awaited) const;
 
     cluster_setup setup_;

@@ -24,14 +24,20 @@ struct sentinel_deployment::sentinel
 {
     explicit sentinel(std::uint16_t master_port)
     {
-        const std::string file = directory.file("sentinel.conf");
-        std::ofstream(file) << "port " << port.number() << "\nbind 127.0.0.1\ndir "
-                            << directory.path().string() << "\nlogfile " << directory.file("log")
-                            << "\nsentinel monitor " << name() << " 127.0.0.1 " << master_port
-                            << " 2\nsentinel down-after-milliseconds " << name()
-                            << " 400\nsentinel failover-timeout " << name()
-                            << " 2000\nsentinel parallel-syncs " << name() << " 2\n";
-        process = child({.command = {"redis-server", file, "--sentinel"}});
+        std::ofstream(directory.file("sentinel.conf"))
+            << "port " << port.number() << "\nbind 127.0.0.1\ndir " << directory.path().string()
+            << "\nlogfile " << directory.file("log") << "\nsentinel monitor " << name()
+            << " 127.0.0.1 " << master_port << " 2\nsentinel down-after-milliseconds " << name()
+            << " 400\nsentinel failover-timeout " << name() << " 2000\nsentinel parallel-syncs "
+            << name() << " 2\n";
+        start();
+    }
+
+    /// It keeps what it learns in its file.
+    void start()
+    {
+        process = child(
+            {.command = {"redis-server", directory.file("sentinel.conf"), "--sentinel"}});
     }
 
     resp_client connect() const
@@ -107,9 +113,10 @@ resp_client sentinel_deployment::connect_to_sentinel(std::size_t index) const
 
 void sentinel_deployment::isolate_master()
 {
-    resp_client client = master().connect();
-    // A password is asked of new connections only.
-    client.done({"CONFIG", "SET", "requirepass", "isolated"});
+    isolated_ = std::make_unique<resp_client>(master().endpoint());
+    resp_client& client = *isolated_;
+    // New connections only are refused.
+    client.done({"CONFIG", "SET", "maxclients", "1"});
     client.done({"CLIENT", "KILL", "TYPE", "replica"});
     const std::string all = client.string({"CLIENT", "LIST"});
     for (std::size_t at = 0; at < all.size();) {
@@ -120,6 +127,12 @@ void sentinel_deployment::isolate_master()
             client.command({"CLIENT", "KILL", "ID", line.substr(3, line.find(' ') - 3)});
         at = end == std::string::npos ? all.size() : end + 1;
     }
+}
+
+void sentinel_deployment::end_isolation()
+{
+    isolated_->done({"CONFIG", "SET", "maxclients", "10000"});
+    isolated_.reset();
 }
 
 void sentinel_deployment::switch_master()
@@ -182,6 +195,48 @@ void sentinel_deployment::poll(const std::function<bool()>& reached,
 void sentinel_deployment::kill_sentinel(std::size_t index)
 {
     sentinels_.at(index)->process.kill();
+}
+
+void sentinel_deployment::start_sentinel(std::size_t index)
+{
+    sentinels_.at(index)->start();
+}
+
+void sentinel_deployment::wait_until_whole()
+{
+    poll([&] { return is_whole(); }, "the return of all servers");
+}
+
+bool sentinel_deployment::is_whole()
+{
+    std::string agreed;
+    for (const auto& each : sentinels_) {
+        if (!each->knows_all())
+            return false;
+        const std::string port =
+            each->connect().strings({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name()}).at(1);
+        if (!agreed.empty() && agreed != port)
+            return false;
+        agreed = port;
+    }
+    std::size_t found = server_count;
+    for (std::size_t i = 0; i < server_count; ++i) {
+        auto state = server(i).connect().info("replication");
+        if (std::to_string(server(i).port()) == agreed) {
+            if (state["role"] != "master")
+                return false;
+            for (std::size_t j = 0; j + 1 < server_count; ++j)
+                if (state["slave" + std::to_string(j)].find("state=online") == std::string::npos)
+                    return false;
+            found = i;
+        }
+        else if (state["master_port"] != agreed || state["master_link_status"] != "up") {
+            return false;
+        }
+    }
+    if (found != server_count)
+        master_ = found;
+    return found != server_count;
 }
 
 } // namespace leasehold::test

@@ -43,6 +43,8 @@ public:
     /// Cuts the master off from replicas, Sentinels and new connections. Connections of other
     /// clients stay and are served, so what they write is lost with the failover.
     void isolate_master();
+    /// A master that was isolated can be reached again.
+    void end_isolation();
     /// Has Sentinel fail over while the master is well, and waits as below: it becomes a replica,
     /// and Sentinel has it close its clients' connections. (For a demotion that leaves them open,
     /// send REPLICAOF to the server.)
@@ -53,16 +55,22 @@ public:
     void wait_for_new_master();
 
     void kill_sentinel(std::size_t index);
+    void start_sentinel(std::size_t index); ///< Again, with what it had written down.
+
+    /// Waits until all Sentinels name one server that the other two follow; it is `master()` then.
+    void wait_until_whole();
 
 private:
     struct sentinel;
 
     bool finds_new_master();
+    bool is_whole();
     void poll(const std::function<bool()>& reached, const std::string& awaited) const;
 
     std::vector<std::unique_ptr<redis_server>> servers_;
     std::vector<std::unique_ptr<sentinel>> sentinels_;
     std::size_t master_ = 0;
+    std::unique_ptr<resp_client> isolated_; ///< To a master that takes no other connection.
 };
 
 } // namespace leasehold::test

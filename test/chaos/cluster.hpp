@@ -1,0 +1,39 @@
+#ifndef LEASEHOLD_TEST_CHAOS_CLUSTER_HPP
+#define LEASEHOLD_TEST_CHAOS_CLUSTER_HPP
+
+#include "chaos/deployment.hpp"
+#include "support/cluster_deployment.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace leasehold::test::chaos {
+
+/// Three masters with a replica each, which confirms: nothing may be lost.
+class cluster final : public deployment
+{
+public:
+    explicit cluster(std::vector<std::string> names);
+
+    std::string url() const override { return servers_.url(); }
+    std::vector<fault_kind> faults() override;
+    bool loses(fault_kind) const override { return false; }
+    void begin(const planned_fault& what, fault& noted) override;
+    void end(const planned_fault& what, fault& noted) override;
+    std::vector<std::string> left_over() override;
+
+private:
+    void wait_for_replica();
+    void tell_all(const std::vector<std::string>& command);
+
+    const std::vector<std::string> names_;
+    cluster_deployment servers_;
+    std::string key_;        ///< The lock whose slot or master is broken.
+    std::size_t struck_ = 0; ///< The server that is broken.
+    std::size_t next_ = 0;   ///< Where the slot goes.
+};
+
+} // namespace leasehold::test::chaos
+
+#endif

@@ -1,0 +1,86 @@
+#include "chaos/sentinel.hpp"
+
+namespace leasehold::test::chaos {
+
+std::vector<fault_kind> sentinel::faults()
+{
+    return {fault_kind::kill_master,   fault_kind::stop_master,      fault_kind::cut_master,
+            fault_kind::switch_master, fault_kind::kill_replica,     fault_kind::stop_replica,
+            fault_kind::kill_sentinel, fault_kind::kill_connections, fault_kind::flush_scripts};
+}
+
+std::size_t sentinel::replica(std::uint64_t detail) const
+{
+    constexpr auto count = sentinel_deployment::server_count;
+    return (servers_.master_index() + 1 + detail % (count - 1)) % count;
+}
+
+void sentinel::begin(const planned_fault& what, fault& noted)
+{
+    struck_ = servers_.master_index();
+    switch (what.kind) {
+    case fault_kind::kill_master: servers_.kill_master(); break;
+    case fault_kind::stop_master: servers_.pause_master(); break;
+    case fault_kind::cut_master: servers_.isolate_master(); break;
+    case fault_kind::switch_master:
+        servers_.switch_master();
+        servers_.wait_until_whole();
+        break;
+    case fault_kind::kill_replica:
+        struck_ = replica(what.detail);
+        servers_.server(struck_).kill();
+        break;
+    case fault_kind::stop_replica:
+        struck_ = replica(what.detail);
+        servers_.server(struck_).pause();
+        break;
+    case fault_kind::kill_sentinel:
+        struck_ = what.detail % sentinel_deployment::sentinel_count;
+        servers_.kill_sentinel(struck_);
+        noted.whom = "Sentinel " + std::to_string(struck_);
+        return;
+    case fault_kind::kill_connections:
+        servers_.master().connect().done({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+        break;
+    case fault_kind::flush_scripts: servers_.master().connect().done({"SCRIPT", "FLUSH"}); break;
+    default: break;
+    }
+    noted.whom = "server " + std::to_string(struck_);
+}
+
+// One that comes back before another has taken over comes back without its data, and what follows
+// it would lose them, too.
+void sentinel::end(const planned_fault& what, fault&)
+{
+    redis_server& server = servers_.server(struck_);
+    switch (what.kind) {
+    case fault_kind::kill_master:
+        servers_.wait_for_new_master();
+        server.start();
+        break;
+    case fault_kind::stop_master:
+        if (what.detail % 2 == 0)
+            servers_.wait_for_new_master();
+        server.resume();
+        break;
+    case fault_kind::cut_master:
+        servers_.wait_for_new_master();
+        servers_.end_isolation();
+        break;
+    case fault_kind::kill_replica: server.start(); break;
+    case fault_kind::stop_replica: server.resume(); break;
+    case fault_kind::kill_sentinel: servers_.start_sentinel(struck_); break;
+    default: return;
+    }
+    servers_.wait_until_whole();
+}
+
+std::vector<std::string> sentinel::left_over()
+{
+    std::vector<std::string> all;
+    resp_client look = servers_.master().connect();
+    add_left_over(look, all);
+    return all;
+}
+
+} // namespace leasehold::test::chaos
