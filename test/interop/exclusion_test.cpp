@@ -34,8 +34,24 @@ std::vector<std::string> value_of(resp_client& store)
     return record_of(store, stock);
 }
 
-const std::array<std::string, 6> names{"stock", "order:42",         "{tag}:a",
-                                       "a}b",   "\xc3\xa4rgerlich", "with/slash"};
+const std::array<std::string, 18> names{"stock",
+                                        "order:42",
+                                        "{tag}:a",
+                                        "a:{b}:{c}",
+                                        "a{b",
+                                        "a}b",
+                                        "}{",
+                                        "{}",
+                                        "{}a",
+                                        "\xc3\xa4rgerlich",
+                                        "\xe6\x97\xa5\xe6\x9c\xac",
+                                        "\xf0\x9f\x94\x92",
+                                        "with/slash",
+                                        "with space",
+                                        "tab\tnewline\n",
+                                        "quote\"'\\",
+                                        "%s*?[x]",
+                                        std::string(500, 'x')};
 
 } // namespace
 
