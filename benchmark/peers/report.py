@@ -10,7 +10,7 @@ import jobs
 # The panels of the charts: these figures, of all situations of the job.
 CHARTS = {
     "uncontended": ("cycles/s", "server CPU us", "client CPU us"),
-    "hot_key": ("handoffs/s", "wait p99 ms", "commands each", "Jain"),
+    "hot_key": ("handoffs/s", "wait p99 ms", "Jain"),
     "handover": ("p50 us", "p99 us"),
     "waiters": ("commands/s idle", "all had it ms"),
     "held": ("client CPU %", "server CPU %", "client bytes each", "server bytes each"),
@@ -118,6 +118,6 @@ class Results:
             values = [value for value in of.get(library.name, ()) if value == value]
             if values:
                 median = statistics.median(values)
-                bars.append((library.name, median, max(min(values), 0), max(values),
+                bars.append((library.name, median, max(min(values), 0), max(*values, 0),
                              library.name.startswith("leasehold"), shown(median)))
         return bars
