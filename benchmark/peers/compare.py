@@ -108,7 +108,8 @@ def main():
                 server.call("FLUSHALL")
                 contest = jobs.Contest(library, words, server, given.seconds, given.quick)
                 try:
-                    results.add(job, library.name, jobs.ALL[job](contest))
+                    for situation, figures in jobs.ALL[job](contest):
+                        results.add(job, library.name, situation, figures)
                 except Failed as why:
                     say(f"FAILED: {why}")
                     results.failures.append(f"{library.name}, {job}: {why}")

@@ -1,10 +1,12 @@
-"""The jobs. Each takes a contest, in which one library is started, and gives its figures:
-{situation: {figure: number}}. README.md in this folder says what they mean."""
+"""The jobs. Each takes a contest, in which one library is started, and yields (situation, {figure:
+number}), one situation after the other. README.md in this folder says what the figures mean."""
 import contextlib
 import math
 import random
 import time
 from collections import Counter
+
+from process import Failed, Process
 
 US_PER_S = 1e6
 
@@ -34,13 +36,25 @@ class Contest:
 
     @contextlib.contextmanager
     def processes(self, count, lease_ms=0):
-        from process import Process
         with contextlib.ExitStack() as stack:
-            started = [stack.enter_context(Process(self._command, self.server.port, lease_ms))
-                       for _ in range(count)]
-            for each in started:
-                self.key = each.answer(300)["key"]
-            yield started
+            def start():
+                return stack.enter_context(Process(self._command, self.server.port, lease_ms))
+
+            first = start()
+            self.key = first.answer()["key"]
+            needed, there = first.resident() * count, memory_there()
+            if needed > there:
+                raise Failed(f"{count} processes need {needed >> 20} MiB of memory; "
+                             f"{there >> 20} MiB are there")
+            others = [start() for _ in range(count - 1)]
+            for each in others:
+                each.answer()
+            yield [first, *others]
+
+
+def memory_there():
+    with open("/proc/meminfo") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("MemAvail")) * 1024
 
 
 def quantile(steps, part):
@@ -67,7 +81,6 @@ def jain(shares):
 
 
 def uncontended(contest):
-    figures = {}
     with contest.processes(1) as [peer]:
         contest.warm_up([peer], 64, 64)
         for tasks in contest.pick((1, 64, 1000), (1, 16)):
@@ -76,18 +89,16 @@ def uncontended(contest):
             seen = peer.ask("cycle", tasks, tasks, time_, seconds=time_ + 60)
             count = max(seen["count"], 1)
             cycles = merged([seen["cycles"]])
-            figures["1 task" if tasks == 1 else f"{tasks} tasks"] = {
+            yield "1 task" if tasks == 1 else f"{tasks} tasks", {
                 "cycles/s": seen["count"] / time_,
                 "p50 us": quantile(cycles, 0.5),
                 "p99 us": quantile(cycles, 0.99),
                 "server CPU us": (contest.server.cpu() - server_cpu) / count * US_PER_S,
                 "client CPU us": (peer.cpu() - own_cpu) / count * US_PER_S,
             }
-    return figures
 
 
 def hot_key(contest):
-    figures = {}
     for processes, tasks in contest.pick(((2, 2), (4, 8), (8, 2)), ((2, 2),)):
         with contest.processes(processes) as peers:
             contest.warm_up(peers, 1, tasks)
@@ -109,7 +120,7 @@ def hot_key(contest):
             counts = [each["count"] for each in answers]
             waits = merged(each["waits"] for each in answers)
             total = max(sum(counts), 1)
-            figures[f"{processes} processes x {tasks} tasks"] = {
+            yield f"{processes} processes x {tasks} tasks", {
                 "handoffs/s": sum(counts) / time_,
                 "commands each": commands / total,
                 "server CPU us": cpu / total * US_PER_S,
@@ -120,7 +131,6 @@ def hot_key(contest):
                 "Jain": jain(counts),
                 "held %": 100 * held / looks,
             }
-    return figures
 
 
 def handover(contest):
@@ -137,12 +147,11 @@ def handover(contest):
             took = max(waiter.answer(60)["at"] - released, 1)
             times[round(100 * math.log(took))] += 1
             holder, waiter = waiter, holder
-    return {"2 processes": {"p50 us": quantile(times, 0.5), "p99 us": quantile(times, 0.99),
-                            "max us": quantile(times, 1)}}
+    yield "2 processes", {"p50 us": quantile(times, 0.5), "p99 us": quantile(times, 0.99),
+                          "max us": quantile(times, 1)}
 
 
 def waiters(contest):
-    figures = {}
     for processes, tasks in contest.pick(((1, 1000), (100, 1)), ((1, 20), (4, 1))):
         with contest.processes(processes + 1) as [holder, *peers]:
             if processes == 1:
@@ -158,12 +167,11 @@ def waiters(contest):
             time_ = time.monotonic() - begin
             released = holder.ask("drop")["at"]
             last = max(each.answer(600)["at"] for each in peers)
-            figures[f"{processes} process{'es' * (processes > 1)} x {tasks}"] = {
+            yield f"{processes} process{'es' * (processes > 1)} x {tasks}", {
                 "commands/s idle": commands / time_,
                 "server CPU % idle": cpu / time_ * 100,
                 "all had it ms": (last - released) / 1000,
             }
-    return figures
 
 
 def held(contest):
@@ -182,13 +190,13 @@ def held(contest):
         time.sleep(time_)
         cpu, own_cpu = server.cpu() - cpu, peer.cpu() - own_cpu
         time_ = time.monotonic() - begin
-        return {f"{count} locks": {
+        yield f"{count} locks", {
             "client CPU %": own_cpu / time_ * 100,
             "server CPU %": cpu / time_ * 100,
             "client bytes each": resident / count,
             "server bytes each": memory / count,
             "still held %": (server.call("DBSIZE") - others) / keys * 100,
-        }}
+        }
 
 
 def killed(contest):
@@ -203,7 +211,7 @@ def killed(contest):
             died = holder.kill()
             times.append((waiter.answer(60)["at"] - died) / 1000)
     times.sort()
-    return {f"lease {lease_ms} ms": {"median ms": times[len(times) // 2], "max ms": times[-1]}}
+    yield f"lease {lease_ms} ms", {"median ms": times[len(times) // 2], "max ms": times[-1]}
 
 
 ALL = {job.__name__: job for job in (uncontended, hot_key, handover, waiters, held, killed)}

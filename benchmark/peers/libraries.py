@@ -66,7 +66,10 @@ class Native(Library):
                 "leasehold_configure release -DCMAKE_CXX_COMPILER=g++ -DLEASEHOLD_BENCHMARKS=ON;"
                 f"leasehold_build release {self.program}")
         folder = self.programs or ROOT / "build/release/benchmark"
-        return [str(Path(folder) / self.program)]
+        program = Path(folder).resolve() / self.program
+        if not program.exists():
+            raise RuntimeError(f"{program} is not there")
+        return [str(program)]
 
 
 class Python(Library):

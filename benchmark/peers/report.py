@@ -19,8 +19,6 @@ CHARTS = {
 
 
 def shown(value):
-    if value != value:
-        return "-"
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
@@ -36,11 +34,12 @@ class Results:
         self.failures = []
         self.skipped = []
 
-    def add(self, job, library, figures):
-        for situation, each in figures.items():
-            of = self._values.setdefault(job, {}).setdefault(situation, {})
-            for figure, value in each.items():
-                of.setdefault(figure, {}).setdefault(library, []).append(value)
+    def add(self, job, library, situation, figures):
+        of = self._values.setdefault(job, {}).setdefault(situation, {})
+        for figure, value in figures.items():
+            values = of.setdefault(figure, {}).setdefault(library, [])
+            if value == value:  # there is no p99 of nothing
+                values.append(value)
 
     def summary(self):
         return [{"job": job, "situation": situation, "figure": figure, "peer": library,
@@ -49,7 +48,7 @@ class Results:
                 for job, situations in self._values.items()
                 for situation, figures in situations.items()
                 for figure, libraries in figures.items()
-                for library, values in libraries.items()]
+                for library, values in libraries.items() if values]
 
     def write_json(self, path):
         libraries = [{"name": each.name, "version": each.version, "settings": each.settings}
@@ -86,13 +85,11 @@ class Results:
             row = [library.name]
             for of in figures.values():
                 values = of.get(library.name)
-                if not values:
-                    break
-                cell = shown(statistics.median(values))
-                if len(values) > 1:
+                cell = shown(statistics.median(values)) if values else "-"
+                if values and len(values) > 1:
                     cell += f" ({shown(min(values))} to {shown(max(values))})"
                 row.append(cell)
-            if len(row) == len(table[0]):
+            if any(library.name in of for of in figures.values()):
                 table.append(row)
         widths = [max(map(len, column)) for column in zip(*table)]
         print()
@@ -115,7 +112,7 @@ class Results:
     def _bars(self, of):
         bars = []
         for library in self.libraries:
-            values = [value for value in of.get(library.name, ()) if value == value]
+            values = of.get(library.name)
             if values:
                 median = statistics.median(values)
                 bars.append((library.name, median, max(min(values), 0), max(*values, 0),
