@@ -56,7 +56,6 @@ public:
     [[nodiscard]] unsigned round() const noexcept { return round_; }
     [[nodiscard]] std::uint64_t offer() const noexcept { return offer_; }
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
-    [[nodiscard]] std::uint64_t largest() const noexcept { return largest_; }
 
     /// Whether the member is asked in the second round: it has granted the lock, or may have.
     [[nodiscard]] bool is_asked(unsigned member) const noexcept
@@ -181,7 +180,6 @@ private:
     {
         round_ = 2;
         offer_ = largest_ + 1;
-        largest_ += count_;
         // Who has not answered may have granted it, too.
         for (unsigned i = 0; i < size_.members; ++i) {
             if (granted_[i] || first_.state[i] == ballot::asked)

@@ -60,7 +60,6 @@ BOOST_AUTO_TEST_CASE(one_round_when_a_quorum_accepts)
     BOOST_TEST((v.answered(1, 1, answer::accepted, 109) == action::wait));
     BOOST_TEST((v.answered(2, 1, answer::accepted, 109) == action::granted));
     BOOST_TEST(v.offer() == 100u);
-    BOOST_TEST(v.largest() == 500u);
     // It is over.
     BOOST_TEST((v.answered(3, 1, answer::accepted, 109) == action::wait));
     BOOST_TEST((v.late() == action::wait));
@@ -104,7 +103,6 @@ BOOST_AUTO_TEST_CASE(a_second_round_can_fail)
     BOOST_TEST((v.answered(0, 2, answer::accepted, 502) == action::wait));
     BOOST_TEST((v.answered(1, 2, answer::held, 900) == action::wait)); // it has expired there
     BOOST_TEST((v.answered(2, 2, answer::unknown, 0) == action::failed));
-    BOOST_TEST(v.largest() == 900u);
 }
 
 BOOST_AUTO_TEST_CASE(it_fails_as_soon_as_it_cannot_succeed)
@@ -200,7 +198,8 @@ BOOST_AUTO_TEST_CASE(a_release_is_what_a_quorum_answers)
     BOOST_TEST((v.decide(0) == result::failed));
     v.not_owner();
     BOOST_TEST((v.decide(0) == result::freed));
-    v.left();
+    v.left(); // one that has missed an entry, or one that has not heard of its end
+    BOOST_TEST((v.decide(0) == result::freed));
     v.left();
     BOOST_TEST((v.decide(0) == result::left));
 

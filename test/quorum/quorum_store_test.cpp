@@ -63,10 +63,9 @@ public:
         poll();
     }
 
-    void disconnect(unsigned i)
+    void disconnect(unsigned i, errc code = errc::store_unavailable)
     {
-        members[i].post(
-            [&, i] { members[i]->told->on_unreachable(i, errc::store_unavailable, nullptr); });
+        members[i].post([&, i, code] { members[i]->told->on_unreachable(i, code, nullptr); });
         poll();
     }
 
@@ -88,6 +87,29 @@ public:
                                      got.emplace(code, std::move(reply));
                                  });
         });
+    }
+
+    void enter()
+    {
+        call([&] {
+            locks->async_acquire(
+                {.name = "lock",
+                 .owner = "a:1",
+                 .entry = "b:2",
+                 .lease = 10s,
+                 .fences = 1,
+                 .budget = 5s},
+                [&](error_code code, acquire_reply reply) { got.emplace(code, std::move(reply)); });
+        });
+    }
+
+    void let_in(unsigned i, quorum::entered says, error_code failed = {})
+    {
+        BOOST_TEST_REQUIRE(!members[i]->entries.empty());
+        members[i].post([done = std::move(members[i]->entries.back()), says, failed]() mutable {
+            std::move(done)(failed, says);
+        });
+        poll();
     }
 
     void release(const char* owner = "a:1")
@@ -307,6 +329,35 @@ BOOST_AUTO_TEST_CASE(Q4_F9_what_failed_is_released_at_all_that_may_have_granted_
             BOOST_TEST((left.owner == "a:1" && left.quiet));
 }
 
+// What a member was asked for before may be granted behind its later answer, or was.
+BOOST_AUTO_TEST_CASE(a_later_refusal_says_nothing_of_what_was_asked_before)
+{
+    {
+        site s; // of the vote before, the third has not answered
+        s.connect();
+        s.acquire();
+        s.vote(0, ballot_t::older_epoch, 0, {}, 4);
+        s.vote(1, ballot_t::older_epoch, 0, {}, 4);
+        s.vote(2, ballot_t::held, 900, 3s);
+        s.vote(1, ballot_t::held, 900, 3s);
+        BOOST_TEST_REQUIRE(s.got.has_value());
+        BOOST_TEST((s.got->second.result == granted_t::held));
+        BOOST_TEST((s.members[2]->order == "vvr"));
+    }
+    {
+        site s; // the first has granted it in the first round
+        s.connect();
+        s.acquire();
+        s.vote(0, ballot_t::outbid, 7'000);
+        s.vote(1, ballot_t::outbid, 7'000);
+        s.vote(0, ballot_t::late);
+        s.vote(1, ballot_t::late);
+        BOOST_TEST_REQUIRE(s.got.has_value());
+        BOOST_TEST((s.members[0]->order == "vvr"));
+        BOOST_TEST((s.members[1]->order == "vvr"));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(held_says_when_enough_will_be_free)
 {
     site s(5, 3);
@@ -320,6 +371,15 @@ BOOST_AUTO_TEST_CASE(held_says_when_enough_will_be_free)
     BOOST_TEST(!s.got->first);
     BOOST_TEST((s.got->second.result == granted_t::held));
     BOOST_TEST((s.got->second.remaining == 2s)); // one has granted it, two more are needed
+
+    for (const auto& [last, said] : {std::pair(1s, 3s), std::pair(-1s, -1s)}) {
+        s.acquire(); // nobody grants it: all three have to be free, and one may be without end
+        s.vote(0, ballot_t::held, 900, 3s);
+        s.vote(1, ballot_t::held, 900, 2s);
+        s.vote(2, ballot_t::held, 900, last);
+        BOOST_TEST_REQUIRE(s.got.has_value());
+        BOOST_TEST((s.got->second.remaining == said));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(Q8_a_member_that_cannot_be_reached_is_not_waited_for)
@@ -415,6 +475,77 @@ BOOST_AUTO_TEST_CASE(Q4_a_release_waits_for_members_that_cannot_be_reached)
     BOOST_TEST((s.members[1]->releases[0].owner == "a:1"));
 }
 
+BOOST_AUTO_TEST_CASE(what_has_ended_at_a_member_by_itself_is_not_released_there_any_more)
+{
+    for (const auto& [away, sent] : {std::pair(20s, 1u), std::pair(21s, 0u)}) {
+        site s; // twice the lease time, and a second
+        s.connect();
+        s.acquire();
+        s.vote(0, ballot_t::accepted, 1'000);
+        s.vote(1, ballot_t::accepted, 1'000);
+        s.disconnect(1);
+        s.release();
+        s.pass(away);
+        s.connect(1);
+        BOOST_TEST(s.members[1]->releases.size() == sent);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_quorum_lets_an_owner_enter_again)
+{
+    site s(5, 3);
+    s.connect();
+    s.enter();
+    s.let_in(4, quorum::entered::gone);
+    s.let_in(0, quorum::entered::yes);
+    s.let_in(1, quorum::entered::yes);
+    BOOST_TEST(!s.got.has_value());
+    s.let_in(2, quorum::entered::yes);
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST((!s.got->first && s.got->second.result == granted_t::granted));
+    BOOST_TEST(s.releases() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_reentry_that_failed_is_left_at_all_that_may_have_let_it_in)
+{
+    using entered = quorum::entered;
+    {
+        site s; // the owner is not in any more
+        s.connect();
+        s.enter();
+        s.let_in(0, entered::yes);
+        s.let_in(1, entered::gone);
+        BOOST_TEST(!s.got.has_value());
+        s.let_in(2, entered::gone);
+        BOOST_TEST((s.got && !s.got->first && s.got->second.result == granted_t::gone));
+        BOOST_TEST_REQUIRE(s.releases() == 1u);
+        BOOST_TEST_REQUIRE(s.members[0]->releases.size() == 1u);
+        BOOST_TEST(s.members[0]->releases[0].entry == "b:2");
+    }
+    {
+        site s; // it came too late, and would not when it is sent again
+        s.connect();
+        s.enter();
+        s.let_in(0, entered::late);
+        s.let_in(1, entered::yes);
+        s.let_in(2, {}, errc::outcome_unknown);
+        BOOST_TEST((s.got && !s.got->first && s.got->second.result == granted_t::late));
+        BOOST_TEST((s.members[0]->releases.empty()));
+        BOOST_TEST((s.members[1]->releases.size() == 1u));
+        BOOST_TEST((s.members[2]->releases.size() == 1u));
+    }
+    {
+        site s; // nobody knows
+        s.connect();
+        s.enter();
+        s.let_in(0, entered::yes);
+        s.let_in(1, {}, errc::outcome_unknown);
+        s.pass(1s);
+        BOOST_TEST((s.got && s.got->first));
+        BOOST_TEST(s.releases() == 3u);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_renewal_needs_a_majority_and_tells_the_others_again)
 {
     site s;
@@ -508,6 +639,37 @@ BOOST_AUTO_TEST_CASE(a_stranger_becomes_a_member_when_the_others_have_adopted_an
     s.pass(15s);
     s.acquire();
     BOOST_TEST(s.members[2]->votes.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_earlier_epoch_is_not_the_one_to_be_adopted)
+{
+    site s;
+    s.connect(0, {.is_member = true, .epoch = 3, .lease = 10s});
+    s.connect(1, {.is_member = true, .epoch = 3, .lease = 10s});
+    s.connect(2, {.is_member = false, .nonce = 77});
+    s.pass(60ms);
+    s.answer_look(0, {.is_member = true, .epoch = 3, .lease = 10s});
+    s.answer_look(1, {.is_member = true, .epoch = 3, .lease = 10s});
+    s.answer_look(2, {.is_member = false, .nonce = 77});
+    for (const unsigned i : {0u, 1u}) {
+        BOOST_TEST_REQUIRE(s.members[i]->adoptions.size() == 1u);
+        s.members[i].post([&, i] {
+            std::move(s.members[i]->adoptions[0].done)(
+                error_code(), quorum::adopt_answer{true, i == 0 ? 4u : 3u, 0, 10s});
+        });
+        s.poll();
+    }
+    BOOST_TEST(s.members[2]->seeds.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_refuses_for_good_is_no_reason_while_the_others_are_enough)
+{
+    site s;
+    s.disconnect(0, errc::permission_denied);
+    BOOST_TEST(s.disconnected == 0); // the others may be a quorum
+    s.disconnect(1, errc::permission_denied);
+    BOOST_TEST(s.disconnected == 1);
+    BOOST_TEST((s.why == errc::permission_denied));
 }
 
 BOOST_AUTO_TEST_CASE(with_too_few_members_left_nothing_is_guessed)

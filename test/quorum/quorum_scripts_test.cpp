@@ -1,0 +1,297 @@
+// The scripts of a quorum's member, each answer by itself, at a server whose clock the test moves.
+#include <boost/test/unit_test.hpp>
+
+#include "store/redis/protocol/script.hpp"
+#include "support/redis_server.hpp"
+#include "support/resp_client.hpp"
+#include "support/shifted_clock.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+using numbers = std::vector<std::int64_t>;
+using redis_store::of_quorum;
+
+constexpr std::int64_t day = 86'400'000'000; // microseconds
+
+/// What is asked of a member; any of it may be left as it is.
+struct offer
+{
+    std::string name = "lock";
+    std::string owner = "lhq:0000000a-1111-1111-1111-111111111111:1";
+    std::int64_t first = 0;
+    std::int64_t count = 1;
+    std::int64_t epoch = 1;
+    std::int64_t latest = 0;
+    std::int64_t retention = 0;
+    std::int64_t lease = 10'000;
+    bool only_ours = false;
+    bool asks_holder = false;
+};
+
+struct member
+{
+    member() { clock.freeze(); }
+
+    numbers run(const redis_store::script& called, const resp_client::words& keys,
+                const resp_client::words& arguments)
+    {
+        resp_client::words command{"EVAL", std::string(called.text), std::to_string(keys.size())};
+        command.insert(command.end(), keys.begin(), keys.end());
+        command.insert(command.end(), arguments.begin(), arguments.end());
+        const resp_value said = client.command(command);
+        BOOST_TEST_REQUIRE(!said.is_error(), said.text);
+        numbers all;
+        for (const resp_value& each : said.items)
+            all.push_back(each.number);
+        return all;
+    }
+
+    /// The server's clock, in microseconds.
+    std::int64_t now()
+    {
+        const auto said = client.strings({"TIME"});
+        return std::stoll(said.at(0)) * 1'000'000 + std::stoll(said.at(1));
+    }
+
+    numbers look(std::int64_t nonce = 7)
+    {
+        return run(of_quorum().look, {"member"}, {std::to_string(nonce)});
+    }
+
+    numbers seed(std::int64_t nonce, std::int64_t epoch, std::int64_t floor, std::int64_t silence)
+    {
+        return run(of_quorum().seed, {"member"},
+                   {std::to_string(nonce), std::to_string(epoch), std::to_string(floor),
+                    std::to_string(silence)});
+    }
+
+    void join(std::int64_t epoch = 1)
+    {
+        look();
+        BOOST_TEST_REQUIRE(seed(7, epoch, 0, 0).at(0) == 1);
+    }
+
+    numbers acquire(const offer& what)
+    {
+        return run(of_quorum().acquire, {what.name, what.name + ":fence", "member"},
+                   {what.owner, std::to_string(what.lease), std::to_string(what.first),
+                    std::to_string(what.count), std::to_string(what.latest),
+                    std::to_string(what.epoch), std::to_string(what.retention),
+                    what.only_ours ? "1" : "0", what.asks_holder ? "1" : "0"});
+    }
+
+    std::int64_t enter(const std::string& entry, std::int64_t lease = 10'000,
+                       std::int64_t latest = 0, const std::string& owner = offer().owner)
+    {
+        return run(of_quorum().enter, {"lock", "lock:entries", "member"},
+                   {owner, std::to_string(lease), std::to_string(latest), entry})
+            .at(0);
+    }
+
+    std::int64_t release(const std::string& entry, const std::string& owner = offer().owner)
+    {
+        return run(of_quorum().release, {"lock", "lock:entries", "lock:fence"}, {owner, entry, ""})
+            .at(0);
+    }
+
+    std::int64_t renew(std::int64_t lease, bool create, std::int64_t latest = 0,
+                       const std::string& entry = {}, const std::string& owner = offer().owner)
+    {
+        return run(of_quorum().renew, {"lock", "lock:entries"},
+                   {std::to_string(latest), owner, std::to_string(lease), entry,
+                    create ? "1" : "0"})
+            .at(0);
+    }
+
+    std::int64_t left(const std::string& key = "lock") { return client.integer({"PTTL", key}); }
+
+    shifted_clock clock;
+    redis_server server{{}, {.environment = clock.environment()}};
+    resp_client client = server.connect();
+};
+
+boost::unit_test::precondition with_a_clock()
+{
+    return boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+        return boost::test_tools::assertion_result(shifted_clock::available());
+    });
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(quorum_scripts, *with_a_clock())
+
+BOOST_AUTO_TEST_CASE(a_stranger_grants_nothing_until_its_silence_is_over)
+{
+    member m;
+    BOOST_TEST(m.acquire({.first = m.now()}).at(0) == -3);
+    const numbers found = m.look(7);
+    BOOST_TEST((found == numbers{0, 0, 0, 0, 7, 0, m.now()}));
+    m.clock.advance(2s);
+    BOOST_TEST(m.seed(8, 3, 100, 5'000).at(0) == 0); // of another that forgot
+    BOOST_TEST((m.seed(7, 3, 100, 5'000) == numbers{1, 3'000, m.now()}));
+    BOOST_TEST((m.seed(7, 4, 100, 9'000) == numbers{2, 3'000, m.now()}));
+    BOOST_TEST((m.look(9) == numbers{1, 3, 100, 0, 7, 3'000, m.now()}));
+    BOOST_TEST((m.acquire({.first = m.now(), .epoch = 3}) == numbers{-4, 0, 3'000, 0, m.now()}));
+    m.clock.advance(3s);
+    BOOST_TEST(m.look(9).at(5) == 0);
+    BOOST_TEST(m.acquire({.first = m.now(), .epoch = 3}).at(0) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_clock_that_was_set_back_makes_no_silence_longer)
+{
+    member m;
+    m.look();
+    m.clock.advance(-1h);
+    BOOST_TEST(m.seed(7, 1, 0, 5'000).at(1) == 5'000);
+}
+
+BOOST_AUTO_TEST_CASE(fences_are_accepted_once_and_rise)
+{
+    member m;
+    m.join();
+    const std::int64_t first = m.now();
+    BOOST_TEST((m.acquire({.first = first, .count = 5}) == numbers{1, first + 4, 0, 0, m.now()}));
+    BOOST_TEST((m.acquire({.first = first + 4}) == numbers{2, first + 4, 0, 0, m.now()}));
+    BOOST_TEST((m.acquire({.first = first + 5}) == numbers{1, first + 5, 0, 0, m.now()}));
+    // Whoever has it is not asked for by those who do not want to take it.
+    BOOST_TEST((m.acquire({.name = "free", .first = first, .only_ours = true}) ==
+                numbers{0, 0, -2, 0, m.now()}));
+    BOOST_TEST(m.client.integer({"EXISTS", "free", "free:fence"}) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(another_is_told_how_long_it_is_held_and_by_whom)
+{
+    member m;
+    m.join();
+    const std::int64_t first = m.now();
+    m.acquire({.first = first});
+    m.clock.advance(1s);
+    BOOST_TEST(
+        (m.acquire({.owner = "b", .first = first + 9}) == numbers{0, first, 9'000, 0, m.now()}));
+    BOOST_TEST((m.acquire({.owner = "b", .first = first + 9, .asks_holder = true}) ==
+                numbers{0, first, 9'000, 10, m.now()}));
+    // Its owner prolongs it, and does not make it shorter.
+    m.acquire({.first = first + 10, .lease = 3'000});
+    BOOST_TEST(m.left() == 9'000);
+    m.acquire({.first = first + 11, .lease = 20'000});
+    BOOST_TEST(m.left() == 20'000);
+}
+
+BOOST_AUTO_TEST_CASE(requests_that_come_too_late_or_from_too_early_are_refused)
+{
+    member m;
+    m.join(3);
+    const std::int64_t now = m.now();
+    BOOST_TEST(
+        (m.acquire({.first = now, .epoch = 3, .latest = now - 1}) == numbers{-1, 0, 0, 0, now}));
+    BOOST_TEST((m.acquire({.first = now, .epoch = 2}) == numbers{-5, 0, 3, 0, now}));
+    BOOST_TEST(
+        (m.acquire({.first = now + day - 2, .count = 4, .epoch = 3}) == numbers{-6, 0, 0, 0, now}));
+    BOOST_TEST(m.client.integer({"EXISTS", "lock", "lock:fence"}) == 0);
+    BOOST_TEST(m.acquire({.first = now, .epoch = 3, .latest = now}).at(0) == 1);
+    BOOST_TEST(m.acquire({.first = now + day - 3, .count = 4, .epoch = 4}).at(0) == 1);
+    BOOST_TEST(m.look().at(1) == 4); // from now on
+    BOOST_TEST((m.acquire({.first = now, .epoch = 3}) == numbers{-5, 0, 4, 0, now}));
+}
+
+BOOST_AUTO_TEST_CASE(a_name_whose_fence_was_forgotten_begins_above_all_that_are_as_old)
+{
+    for (const bool forgotten : {false, true}) {
+        member m;
+        m.join();
+        const std::int64_t first = m.now();
+        m.acquire({.first = first, .retention = 9'000, .lease = 100});
+        m.clock.advance(forgotten ? 9'001ms : 2'000ms);
+        const numbers said = m.acquire({.name = "other", .first = 50, .retention = 9'000});
+        BOOST_TEST(said.at(0) == (forgotten ? 2 : 1));
+        BOOST_TEST(m.client.integer({"EXISTS", "lock:fence"}) == (forgotten ? 0 : 1));
+        BOOST_TEST(m.acquire({.first = first, .retention = 9'000}).at(0) == 2);
+    }
+}
+
+// How long ago anything was is not known then.
+BOOST_AUTO_TEST_CASE(a_clock_that_was_set_back_makes_all_fences_old)
+{
+    member m;
+    m.join();
+    const std::int64_t first = m.now();
+    m.clock.advance(5s);
+    m.acquire({.first = first, .retention = 9'000});
+    m.clock.advance(-3s);
+    const numbers said = m.acquire({.name = "other", .first = 50, .retention = 9'000});
+    BOOST_TEST(said.at(0) == 2);
+    BOOST_TEST(said.at(1) == first);
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_adopts_an_epoch_says_what_it_knows)
+{
+    member m;
+    const auto adopt = [&](int epoch) {
+        return m.run(of_quorum().adopt, {"member"}, {std::to_string(epoch)});
+    };
+    BOOST_TEST(adopt(9).at(0) == 0); // no member
+    m.join(3);
+    const std::int64_t first = m.now();
+    m.acquire({.first = first, .epoch = 3});
+    BOOST_TEST((adopt(5) == numbers{1, 5, first, 10'000, m.now()}));
+    BOOST_TEST((adopt(4) == numbers{1, 5, first, 10'000, m.now()}));
+    BOOST_TEST(m.acquire({.first = first, .epoch = 4}).at(0) == -5);
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_creates_where_it_is_asked_to_and_in_time)
+{
+    member m;
+    m.join();
+    const std::int64_t now = m.now();
+    BOOST_TEST(m.renew(5'000, false) == 2);
+    BOOST_TEST(m.renew(5'000, true, now - 1) == 2);
+    BOOST_TEST(m.client.integer({"EXISTS", "lock"}) == 0);
+    BOOST_TEST(m.renew(5'000, true, now) == 1);
+    BOOST_TEST(m.left() == 5'000);
+    BOOST_TEST(m.renew(3'000, false) == 1);
+    BOOST_TEST(m.left() == 5'000); // no shorter
+    BOOST_TEST(m.renew(9'000, false) == 1);
+    BOOST_TEST(m.left() == 9'000);
+    BOOST_TEST(m.renew(20'000, true, 0, {}, "b") == 0); // another's
+    BOOST_TEST(m.left() == 9'000);
+    BOOST_TEST(m.renew(20'000, false, 0, "e1") == 0); // has not entered
+    BOOST_TEST(m.enter("e1") == 1);
+    BOOST_TEST(m.renew(20'000, false, 0, "e1") == 1);
+    BOOST_TEST(m.left() == 20'000);
+    BOOST_TEST(m.left("lock:entries") == 20'000);
+}
+
+BOOST_AUTO_TEST_CASE(an_owner_is_out_when_all_its_entries_are)
+{
+    member m;
+    m.join();
+    const std::int64_t now = m.now();
+    BOOST_TEST(m.enter("e1") == -2);
+    m.acquire({.first = now});
+    BOOST_TEST(m.enter("e1", 10'000, now - 1) == -1);
+    BOOST_TEST(m.enter("e1", 10'000, now, "b") == -2);
+    BOOST_TEST(m.enter("e1", 60'000, now) == 1);
+    BOOST_TEST(m.look().at(3) == 60'000); // the longest that was asked for
+    BOOST_TEST(m.left() == 60'000);
+    BOOST_TEST(m.enter("e2") == 1);
+    BOOST_TEST(m.enter("e2") == 1);
+    BOOST_TEST(m.release("e1", "b") == 0);
+    BOOST_TEST(m.release("e1") == 2);
+    BOOST_TEST(m.release("e1") == 0);
+    BOOST_TEST(m.release("") == 2);
+    BOOST_TEST(m.client.integer({"EXISTS", "lock"}) == 1);
+    BOOST_TEST(m.release("e2") == 1);
+    BOOST_TEST(m.client.integer({"EXISTS", "lock", "lock:entries"}) == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
