@@ -1,0 +1,552 @@
+// The store of a cluster, over masters that the test is: who is asked for what, and what follows
+// when slots move.
+#include <boost/test/unit_test.hpp>
+
+#include "store/redis/cluster/slot.hpp"
+#include "store/redis/layout/native_names.hpp"
+#include "store/redis/protocol/key_names.hpp"
+#include "store/redis/protocol/script.hpp"
+#include "store/redis/store_on_redis.hpp"
+#include "store/redis/transport/connection.hpp"
+#include "store/redis/transport/environment.hpp"
+#include "support/common_time.hpp"
+
+#include <leasehold/error.hpp>
+#include <leasehold/store.hpp>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/redis/resp3/parser.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::redis_store;
+using namespace std::chrono_literals;
+using boost::redis::operation;
+using words = std::vector<std::string>;
+
+constexpr std::int64_t server_time = 1'700'000'000'000'000;
+
+std::vector<words> commands_in(std::string_view text)
+{
+    const auto number = [&] {
+        std::size_t value = 0;
+        const std::size_t end = text.find("\r\n");
+        std::from_chars(text.data() + 1, text.data() + end, value);
+        text.remove_prefix(end + 2);
+        return value;
+    };
+    std::vector<words> all;
+    while (!text.empty()) {
+        words& command = all.emplace_back();
+        for (std::size_t count = number(); count > 0; --count) {
+            const std::size_t size = number();
+            command.emplace_back(text.substr(0, size));
+            text.remove_prefix(size + 2);
+        }
+    }
+    return all;
+}
+
+std::string bulk(std::string_view text)
+{
+    return '$' + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+}
+
+std::string numbers(std::initializer_list<std::int64_t> all)
+{
+    std::string text = '*' + std::to_string(all.size()) + "\r\n";
+    for (const std::int64_t each : all)
+        text += ':' + std::to_string(each) + "\r\n";
+    return text;
+}
+
+/// What serves a range of slots.
+struct served
+{
+    std::size_t first;
+    std::size_t last;
+    std::string host;
+};
+
+/// A connection, as its server sees it.
+struct wire
+{
+    std::string host;
+    asio::any_io_executor strand;
+    connection::ended run_done;
+    connection::ended receive_done;
+    std::vector<request_channel::executed> unanswered;
+    std::optional<boost::redis::any_adapter> pushes;
+    bool ended = false;
+
+    void end()
+    {
+        ended = true;
+        for (auto& each : std::exchange(unanswered, {}))
+            asio::post(strand, [done = std::move(each)]() mutable {
+                std::move(done)(asio::error::operation_aborted, std::size_t(0));
+            });
+        if (run_done)
+            asio::post(strand, [done = std::move(run_done)]() mutable {
+                std::move(done)(asio::error::operation_aborted);
+            });
+    }
+};
+
+/// All masters, on whatever connection.
+struct masters
+{
+    /// What a master answers to a command of a lock; nothing: none.
+    std::function<std::optional<std::string>(const std::string& host, const words& asked)> answer;
+    std::vector<served> map;
+    std::vector<std::pair<std::string, words>> calls;                ///< Of locks.
+    std::vector<std::shared_ptr<wire>> used;                         ///< For each of them.
+    std::vector<std::pair<std::shared_ptr<wire>, words>> subscribed; ///< And left.
+    std::vector<std::shared_ptr<wire>> wires;
+
+    [[nodiscard]] std::string shards() const
+    {
+        std::string text = '*' + std::to_string(map.size()) + "\r\n";
+        for (const served& each : map)
+            text += "*4\r\n" + bulk("slots") +
+                    numbers({static_cast<std::int64_t>(each.first),
+                             static_cast<std::int64_t>(each.last)}) +
+                    bulk("nodes") + "*1\r\n*8\r\n" + bulk("endpoint") + bulk(each.host) +
+                    bulk("port") + ":7000\r\n" + bulk("role") + bulk("master") + bulk("health") +
+                    bulk("online");
+        return text;
+    }
+
+    /// Of a command that is answered by no push.
+    std::optional<std::string> execute(const std::shared_ptr<wire>& to, const words& asked)
+    {
+        const std::string& host = to->host;
+        if (asked[0] == "HELLO")
+            return "%1\r\n" + bulk("mode") + bulk("cluster");
+        if (asked[0] == "SCRIPT")
+            return bulk("a");
+        if (asked[0] == "EVAL" && asked[2] == "0")
+            return ":1\r\n";
+        if (asked[0] == "EVALSHA" && asked[2] == "0")
+            return "*0\r\n";
+        if (asked[0] == "TIME")
+            return "*2\r\n" + bulk("1700000000") + bulk("0");
+        if (asked[0] == "CLUSTER")
+            return shards();
+        if (asked[0] == "CLIENT")
+            return asked[1] == "INFO" ? bulk("id=1 addr=10.0.0.1:2") : std::string(":0\r\n");
+        if (asked[0] == "DELIFEQ" || asked[0] == "DELEX")
+            return "-ERR unknown command\r\n";
+        calls.emplace_back(host, asked);
+        used.push_back(to);
+        return answer(host, asked);
+    }
+};
+
+class scripted_connection final : public connection
+{
+public:
+    scripted_connection(masters& all, std::shared_ptr<wire> to) : all_(all), wire_(std::move(to)) {}
+
+    void execute(const boost::redis::request& request, boost::redis::any_adapter adapter,
+                 asio::cancellation_slot, executed done) override
+    {
+        std::vector<std::string> answers;
+        for (const words& each : commands_in(request.payload())) {
+            if (each[0].ends_with("SUBSCRIBE")) {
+                all_.subscribed.emplace_back(wire_, each);
+                continue;
+            }
+            const auto said = all_.execute(wire_, each);
+            if (!said) {
+                wire_->unanswered.push_back(std::move(done));
+                return;
+            }
+            answers.push_back(*said);
+        }
+        asio::post(wire_->strand, [answers = std::move(answers), adapter = std::move(adapter),
+                                   done = std::move(done)]() mutable {
+            for (const std::string& each : answers) {
+                boost::redis::resp3::parser parser;
+                error_code failed;
+                BOOST_TEST_REQUIRE(boost::redis::resp3::parse(parser, each, adapter, failed));
+                BOOST_TEST_REQUIRE(!failed);
+            }
+            std::move(done)(error_code(), std::size_t(0));
+        });
+    }
+    std::size_t commands_sent() const override { return 0; }
+    void run(const boost::redis::config&, ended done) override
+    {
+        wire_->run_done = std::move(done);
+    }
+    void set_receive_response(boost::redis::any_adapter adapter) override
+    {
+        wire_->pushes = std::move(adapter);
+    }
+    void receive(ended done) override { wire_->receive_done = std::move(done); }
+    void cancel(operation what) override
+    {
+        if (what == operation::run)
+            wire_->end();
+        if (what == operation::receive && wire_->receive_done)
+            asio::post(wire_->strand, [done = std::move(wire_->receive_done)]() mutable {
+                std::move(done)(asio::error::operation_aborted);
+            });
+    }
+
+private:
+    masters& all_;
+    std::shared_ptr<wire> wire_;
+};
+
+struct scripted_environment final : environment
+{
+    scripted_environment(masters& servers, const test::common_time& by) : all(servers), time(by) {}
+
+    std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
+                                                const config& settings,
+                                                connection::complaint) override
+    {
+        const auto made = std::make_shared<wire>();
+        made->host = settings.addresses.front().host;
+        made->strand = strand;
+        all.wires.push_back(made);
+        return std::make_unique<scripted_connection>(all, made);
+    }
+    std::unique_ptr<leasehold::detail::time_source> make_time() override
+    {
+        return time.make_source();
+    }
+
+    masters& all;
+    const test::common_time& time;
+};
+
+struct cluster_fixture : store_listener
+{
+    explicit cluster_fixture(std::string_view layout)
+    {
+        all.map = {{0, 5460, "a"}, {5461, 10922, "b"}, {10923, 16383, "c"}};
+        all.answer = [](const std::string&, const words& asked) { return usual(asked); };
+        made = make_store(config("redis+cluster://a:7000?layout=" + std::string(layout)),
+                          std::make_shared<scripted_environment>(all, time));
+        call([&] { made->open(strand, *this); });
+    }
+    ~cluster_fixture()
+    {
+        call([&] { made->close(); });
+        for (const auto& each : all.wires)
+            each->end();
+        poll();
+    }
+
+    /// Everything is granted, and nobody waits.
+    static std::optional<std::string> usual(const words& asked)
+    {
+        if (asked[1] == acquire_script().sha)
+            return numbers({1, 7, 1, server_time});
+        if (asked[1] == release_script().sha)
+            return numbers({1, 0});
+        if (asked[1] == of_native().acquire.sha)
+            return numbers({1, 4'000'000'000'000'000, 0, 0, server_time});
+        if (asked[1] == of_native().leave.sha)
+            return numbers({1, 0, 0, 0, server_time});
+        return numbers({1});
+    }
+
+    template <class Function>
+    void call(Function function)
+    {
+        asio::post(strand, function);
+        poll();
+    }
+
+    void poll()
+    {
+        do {
+            context.restart();
+            context.poll();
+        } while (time.wake());
+    }
+
+    void advance(clock::duration by)
+    {
+        const auto last = time.now() + by;
+        while (time.wake_at() <= last) {
+            time.set(std::max(time.wake_at(), time.now()));
+            poll();
+        }
+        time.set(last);
+        poll();
+    }
+
+    void acquire(std::string_view name, std::string_view owner = "client:1")
+    {
+        call([&] {
+            made->async_acquire({.name = name,
+                                 .owner = owner,
+                                 .entry = {},
+                                 .lease = 10s,
+                                 .fences = 1,
+                                 .budget = 5s,
+                                 .waits = true,
+                                 .presence = 10s,
+                                 .claim = 1s},
+                                [&](error_code code, acquire_reply reply) {
+                                    acquired.emplace_back(code, std::move(reply));
+                                });
+        });
+    }
+
+    void release(std::string_view name, std::string_view next = {})
+    {
+        const acquire_request after{.name = name,
+                                    .owner = next,
+                                    .entry = {},
+                                    .lease = 10s,
+                                    .fences = 1,
+                                    .budget = 5s,
+                                    .waits = true,
+                                    .presence = 10s,
+                                    .claim = 1s};
+        call([&] {
+            made->async_release({.name = name,
+                                 .owner = "client:1",
+                                 .entry = {},
+                                 .next = next.empty() ? nullptr : &after},
+                                [&](error_code code, release_reply reply) {
+                                    released.emplace_back(code, std::move(reply));
+                                });
+        });
+    }
+
+    /// The server confirms a channel, or tells something on it.
+    void push(const std::shared_ptr<wire>& to, std::initializer_list<std::string_view> said)
+    {
+        std::string text = '>' + std::to_string(said.size()) + "\r\n";
+        for (const std::string_view each : said)
+            text += bulk(each);
+        boost::redis::resp3::parser parser;
+        error_code failed;
+        BOOST_TEST_REQUIRE(boost::redis::resp3::parse(parser, text, *to->pushes, failed));
+        BOOST_TEST_REQUIRE(static_cast<bool>(to->receive_done));
+        asio::post(strand, [done = std::move(to->receive_done)]() mutable {
+            std::move(done)(error_code());
+        });
+        poll();
+    }
+
+    /// All that was subscribed and left, as "host VERB channel".
+    [[nodiscard]] std::vector<std::string> channels() const
+    {
+        std::vector<std::string> texts;
+        for (const auto& [to, asked] : all.subscribed)
+            if (asked[1] != "-")
+                texts.push_back(to->host + ' ' + asked[0] + ' ' + asked[1]);
+        return texts;
+    }
+
+    [[nodiscard]] bool said(std::string_view text) const
+    {
+        const auto texts = channels();
+        return std::find(texts.begin(), texts.end(), text) != texts.end();
+    }
+
+    void on_hint(std::string_view name) override { hints.emplace_back(name); }
+    void on_turn(std::string_view name, std::string_view owner) override
+    {
+        turns.push_back(std::string(name) + ' ' + std::string(owner));
+    }
+    void on_connected(store_partition) override {}
+    void on_disconnected(store_partition which, error_code why) override
+    {
+        lost.emplace_back(which, why);
+    }
+
+    asio::io_context context;
+    asio::any_io_executor strand = asio::make_strand(context);
+    test::common_time time;
+    masters all;
+    std::shared_ptr<store> made;
+    std::vector<std::pair<error_code, acquire_reply>> acquired;
+    std::vector<std::pair<error_code, release_reply>> released;
+    std::vector<std::string> hints;
+    std::vector<std::string> turns;
+    std::vector<std::pair<store_partition, error_code>> lost;
+};
+
+/// A name of a lock in the slot.
+std::string name_in(std::size_t slot)
+{
+    std::string name = "{";
+    cluster::append_short_tag(static_cast<cluster::slot_number>(slot), name);
+    return name + "}lock";
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(cluster_store)
+
+BOOST_AUTO_TEST_CASE(the_first_and_the_last_slot_of_each_range_are_served_there)
+{
+    for (const char* const layout : {"redisson", "native"}) {
+        cluster_fixture f(layout);
+        for (const served& each : f.all.map) {
+            for (const std::size_t slot : {each.first, each.last}) {
+                f.acquire(name_in(slot));
+                BOOST_TEST_REQUIRE(!f.all.calls.empty());
+                BOOST_TEST(f.all.calls.back().first == each.host);
+                BOOST_TEST_REQUIRE(!f.acquired.empty());
+                BOOST_TEST((!f.acquired.back().first));
+            }
+        }
+        BOOST_TEST(f.acquired.size() == 6u);
+        BOOST_TEST(f.lost.empty());
+    }
+}
+
+// For a moment in a failover nobody is said to serve the slots of the master that is gone.
+BOOST_AUTO_TEST_CASE(slots_that_a_map_leaves_out_stay_where_they_were)
+{
+    cluster_fixture f("redisson");
+    f.acquire(name_in(0));
+    f.acquire(name_in(5461));
+    f.all.map.erase(f.all.map.begin());
+    f.all.answer = [&](const std::string& host, const words& asked) {
+        return host == "b" ? std::optional<std::string>("-CLUSTERDOWN down\r\n")
+                           : cluster_fixture::usual(asked);
+    };
+    f.acquire(name_in(5461), "client:2"); // which has the map asked for again
+    f.advance(2s);
+    BOOST_TEST(!f.lost.empty());
+    BOOST_TEST(!f.all.used.front()->ended);
+    f.acquire(name_in(0), "client:3");
+    BOOST_TEST(f.all.calls.back().first == "a");
+    BOOST_TEST((!f.acquired.back().first));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_sent_on_keeps_its_time)
+{
+    cluster_fixture f("native");
+    const std::string name = name_in(0);
+    f.acquire(name);
+    int refusals = 2;
+    f.all.answer = [&](const std::string&, const words& asked) {
+        return refusals-- > 0 ? std::optional<std::string>("-TRYAGAIN\r\n")
+                              : cluster_fixture::usual(asked);
+    };
+    const std::size_t before = f.all.calls.size();
+    f.release(name, "client:2");
+    f.advance(1s);
+    BOOST_TEST_REQUIRE(f.released.size() == 1u);
+    BOOST_TEST(!f.released[0].first);
+    BOOST_TEST_REQUIRE(f.all.calls.size() == before + 3);
+    // The server's clock, by which the next owner may not join any more. Whole milliseconds.
+    constexpr std::size_t latest = 3 + 5 + 5;
+    const std::int64_t first = std::stoll(f.all.calls[before].second.at(latest));
+    for (std::size_t i = before; i < f.all.calls.size(); ++i) {
+        const std::int64_t limit = std::stoll(f.all.calls[i].second.at(latest));
+        BOOST_TEST(limit <= first);
+        BOOST_TEST(limit > first - 3'000);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_channel_moves_with_its_slot)
+{
+    cluster_fixture f("redisson");
+    const std::string name = name_in(0);
+    std::string channel;
+    release_channel(name, channel);
+    f.call([&] { f.made->watch(name); });
+    BOOST_TEST(f.said("a SSUBSCRIBE " + channel));
+    f.push(f.all.subscribed.back().first, {"ssubscribe", channel, "1"});
+    BOOST_TEST(f.hints.size() == 1u);
+
+    // Another one of the first master's slots keeps its connection in use.
+    const std::string other = name_in(1);
+    f.call([&] { f.made->watch(other); });
+    f.all.map = {{0, 0, "b"}, {1, 5460, "a"}, {5461, 10922, "b"}, {10923, 16383, "c"}};
+    f.all.answer = [&](const std::string& host, const words& asked) {
+        return host == "a" ? std::optional<std::string>("-MOVED 0 b:7000\r\n")
+                           : cluster_fixture::usual(asked);
+    };
+    f.acquire(name);
+    f.advance(2s);
+    BOOST_TEST(f.said("a SUNSUBSCRIBE " + channel));
+    BOOST_TEST(f.said("b SSUBSCRIBE " + channel));
+    f.call([&] { f.made->unwatch(name); });
+    BOOST_TEST(f.said("b SUNSUBSCRIBE " + channel));
+}
+
+// A client has one for each slot in which it waits.
+BOOST_AUTO_TEST_CASE(a_channel_of_turns_is_left_when_nobody_has_waited_for_long)
+{
+    cluster_fixture f("native");
+    f.all.answer = [](const std::string&, const words& asked) {
+        return asked[1] == of_native().acquire.sha ? numbers({0, 5'000, 0, 0, server_time})
+                                                   : *cluster_fixture::usual(asked);
+    };
+    std::string channel;
+    native::turn_channel_in(0, "client", channel);
+    f.acquire(name_in(0));
+    BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
+    BOOST_TEST(f.acquired[0].second.in_line);
+    BOOST_TEST_REQUIRE(f.said("a SSUBSCRIBE " + channel));
+    f.push(f.all.subscribed.back().first, {"ssubscribe", channel, "1"});
+    f.advance(20s);
+    f.acquire(name_in(0)); // it is there still
+    f.advance(29s);
+    BOOST_TEST(!f.said("a SUNSUBSCRIBE " + channel));
+    f.advance(2s);
+    BOOST_TEST(f.said("a SUNSUBSCRIBE " + channel));
+}
+
+// It may have missed its turn before the channel was heard.
+BOOST_AUTO_TEST_CASE(whoever_joined_before_its_channel_was_heard_looks_again)
+{
+    for (const bool by_release : {false, true}) {
+        cluster_fixture f("native");
+        std::string first;
+        native::turn_channel_in(1, "client", first);
+        f.all.answer = [](const std::string&, const words& asked) {
+            if (asked[1] == of_native().acquire.sha)
+                return numbers({0, 5'000, 0, 0, server_time});
+            return asked[1] == of_native().leave.sha ? numbers({1, 2, 5'000, 0, server_time})
+                                                     : *cluster_fixture::usual(asked);
+        };
+        f.acquire(name_in(1), "client:7"); // makes the connection
+        BOOST_TEST_REQUIRE(f.said("a SSUBSCRIBE " + first));
+        f.push(f.all.subscribed.back().first, {"ssubscribe", first, "1"});
+        BOOST_TEST(f.turns.empty()); // all who wait there have looked
+
+        const std::string name = name_in(0);
+        std::string channel;
+        native::turn_channel_in(0, "client", channel);
+        if (by_release)
+            f.release(name, "client:2");
+        else
+            f.acquire(name, "client:2");
+        BOOST_TEST_REQUIRE(f.said("a SSUBSCRIBE " + channel));
+        f.push(f.all.subscribed.back().first, {"ssubscribe", channel, "1"});
+        BOOST_TEST_REQUIRE(f.turns.size() == 1u);
+        BOOST_TEST(f.turns[0] == name + " client:2");
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
