@@ -8,6 +8,7 @@
 #include "store/redis/transport/environment.hpp"
 #include "store/redis/transport/owned_transport.hpp"
 #include "store/redis/transport/shared_transport.hpp"
+#include "store/redis/turn_channel.hpp"
 #include "support/manual_time.hpp"
 
 #include <boost/asio/error.hpp>
@@ -641,6 +642,11 @@ struct hints final : store_listener
     void on_hint(std::string_view name) override { names.emplace_back(name); }
     void on_connected(store_partition) override {}
     void on_disconnected(store_partition, error_code) override {}
+    void on_turn(std::string_view name, std::string_view owner) override
+    {
+        names.push_back(std::string(owner) + " at " + std::string(name));
+    }
+    void on_listening(store_partition) override { names.emplace_back("all"); }
 
     std::vector<std::string> take() { return std::exchange(names, {}); }
 
@@ -649,32 +655,22 @@ struct hints final : store_listener
 
 using words = std::vector<std::string>;
 
-struct subscriptions_fixture : fixture
+/// What hears of something over a connection of its own.
+template <class Channel>
+struct notified : fixture
 {
-    subscriptions_fixture()
+    notified()
     {
         made->open(strand, context_poster::make(strand), heard);
         poll();
     }
 
-    ~subscriptions_fixture()
+    ~notified()
     {
         made->close();
         if (side->running())
             side->end();
         side->fail_requests(asio::error::operation_aborted);
-        poll();
-    }
-
-    void watch(std::string_view name)
-    {
-        made->watch(name);
-        poll();
-    }
-
-    void unwatch(std::string_view name)
-    {
-        made->unwatch(name);
         poll();
     }
 
@@ -704,7 +700,22 @@ struct subscriptions_fixture : fixture
 
     hints heard;
     std::size_t looked_at = 0;
-    std::shared_ptr<subscriptions> made = std::make_shared<subscriptions>(settings, from);
+    std::shared_ptr<Channel> made = std::make_shared<Channel>(settings, from);
+};
+
+struct subscriptions_fixture : notified<subscriptions>
+{
+    void watch(std::string_view name)
+    {
+        made->watch(name);
+        poll();
+    }
+
+    void unwatch(std::string_view name)
+    {
+        made->unwatch(name);
+        poll();
+    }
 };
 
 const std::string channel_of_a = "redisson_lock__channel:{a}";
@@ -810,6 +821,39 @@ BOOST_AUTO_TEST_CASE(who_may_not_subscribe_asks_seldom)
     f.advance(150ms);
     BOOST_TEST(f.side->runs == 4);
     BOOST_TEST(f.made->allowed());
+}
+
+// Whoever is not known to hear is not taken for gone.
+BOOST_AUTO_TEST_CASE(turns_are_heard_from_the_confirmation_to_the_end_of_the_connection)
+{
+    notified<turn_channel> f;
+    const std::string channel = "leasehold:turn:client";
+    f.made->belongs_to("client:1");
+    BOOST_TEST(f.side->runs == 0);
+    f.made->listen(0);
+    f.made->listen(0);
+    f.poll();
+    BOOST_TEST(f.side->runs == 1);
+    BOOST_TEST((f.said() == words{"SUBSCRIBE", channel}));
+    BOOST_TEST(!f.made->hears(0));
+    f.tell("subscribe", "leasehold:turn:another");
+    BOOST_TEST(!f.made->hears(0));
+    f.tell("subscribe", channel);
+    BOOST_TEST(f.made->hears(0));
+    BOOST_TEST((f.heard.take() == words{"all"})); // some may have been missed
+    f.tell("message", channel, "$15\r\nlh:client:7 a b");
+    BOOST_TEST((f.heard.take() == words{"client:7 at a b"}));
+    f.tell("message", channel, "$10\r\nclient:7 a");
+    f.tell("message", channel, "$11\r\nlh:client:7");
+    BOOST_TEST((f.heard.take() == words{}));
+    f.side->end();
+    f.poll();
+    BOOST_TEST(!f.made->hears(0));
+    f.advance(150ms);
+    BOOST_TEST((f.said() == words{"SUBSCRIBE", channel}));
+    BOOST_TEST(!f.made->hears(0));
+    f.tell("subscribe", channel);
+    BOOST_TEST(f.made->hears(0));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -434,6 +434,58 @@ BOOST_AUTO_TEST_CASE(a_server_without_room_serves_and_its_clock_is_looked_at_unt
     }
 }
 
+namespace {
+
+/// A server of the other layout, which is asked something first.
+struct native_server : pipeline_fixture
+{
+    native_server() : pipeline_fixture(std::make_unique<native_layout>(nullptr, false))
+    {
+        up(server_time);
+        answer_all(0, {"$4\r\nid=3\r\n", "-ERR unknown command\r\n", "-ERR unknown command\r\n",
+                       numbers({1000})});
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(who_takes_the_place_of_who_leaves_has_a_limit_of_its_own)
+{
+    native_server f;
+    f.time.set(f.time.now() + 2s);
+    acquire_request next = take("a");
+    next.owner = "a:2";
+    next.budget = 3s;
+    f.made->release({.name = "a", .owner = "a:1", .entry = {}, .next = &next},
+                    [](error_code, const release_reply&) {});
+    f.poll();
+    constexpr std::size_t latest_of_next = 13;
+    BOOST_TEST(words(*f.way->sent.at(1)).at(0).at(latest_of_next) ==
+               std::to_string(server_time + 5'000'000));
+}
+
+// It has the lock, and no fences: whoever asked gives it back.
+BOOST_AUTO_TEST_CASE(a_lock_that_was_taken_before_its_fences_were_refused_may_be_held)
+{
+    native_server f;
+    f.acquire("a");
+    f.poll();
+    BOOST_TEST(words(*f.way->sent.at(1)).at(0).at(0) == "SET");
+    f.answer_all(1, {"_\r\n", "-OOM x\r\n"});
+    BOOST_TEST(f.acquired.empty()); // the long way tells
+    f.answer_all(2, {"-OOM x\r\n"});
+    BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
+    BOOST_TEST((f.acquired[0].first == errc::store_refused));
+    BOOST_TEST(f.acquired[0].second.may_hold);
+
+    f.acquire("b");
+    f.poll();
+    f.answer_all(3, {"-OOM x\r\n", ":1001\r\n"});
+    BOOST_TEST_REQUIRE(f.acquired.size() == 2u);
+    BOOST_TEST((f.acquired[1].first == errc::store_refused));
+    BOOST_TEST(!f.acquired[1].second.may_hold);
+}
+
 BOOST_AUTO_TEST_CASE(each_reason_why_it_is_down_is_told_once)
 {
     pipeline_fixture f;

@@ -1,0 +1,314 @@
+// What the two layouts of the Redis store make of the answers of a server, each by itself.
+#include <boost/test/unit_test.hpp>
+
+#include "store/redis/layout/hearing.hpp"
+#include "store/redis/layout/native_layout.hpp"
+#include "store/redis/layout/redisson_layout.hpp"
+
+#include <leasehold/diagnostics.hpp>
+
+#include <boost/redis/request.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::redis_store;
+using namespace std::chrono_literals;
+using outcome = acquire_reply::outcome;
+using words = std::vector<std::string>;
+
+constexpr std::int64_t server_time = 1'700'000'000'000'000;
+
+reply numbers(std::initializer_list<std::int64_t> all)
+{
+    reply made;
+    made.numbers.assign(all.begin(), all.end());
+    return made;
+}
+
+reply text(std::string_view what)
+{
+    reply made;
+    made.text = what;
+    return made;
+}
+
+reply nothing()
+{
+    return {};
+}
+
+reply error(std::string_view what)
+{
+    reply made;
+    made.error = what;
+    return made;
+}
+
+/// The words of what was written, one command after the other.
+words words_in(const boost::redis::request& asked)
+{
+    std::string_view rest = asked.payload();
+    const auto number = [&] {
+        std::size_t value = 0;
+        const std::size_t end = rest.find("\r\n");
+        std::from_chars(rest.data() + 1, rest.data() + end, value);
+        rest.remove_prefix(end + 2);
+        return value;
+    };
+    words all;
+    while (!rest.empty()) {
+        for (std::size_t count = number(); count > 0; --count) {
+            const std::size_t size = number();
+            all.emplace_back(rest.substr(0, size));
+            rest.remove_prefix(size + 2);
+        }
+    }
+    return all;
+}
+
+acquire_request take(std::string_view name, bool again = false)
+{
+    return {.name = name,
+            .owner = "11111111-1111-1111-1111-111111111111:1",
+            .entry = {},
+            .lease = 10s,
+            .fences = 3,
+            .budget = 5s,
+            .again = again,
+            .waits = true,
+            .presence = 10s,
+            .claim = 1s};
+}
+
+class ears final : public hearing
+{
+public:
+    bool hears(cluster::slot_number) const noexcept override { return open; }
+    void listen(cluster::slot_number) override { ++asked; }
+
+    bool open = false;
+    int asked = 0;
+};
+
+struct native_fixture
+{
+    /// A new connection is asked what it is asked first, and says this of itself.
+    void connect(std::string_view info, const reply& raised = numbers({1}))
+    {
+        ended.clear();
+        const std::size_t count = keys.greetings();
+        for (std::size_t i = 0; i < count; ++i) {
+            boost::redis::request asked;
+            static_cast<void>(keys.greeting(i, asked));
+            const words said = words_in(asked);
+            reply answer = error("ERR unknown command");
+            if (said[0] == "CLIENT" && said[1] == "KILL") {
+                ended.push_back(said[3] + ' ' + said[5]);
+                answer = numbers({1});
+            }
+            else if (said[0] == "CLIENT") {
+                answer = text(info);
+            }
+            else if (said[0] == "EVALSHA") {
+                answer = raised;
+            }
+            const error_code refused = answer.error.empty() ? error_code() : classify(answer.error);
+            static_cast<void>(keys.greeted(i, {&answer, 1}, refused));
+        }
+    }
+
+    std::pair<call, words> acquire(std::string_view name, bool again = false)
+    {
+        boost::redis::request asked;
+        const call made = keys.acquire(take(name, again), 0, asked);
+        return {made, words_in(asked)};
+    }
+
+    std::string verb(std::string_view name) { return acquire(name).second[0]; }
+
+    std::shared_ptr<ears> turns = std::make_shared<ears>();
+    native_layout keys{turns, false};
+    words ended; ///< Connections, by the latest one.
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(layout_native)
+
+BOOST_AUTO_TEST_CASE(earlier_connections_are_ended_by_number_and_address)
+{
+    native_fixture f;
+    f.connect("id=3 addr=10.0.0.1:50 laddr=10.0.0.2:6379 fd=8");
+    BOOST_TEST(f.ended.empty());
+    f.connect("id=4 addr=10.0.0.1:51 laddr=10.0.0.2:6379 fd=8");
+    BOOST_TEST(f.ended == words{"3 10.0.0.1:50"}, boost::test_tools::per_element());
+    f.connect("id=5 addr=10.0.0.1:52");
+    BOOST_TEST(f.ended == words{"4 10.0.0.1:51"}, boost::test_tools::per_element());
+}
+
+// Numbers begin anew with a server, and all who come over its local socket have one address.
+BOOST_AUTO_TEST_CASE(a_connection_that_is_not_told_apart_from_others_is_not_ended)
+{
+    for (const char* const info :
+         {"id=3 addr=/run/redis:sock:0 laddr=/run/redis:sock:0", "id=3", "id=x addr=10.0.0.1:50",
+          "addr=10.0.0.1:50", "id=3 laddr=10.0.0.2:6379", ""}) {
+        native_fixture f;
+        f.connect(info);
+        f.connect("id=4 addr=10.0.0.1:51");
+        BOOST_TEST(f.ended.empty(), info);
+    }
+}
+
+// Each of them may still hold a request, until a server has ended it.
+BOOST_AUTO_TEST_CASE(connections_that_no_server_could_be_told_of_are_ended_later)
+{
+    native_fixture f;
+    const reply loading = error("LOADING x");
+    for (int i = 1; i <= 20; ++i)
+        f.connect("id=" + std::to_string(i) + " addr=10.0.0.1:5", loading);
+    f.connect("id=21 addr=10.0.0.1:5");
+    BOOST_TEST_REQUIRE(f.ended.size() == 16u); // the latest
+    BOOST_TEST(f.ended.front() == "5 10.0.0.1:5");
+    BOOST_TEST(f.ended.back() == "20 10.0.0.1:5");
+    f.connect("id=22 addr=10.0.0.1:5");
+    BOOST_TEST(f.ended.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_name_takes_the_long_way_while_others_want_it)
+{
+    native_fixture f;
+    f.connect("");
+    const auto [alone, first] = f.acquire("a");
+    BOOST_TEST(first[0] == "SET");
+    const reply free[] = {nothing(), numbers({10})};
+    BOOST_TEST(f.keys.acquired(alone, free).reply.first_fence == 8u);
+
+    const auto [held, second] = f.acquire("a");
+    BOOST_TEST(second[0] == "SET");
+    const reply taken[] = {text("lh:22222222-2222-2222-2222-222222222222:5"), numbers({13})};
+    BOOST_TEST((f.keys.acquired(held, taken).reply.result == outcome::held));
+    const auto [waits, third] = f.acquire("a");
+    BOOST_TEST(third[0] == "EVALSHA");
+    BOOST_TEST(f.verb("b") == "SET");
+
+    // With others in line, and without.
+    const reply with_others = numbers({1, 20, 1, 0, server_time});
+    BOOST_TEST(f.keys.acquired(waits, {&with_others, 1}).reply.first_fence == 18u);
+    BOOST_TEST(f.verb("a") == "EVALSHA");
+    const reply without = numbers({1, 23, 0, 0, server_time});
+    BOOST_TEST(f.keys.acquired(waits, {&without, 1}).reply.first_fence == 21u);
+    BOOST_TEST(f.verb("a") == "SET");
+}
+
+BOOST_AUTO_TEST_CASE(another_type_is_explained_by_the_script)
+{
+    native_fixture f;
+    f.connect("");
+    const auto [made, said] = f.acquire("a");
+    const auto goes_on = [&, &short_way = made](std::string_view refused) {
+        const reply answers[] = {error(refused), numbers({10})};
+        return f.keys.goes_on(short_way, answers);
+    };
+    BOOST_TEST(!goes_on("NOPERM x"));
+    BOOST_TEST(!goes_on("OOM x"));
+    BOOST_TEST(goes_on("WRONGTYPE x"));
+    // Redis before 7.0: NX and GET exclude each other.
+    BOOST_TEST(goes_on("ERR syntax error"));
+    const words older = f.acquire("a").second;
+    BOOST_TEST((std::find(older.begin(), older.end(), "GET") == older.end()));
+}
+
+BOOST_AUTO_TEST_CASE(who_does_not_hear_has_its_turn_for_longer)
+{
+    native_fixture f;
+    f.connect("");
+    constexpr std::size_t claim = 13;
+    constexpr std::size_t listens = 14;
+    for (const bool hears : {false, true}) {
+        f.turns->open = hears;
+        const words said = f.acquire("a", true).second;
+        BOOST_TEST_REQUIRE(said[0] == "EVALSHA");
+        BOOST_TEST(said[claim] == (hears ? "1000" : "3000"));
+        BOOST_TEST(said[listens] == (hears ? "1" : "0"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(places_in_line)
+{
+    native_fixture f;
+    f.connect("");
+    for (const bool hears : {false, true}) {
+        f.turns->open = hears;
+        for (const auto& [said, place] :
+             {std::pair(0, 0u), std::pair(31, 31u), std::pair(-2, 1'000u)}) {
+            const call made = f.acquire("a", true).first;
+            const int asked = f.turns->asked;
+            const reply answer = numbers({0, 500, said, 0, server_time});
+            const acquire_reply told = f.keys.acquired(made, {&answer, 1}).reply;
+            BOOST_TEST((told.result == outcome::held));
+            BOOST_TEST(told.in_line);
+            BOOST_TEST(told.place == place);
+            BOOST_TEST(told.untold == !hears);
+            BOOST_TEST((told.remaining == 500ms));
+            BOOST_TEST(f.turns->asked == asked + 1);
+        }
+    }
+    const call made = f.acquire("a", true).first;
+    const reply out = numbers({0, 500, -1, 0, server_time});
+    BOOST_TEST(!f.keys.acquired(made, {&out, 1}).reply.in_line);
+    // What does not know the line tells nobody.
+    const reply foreign = numbers({2, 500, 0, 0, server_time});
+    BOOST_TEST(f.keys.acquired(made, {&foreign, 1}).reply.untold);
+}
+
+// A request of an earlier connection says nothing of the counter of this server.
+BOOST_AUTO_TEST_CASE(a_counter_that_could_not_be_raised_is_doubted_until_this_server_has_granted)
+{
+    native_fixture f;
+    const reply full = error("OOM x");
+    f.connect("", full);
+    const auto [earlier, first] = f.acquire("a");
+    BOOST_TEST(first[0] == "EVALSHA");
+    f.connect("", full);
+    const auto [later, second] = f.acquire("b");
+    const reply granted = numbers({1, 20, 0, 0, server_time});
+    BOOST_TEST(!f.keys.acquired(earlier, {&granted, 1}).code);
+    BOOST_TEST(f.verb("c") == "EVALSHA");
+    BOOST_TEST(!f.keys.acquired(later, {&granted, 1}).code);
+    BOOST_TEST(f.verb("c") == "SET");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(layout_redisson)
+
+BOOST_AUTO_TEST_CASE(a_grant_of_what_was_not_asked_for_is_none)
+{
+    redisson_layout keys(24h);
+    boost::redis::request asked;
+    const call made = keys.acquire(take("a"), 0, asked); // three fences
+    const auto outcome_of = [&](std::int64_t first, std::int64_t count) {
+        const reply answer = numbers({1, first, count, server_time});
+        return keys.acquired(made, {&answer, 1}).code;
+    };
+    BOOST_TEST(!outcome_of(7, 1));
+    BOOST_TEST(!outcome_of(7, 3));
+    BOOST_TEST((outcome_of(7, 4) == errc::outcome_unknown));
+    BOOST_TEST((outcome_of(7, 0) == errc::outcome_unknown));
+    BOOST_TEST((outcome_of(0, 1) == errc::outcome_unknown));
+    BOOST_TEST((outcome_of(-1, 1) == errc::outcome_unknown));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
