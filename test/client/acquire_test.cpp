@@ -150,6 +150,24 @@ BOOST_AUTO_TEST_CASE(an_orphan_that_was_found_is_done_with)
     BOOST_TEST(!op->done());
 }
 
+// Of several servers some may have taken it, though the request as a whole was refused.
+BOOST_AUTO_TEST_CASE(a_late_refusal_that_may_have_taken_something_ends_no_orphan)
+{
+    for (const bool may_hold : {false, true}) {
+        core_fixture e;
+        const auto op = e.lock("a");
+        e.advance(5s); // nobody waits for the answer any longer
+        BOOST_TEST_REQUIRE(e.stats().orphans == 1u);
+        acquire_reply reply;
+        reply.may_hold = may_hold;
+        e.store->complete_acquire(0, errc::store_refused, reply);
+        e.poll();
+        BOOST_TEST(e.stats().orphans == (may_hold ? 1u : 0u));
+        e.say_freed();
+        BOOST_TEST(e.stats().orphans == 0u);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(an_unknown_error_of_a_store_is_an_unknown_outcome)
 {
     core_fixture e;

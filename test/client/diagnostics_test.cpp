@@ -278,6 +278,17 @@ BOOST_AUTO_TEST_CASE(a_cancellation_tells_what_stood_in_the_way)
     BOOST_TEST((details.waited == 3s));
 }
 
+BOOST_AUTO_TEST_CASE(what_was_said_of_a_key_is_no_reason_why_the_store_cannot_be_reached)
+{
+    unobserved_fixture e;
+    e.store->explain(errc::store_refused, {.key = "b", .server_message = refusal});
+    e.poll();
+    e.disconnect(errc::store_refused);
+    diagnostics details;
+    BOOST_TEST(code(*lock(e, e.spec("a"), details, 0s)) == errc::store_refused);
+    BOOST_TEST(details.server_message == "");
+}
+
 BOOST_AUTO_TEST_CASE(why_the_store_cannot_be_reached)
 {
     unobserved_fixture e;
@@ -385,6 +396,13 @@ BOOST_AUTO_TEST_CASE(a_release_tells_what_the_store_said)
     BOOST_TEST(code(*denied) == errc::permission_denied);
     BOOST_TEST(details.server_message == "NOPERM");
     BOOST_TEST(details.attempts == 1u);
+
+    // Of a request without an answer nothing was said.
+    const auto silent = release(e, e.taken(e.spec("c", {.lease_time = 6s})), details);
+    refuse_release(e, errc::store_refused, refusal);
+    e.advance(6s);
+    BOOST_TEST(code(*silent) == errc::outcome_unknown);
+    BOOST_TEST(details.server_message == "");
 }
 
 // Renewals that failed are why; their answers are gone with the connection by then.

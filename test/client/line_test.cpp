@@ -203,6 +203,24 @@ BOOST_AUTO_TEST_CASE(who_does_not_wait_any_more_leaves_the_line)
     BOOST_TEST(code(*next) == error_code());
 }
 
+// No time to live ends a place in line, however short the lease that was asked for.
+BOOST_AUTO_TEST_CASE(whoever_leaves_the_line_says_so_for_a_minute)
+{
+    const auto op = lock(spec("a", {.lease_time = 1s}));
+    say_in_line();
+    cancel(op);
+    BOOST_TEST(left_count() == 1u);
+    advance(50s); // without an answer
+    const std::size_t so_far = left_count();
+    BOOST_TEST(so_far > 1u);
+    advance(9s);
+    BOOST_TEST(left_count() > so_far);
+    advance(1s);
+    const std::size_t all = left_count();
+    advance(60s);
+    BOOST_TEST(left_count() == all);
+}
+
 BOOST_AUTO_TEST_CASE(a_grant_that_nobody_waits_for_any_more_is_given_back)
 {
     const auto op = lock("a");
@@ -259,6 +277,22 @@ BOOST_AUTO_TEST_CASE(a_next_owner_that_was_granted_too_late_is_given_back)
     say_left(left::not_owner);
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner != owner);
+}
+
+// Whichever of the requests has brought it in.
+BOOST_AUTO_TEST_CASE(the_time_of_a_next_owner_begins_with_the_first_request)
+{
+    const auto two = bring_in_the_next({.lease_time = 10s});
+    advance(5100ms); // the first was not answered in time
+    BOOST_TEST_REQUIRE(left_count() == 2u);
+    store->complete_release(0, {}, {.result = left::freed, .next = granted()});
+    poll();
+    BOOST_TEST(code(*two) == error_code());
+    const lease held = std::move(two->value<1>());
+    skip(4798ms - 1ns); // but for the drift of clocks
+    BOOST_TEST(held.valid());
+    skip(1ns);
+    BOOST_TEST(!held.valid());
 }
 
 BOOST_AUTO_TEST_CASE(a_next_owner_of_which_nothing_is_known_is_asked_for_again)

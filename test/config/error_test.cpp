@@ -41,7 +41,8 @@ BOOST_AUTO_TEST_CASE(conditions_group_the_errors)
     for (errc e : {errc::wrong_type, errc::invalid_name, errc::invalid_option, errc::invalid_url,
                    errc::not_supported, errc::permission_denied, errc::already_running})
         BOOST_TEST((error_code(e) == condition::bad_request));
-    for (errc e : {errc::store_refused, errc::store_unavailable, errc::outcome_unknown})
+    for (errc e : {errc::store_refused, errc::store_unavailable, errc::outcome_unknown,
+                   errc::no_quorum, errc::not_replicated})
         BOOST_TEST((error_code(e) == condition::store_fault));
 }
 

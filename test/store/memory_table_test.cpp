@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace {
 
@@ -132,6 +134,85 @@ BOOST_AUTO_TEST_CASE(a_fence_is_kept_for_its_retention)
     const auto limited = take(later, "n", "a", {start, start + 1h}).first_fence;
     later.set_retention(0ms);
     BOOST_TEST(take(later, "n", "b", at(1h)).first_fence == limited + 1);
+}
+
+// Also where the sweep has not come by.
+BOOST_AUTO_TEST_CASE(a_fence_that_is_over_is_not_gone_on_from)
+{
+    lock_table t(1s);
+    const auto name = [](int i) { return std::to_string(i); };
+    std::uint64_t ahead = 0;
+    for (int i = 0; i < 20; ++i)
+        ahead = take(t, name(i), "a", {start, start + 1h}, 1ms).first_fence;
+    for (int i = 20; i-- > 0;)
+        BOOST_TEST(take(t, name(i), "b", at(2s)).first_fence < ahead);
+}
+
+namespace {
+
+struct line_fixture
+{
+    acquire_reply wait(std::string_view owner, instant now, milliseconds lease = 100ms)
+    {
+        return t.acquire({.name = "n",
+                          .owner = owner,
+                          .entry = {},
+                          .lease = lease,
+                          .fences = 1,
+                          .budget = 1s,
+                          .waits = true,
+                          .presence = 10s,
+                          .claim = 1s},
+                         {.client = client, .told = &told}, now);
+    }
+
+    release_reply::outcome release(std::string_view owner, instant now, std::string_view entry = {})
+    {
+        return t
+            .release({.name = "n", .owner = owner, .entry = entry},
+                     {.client = client, .told = &told}, now)
+            .result;
+    }
+
+    lock_table t{1ms};
+    client_id client = t.enter();
+    turn told;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(who_waits_is_not_swept_away_when_nothing_else_is_left_of_a_name)
+{
+    line_fixture f;
+    take(f.t, "n", "a", at(0us), 10ms);
+    BOOST_TEST(f.wait("b", at(0us)).in_line);
+    for (int i = 0; i < 10; ++i) // the lock is over, and its fence
+        take(f.t, std::to_string(i), "c", at(20ms), 1ms);
+    const acquire_reply later = f.wait("d", at(20ms));
+    BOOST_TEST((later.result == outcome::held)); // by who came first
+    BOOST_TEST(f.told.owner == "b");
+}
+
+// Whoever does not come for it keeps others out no longer than that.
+BOOST_AUTO_TEST_CASE(what_the_line_gives_is_kept_for_the_claim_or_a_lease)
+{
+    for (const auto& [lease, kept] : {std::pair(100ms, 100ms), std::pair(5000ms, 1000ms)}) {
+        line_fixture f;
+        take(f.t, "n", "a", at(0us), 1h);
+        f.wait("b", at(0us), lease);
+        BOOST_TEST((f.release("a", at(0us)) == release_reply::outcome::passed_on));
+        BOOST_TEST((take(f.t, "n", "c", at(0us)).remaining == kept));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_place_in_line_is_left_by_its_owner_and_not_by_an_entry)
+{
+    line_fixture f;
+    take(f.t, "n", "a", at(0us), 1h);
+    f.wait("b", at(0us));
+    BOOST_TEST((f.release("b", at(0us), "entry") == release_reply::outcome::not_owner));
+    BOOST_TEST((f.release("b", at(0us)) == release_reply::outcome::left_line));
+    BOOST_TEST((f.release("b", at(0us)) == release_reply::outcome::not_owner));
 }
 
 BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_names_that_are_over)

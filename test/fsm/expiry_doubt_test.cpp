@@ -1,0 +1,40 @@
+#include <boost/test/unit_test.hpp>
+
+#include "fsm/expiry_doubt.hpp"
+
+#include <chrono>
+
+using leasehold::clock;
+using leasehold::fsm::expiry_doubt;
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(expiry_doubt_fsm)
+
+namespace {
+
+constexpr clock::time_point start{1h};
+constexpr clock::duration lease = 10s;
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_time_to_live_that_stands_still_is_odd)
+{
+    expiry_doubt doubt;
+    BOOST_TEST(!doubt.of(5s, lease, start));
+    BOOST_TEST(!doubt.of(4s, lease, start + 1s));
+    BOOST_TEST(!doubt.of(4s, lease, start + 1s + 9ms)); // two looks at nearly the same time
+    BOOST_TEST(doubt.of(4s, lease, start + 1s + 19ms));
+    BOOST_TEST(!doubt.of(9s, lease, start + 2s)); // it was renewed
+}
+
+BOOST_AUTO_TEST_CASE(so_is_one_that_is_much_longer_than_a_lease_or_has_no_end)
+{
+    expiry_doubt doubt;
+    BOOST_TEST(!doubt.of(100s, lease, start));
+    BOOST_TEST(doubt.of(100s + 1ms, lease, start + 1ms));
+    BOOST_TEST(!doubt.of(5s, lease, start + 1s));
+    BOOST_TEST(doubt.of(-1ms, lease, start + 1s + 1ms));
+    BOOST_TEST(doubt.of(-1ms, lease, start + 1s + 2ms));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
