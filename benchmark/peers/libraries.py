@@ -1,4 +1,5 @@
 """The libraries that are compared: how each is had, started and set."""
+import importlib.util
 import os
 import re
 import shutil
@@ -76,6 +77,8 @@ class Python(Library):
     tools = ("python3",)
 
     def build(self, folder):
+        if not importlib.util.find_spec("ensurepip"):
+            raise Missing("not on this machine: python3-venv")
         if not (folder / "bin/python").exists():
             run(folder, "python3", "-m", "venv", str(folder))
         run(folder, "bin/pip", "install", "--quiet", "--disable-pip-version-check", "-r",
