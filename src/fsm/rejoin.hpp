@@ -110,6 +110,10 @@ public:
     /// Fences have to be larger from here on.
     [[nodiscard]] std::uint64_t floor() const noexcept { return floor_; }
 
+    /// The longest that was ever asked for: strangers have to know it, too, for the next that
+    /// forgets.
+    [[nodiscard]] std::chrono::milliseconds lease() const noexcept { return lease_; }
+
     /// From the time at which it was found that it may have forgotten.
     [[nodiscard]] std::chrono::milliseconds silence() const noexcept { return silence_; }
 
@@ -126,6 +130,7 @@ private:
     void take(std::uint64_t largest, std::chrono::milliseconds lease) noexcept
     {
         floor_ = std::max(floor_, largest);
+        lease_ = std::max(lease_, lease);
         // Clocks may drift apart.
         if (lease.count() > 0)
             silence_ = std::max(silence_, lease + lease / 50 + std::chrono::milliseconds(4));
@@ -138,6 +143,7 @@ private:
     std::uint64_t epoch_ = 0;
     unsigned answers_ = 0;
     std::uint64_t floor_ = 0;
+    std::chrono::milliseconds lease_{};
     std::chrono::milliseconds silence_{};
 };
 

@@ -393,16 +393,12 @@ message seed(script_calls& redis, words keys, words arguments)
         return answer({0, 0, now});
     const std::string top = whole(std::max(number_or_0(known[4]), number_of(arguments[2])));
     const std::string epoch = whole(std::max(number_or_0(known[3]), number_of(arguments[1])));
+    const std::string lease = whole(std::max(number_or_0(known[5]), number_of(arguments[4])));
     double over = number_of(known[2]) + number_of(arguments[3]);
     over = std::min(over, ms + number_of(arguments[3]));
     const std::pair<const char*, std::string> fields[] = {
-        {"until", whole(over)},
-        {"epoch", epoch},
-        {"floor", top},
-        {"top", top},
-        {"mark", top},
-        {"turned", whole(ms)},
-        {"lease", known[5].value_or("0")},
+        {"until", whole(over)}, {"epoch", epoch},      {"floor", top},   {"top", top},
+        {"mark", top},          {"turned", whole(ms)}, {"lease", lease},
     };
     for (const auto& [field, text] : fields)
         redis.hset(member, field, text);

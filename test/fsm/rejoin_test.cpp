@@ -61,6 +61,7 @@ BOOST_AUTO_TEST_CASE(a_majority_of_the_others_adopts_a_higher_epoch_first)
     BOOST_TEST(r.ready());
     BOOST_TEST(r.floor() == 300u);
     BOOST_TEST((r.silence() > 10s && r.silence() < 11s));
+    BOOST_TEST((r.lease() == 10s));
     BOOST_TEST(r.nonce(1) == 77u);
 }
 
@@ -89,6 +90,7 @@ BOOST_AUTO_TEST_CASE(where_all_are_strangers_they_begin_anew_after_a_second_look
     BOOST_TEST(r.ready());
     BOOST_TEST(r.floor() == 500u); // above all that is still known
     BOOST_TEST((r.silence() > 20s));
+    BOOST_TEST((r.lease() == 20s));
 }
 
 BOOST_AUTO_TEST_CASE(nothing_begins_anew_when_the_second_look_finds_others)

@@ -67,11 +67,12 @@ struct member
         return run(of_quorum().look, {"member"}, {std::to_string(nonce)});
     }
 
-    numbers seed(std::int64_t nonce, std::int64_t epoch, std::int64_t floor, std::int64_t silence)
+    numbers seed(std::int64_t nonce, std::int64_t epoch, std::int64_t floor, std::int64_t silence,
+                 std::int64_t lease = 0)
     {
         return run(of_quorum().seed, {"member"},
                    {std::to_string(nonce), std::to_string(epoch), std::to_string(floor),
-                    std::to_string(silence)});
+                    std::to_string(silence), std::to_string(lease)});
     }
 
     void join(std::int64_t epoch = 1)
@@ -138,9 +139,9 @@ BOOST_AUTO_TEST_CASE(a_stranger_grants_nothing_until_its_silence_is_over)
     BOOST_TEST((found == numbers{0, 0, 0, 0, 7, 0, m.now()}));
     m.clock.advance(2s);
     BOOST_TEST(m.seed(8, 3, 100, 5'000).at(0) == 0); // of another that forgot
-    BOOST_TEST((m.seed(7, 3, 100, 5'000) == numbers{1, 3'000, m.now()}));
+    BOOST_TEST((m.seed(7, 3, 100, 5'000, 4'000) == numbers{1, 3'000, m.now()}));
     BOOST_TEST((m.seed(7, 4, 100, 9'000) == numbers{2, 3'000, m.now()}));
-    BOOST_TEST((m.look(9) == numbers{1, 3, 100, 0, 7, 3'000, m.now()}));
+    BOOST_TEST((m.look(9) == numbers{1, 3, 100, 4'000, 7, 3'000, m.now()}));
     BOOST_TEST((m.acquire({.first = m.now(), .epoch = 3}) == numbers{-4, 0, 3'000, 0, m.now()}));
     m.clock.advance(3s);
     BOOST_TEST(m.look(9).at(5) == 0);

@@ -63,6 +63,17 @@ public:
         poll();
     }
 
+    void fail_look(unsigned i, errc code)
+    {
+        BOOST_TEST_REQUIRE(!members[i]->looks.empty());
+        auto looks = std::exchange(members[i]->looks, {});
+        for (auto& each : looks)
+            members[i].post([done = std::move(each), code]() mutable {
+                std::move(done)(code, quorum::look_answer());
+            });
+        poll();
+    }
+
     void disconnect(unsigned i, errc code = errc::store_unavailable)
     {
         members[i].post([&, i, code] { members[i]->told->on_unreachable(i, code, nullptr); });
@@ -599,6 +610,25 @@ BOOST_AUTO_TEST_CASE(nothing_is_created_for_a_lock_that_was_left_or_lost_or_is_o
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_member_that_could_not_say_what_it_is_is_asked_until_it_can)
+{
+    site s;
+    s.connect(0);
+    s.connect(1);
+    s.members[2].post([&] { s.members[2]->told->on_reachable(2); });
+    s.poll();
+    for (int i = 0; i < 20; ++i) {
+        s.fail_look(2, errc::store_refused);
+        s.pass(600ms);
+        for (const unsigned other : {0u, 1u})
+            if (!s.members[other]->looks.empty())
+                s.answer_look(other, {.is_member = true, .epoch = 1});
+    }
+    s.answer_look(2, {.is_member = true, .epoch = 1});
+    s.acquire();
+    BOOST_TEST(s.members[2]->votes.size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(a_stranger_becomes_a_member_when_the_others_have_adopted_an_epoch)
 {
     site s;
@@ -630,6 +660,7 @@ BOOST_AUTO_TEST_CASE(a_stranger_becomes_a_member_when_the_others_have_adopted_an
     BOOST_TEST(given.epoch == 4u);
     BOOST_TEST(given.floor == 6'500u);
     BOOST_TEST((given.silence > 20s && given.silence < 21s));
+    BOOST_TEST((given.lease == 20s));
     s.members[2].post([&] {
         std::move(s.members[2]->seeds[0].done)(error_code(), quorum::seed_answer{true, 15s});
     });

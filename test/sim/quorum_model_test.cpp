@@ -145,7 +145,7 @@ command seed(generator& random, microseconds now)
 {
     return call(random, of_quorum().seed,
                 {"1", record, std::to_string(1 + random.below(2)), any_epoch(random),
-                 any_fence(random, now), std::to_string(random.below(20))});
+                 any_fence(random, now), std::to_string(random.below(20)), ms(random, 60)});
 }
 
 /// What others do to the keys.

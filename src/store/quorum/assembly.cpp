@@ -108,6 +108,7 @@ void quorum_state::assembly::ask_more()
         of_->assembling_.reset();
         of_->stuck_ = false;
         of_->tries_ = 0;
+        of_->look_again();
         return of_->review();
     case fsm::rejoin::step::stuck: phase_ = phase::over; return go_on();
     case fsm::rejoin::step::adopt:
@@ -156,6 +157,7 @@ void quorum_state::assembly::write()
         of_->at(i).async_seed({.nonce = rejoin_->nonce(i),
                                .epoch = rejoin_->epoch(),
                                .floor = rejoin_->floor(),
+                               .lease = rejoin_->lease(),
                                .silence = rejoin_->silence()},
                               [this, self, i, connection = of_->members_[i].connection](
                                   error_code failed, const seed_answer& said) {

@@ -118,6 +118,7 @@ struct seed
     std::uint64_t nonce;
     std::uint64_t epoch;
     std::uint64_t floor;
+    std::chrono::milliseconds lease; ///< The longest that was asked for.
     std::chrono::milliseconds silence;
 };
 

@@ -269,6 +269,17 @@ void quorum_state::assemble_later(clock::duration pause)
     set_timer();
 }
 
+/// Whoever was asked what it is, and was too slow or had no memory to say it, is asked once more:
+/// nothing else brings its answer for as long as its connection lasts.
+void quorum_state::look_again()
+{
+    const bool unknown = std::any_of(members_.begin(), members_.end(), [](const known& each) {
+        return each.reachable && !each.looked && each.why != condition::bad_request;
+    });
+    if (unknown)
+        assemble_later(fsm::pick(random_, assemble_floor, assemble_ceiling));
+}
+
 void quorum_state::assemble()
 {
     assemble_at_ = clock::time_point::max();

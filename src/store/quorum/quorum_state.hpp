@@ -168,6 +168,7 @@ private:
     static constexpr clock::duration assemble_floor = std::chrono::milliseconds(200);
     static constexpr clock::duration assemble_ceiling = std::chrono::milliseconds(600);
     void assemble_later(clock::duration pause);
+    void look_again();
     void on_news(std::string_view name, watched& of, release_merge::news what,
                  clock::duration moment);
     void on_time();

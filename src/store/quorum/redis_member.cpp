@@ -220,7 +220,7 @@ public:
             record_key, {},
             [&](boost::redis::request& to, std::int64_t) {
                 to.push("EVALSHA", of_quorum().seed.sha, 1, record_key, asked.nonce, asked.epoch,
-                        asked.floor, asked.silence.count());
+                        asked.floor, asked.silence.count(), asked.lease.count());
                 return call{.called = &of_quorum().seed, .expects = 3};
             },
             std::move(done),

@@ -1,7 +1,7 @@
 -- Makes a stranger a member.
 -- KEYS record of the member
 -- ARGV its nonce, epoch, the largest fence that may have been given out, silence (ms, from when it
---      was found to be a stranger)
+--      was found to be a stranger), the longest lease that was ever asked for (ms)
 -- Returns {status, ms until it grants, server time in us}: 1 done, 2 it is a member, 0 it is
 -- another stranger
 local call, member = redis.call, KEYS[1]
@@ -17,9 +17,10 @@ if known[1] ~= ARGV[1] then
 end
 local top = string.format('%.0f', math.max((known[5] or 0) + 0, ARGV[3] + 0))
 local epoch = string.format('%.0f', math.max((known[4] or 0) + 0, ARGV[2] + 0))
+local lease = string.format('%.0f', math.max((known[6] or 0) + 0, ARGV[5] + 0))
 local over = known[3] + ARGV[4]
 -- A clock that was set back meanwhile does not make it longer.
 over = math.min(over, ms + ARGV[4])
 call('HSET', member, 'until', string.format('%.0f', over), 'epoch', epoch, 'floor', top, 'top', top,
-    'mark', top, 'turned', string.format('%.0f', ms), 'lease', known[6] or 0)
+    'mark', top, 'turned', string.format('%.0f', ms), 'lease', lease)
 return {1, math.max(over - ms, 0), now}
