@@ -633,6 +633,120 @@ BOOST_AUTO_TEST_CASE(a_release_that_finds_nothing_is_repeated_behind_what_it_und
     BOOST_TEST(f.way->sent.size() == 5u);
 }
 
+// The acquire that it undoes was not the first under its owner: there was something to free, and
+// the acquire takes it anew.
+BOOST_AUTO_TEST_CASE(a_release_that_overtook_an_acquire_is_repeated_and_its_first_answer_counts)
+{
+    for (const std::int64_t found : {0, 1}) {
+        pipeline_fixture f;
+        f.up();
+        f.acquire("a");
+        f.release("a"); // behind it
+        f.poll();
+        f.answer_all(0, {noscript});
+        f.answer_all(1, {numbers({1, 3})});
+        BOOST_TEST(f.released.empty());
+        BOOST_TEST_REQUIRE(f.way->sent.size() == 4u);
+        BOOST_TEST(words(*f.way->sent[3]).at(0).at(1) == release_script().text);
+        f.answer_all(2, {granted(7)});
+        BOOST_TEST((f.acquired.at(0).second.result == acquire_reply::outcome::granted));
+        f.answer_all(3, {numbers({found, 0})});
+        BOOST_TEST(!f.released.at(0).first);
+        BOOST_TEST((f.released[0].second.result == release_reply::outcome::freed));
+        BOOST_TEST(f.released[0].second.receivers == 3u);
+        BOOST_TEST(f.way->sent.size() == 4u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_release_of_another_lock_is_not_repeated)
+{
+    pipeline_fixture f;
+    f.up();
+    f.acquire("a");
+    f.release("b");
+    f.poll();
+    f.answer_all(0, {noscript});
+    f.answer_all(1, {numbers({1, 0})});
+    BOOST_TEST((f.released.at(0).second.result == release_reply::outcome::freed));
+    BOOST_TEST(f.way->sent.size() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_lost_nothing_is_known)
+{
+    pipeline_fixture f;
+    f.up();
+    f.acquire("a");
+    f.release("a");
+    f.poll();
+    f.answer_all(0, {noscript});
+    f.answer_all(1, {numbers({1, 0})});
+    BOOST_TEST_REQUIRE(f.way->sent.size() == 4u);
+    f.end(2, errc::outcome_unknown);
+    f.end(3, errc::store_unavailable); // that was not sent, but what it repeats was
+    BOOST_TEST((f.released.at(0).first == errc::outcome_unknown));
+
+    // Nor of one that can not be repeated.
+    f.acquire("b");
+    f.release("b");
+    f.poll();
+    f.answer_all(4, {noscript});
+    f.down(errc::store_unavailable);
+    f.answer_all(5, {numbers({1, 0})});
+    BOOST_TEST((f.released.at(1).first == errc::outcome_unknown));
+}
+
+// FLUSHALL: the fence is too small, and the long way follows behind the release.
+BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_an_acquire_that_goes_on)
+{
+    pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
+    f.up();
+    f.answer_all(0, {"$4\r\nid=3\r\n", "-ERR unknown command\r\n", "-ERR unknown command\r\n",
+                     numbers({1000})});
+    f.acquire("a");
+    f.release("a");
+    f.poll();
+    f.answer_all(1, {"_\r\n", ":1\r\n"});
+    f.answer_all(2, {numbers({1})});
+    BOOST_TEST(f.released.empty());
+    BOOST_TEST_REQUIRE(f.way->sent.size() == 5u);
+    f.answer_all(3, {numbers({1, 2000, 0, 0, server_time})});
+    BOOST_TEST((f.acquired.at(0).second.result == acquire_reply::outcome::granted));
+    f.answer_all(4, {numbers({1})});
+    BOOST_TEST((f.released.at(0).second.result == release_reply::outcome::freed));
+}
+
+BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_one_that_brings_its_owner)
+{
+    pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
+    f.up();
+    f.answer_all(0, {"$4\r\nid=3\r\n", "-ERR unknown command\r\n", "-ERR unknown command\r\n",
+                     numbers({1000})});
+    f.acquire("a");
+    f.poll();
+    f.answer_all(1, {"$6\r\nlh:b:1\r\n", ":1001\r\n"}); // from now on the long way is taken
+    acquire_request next = take("a");
+    next.owner = "a:2";
+    std::vector<release_reply::outcome> ended;
+    const auto release = [&](std::string_view owner, const acquire_request* joins) {
+        f.made->release({.name = "a", .owner = owner, .entry = {}, .next = joins},
+                        [&](error_code failed, const release_reply& reply) {
+                            BOOST_TEST(!failed);
+                            ended.push_back(reply.result);
+                        });
+        f.poll();
+    };
+    release("a:1", &next);
+    release("a:2", nullptr);
+    f.answer_all(2, {noscript});
+    f.answer_all(3, {numbers({0, 0, 0, 0, server_time})});
+    BOOST_TEST(ended.empty());
+    BOOST_TEST_REQUIRE(f.way->sent.size() == 6u);
+    f.answer_all(4, {numbers({1, 1, 2000, 0, server_time})});
+    f.answer_all(5, {numbers({1, 0, 0, 0, server_time})});
+    using outcome = release_reply::outcome;
+    BOOST_TEST((ended == std::vector{outcome::freed, outcome::freed}));
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_answered_in_time_is_abandoned_each_in_its_turn)
 {
     pipeline_fixture f;

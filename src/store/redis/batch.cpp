@@ -80,7 +80,7 @@ batch::batch() : request(fail_fast)
         request.get_config() = {.cancel_if_unresponded = false, .hello_with_priority = false};
 }
 
-void batch::repeat(const batch& from, command& asked)
+command& batch::repeat(const batch& from, command& asked)
 {
     split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
     // The text is sent once; what follows in the same batch finds the script there. If that fails,
@@ -99,24 +99,25 @@ void batch::repeat(const batch& from, command& asked)
     if (asked.made.called == nullptr) {
         // Its first command is all of it: what takes two is not sent again.
         request.push_range(words_.front(), words_.begin() + 1, words_.end());
-        add(std::move(asked.waiting), asked.made, begin, asked.asking).attempts = asked.attempts +
-                                                                                  1;
-        return;
     }
-    words_.erase(words_.begin());
-    const script& called = *asked.made.called;
-    words_.front() = with_text ? called.text : std::string_view(called.sha);
-    request.push_range(with_text ? "EVAL" : "EVALSHA", words_);
-    add(std::move(asked.waiting), asked.made, begin, asked.asking).attempts = asked.attempts + 1;
+    else {
+        words_.erase(words_.begin());
+        const script& called = *asked.made.called;
+        words_.front() = with_text ? called.text : std::string_view(called.sha);
+        request.push_range(with_text ? "EVAL" : "EVALSHA", words_);
+    }
+    command& added = add(std::move(asked.waiting), asked.made, begin, asked.asking);
+    added.attempts = asked.attempts + 1;
+    return added;
 }
 
-void batch::go_on(const batch& from, command& asked, layout& keys)
+command& batch::go_on(const batch& from, command& asked, layout& keys)
 {
     // The words of its first command; one that follows is behind them.
     split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
     const std::size_t begin = begin_command(asked.asking);
     const call made = keys.go_on(asked.made, asked.told(), words_, request);
-    add(std::move(asked.waiting), made, begin, asked.asking);
+    return add(std::move(asked.waiting), made, begin, asked.asking);
 }
 
 /// Where the command that is added next begins.

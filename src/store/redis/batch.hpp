@@ -69,9 +69,10 @@ struct command
     std::size_t begin = 0; ///< Its place in the request.
     std::size_t end = 0;
     unsigned attempts = 0;
-    bool asking = false;  ///< A node that is given its slot is to serve it: ASKING is before it.
-    bool granted = false; ///< That was answered.
-    std::size_t got = 0;  ///< How many of its commands were answered.
+    bool asking = false;     ///< A node that is given its slot is to serve it: ASKING is before it.
+    bool granted = false;    ///< That was answered.
+    bool put_behind = false; ///< It takes, and is sent later than what may undo it.
+    std::size_t got = 0;     ///< How many of its commands were answered.
     std::array<reply, call::most_commands> replies;
 
     [[nodiscard]] answers told() const noexcept { return std::span(replies).first(made.commands); }
@@ -111,11 +112,12 @@ public:
         return add(std::move(waiting), write(request), begin, asking);
     }
 
-    /// Adds a command of another batch again, whose script the server did not have.
-    void repeat(const batch& from, command& asked);
+    /// Adds a command of another batch again: the server did not have its script, or it came too
+    /// early.
+    command& repeat(const batch& from, command& asked);
 
     /// Adds the call that goes on with one of another batch.
-    void go_on(const batch& from, command& asked, layout& keys);
+    command& go_on(const batch& from, command& asked, layout& keys);
 
     /// The lock that a command is about, the first of several.
     std::string_view key_of(const command& asked) const;

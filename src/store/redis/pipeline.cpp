@@ -19,9 +19,15 @@ constexpr std::size_t under_way_limit = 8;
 constexpr std::size_t renewals_per_command = 50;
 constexpr unsigned attempts_limit = 3;
 
-bool is_acquire(const command& asked) noexcept
+/// It may take a lock, or a place in a line: what undoes it must not run before it.
+bool takes(const command& asked) noexcept
 {
     return asked.made.takes || std::holds_alternative<store::acquire_handler>(asked.waiting);
+}
+
+bool undoes(const command& asked) noexcept
+{
+    return asked.made.undoes || std::holds_alternative<store::release_handler>(asked.waiting);
 }
 
 } // namespace
@@ -407,25 +413,29 @@ void pipeline::pass_on_until(const batch_ptr& last)
 /// Says what became of a command; `unanswered` is set when no answer came.
 void pipeline::finish(batch& from, command& asked, error_code unanswered)
 {
-    if (asked.attempts > 0 && is_acquire(asked))
-        --repeated_acquires_;
+    if (asked.put_behind)
+        --put_behind_;
     error_code code = unanswered;
     if (!code && open_for_requests() && layout_->goes_on(asked.made, asked.told())) {
-        next().go_on(from, asked, *layout_);
-        return flush_soon();
+        behind(next().go_on(from, asked, *layout_));
+        return;
     }
     if (!code) {
         const std::string& error = asked.error();
         if (!error.empty()) {
-            if (is_script_missing(error) && asked.made.called != nullptr && again(from, asked))
-                return;
+            if (is_script_missing(error) && asked.made.called != nullptr && can_repeat(asked))
+                return again(from, asked);
             if (is_read_only(error) && transport_)
                 transport_->on_read_only();
             code = classify(error);
         }
-        else if (repeated_acquires_ > 0 && found_nothing(asked) && again(from, asked)) {
-            // It overtook the acquire that it undoes, whose script was missing; now it goes behind.
-            return;
+        else if (overtook(from, asked)) {
+            // Now it goes behind.
+            if (can_repeat(asked)) {
+                keep_answer(asked);
+                return again(from, asked);
+            }
+            code = errc::outcome_unknown;
         }
     }
     // What a greeting finds missing need not be there.
@@ -434,27 +444,70 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
     std::visit([&](auto& waiting) { answer(asked, waiting, code, more); }, asked.waiting);
 }
 
-/// A release that says that its owner is not in.
-bool pipeline::found_nothing(const command& asked) const
+/// What undoes an acquire may have run before it: one of the same lock was put behind.
+bool pipeline::overtook(const batch& from, const command& asked) const
 {
-    if (asked.made.undoes)
-        return !asked.told().front().numbers.empty() && asked.told().front().numbers[0] == 0;
-    if (!std::holds_alternative<store::release_handler>(asked.waiting))
+    if (put_behind_ == 0 || !undoes(asked))
         return false;
-    const auto said = layout_->released(asked.made, asked.told());
-    return !said.code && said.reply.result == release_reply::outcome::not_owner;
+    const std::string_view key = from.key_of(asked);
+    const auto has_it = [key](const batch_ptr& each) {
+        return std::any_of(each->commands.begin() + static_cast<std::ptrdiff_t>(each->handled),
+                           each->commands.end(), [&](const command& other) {
+                               return other.put_behind && each->key_of(other) == key;
+                           });
+    };
+    return std::any_of(under_way_.begin(), under_way_.end(), has_it) ||
+           std::any_of(waiting_.begin(), waiting_.end(), has_it);
 }
 
-/// True when the command goes to the server once more.
-bool pipeline::again(batch& from, command& asked)
+/// What undoes an acquire is about to be sent again. What it has done counts: the repetition only
+/// makes sure that nothing came behind it, and knows nothing of that.
+void pipeline::keep_answer(command& asked)
 {
-    if (!can_send() || asked.attempts >= attempts_limit)
-        return false;
-    if (is_acquire(asked))
-        ++repeated_acquires_;
-    next().repeat(from, asked);
+    if (auto* const handler = std::get_if<store::release_handler>(&asked.waiting)) {
+        const auto first = released(asked);
+        if (first.code || first.reply.result == release_reply::outcome::not_owner)
+            return;
+        *handler = [told = std::move(*handler), first = first.reply](error_code code,
+                                                                     release_reply last) mutable {
+            if (!code)
+                last = std::move(first);
+            std::move(told)(code ? errc::outcome_unknown : code, std::move(last));
+        };
+    }
+    else if (auto* const who = std::get_if<asker>(&asked.waiting)) {
+        const auto& numbers = asked.told().front().numbers;
+        if (numbers.size() != asked.made.expects || numbers.front() == 0)
+            return;
+        who->handler = [told = std::move(who->handler),
+                        first = std::vector<std::int64_t>(numbers.begin(), numbers.end())](
+                           error_code code, std::span<const std::int64_t> last,
+                           details_ptr more) mutable {
+            if (!code)
+                last = first;
+            std::move(told)(code ? errc::outcome_unknown : code, last, std::move(more));
+        };
+    }
+}
+
+bool pipeline::can_repeat(const command& asked) const noexcept
+{
+    return can_send() && asked.attempts < attempts_limit;
+}
+
+/// The command goes to the server once more.
+void pipeline::again(batch& from, command& asked)
+{
+    behind(next().repeat(from, asked));
+}
+
+/// It is sent later than what was asked after it.
+void pipeline::behind(command& added)
+{
+    added.put_behind = takes(added);
+    if (added.put_behind)
+        ++put_behind_;
     flush_soon();
-    return true;
 }
 
 void pipeline::answer(command& asked, store::acquire_handler& handler, error_code code,
@@ -477,17 +530,22 @@ void pipeline::answer(command& asked, store::release_handler& handler, error_cod
                       details_ptr more)
 {
     said<release_reply> told{code, {}};
-    if (!code) {
-        told = layout_->released(asked.made, asked.told());
-        if (told.server_us)
-            time_.learn(*told.server_us, local_time_->now());
-        told.reply.receivers_known = told.reply.receivers_known &&
-                                     (told.reply.result != release_reply::outcome::freed ||
-                                      !knows_receivers || knows_receivers());
-    }
+    if (!code)
+        told = released(asked);
     if (more)
         told.reply.details = std::move(more);
     std::move(handler)(told.code, told.reply);
+}
+
+said<release_reply> pipeline::released(const command& asked)
+{
+    auto told = layout_->released(asked.made, asked.told());
+    if (told.server_us)
+        time_.learn(*told.server_us, local_time_->now());
+    told.reply.receivers_known = told.reply.receivers_known &&
+                                 (told.reply.result != release_reply::outcome::freed ||
+                                  !knows_receivers || knows_receivers());
+    return told;
 }
 
 void pipeline::answer(command& asked, asker& who, error_code code, details_ptr more)

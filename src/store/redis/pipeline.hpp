@@ -121,8 +121,12 @@ private:
     void answer(command& asked, greeting& what, error_code code, const details_ptr&);
     void greet();
     void serve();
-    [[nodiscard]] bool found_nothing(const command& asked) const;
-    bool again(batch& from, command& asked);
+    [[nodiscard]] said<release_reply> released(const command& asked);
+    [[nodiscard]] bool overtook(const batch& from, const command& asked) const;
+    void keep_answer(command& asked);
+    [[nodiscard]] bool can_repeat(const command& asked) const noexcept;
+    void again(batch& from, command& asked);
+    void behind(command& added);
 
     std::shared_ptr<transport> transport_; ///< Null after `close`.
     const std::unique_ptr<layout> layout_;
@@ -143,8 +147,8 @@ private:
     std::deque<batch_ptr> waiting_;
     std::vector<batch_ptr> under_way_;
     std::vector<batch_ptr> spare_;
-    std::size_t repeated_acquires_ = 0; ///< Sent again and not answered yet.
-    bool tells_holder_ = true;          ///< This server, to this user, as far as is known.
+    std::size_t put_behind_ = 0; ///< Such commands that are not answered yet.
+    bool tells_holder_ = true;   ///< This server, to this user, as far as is known.
 };
 
 } // namespace leasehold::redis_store

@@ -296,7 +296,8 @@ call native_layout::leave(const release_request& asked, contended_names::key key
             .floor = least,
             .name = key,
             .slot = slot,
-            .raises = owed_};
+            .raises = owed_,
+            .takes = asked.next != nullptr};
 }
 
 call native_layout::renew(std::span<const renewal> asked, boost::redis::request& to)
