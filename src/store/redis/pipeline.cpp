@@ -326,7 +326,8 @@ void pipeline::serve()
 void pipeline::on_down(error_code why, std::string_view said)
 {
     const bool was_up = std::exchange(up_, false);
-    connected_ = false;
+    if (std::exchange(connected_, false) && on_lost)
+        on_lost();
     greetings_left_ = 0;
     // Callers are told the reason, so it is one of this library's; of the transport's many errors
     // none asks for anything else.

@@ -50,6 +50,9 @@ public:
     /// Whether those who wait in other processes can be counted; to be asked with each release.
     std::function<bool()> knows_receivers;
 
+    /// The connection to the server that was there has ended. Set before `open`.
+    std::function<void()> on_lost;
+
     /// The server is not the one to be asked any more: looks for it again.
     void begin_again(error_code why);
 

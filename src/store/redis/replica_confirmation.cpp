@@ -29,6 +29,8 @@ std::string marker_for(std::string_view name, bool in_cluster)
 
 constexpr std::size_t round_limit = 1'000;
 
+const std::string connection_ended = "the connection to the server that said so has ended";
+
 // A connection that WAIT holds up does not answer a health check. No WAIT lasts longer than 4 s.
 config patient(config settings)
 {
@@ -98,6 +100,14 @@ void replica_confirmation::leaving(std::string_view owner, std::string_view entr
             lock->left = true;
 }
 
+void replica_confirmation::lost_commands()
+{
+    for (const auto& each : expected_)
+        if (const auto lock = each.lock())
+            lock->lost = true;
+    begin_again(errc::store_unavailable, {});
+}
+
 // What one turn of the strand asks for goes out together.
 void replica_confirmation::begin_soon()
 {
@@ -110,6 +120,7 @@ void replica_confirmation::begin_soon()
 void replica_confirmation::begin()
 {
     busy_ = false;
+    refuse_lost();
     while (!waiting_.empty() && !busy_) {
         const auto next = next_round();
         if (!is_made()) {
@@ -125,6 +136,16 @@ void replica_confirmation::begin()
                  begin();
              });
     }
+}
+
+void replica_confirmation::refuse_lost()
+{
+    const auto last = std::stable_partition(waiting_.begin(), waiting_.end(),
+                                            [](const auto& each) { return !each->lost; });
+    const std::vector<std::shared_ptr<unconfirmed>> lost(last, waiting_.end());
+    waiting_.erase(last, waiting_.end());
+    for (const auto& each : lost)
+        std::move(each->done)(connection_ended);
 }
 
 std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
@@ -178,9 +199,10 @@ void replica_confirmation::end(round& asked, error_code failed)
     auto answer = asked.answers.begin();
     for (const auto& each : asked.locks) {
         const bool missing = problem.empty() && !is_there(keys_, each->lock(), *answer++);
-        elsewhere = elsewhere || (missing && !each->left);
+        elsewhere = elsewhere || (missing && !each->left && !each->lost);
         std::move(each->done)(missing ? "the server that names the replicas does not have the lock"
-                                      : problem);
+                              : problem.empty() && each->lost ? connection_ended
+                                                              : problem);
     }
     if (elsewhere && listener() != nullptr) {
         begin_again(errc::store_refused, {});

@@ -40,6 +40,7 @@ struct unconfirmed
     const std::uint32_t acks;
     const std::chrono::milliseconds timeout;
     bool left = false; ///< That it is not there shows nothing any more.
+    bool lost = false; ///< The connection over which it was asked for has ended.
     handler done;
 };
 
@@ -67,6 +68,11 @@ public:
     /// The server has it. `done` is never called inside.
     void confirm(const std::shared_ptr<unconfirmed>& lock, unconfirmed::handler done);
 
+    /// The connection for commands has ended. This one may have as well, unseen: a network that is
+    /// cut says nothing. It is made again. What was said over that one is not confirmed any more:
+    /// another server may have the lock, with the time to live that it had before a renewal.
+    void lost_commands();
+
     /// The owner, or its entry, is being left.
     void leaving(std::string_view owner, std::string_view entry) noexcept;
 
@@ -80,6 +86,7 @@ private:
 
     void begin_soon();
     void begin();
+    void refuse_lost();
     [[nodiscard]] std::shared_ptr<round> next_round();
     void end(round& asked, error_code failed);
     void watch_time(const round& asked);

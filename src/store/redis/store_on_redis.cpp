@@ -46,6 +46,10 @@ public:
                 if (const auto commands = weak.lock())
                     commands->begin_again(errc::store_refused);
             };
+            pipeline_->on_lost = [weak = std::weak_ptr(replicas_)] {
+                if (const auto replicas = weak.lock())
+                    replicas->lost_commands();
+            };
         }
         pipeline_->knows_receivers = [told = subscriptions_] { return told && told->allowed(); };
     }

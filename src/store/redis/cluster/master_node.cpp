@@ -14,6 +14,10 @@ void master_node::open(const config& where, const std::shared_ptr<environment>& 
     replicas = std::make_shared<replica_confirmation>(where, from);
     // Both connections lead to one node; what is not there has moved to another.
     replicas->on_other_server = std::move(on_other_server);
+    way->on_lost = [weak = std::weak_ptr(replicas)] {
+        if (const auto confirmation = weak.lock())
+            confirmation->lost_commands();
+    };
     now = state::opening;
 }
 
