@@ -130,8 +130,8 @@ struct release_request
     std::string_view owner;
     std::string_view entry; ///< As in the acquire that is undone.
 
-    /// An acquire that waits, under another owner, which takes effect in the same step, after the
-    /// lock was left; not when it was not. Null: none. Needs `store_traits::queues`; no re-entry.
+    /// An acquire that waits, under another owner, and takes effect in the same step when the lock
+    /// was left. Null: none. Needs `store_traits::queues`; no re-entry and no `replica_acks`.
     const acquire_request* next = nullptr;
 };
 

@@ -214,6 +214,15 @@ public:
         return leave(wanted);
     }
 
+    /// The release is sent, and carries nobody after all: whoever waited has gone since, or the
+    /// next owner has to ask for itself. Not after one that carried it was sent.
+    void joins_nobody() noexcept
+    {
+        BOOST_ASSERT(state_ == state::releasing);
+        joins_ = false;
+        told_ = false;
+    }
+
     /// The release was answered: the owner has ended. `next` says what became of the next one, and
     /// `in_time` whether its deadline, which counts from the sending of the release, lies ahead.
     action left(succession next, bool in_time, bool wanted, bool online) noexcept

@@ -163,6 +163,24 @@ BOOST_AUTO_TEST_CASE(a_lease_is_not_handed_to_one_who_wants_another_number)
     BOOST_TEST(e.last_acquire().replica_acks == 1u);
 }
 
+// A release would give it the lock before replicas have confirmed that.
+BOOST_AUTO_TEST_CASE(a_next_owner_that_replicas_have_to_confirm_asks_for_itself)
+{
+    replicated e(true);
+    const auto what = e.spec("a", {.handoff_count = 0, .replica_acks = 1});
+    lease held = e.taken(what);
+    const auto op = e.lock(what);
+    const auto released = e.release(std::move(held));
+    BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+    BOOST_TEST(!e.last_release().next);
+    e.say_freed();
+    BOOST_TEST(e.last_acquire().replica_acks == 1u);
+    BOOST_TEST(!e.last_acquire().again); // the store has never heard of it
+    e.grant();
+    BOOST_TEST(!code(*op));
+    e.kept.push_back(std::move(op->value<1>()));
+}
+
 BOOST_AUTO_TEST_CASE(a_renewal_that_was_not_confirmed_has_failed)
 {
     replicated e(false);

@@ -318,6 +318,20 @@ BOOST_AUTO_TEST_CASE(the_next_owner_may_have_joined_and_is_never_sent_as_new)
     BOOST_TEST(!m.left(next::none, true, true, true).again);
 }
 
+BOOST_AUTO_TEST_CASE(an_owner_that_no_release_carried_is_sent_as_new)
+{
+    for (const bool wanted : {true, false}) {
+        queued_contention m = machine(state::releasing, true);
+        m.listening();
+        m.joins_nobody();
+        BOOST_TEST(!m.joins());
+        BOOST_TEST((m == machine(state::releasing, false)));
+        const action then = m.left(next::none, false, wanted, true);
+        BOOST_TEST(then.what == (wanted ? kind::send : kind::none));
+        BOOST_TEST(!then.again);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_release_carries_the_next_owner_when_others_wait_here)
 {
     queued_contention m = machine(state::holding);

@@ -43,6 +43,16 @@ public:
 
     void leave(bool joins) { perform(c_.contention.leaving(joins)); }
 
+    void leave_alone()
+    {
+        machine::action next = c_.contention.leaving(true);
+        next.joins = false;
+        c_.set(client::alone);
+        if (!has(error::absent_next_believed))
+            c_.contention.joins_nobody();
+        perform(next);
+    }
+
     void hand_on()
     {
         ++c_.last;
@@ -56,7 +66,8 @@ public:
         s_.send({type::hello, owner_of(i_, 0)});
         if (c_.has(client::unsent)) {
             c_.unset(client::unsent);
-            send(type::release, c_.contention.joins() ? message::joins : 0);
+            const bool joins = c_.contention.joins() && !c_.has(client::alone);
+            send(type::release, joins ? message::joins : 0);
         }
         else if (!has(error::no_look) || c_.phase() != phase::in_line)
             perform(c_.contention.connected());
@@ -230,12 +241,15 @@ private:
 
     void left(machine::succession next, bool in_time, bool online)
     {
-        const bool joined = c_.contention.joins();
+        const bool alone = c_.has(client::alone);
+        const bool waits = alone || c_.contention.joins();
         forget_lease();
-        c_.unset(client::cancelled | client::once);
+        c_.unset(client::cancelled | client::once | client::alone);
         c_.under_way = task::none;
-        const auto action = c_.contention.left(next, in_time, joined, online);
-        if (joined || c_.phase() != phase::idle)
+        const auto action = c_.contention.left(next, in_time, waits, online);
+        if (alone && action.again)
+            throw violation{"unheard: an owner that was never sent is not sent as new"};
+        if (waits || c_.phase() != phase::idle)
             ++c_.number;
         perform(action);
     }
@@ -408,6 +422,11 @@ void cancel(state& s, const setting& g, int client)
 void leave(state& s, const setting& g, int client, bool joins)
 {
     party(s, g, client).leave(joins);
+}
+
+void leave_alone(state& s, const setting& g, int client)
+{
+    party(s, g, client).leave_alone();
 }
 
 void renew(state& s, int i)

@@ -14,6 +14,8 @@ void look(state& s, const setting& g, int client);
 /// The last waiter goes.
 void cancel(state& s, const setting& g, int client);
 void leave(state& s, const setting& g, int client, bool joins);
+/// Others wait here, and the release carries none of them.
+void leave_alone(state& s, const setting& g, int client);
 void renew(state& s, int client);
 void hand_on(state& s, const setting& g, int client);
 void enter_again(state& s, int client);

@@ -158,6 +158,8 @@ const std::array errors{
     error_run{"lost_request_forgotten", "a lost request is taken for one that never ran",
               in(error::lost_request_forgotten, one().with(faults, 1).with(&setting::cancels, 1)),
               "orphan"},
+    error_run{"absent_next_believed", "a release is taken to carry an owner that it does not",
+              in(error::absent_next_believed, least().of(1, 2).with(&setting::alone)), "unheard"},
     // The documented exceptions, without their excuse.
     error_run{"(exception) barging", "SET NX takes what expired past the line",
               [] {

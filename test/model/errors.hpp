@@ -55,6 +55,7 @@ enum class error : std::uint8_t
     cancelled_in_silence,
     cancelled_grant_kept,
     lost_request_forgotten,
+    absent_next_believed,
     count_
 };
 

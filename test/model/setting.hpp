@@ -19,6 +19,7 @@ struct setting
     bool long_way = true;    ///< Acquires may begin in the line.
     bool tries = false;      ///< Acquires may be tries, which do not wait.
     bool joins = false;      ///< Releases may carry the next owner.
+    bool alone = false;      ///< They may carry nobody, though others wait.
     bool renewals = false;   ///< Holders renew.
     bool entries = false;    ///< Holders enter again.
     bool block = false;      ///< Two fences each time, the second for a local handoff.

@@ -196,6 +196,7 @@ struct client
         renewing = 1024,
         uncovered = 2048,  ///< It counts its deadline from a request that did not prolong.
         confirming = 4096, ///< It waits for a renewal to enter.
+        alone = 8192,      ///< Somebody waits here whom its release does not carry.
     };
     /// What is under way for the owner.
     enum class task : std::uint8_t

@@ -104,6 +104,8 @@ private:
             add(by(step::type::leave), [&](state& to) { leave(to, g_, i, false); });
             if (g_.joins && c.number + 1 < g_.attempts)
                 add(by(step::type::leave_and_join), [&](state& to) { leave(to, g_, i, true); });
+            if (g_.alone && c.number + 1 < g_.attempts)
+                add(by(step::type::leave_alone), [&](state& to) { leave_alone(to, g_, i); });
             if (g_.renewals && c.has(client::believes) && !c.has(client::renewing))
                 add(by(step::type::renew), [&](state& to) { renew(to, i); });
             if (g_.entries && c.has(client::believes) && c.entry == client::inner::none)

@@ -22,6 +22,7 @@ struct step
         look,
         leave,
         leave_and_join,
+        leave_alone,
         renew,
         hand_on,
         enter,

@@ -100,6 +100,7 @@ std::string text_of(const step& by)
     case type::look: return who + " looks";
     case type::leave: return who + " leaves";
     case type::leave_and_join: return who + " leaves and joins again";
+    case type::leave_alone: return who + " leaves, and is to ask again";
     case type::renew: return who + " renews";
     case type::hand_on: return who + " hands over locally";
     case type::enter: return who + " enters again";

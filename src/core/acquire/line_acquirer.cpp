@@ -248,12 +248,12 @@ const acquire_request* line_acquirer::next()
     if (!machine_.joins() || stopped_)
         return nullptr;
     if (!next_) {
-        if (!behalf_.wanted())
-            return nullptr; // whoever waited has gone since
-        // What replicas have to confirm is a request of its own. Carried along and not taken up, it
-        // would count as one that may still run.
-        if (behalf_.first()->options.replica_acks > 0)
+        // Whoever waited may have gone since. What replicas have to confirm is a request of its
+        // own. Carried along and not taken up, it would count as one that may still run.
+        if (!behalf_.wanted() || behalf_.first()->options.replica_acks > 0) {
+            machine_.joins_nobody();
             return nullptr;
+        }
         next_ = std::make_unique<errand>(context().make_owner());
         next_->spec = behalf_.first();
     }
@@ -285,7 +285,7 @@ void line_acquirer::left(const release_reply* reply, clock::time_point sent)
         begin_wait();
 
     const acquire_reply* const said = reply != nullptr && reply->next ? &*reply->next : nullptr;
-    if (said == nullptr || !errand_) // of a release that may have run before its answer was lost
+    if (said == nullptr || !errand_) // it carried none, or may have run before its answer was lost
         return perform(machine_.left(machine::succession::none, false, behalf_.wanted(), online()));
     errand_->runs_until = {};
     if (said->result == acquire_reply::outcome::granted) {

@@ -112,11 +112,7 @@ public:
     {
         if (replicas_)
             replicas_->leaving(request.owner, request.entry);
-        // An acquire that is to be confirmed is one of its own.
-        release_request asked = request;
-        if (request.next != nullptr && request.next->replica_acks > 0)
-            asked.next = nullptr;
-        pipeline_->release(asked, std::move(handler));
+        pipeline_->release(request, std::move(handler));
     }
 
     void watch(std::string_view name) override

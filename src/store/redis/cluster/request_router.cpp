@@ -148,8 +148,7 @@ void request_router::release(const release_request& asked, store::release_handle
     work.asked.owner = one->owner;
     work.asked.entry = one->entry;
     work.asked.next = nullptr;
-    // An acquire that is to be confirmed is one of its own.
-    if (asked.next != nullptr && asked.next->replica_acks == 0) {
+    if (asked.next != nullptr) {
         work.next = *asked.next;
         work.next_owner = asked.next->owner;
     }
