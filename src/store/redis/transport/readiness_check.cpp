@@ -4,6 +4,7 @@
 #include "store/redis/protocol/server_clock.hpp"
 
 #include <limits>
+#include <map>
 
 namespace leasehold::redis_store {
 
@@ -29,16 +30,14 @@ boost::redis::request make_readiness_request(const script_set& needed)
 const boost::redis::request& readiness_check::request() const
 {
     // The scripts are most of it: written once, not for each attempt to connect.
-    static const boost::redis::request native = make_readiness_request(native_script_set());
-    static const boost::redis::request redisson = make_readiness_request(redisson_script_set());
-    static const boost::redis::request in_cluster = make_readiness_request(
-        native_cluster_script_set());
-    static const boost::redis::request quorum = make_readiness_request(quorum_script_set());
-    if (&needed_ == &native_cluster_script_set())
-        return in_cluster;
-    if (&needed_ == &quorum_script_set())
-        return quorum;
-    return &needed_ == &native_script_set() ? native : redisson;
+    static const auto written = [] {
+        std::map<const script_set*, boost::redis::request> all;
+        for (const script_set* const each : {&native_script_set(), &native_cluster_script_set(),
+                                             &redisson_script_set(), &quorum_script_set()})
+            all.emplace(each, make_readiness_request(*each));
+        return all;
+    }();
+    return written.at(&needed_);
 }
 
 boost::redis::any_adapter readiness_check::adapter()
