@@ -106,10 +106,10 @@ void fences_rise_also_when_the_data_is_lost(pair& p)
 
 void a_lease_expires(pair& p)
 {
-    EXPECT(p.a.acquire(take("lock", "a:1", 30ms)).reply.result == granted_t::granted);
+    EXPECT(p.a.acquire(take("lock", "a:1", 1s)).reply.result == granted_t::granted);
     const auto held = p.b.acquire(look("lock", "b:1"));
     EXPECT(held.reply.result == granted_t::held);
-    EXPECT(held.reply.remaining >= 0ms && held.reply.remaining <= 30ms);
+    EXPECT(held.reply.remaining >= 0ms && held.reply.remaining <= 1s);
     p.a.wait(held.reply.remaining + 2ms);
     EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
     // Nothing that the late owner does touches its successor.
@@ -132,18 +132,25 @@ void a_request_after_its_budget_is_refused(pair& p)
 
 void a_lease_is_prolonged_and_never_shortened(pair& p)
 {
-    p.a.acquire(take("lock", "a:1", 5s));
-    const auto left = [&] { return p.b.acquire(look("lock", "b:1")).reply.remaining; };
-    const renewal shorter[] = {{"lock", "a:1", 10ms}};
+    p.a.acquire(take("lock", "a:1", 20s));
+    // Of several servers one may hear of it later. A store waits for them as long as the lease
+    // allows, so none is short.
+    const auto is_left = [&](std::chrono::milliseconds least) {
+        for (int tries = 0; tries < 1'000; ++tries)
+            if (p.certain(p.b, look("lock", "b:1")).reply.remaining > least)
+                return true;
+        return false;
+    };
+    const renewal shorter[] = {{"lock", "a:1", 8s}};
     EXPECT(p.a.renew(shorter).reply.results.at(0) == renewal_result::renewed);
-    EXPECT(left() > 4s);
+    EXPECT(is_left(15s));
     const renewal longer[] = {{"lock", "a:1", 60s}};
     EXPECT(p.a.renew(longer).reply.results.at(0) == renewal_result::renewed);
-    EXPECT(left() > 50s);
-    p.a.acquire(look("lock", "a:1", 10ms));
-    EXPECT(left() > 50s);
+    EXPECT(is_left(50s));
+    p.a.acquire(look("lock", "a:1", 8s));
+    EXPECT(is_left(50s));
     p.a.acquire(again("lock", "a:1", "e", 90s));
-    EXPECT(left() > 80s);
+    EXPECT(is_left(80s));
 }
 
 void renewals_are_answered_in_order_and_create_nothing(pair& p)
