@@ -301,6 +301,13 @@ BOOST_AUTO_TEST_CASE(name_the_master_that_is_there)
                                    address_reading(settings));
     BOOST_TEST_REQUIRE(found.has_value());
     BOOST_TEST(describe(*found) == "0-16383=10.0.0.1:7001 ");
+
+    // Of two that both say so the first, each time.
+    const seen_node other{"master", "10.0.0.5", 7005, "10.0.0.5", "online"};
+    const auto first = read_shards(read(list({shard({0, 16383}, {next, other})})), asked,
+                                   address_reading(settings));
+    BOOST_TEST_REQUIRE(first.has_value());
+    BOOST_TEST(describe(*first) == "0-16383=10.0.0.4:7004 ");
 }
 
 BOOST_AUTO_TEST_CASE(without_a_host_lead_to_who_was_asked)
