@@ -11,17 +11,17 @@ using namespace std::chrono_literals;
 using names_t = std::vector<std::string>;
 
 template <persistence How>
-std::unique_ptr<deployment> start_server(const deployment_kind&, const names_t& names)
+std::unique_ptr<deployment> start_server(const names_t& names)
 {
     return std::make_unique<one_server>(How, names);
 }
 
-std::unique_ptr<deployment> start_sentinel(const deployment_kind& of, const names_t&)
+std::unique_ptr<deployment> start_sentinel(const names_t&)
 {
-    return std::make_unique<sentinel>(of.replica_acks);
+    return std::make_unique<sentinel>();
 }
 
-std::unique_ptr<deployment> start_cluster(const deployment_kind&, const names_t& names)
+std::unique_ptr<deployment> start_cluster(const names_t& names)
 {
     return std::make_unique<cluster>(names);
 }
@@ -36,7 +36,6 @@ const std::vector<deployment_kind>& deployment_kinds()
         {"server", "always", "AOF always", 500ms, 30s, 0, start_server<persistence::always>},
         {"server", "everysec", "AOF everysec", 500ms, 30s, 0, start_server<persistence::everysec>},
         {"sentinel", "all", "2 of 2 confirm", 4s, 60s, 2, start_sentinel},
-        {"sentinel", "one", "1 of 2 confirms", 4s, 60s, 1, start_sentinel},
         {"cluster", "all", "1 of 1 confirms", 4s, 60s, 1, start_cluster},
     };
     return all;

@@ -64,8 +64,7 @@ struct deployment_kind
     /// test of its own.
     std::chrono::milliseconds longest_round{};
     std::uint32_t replica_acks = 0; ///< Of every lock.
-    std::unique_ptr<deployment> (*start)(const deployment_kind& of,
-                                         const std::vector<std::string>& names) = nullptr;
+    std::unique_ptr<deployment> (*start)(const std::vector<std::string>& names) = nullptr;
 };
 
 /// All there are.

@@ -43,8 +43,7 @@ constexpr char usage[] =
   --seed S           decides the order of the faults (drawn)
   --deployment NAME  one only, of
                      server: none, always, everysec (what it writes to its append-only file)
-                     sentinel: all, one (how many of the two replicas confirm each lock)
-                     cluster: all (the replica of each master confirms)
+                     sentinel, cluster: all (replicas confirm each lock)
   --keep DIRECTORY   write there what the clients wrote, the faults and the register, of every round
   --controls         only the negative control of the fences
 
@@ -53,8 +52,7 @@ locks: never two valid holders, nor a lock that goes before its time, unless a f
 lies in between, which is counted; every fence once, and rising in the order of the grants; losses
 told in time; every operation ended; everybody gets in when nothing is broken any more, and nothing
 is left over. FLUSHALL, a key deleted, and a server killed that does not write everything lose data.
-In the other topologies replicas confirm, and nothing may be lost; but where one replica of two
-confirms, a master that is replaced on purpose loses what the other confirms meanwhile.
+In the other topologies all replicas confirm each lock, and nothing may be lost.
 )";
 
 struct arguments

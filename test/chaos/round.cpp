@@ -23,7 +23,7 @@ public:
     round(const round_settings& how, const progress_function& progress)
         : set_(how.clients),
           progress_(progress),
-          servers_(how.on.start(how.on, set_.names)),
+          servers_(how.on.start(set_.names)),
           clients_(set_, *servers_, store_)
     {}
 
@@ -77,6 +77,9 @@ public:
             });
             return all;
         });
+        // What was sent to a server that failed may run for two lease times, and a shutdown that
+        // waits for longer than 5 s gives up.
+        patiently(2 * set_.lease, [&] { return boot_time() > out_.healed + 2 * set_.lease; });
         for_all([&](std::size_t i) { clients_.tell(i, "quit"); });
         for_all([&](std::size_t i) { clients_.wait(i, 15s); });
         patiently(set_.lease + 2s,
