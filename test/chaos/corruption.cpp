@@ -393,11 +393,18 @@ private:
         return true;
     }
 
+    /// One that was granted: what replicas did not confirm is asked for again.
     std::optional<place> find_probe()
     {
-        return find([](std::size_t,
-                       const event& e) { return e.what == verb::asked && e.word == way::probe; },
-                    true);
+        return find(
+            [this](std::size_t client, const event& e) {
+                const auto& all = out_.clients[client].events;
+                return e.what == verb::asked && e.word == way::probe &&
+                       std::any_of(all.begin(), all.end(), [&](const event& each) {
+                           return each.what == verb::granted && each.op == e.op;
+                       });
+            },
+            true);
     }
 
     bool no_entry()
