@@ -610,6 +610,29 @@ BOOST_AUTO_TEST_CASE(nothing_is_created_for_a_lock_that_was_left_or_lost_or_is_o
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_member_that_refuses_a_release_for_now_is_told_it_again)
+{
+    site s;
+    s.connect();
+    s.acquire();
+    s.release();
+    for (int i = 0; i < 5; ++i) {
+        BOOST_TEST_REQUIRE(s.members[2]->releases.size() == 1u);
+        auto asked = std::exchange(s.members[2]->releases, {});
+        BOOST_TEST(asked[0].owner == "a:1");
+        BOOST_TEST(asked[0].quiet == (i > 0));
+        s.members[2].post([done = std::move(asked[0].done)]() mutable {
+            std::move(done)(errc::store_refused, quorum::release_answer());
+        });
+        s.poll();
+        BOOST_TEST(s.members[2]->releases.empty());
+        s.pass(600ms);
+    }
+    // Its time to live has done the rest.
+    s.pass(60s);
+    BOOST_TEST(s.members[2]->releases.size() <= 1u);
+}
+
 BOOST_AUTO_TEST_CASE(a_member_that_could_not_say_what_it_is_is_asked_until_it_can)
 {
     site s;

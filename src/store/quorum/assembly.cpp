@@ -84,7 +84,7 @@ void quorum_state::assembly::go_on()
     of_->tries_ = strangers ? of_->tries_ + 1 : 0;
     of_->stuck_ = strangers && of_->tries_ > most_tries;
     if (of_->stuck_)
-        of_->assemble_later(fsm::pick(of_->random_, assemble_floor, assemble_ceiling));
+        of_->assemble_later(fsm::pick(of_->random_, again_floor, again_ceiling));
     else if (strangers)
         of_->assemble_later(
             fsm::pick(of_->random_, std::chrono::milliseconds(1), std::chrono::milliseconds(20)));

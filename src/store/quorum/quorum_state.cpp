@@ -157,11 +157,7 @@ void quorum_state::on_reachable(unsigned number)
     each.details.reset();
     ++each.connection;
     look(number);
-    const auto leaving = std::exchange(each.leaving, {});
-    for (const departure& left : leaving) {
-        if (now() - left.since < 2 * clock::duration(lease_) + std::chrono::seconds(1))
-            leave_at(number, left.name, left.owner, left.entry);
-    }
+    leave_again(number);
 }
 
 void quorum_state::on_unreachable(unsigned number, error_code why, const details_ptr& details)
@@ -199,7 +195,7 @@ void quorum_state::looked(unsigned number, unsigned connection, error_code faile
         return;
     if (failed) {
         each.why = failed;
-        assemble_later(fsm::pick(random_, assemble_floor, assemble_ceiling));
+        assemble_later(fsm::pick(random_, again_floor, again_ceiling));
         return review();
     }
     take_look(number, said);
@@ -277,7 +273,7 @@ void quorum_state::look_again()
         return each.reachable && !each.looked && each.why != condition::bad_request;
     });
     if (unknown)
-        assemble_later(fsm::pick(random_, assemble_floor, assemble_ceiling));
+        assemble_later(fsm::pick(random_, again_floor, again_ceiling));
 }
 
 void quorum_state::assemble()
@@ -357,27 +353,44 @@ void quorum_state::tell_trouble()
 void quorum_state::leave_at(unsigned number, std::string_view name, std::string_view owner,
                             std::string_view entry)
 {
+    leave_at(number, {std::string(name), std::string(owner), std::string(entry), now()});
+}
+
+void quorum_state::leave_at(unsigned number, const departure& left)
+{
     if (!members_[number].reachable)
-        return leave_later(number, name, owner, entry);
+        return leave_later(number, left);
     at(number).async_release(
-        {.name = name, .owner = owner, .entry = entry}, true,
-        [self = shared_from_this(), number,
-         kept = departure{std::string(name), std::string(owner), std::string(entry), now()}](
-            error_code failed, const release_answer&) {
+        {.name = left.name, .owner = left.owner, .entry = left.entry}, true,
+        [self = shared_from_this(), number, left](error_code failed, const release_answer&) {
             if (failed && failed != condition::bad_request)
-                self->leave_later(number, kept.name, kept.owner, kept.entry);
+                self->leave_later(number, left);
         });
 }
 
-void quorum_state::leave_later(unsigned number, std::string_view name, std::string_view owner,
-                               std::string_view entry)
+void quorum_state::leave_later(unsigned number, departure left)
 {
     auto& leaving = members_[number].leaving;
     if (listener_ == nullptr)
         return;
     if (leaving.size() == most_departures)
         leaving.pop_front();
-    leaving.push_back({std::string(name), std::string(owner), std::string(entry), now()});
+    leaving.push_back(std::move(left));
+    // It is there and refuses: no connection will remind of it.
+    if (members_[number].reachable) {
+        leave_at_ = std::min(leave_at_, now() + fsm::pick(random_, again_floor, again_ceiling));
+        set_timer();
+    }
+}
+
+/// What is longer ago than any lease needs no release any more.
+void quorum_state::leave_again(unsigned number)
+{
+    const auto leaving = std::exchange(members_[number].leaving, {});
+    for (const departure& left : leaving) {
+        if (now() - left.since < 2 * clock::duration(lease_) + std::chrono::seconds(1))
+            leave_at(number, left);
+    }
 }
 
 void quorum_state::add(operation& made)
@@ -465,7 +478,7 @@ void quorum_state::set_timer()
 {
     if (listener_ == nullptr)
         return;
-    auto next = std::min({timers_.next(), assemble_at_, news_at_});
+    auto next = std::min({timers_.next(), assemble_at_, leave_at_, news_at_});
     for (const known& each : members_) {
         if (each.is_member && each.silent_until > now())
             next = std::min(next, each.silent_until);
@@ -484,6 +497,13 @@ void quorum_state::on_time()
     timers_.run(at, 1000);
     if (assemble_at_ <= at)
         assemble();
+    if (leave_at_ <= at) {
+        leave_at_ = clock::time_point::max();
+        for (unsigned i = 0; i < size.members; ++i) {
+            if (is_reachable(i))
+                leave_again(i);
+        }
+    }
     if (news_at_ <= at)
         tell_news(at);
     review(); // somebody's silence may be over

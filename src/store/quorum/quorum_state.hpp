@@ -87,7 +87,10 @@ public:
                   std::string_view entry);
     /// As above, when it is known already that it did not answer.
     void leave_later(unsigned number, std::string_view name, std::string_view owner,
-                     std::string_view entry);
+                     std::string_view entry)
+    {
+        leave_later(number, {std::string(name), std::string(owner), std::string(entry), now()});
+    }
 
     void add(operation& made);
     void on_leave(const release_request& leaving);
@@ -150,6 +153,10 @@ private:
     /// Strangers are made members.
     class assembly;
 
+    void leave_at(unsigned number, const departure& left);
+    void leave_later(unsigned number, departure left);
+    void leave_again(unsigned number);
+
     void on_reachable(unsigned number) override;
     void on_unreachable(unsigned number, error_code why, const details_ptr& details) override;
     void on_member_error(unsigned number, error_code code, const diagnostics& details) override;
@@ -164,9 +171,9 @@ private:
     void take_look(unsigned number, const look_answer& said);
     void joined(unsigned number, const seed_answer& said, std::uint64_t epoch);
     void assemble();
-    // Strangers that could not be made members are looked at again after such a time.
-    static constexpr clock::duration assemble_floor = std::chrono::milliseconds(200);
-    static constexpr clock::duration assemble_ceiling = std::chrono::milliseconds(600);
+    // What a member refused, or could not be made to do, is tried again after such a time.
+    static constexpr clock::duration again_floor = std::chrono::milliseconds(200);
+    static constexpr clock::duration again_ceiling = std::chrono::milliseconds(600);
     void assemble_later(clock::duration pause);
     void look_again();
     void on_news(std::string_view name, watched& of, release_merge::news what,
@@ -194,6 +201,8 @@ private:
     detail::timer_queue timers_;
     clock::time_point assemble_at_ = clock::time_point::max();
     clock::time_point news_at_ = clock::time_point::max(); ///< The first that is due of `watches_`.
+    /// When members that can be reached, and refused a release, are told it again.
+    clock::time_point leave_at_ = clock::time_point::max();
     std::weak_ptr<assembly> assembling_;
     clock::time_point wakes_at_ = clock::time_point::max();
     bool stuck_ = false; ///< Strangers could not be made members.
