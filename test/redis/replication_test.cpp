@@ -5,7 +5,9 @@
 #include "support/replicated_server.hpp"
 #include "support/sentinel_deployment.hpp"
 
+#include <sstream>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -206,6 +208,47 @@ BOOST_AUTO_TEST_CASE(the_next_master_has_what_was_confirmed)
     alone.wait_limit = 0ms;
     wait_until([&] { return other.lock(stock, alone).code == errc::held; }, 30s);
     BOOST_TEST(held.valid());
+}
+
+// One connection leads to the old master, which renews; the other to the new one, which has the
+// lock as well, for as long as it knew of. Its replicas confirm only what it has itself.
+BOOST_AUTO_TEST_CASE(row_09_a_renewal_counts_where_its_replicas_are)
+{
+    sentinel_deployment deployment;
+    client_thread holder(at(deployment.url()));
+    lock_options limited = confirmed_by(1, leases_of(5s));
+    limited.replica_timeout = 200ms;
+    lease held = take(holder, limited);
+    wait_until([&] {
+        for (std::size_t i = 0; i < sentinel_deployment::server_count; ++i) {
+            resp_client server = deployment.server(i).connect();
+            if (!exists(server))
+                return false;
+        }
+        return true;
+    });
+    resp_client old = deployment.master().connect();
+    deployment.isolate_master();
+    std::istringstream all(old.string({"CLIENT", "LIST"}));
+    for (std::string line; std::getline(all, line);)
+        if (line.find(" cmd=wait ") != std::string::npos)
+            old.done({"CLIENT", "KILL", "ID", line.substr(3, line.find(' ') - 3)});
+    deployment.wait_for_new_master();
+    const auto end = clock::now() + 10s;
+    try {
+        resp_client next = deployment.master().connect();
+        while (clock::now() < end && held.valid()) {
+            const auto until = held.deadline();
+            const auto asked = clock::now();
+            const std::chrono::milliseconds left(next.integer({"PTTL", stock}));
+            if (held.valid())
+                BOOST_TEST_REQUIRE((asked + left + 1ms >= until));
+            std::this_thread::sleep_for(5ms);
+        }
+    }
+    catch (const resp_disconnected&) {
+        // On a loaded machine Sentinel may replace that one, too.
+    }
 }
 
 // The old master goes on answering; what it grants there is confirmed by nobody.

@@ -45,7 +45,7 @@ void acquire_confirmed(const std::shared_ptr<pipeline>& way,
 {
     const auto lock = replicas->expect({.name = request.name,
                                         .owner = request.owner,
-                                        .lease = {},
+                                        .lease = request.lease,
                                         .entry = request.entry,
                                         .replica_acks = request.replica_acks,
                                         .replica_timeout = request.replica_timeout});

@@ -46,7 +46,9 @@ struct replica_confirmation::round
 {
     std::vector<std::shared_ptr<unconfirmed>> locks;
     std::shared_ptr<boost::redis::request> request = make_request();
-    std::vector<reply> answers; ///< One for each lock, then those of the marker and of WAIT.
+    /// Of the script, unless they are only looked for; for each lock; of the marker and of WAIT.
+    std::vector<reply> answers;
+    std::size_t first = 0; ///< Of the answers, the one for the first lock.
     std::size_t answered = 0;
 
     boost::redis::any_adapter adapter()
@@ -161,10 +163,19 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
             others.push_back(std::move(each));
     }
     waiting_.swap(others);
-    made->answers.resize(made->locks.size() + 2);
     boost::redis::request& to = *made->request;
-    for (const auto& each : made->locks)
-        ask_for(keys_, each->lock(), to);
+    if (!in_cluster_) {
+        // The server may be another than the one that has the scripts.
+        to.push("SCRIPT", "LOAD", script_to_prolong(keys_).text);
+        made->first = 1;
+    }
+    made->answers.resize(made->first + made->locks.size() + 2);
+    for (const auto& each : made->locks) {
+        if (in_cluster_)
+            ask_for(keys_, each->lock(), to);
+        else
+            prolong(keys_, each->lock(), to);
+    }
     const std::string written = marker_for(first->name, in_cluster_);
     if (has(mutant::marker_not_written))
         to.push("GET", written);
@@ -181,7 +192,7 @@ void replica_confirmation::end(round& asked, error_code failed)
         problem = "the server could not be asked which replicas have the lock";
     }
     else {
-        const reply& written = asked.answers[asked.locks.size()];
+        const reply& written = asked.answers[asked.first + asked.locks.size()];
         const reply& confirmed = asked.answers.back();
         for (const reply* each : {&written, &confirmed})
             if (problem.empty())
@@ -196,9 +207,11 @@ void replica_confirmation::end(round& asked, error_code failed)
                       " replicas confirmed within " + std::to_string(first.timeout.count()) + " ms";
     }
     bool elsewhere = false;
-    auto answer = asked.answers.begin();
+    auto answer = asked.answers.begin() + static_cast<std::ptrdiff_t>(asked.first);
     for (const auto& each : asked.locks) {
-        const bool missing = problem.empty() && !is_there(keys_, each->lock(), *answer++);
+        const reply& said = *answer++;
+        const bool missing = problem.empty() && !(in_cluster_ ? is_there(keys_, each->lock(), said)
+                                                              : is_prolonged(said));
         elsewhere = elsewhere || (missing && !each->left && !each->lost);
         std::move(each->done)(missing ? "the server that names the replicas does not have the lock"
                               : problem.empty() && each->lost ? connection_ended

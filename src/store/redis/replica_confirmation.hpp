@@ -30,13 +30,15 @@ struct unconfirmed
         : name(from.name),
           owner(from.owner),
           entry(from.entry),
+          lease(from.lease),
           acks(from.replica_acks),
           timeout(from.replica_timeout)
     {}
 
-    [[nodiscard]] renewal lock() const noexcept { return {name, owner, {}, entry}; }
+    [[nodiscard]] renewal lock() const noexcept { return {name, owner, lease, entry}; }
 
     const std::string name, owner, entry;
+    const std::chrono::milliseconds lease;
     const std::uint32_t acks;
     const std::chrono::milliseconds timeout;
     bool left = false; ///< That it is not there shows nothing any more.
@@ -47,12 +49,17 @@ struct unconfirmed
 /// Asks whether enough replicas have what the server was told: a lock that was granted or renewed.
 /// On a connection of its own, because WAIT holds up all that comes behind it. All on the strand.
 ///
-/// WAIT speaks of what its own connection has written, and of one server. So a round looks for each
-/// lock first, then writes a marker, then waits for the marker: replicas that have it have what was
-/// in that server before it, the locks that were found there above all, whatever server the other
-/// connection talked to. A lock that is not found, and was not left, shows that they talk to two:
-/// one of them is not the master any more. One round is under way at a time; what comes meanwhile
-/// shares the next.
+/// WAIT speaks of what its own connection has written, and of one server, which after a failover
+/// may be another than the one that was told of the lock. So a round prolongs each lock first, then
+/// writes a marker, then waits for the marker: replicas that have it have what was in that server
+/// before it, the locks and their times to live above all, whatever server the other connection
+/// talked to. It is not enough that the lock is there: a master that was cut off renews it, and the
+/// one that took over has it until the time to live is over that it knew of. A lock that is not
+/// found, and was not left, shows that they talk to two: one of them is not the master any more.
+/// One round is under way at a time; what comes meanwhile shares the next.
+///
+/// In a cluster both connections lead to one address, and a lock is only looked for: a slot that
+/// is on its way serves no request with two keys.
 class replica_confirmation final : public push_connection
 {
 public:

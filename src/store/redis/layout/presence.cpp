@@ -28,6 +28,33 @@ bool is_there(config::key_layout keys, const renewal& held, const reply& answer)
 {
     if (keys == config::key_layout::native && held.entry.empty())
         return answer.error.empty() && answer.text && native::owner_of(*answer.text) == held.owner;
+    return is_prolonged(answer);
+}
+
+void prolong(config::key_layout keys, const renewal& held, boost::redis::request& to)
+{
+    const script& by = script_to_prolong(keys);
+    if (keys == config::key_layout::redisson) {
+        const std::string field = held.entry.empty() ? std::string(held.owner)
+                                                     : entry_field(held.owner, held.entry);
+        to.push("EVALSHA", by.sha, 1, held.name, field, held.lease.count());
+    }
+    else {
+        std::string entries;
+        native::entries_key(held.name, entries);
+        std::string value;
+        native::value_of(held.owner, value);
+        to.push("EVALSHA", by.sha, 2, held.name, entries, value, held.lease.count(), held.entry);
+    }
+}
+
+const script& script_to_prolong(config::key_layout keys)
+{
+    return keys == config::key_layout::redisson ? renew_script() : of_native().renew;
+}
+
+bool is_prolonged(const reply& answer)
+{
     return answer.is(1) && answer.numbers.front() == 1;
 }
 

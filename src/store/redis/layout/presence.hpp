@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_STORE_REDIS_LAYOUT_PRESENCE_HPP
 
 #include "store/redis/protocol/reply.hpp"
+#include "store/redis/protocol/script.hpp"
 
 #include <leasehold/config.hpp>
 #include <leasehold/store.hpp>
@@ -15,6 +16,14 @@ void ask_for(config::key_layout keys, const renewal& held, boost::redis::request
 
 /// What the answer to it says.
 [[nodiscard]] bool is_there(config::key_layout keys, const renewal& held, const reply& answer);
+
+/// Prolongs the lock of the owner, or of its entry, with the script that `script_to_prolong` names.
+void prolong(config::key_layout keys, const renewal& held, boost::redis::request& to);
+
+[[nodiscard]] const script& script_to_prolong(config::key_layout keys);
+
+/// What the answer to it says.
+[[nodiscard]] bool is_prolonged(const reply& answer);
 
 } // namespace leasehold::redis_store
 
