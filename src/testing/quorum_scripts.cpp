@@ -271,7 +271,11 @@ std::int64_t renew_one(script_calls& redis, words keys, words arguments, bool la
         listed && attempt([&] { return redis.hexists(entries, entry); }, ignored).value_or(false);
     if (!entered && (listed || entry != "e:")) {
         if (!create)
-            return 0;
+            return 2;
+        if (!free && !listed) {
+            attempt([&] { return redis.del(entries); }, ignored);
+            attempt([&] { return redis.hset(entries, "e:", "1"); }, ignored);
+        }
         attempt(
             [&] {
                 redis.hset(entries, "owner", owner);

@@ -265,11 +265,38 @@ BOOST_AUTO_TEST_CASE(a_renewal_creates_where_it_is_asked_to_and_in_time)
     BOOST_TEST(m.left() == 9'000);
     BOOST_TEST(m.renew(20'000, true, 0, {}, "b") == 0); // another's
     BOOST_TEST(m.left() == 9'000);
-    BOOST_TEST(m.renew(20'000, false, 0, "e1") == 0); // has not entered
+    BOOST_TEST(m.renew(20'000, false, 0, "e1") == 2); // has not entered
+    BOOST_TEST(m.renew(20'000, true, 0, "e1", "b") == 0);
+    BOOST_TEST(m.left() == 9'000);
     BOOST_TEST(m.enter("e1") == 1);
     BOOST_TEST(m.renew(20'000, false, 0, "e1") == 1);
     BOOST_TEST(m.left() == 20'000);
     BOOST_TEST(m.left("lock:entries") == 20'000);
+}
+
+BOOST_AUTO_TEST_CASE(an_entry_that_a_member_missed_is_created_beside_who_is_in_there)
+{
+    member m;
+    m.join();
+    m.acquire({});
+    BOOST_TEST(m.renew(10'000, false, 0, "e1") == 2);
+    BOOST_TEST(m.renew(10'000, true, m.now() - 1, "e1") == 2); // too late
+    BOOST_TEST(m.renew(10'000, true, 0, "e1") == 1);
+    BOOST_TEST(m.renew(10'000, false, 0, "e1") == 1);
+    BOOST_TEST(m.renew(10'000, false) == 1); // the first is in still
+    BOOST_TEST(m.renew(10'000, false, 0, "e2") == 2);
+    BOOST_TEST(m.release("") == 2);
+    BOOST_TEST(m.renew(10'000, false) == 2);
+    BOOST_TEST(m.renew(10'000, true, 0, "e2") == 1);
+    BOOST_TEST(m.release("e1") == 2);
+    BOOST_TEST(m.release("e2") == 1);
+    BOOST_TEST(m.client.integer({"EXISTS", "lock", "lock:entries"}) == 0);
+    // Nobody had it: the first may have left.
+    BOOST_TEST(m.renew(10'000, true, 0, "e1") == 1);
+    BOOST_TEST(m.renew(10'000, false) == 2);
+    BOOST_TEST(m.renew(10'000, true) == 1);
+    BOOST_TEST(m.release("e1") == 2);
+    BOOST_TEST(m.release("") == 1);
 }
 
 BOOST_AUTO_TEST_CASE(an_owner_is_out_when_all_its_entries_are)

@@ -75,7 +75,7 @@ enum class entered : std::uint8_t
 struct upkeep
 {
     renewal what;
-    bool create; ///< Where nobody has it, it is the owner's again.
+    bool create; ///< Where nobody has it, it is the owner's again; and there the entry is in.
 };
 
 enum class kept : std::uint8_t
@@ -83,7 +83,7 @@ enum class kept : std::uint8_t
     failed,
     yes,
     gone,
-    free, ///< Nobody has it.
+    free, ///< Nobody has it, or its owner has it without this entry.
 };
 
 struct release_answer

@@ -66,7 +66,7 @@ private:
         std::string entry;
         std::chrono::milliseconds lease;
         fsm::renewal_vote vote;
-        mask free_at = 0;  ///< Members where nobody has it.
+        mask free_at = 0;  ///< Members where nobody has it, or its owner without this entry.
         bool left = false; ///< It was released meanwhile.
     };
 

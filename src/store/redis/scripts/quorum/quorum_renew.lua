@@ -1,12 +1,12 @@
--- Prolongs many locks; never shortens a TTL. Creates a lock only where that is asked for: a
--- majority of the other members has it for this owner.
+-- Prolongs many locks; never shortens a TTL. Creates a lock or an entry only where that is
+-- asked for: a majority of the other members has it for this owner.
 -- KEYS lock and its entries, of each
 -- ARGV latest server time (us, 0: none) for what is created; then of each: owner, lease (ms),
 --      entry ('': the first), 1: create it
 -- Returns for each lock
---    2   nobody has it
+--    2   nobody has it, or its owner has it and the entry is not in
 --    1   renewed, or created
---    0   gone: another has it, the entry is not in, or the key holds another type
+--    0   gone: another has it, or the key holds another type
 --   -1   not renewed: nothing is known of it
 -- or, when none could be looked at, the error of the first.
 -- pcall: what befalls one lock must not end the renewal of the others.
@@ -30,10 +30,15 @@ for i = 1, #KEYS / 2 do
         local entered = listed and pcall('HEXISTS', entries, entry) == 1
         if not entered and (listed or entry ~= 'e:') then
             if create then
+                if ours and not listed then
+                    -- Who is in first has no entry of its own before others enter.
+                    pcall('DEL', entries)
+                    pcall('HSET', entries, 'e:', 1)
+                end
                 pcall('HSET', entries, 'owner', owner, entry, 1)
                 listed = true
             else
-                result[i] = 0
+                result[i] = 2
             end
         end
         if result[i] == 1 then
