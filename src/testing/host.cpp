@@ -12,6 +12,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace leasehold::testing {
 namespace impl {
@@ -64,7 +65,7 @@ client host::make_client(server& to, std::shared_ptr<observer> watching)
 client host::make_client(server& to, const connecting& how, std::shared_ptr<observer> watching)
 {
     to.state().layout = how.limits.layout;
-    const auto from = impl::simulated_environment(*state_, to.state());
+    const auto from = impl::simulated_environment(*state_, {&to.state()});
     std::shared_ptr<store> store;
     if (how.shared) {
         // The connection of an application is not on the client's strand.
@@ -76,6 +77,28 @@ client host::make_client(server& to, const connecting& how, std::shared_ptr<obse
     else {
         store = redis_store::make_store(how.limits, from);
     }
+    return make_client(std::move(store), how, std::move(watching));
+}
+
+client host::make_client(std::span<server* const> members, const connecting& how,
+                         std::shared_ptr<observer> watching)
+{
+    config limits = how.limits;
+    limits.store = config::kind::redlock;
+    limits.addresses.clear();
+    std::vector<impl::server_state*> all;
+    for (server* const each : members) {
+        all.push_back(&each->state());
+        limits.addresses.push_back({each->state().name, static_cast<std::uint16_t>(all.size())});
+    }
+    return make_client(
+        redis_store::make_store(limits, impl::simulated_environment(*state_, std::move(all))), how,
+        std::move(watching));
+}
+
+client host::make_client(std::shared_ptr<store> store, const connecting& how,
+                         std::shared_ptr<observer> watching)
+{
     const auto seed = impl::mix(state_->random.next() + state_->clients++);
     return leasehold::detail::access::make_client(leasehold::detail::make_client_state(
         get_executor(), store, std::move(watching),
@@ -149,6 +172,8 @@ bool host::is_crashed() const noexcept
 void host::network(const conditions& now) noexcept
 {
     state_->messages = now;
+    for (impl::host_state::way& each : state_->ways)
+        each.messages.reset();
 }
 
 const conditions& host::network() const noexcept
@@ -159,6 +184,25 @@ const conditions& host::network() const noexcept
 void host::cut_off(direction way, duration how_long)
 {
     state_->cut_off(way, how_long);
+}
+
+void host::cut_off(const server& to, direction which, duration how_long)
+{
+    state_->line("CUT OFF from " + to.state().name);
+    state_->cut_off(to.state(), which, how_long);
+}
+
+void host::network(const server& to, const conditions& now)
+{
+    state_->way_to(to.state()).messages = now;
+}
+
+void host::reset_connections(const server& to)
+{
+    state_->line("connections to " + to.state().name + " RESET");
+    for (const auto& each : state_->connections)
+        if (const auto connection = each.lock(); connection && connection->leads_to(to.state()))
+            connection->reset();
 }
 
 void host::fail_sending(duration how_long)

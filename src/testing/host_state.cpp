@@ -73,16 +73,61 @@ void host_state::drift(std::int64_t rate)
         each.arm(*this, each.local_);
 }
 
-void host_state::cut_off(direction way, clock::duration how_long)
+void host_state::cut_off(direction which, clock::duration how_long)
 {
     const auto until = time.now() + how_long;
-    if (way != direction::from_server)
+    if (which != direction::from_server)
         cut_to_server_until = std::max(cut_to_server_until, until);
-    if (way != direction::to_server)
+    if (which != direction::to_server)
         cut_from_server_until = std::max(cut_from_server_until, until);
-    line(way == direction::both        ? "CUT OFF"
-         : way == direction::to_server ? "CUT OFF to the server"
-                                       : "CUT OFF from the server");
+    line(which == direction::both        ? "CUT OFF"
+         : which == direction::to_server ? "CUT OFF to the server"
+                                         : "CUT OFF from the server");
+}
+
+void host_state::cut_off(const server_state& to, direction which, clock::duration how_long)
+{
+    const auto until = time.now() + how_long;
+    way& cut = way_to(to);
+    if (which != direction::from_server)
+        cut.cut_to_server_until = std::max(cut.cut_to_server_until, until);
+    if (which != direction::to_server)
+        cut.cut_from_server_until = std::max(cut.cut_from_server_until, until);
+}
+
+host_state::way& host_state::way_to(const server_state& to)
+{
+    for (way& each : ways)
+        if (each.to == &to)
+            return each;
+    return ways.emplace_back(way{.to = &to});
+}
+
+const host_state::way* host_state::find_way(const server_state& to) const noexcept
+{
+    const auto found = std::find_if(ways.begin(), ways.end(),
+                                    [&](const way& each) { return each.to == &to; });
+    return found == ways.end() ? nullptr : &*found;
+}
+
+const conditions& host_state::messages_to(const server_state& to) const noexcept
+{
+    const way* const own = find_way(to);
+    return own != nullptr && own->messages ? *own->messages : messages;
+}
+
+clock::time_point host_state::cut_until_to(const server_state& to) const noexcept
+{
+    const way* const own = find_way(to);
+    return own == nullptr ? cut_to_server_until
+                          : std::max(cut_to_server_until, own->cut_to_server_until);
+}
+
+clock::time_point host_state::cut_until_from(const server_state& from) const noexcept
+{
+    const way* const own = find_way(from);
+    return own == nullptr ? cut_from_server_until
+                          : std::max(cut_from_server_until, own->cut_from_server_until);
 }
 
 void host_state::add_connection(const std::shared_ptr<connection_end>& made)
@@ -103,13 +148,14 @@ void host_state::drop_waits() noexcept
     }
 }
 
-clock::duration host_state::delay()
+clock::duration host_state::delay(const server_state& to)
 {
-    const auto usual = random.between(messages.delay_floor.count(), messages.delay_ceiling.count());
-    if (!random.chance(messages.slow))
+    const conditions& net = messages_to(to);
+    const auto usual = random.between(net.delay_floor.count(), net.delay_ceiling.count());
+    if (!random.chance(net.slow))
         return clock::duration(usual);
     ++befallen.late;
-    return clock::duration(usual) + messages.slow_delay;
+    return clock::duration(usual) + net.slow_delay;
 }
 
 } // namespace leasehold::testing::impl

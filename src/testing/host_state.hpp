@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,11 +52,14 @@ private:
     bool by_timer_;
 };
 
+class server_state;
+
 /// A connection of a host, for the world.
 class connection_end
 {
 public:
     virtual void reset() = 0;
+    [[nodiscard]] virtual bool leads_to(const server_state& to) const noexcept = 0;
     /// The lock seems to have been released, or to be given to this client.
     virtual void inject(std::string_view name) = 0;
     /// The host has ended: all that waits is destroyed.
@@ -69,6 +73,15 @@ protected:
 class host_state
 {
 public:
+    /// The way to one server, besides what befalls all that the host sends.
+    struct way
+    {
+        const server_state* to;
+        std::optional<conditions> messages{};
+        clock::time_point cut_to_server_until{};
+        clock::time_point cut_from_server_until{};
+    };
+
     host_state(scheduler& all, std::size_t index, std::string called);
     ~host_state();
 
@@ -84,22 +97,33 @@ public:
     void add_connection(const std::shared_ptr<connection_end>& made);
     void drop_waits() noexcept;
     void drift(std::int64_t rate);
-    void cut_off(direction way, clock::duration how_long);
+    void cut_off(direction which, clock::duration how_long);
+    void cut_off(const server_state& to, direction which, clock::duration how_long);
     void told(step reached)
     {
         if (on_step)
             on_step(reached);
     }
 
-    [[nodiscard]] bool cut_to_server() const noexcept { return time.now() < cut_to_server_until; }
     [[nodiscard]] bool sends() const noexcept { return time.now() >= no_sending_until; }
-    [[nodiscard]] bool cut_from_server() const noexcept
+
+    [[nodiscard]] way& way_to(const server_state& to);
+    [[nodiscard]] const way* find_way(const server_state& to) const noexcept;
+    [[nodiscard]] const conditions& messages_to(const server_state& to) const noexcept;
+    /// Until when nothing gets there; the time may have passed.
+    [[nodiscard]] clock::time_point cut_until_to(const server_state& to) const noexcept;
+    [[nodiscard]] clock::time_point cut_until_from(const server_state& from) const noexcept;
+    [[nodiscard]] bool is_cut_to(const server_state& to) const noexcept
     {
-        return time.now() < cut_from_server_until;
+        return time.now() < cut_until_to(to);
+    }
+    [[nodiscard]] bool is_cut_from(const server_state& from) const noexcept
+    {
+        return time.now() < cut_until_from(from);
     }
 
     /// How long a message takes.
-    [[nodiscard]] clock::duration delay();
+    [[nodiscard]] clock::duration delay(const server_state& to);
 
     void line(std::string_view text) { time.line(name, text); }
 
@@ -123,6 +147,7 @@ public:
     clock::time_point cut_to_server_until{};
     clock::time_point cut_from_server_until{};
     clock::time_point no_hints_until{};
+    std::vector<way> ways; ///< Where something befell them.
     std::vector<std::weak_ptr<connection_end>> connections;
     std::function<void(step)> on_step;
     boost::intrusive::list<local_alarm, boost::intrusive::constant_time_size<false>> local_alarms;

@@ -137,10 +137,20 @@ void read_redisson(const lock_request& asked, const message& said, lock_effect& 
 /// What a single member grants is no lock yet.
 void read_member(const lock_request& asked, const message& said, lock_effect& effect)
 {
-    if (asked.what == lock_request::kind::release)
-        effect.left = number(said, 0) == 1;
-    else
-        effect.entered = !asked.entry.empty() && number(said, 0) == 1;
+    const std::int64_t status = number(said, 0);
+    if (asked.what == lock_request::kind::release) {
+        effect.left = status == 1;
+    }
+    else if (!asked.entry.empty()) {
+        effect.entered = status == 1;
+    }
+    else if (status == 1 || status == 2) {
+        effect.taken = true;
+        effect.owner = asked.owner;
+        effect.fences = status == 1 ? asked.fences : 0;
+        effect.first_fence = static_cast<std::uint64_t>(number(said, 1)) - effect.fences +
+                             (status == 1 ? 1 : 0);
+    }
 }
 
 void take_block(const lock_request& asked, std::string_view owner, std::int64_t last,
@@ -284,6 +294,22 @@ lock_effect effect_of(const lock_request& asked, const message& said)
         effect.owner = asked.owner;
     }
     return effect;
+}
+
+std::string describe_record(words command, std::string_view by, const message& said)
+{
+    const auto called = script_of(command);
+    const char* const verb = called == known_script::quorum_look    ? "look"
+                             : called == known_script::quorum_adopt ? "adopt"
+                             : called == known_script::quorum_seed  ? "seed"
+                                                                    : nullptr;
+    if (verb == nullptr)
+        return {};
+    std::string text(verb);
+    text.append(by).append(" ->");
+    for (const auto& node : said.nodes())
+        text.append(" ").append(node.value);
+    return text;
 }
 
 std::string describe(const lock_request& asked, std::string_view by, const message& said)

@@ -58,6 +58,9 @@ struct lock_effect
 
 [[nodiscard]] lock_effect effect_of(const lock_request& asked, const message& said);
 
+/// For a timeline: what a member of a quorum was asked about itself. Empty: nothing.
+[[nodiscard]] std::string describe_record(words command, std::string_view by, const message& said);
+
 /// For a timeline.
 [[nodiscard]] std::string describe(const lock_request& asked, std::string_view by,
                                    const message& said);

@@ -135,6 +135,11 @@ void server::drift(std::int64_t parts_per_million)
     state_->clock_of_it.drift(parts_per_million);
 }
 
+bool server::is_member() const
+{
+    return state_->is_member();
+}
+
 std::string server::holder(std::string_view name) const
 {
     return state_->holder(name);

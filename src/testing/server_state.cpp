@@ -253,6 +253,10 @@ message server_state::run(waiting& by, std::size_t index)
     }
     const message said = redis.execute(command, time_us(), time.now());
     changed();
+    if (time.traced() && by.from)
+        if (const auto text = describe_record(command, " for " + by.from->client(), said);
+            !text.empty())
+            line(text);
     if (const std::uint32_t fences = fences_drawn_by(command);
         took && fences != 0 && !said.is_error()) {
         const std::uint64_t last = std::stoull(said.nodes().front().value);
@@ -303,6 +307,8 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
 bool server_state::is_in_already(const lock_request& asked)
 {
     try {
+        if (asked.of_member)
+            return holder(asked.name) == asked.owner;
         if (asked.layout == config::key_layout::redisson) {
             std::string field(asked.owner);
             if (!asked.entry.empty())
@@ -481,6 +487,16 @@ bool server_state::seize(std::string_view n, std::chrono::milliseconds how_long)
         redis.data.pexpire(n, how_long.count());
     }
     return was_there;
+}
+
+bool server_state::is_member()
+{
+    refresh();
+    const std::string* const run = redis.data.hget(quorum::record_key, "run");
+    if (!accepts() || run == nullptr || *run != redis.run_id)
+        return false;
+    const std::string* const until = redis.data.hget(quorum::record_key, "until");
+    return until != nullptr && std::stoll(*until) * 1000 <= time_us();
 }
 
 std::string server_state::holder(std::string_view n)

@@ -64,6 +64,7 @@ public:
     bool erase(std::string_view name);
     bool overwrite(std::string_view name);
     bool seize(std::string_view name, std::chrono::milliseconds how_long);
+    [[nodiscard]] bool is_member();
     [[nodiscard]] std::string holder(std::string_view name);
     [[nodiscard]] std::size_t locks();
     /// The owners in line.

@@ -1,6 +1,7 @@
 #include "testing/simulated_connection.hpp"
 
 #include "core/async/posting_executor.hpp"
+#include "store/quorum/member_layout.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/transport/boost_redis_parts.hpp"
@@ -65,6 +66,10 @@ public:
     {
         if (stream_)
             stream_->reset();
+    }
+    [[nodiscard]] bool leads_to(const server_state& to) const noexcept override
+    {
+        return &server_ == &to;
     }
     void inject(std::string_view name) override;
     void drop() noexcept override;
@@ -173,9 +178,9 @@ void simulated_connection::state::run(const boost::redis::config& settings, ende
 void simulated_connection::state::connect()
 {
     const std::uint64_t attempt = ++attempt_;
-    const bool cut = host_.cut_to_server() || host_.cut_from_server();
-    const auto there = host_.delay();
-    const auto back = host_.delay();
+    const bool cut = host_.is_cut_to(server_) || host_.is_cut_from(server_);
+    const auto there = host_.delay(server_);
+    const auto back = host_.delay(server_);
     const auto patience = where_->connect_timeout;
     const bool late = cut || there + back > patience;
     // At the server, then here.
@@ -604,7 +609,7 @@ void simulated_connection::state::inject(std::string_view name)
     redis_store::release_channel(name, release);
     for (const std::string& channel : stream_->channels) {
         const std::string_view client = client_listening_at(channel);
-        if (channel == release)
+        if (channel == release || channel == quorum::release_channel(name))
             stream_->inject(message::strings(message::type::push, {"message", channel, "0"}));
         else if (!client.empty())
             stream_->inject(message::strings(

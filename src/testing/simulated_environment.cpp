@@ -12,13 +12,17 @@ namespace {
 class environment_of_a_host final : public redis_store::environment
 {
 public:
-    environment_of_a_host(host_state& on, server_state& to) noexcept : host_(on), server_(to) {}
+    environment_of_a_host(host_state& on, std::vector<server_state*> to) noexcept
+        : host_(on), servers_(std::move(to))
+    {}
 
     std::unique_ptr<redis_store::connection> make_connection(
-        const asio::any_io_executor& strand, const config&,
+        const asio::any_io_executor& strand, const config& settings,
         redis_store::connection::complaint told) override
     {
-        return std::make_unique<simulated_connection>(host_, server_, strand, std::move(told));
+        const std::size_t place = servers_.size() == 1 ? 0 : settings.addresses.front().port - 1U;
+        return std::make_unique<simulated_connection>(host_, *servers_.at(place), strand,
+                                                      std::move(told));
     }
 
     std::unique_ptr<leasehold::detail::time_source> make_time() override
@@ -28,14 +32,15 @@ public:
 
 private:
     host_state& host_;
-    server_state& server_;
+    const std::vector<server_state*> servers_;
 };
 
 } // namespace
 
-std::shared_ptr<redis_store::environment> simulated_environment(host_state& on, server_state& to)
+std::shared_ptr<redis_store::environment> simulated_environment(host_state& on,
+                                                                std::vector<server_state*> to)
 {
-    return std::make_shared<environment_of_a_host>(on, to);
+    return std::make_shared<environment_of_a_host>(on, std::move(to));
 }
 
 std::shared_ptr<redis_store::request_channel> make_application_connection(

@@ -8,12 +8,14 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include <memory>
+#include <vector>
 
 namespace leasehold::testing::impl {
 
-/// What the Redis store finds on a simulated host: connections to one server, and the host's time.
-[[nodiscard]] std::shared_ptr<redis_store::environment> simulated_environment(host_state& on,
-                                                                              server_state& to);
+/// What the Redis store finds on a simulated host: connections to servers, and the host's time. Of
+/// several servers each is at the port that is its place among them, beginning with 1.
+[[nodiscard]] std::shared_ptr<redis_store::environment> simulated_environment(
+    host_state& on, std::vector<server_state*> to);
 
 /// A connection that an application on the host has and keeps running, on an executor of its own.
 [[nodiscard]] std::shared_ptr<redis_store::request_channel> make_application_connection(

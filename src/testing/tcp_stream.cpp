@@ -111,7 +111,7 @@ std::optional<clock::time_point> tcp_stream::arrival(clock::time_point& last, bo
         return std::nullopt;
     }
     const clock::time_point now = host_.time.now();
-    clock::time_point when = now + host_.delay();
+    clock::time_point when = now + host_.delay(server_);
     if (now < cut_until) {
         if (cut_until - now > remembered && host_.random.below(2) == 0) {
             broken = true;
@@ -119,9 +119,9 @@ std::optional<clock::time_point> tcp_stream::arrival(clock::time_point& last, bo
             return std::nullopt;
         }
         ++host_.befallen.late;
-        when = cut_until + host_.delay();
+        when = cut_until + host_.delay(server_);
     }
-    if (chance(host_.messages.reordering)) {
+    if (chance(host_.messages_to(server_).reordering)) {
         ++host_.befallen.late;
         when += clock::duration(static_cast<clock::rep>(host_.random.below(late_by)));
     }
@@ -131,7 +131,7 @@ std::optional<clock::time_point> tcp_stream::arrival(clock::time_point& last, bo
 
 void tcp_stream::write(const segment_ptr& sent)
 {
-    const conditions& net = host_.messages;
+    const conditions& net = host_.messages_to(server_);
     if (!broken_up_ && chance(net.loss)) {
         broken_up_ = true;
         host_.line("request LOST, and all that follows it");
@@ -147,7 +147,7 @@ void tcp_stream::write(const segment_ptr& sent)
         breaks_ = break_off{count, static_cast<std::size_t>(host_.random.below(count)), false};
     }
     const bool twice = chance(net.duplication);
-    if (const auto when = arrival(last_up_, broken_up_, host_.cut_to_server_until,
+    if (const auto when = arrival(last_up_, broken_up_, host_.cut_until_to(server_),
                                   host_.befallen.requests_lost))
         host_.time.arm(*new to_server(this, sent, count), last_up_ = *when + clock::duration(1));
     if (!twice)
@@ -161,9 +161,9 @@ void tcp_stream::write(const segment_ptr& sent)
 void tcp_stream::send_again(const segment_ptr& sent)
 {
     const auto later = host_.random.below(host_.random.below(2) == 0 ? soon : late_by);
-    const auto when = host_.time.now() + host_.delay() +
+    const auto when = host_.time.now() + host_.delay(server_) +
                       clock::duration(1 + static_cast<clock::rep>(later));
-    host_.time.at(std::max(when, host_.cut_to_server_until),
+    host_.time.at(std::max(when, host_.cut_until_to(server_)),
                   [to = &server_, sent] { to->arrive(nullptr, sent, sent->size()); });
 }
 
@@ -171,8 +171,8 @@ void tcp_stream::close() noexcept
 {
     if (std::exchange(near_, nullptr) == nullptr || !open)
         return;
-    const clock::time_point when = std::max({host_.time.now() + host_.delay(), last_up_,
-                                             host_.cut_to_server_until}) +
+    const clock::time_point when = std::max({host_.time.now() + host_.delay(server_), last_up_,
+                                             host_.cut_until_to(server_)}) +
                                    (broken_up_ ? keep_alive : clock::duration(1));
     host_.time.arm(*new goodbye(this), when);
 }
@@ -192,7 +192,7 @@ void tcp_stream::answer(std::vector<message> said)
         delivered = cut_short(std::move(said));
     else
         delivered.messages = std::move(said);
-    if (!broken_down_ && chance(host_.messages.reply_loss)) {
+    if (!broken_down_ && chance(host_.messages_to(server_).reply_loss)) {
         broken_down_ = true;
         host_.line("answer LOST, and all that follows it");
     }
@@ -228,11 +228,11 @@ delivery tcp_stream::cut_short(std::vector<message> said)
 
 void tcp_stream::publish(const message& said)
 {
-    if (host_.time.now() < host_.no_hints_until || chance(host_.messages.hint_loss)) {
+    if (host_.time.now() < host_.no_hints_until || chance(host_.messages_to(server_).hint_loss)) {
         ++host_.befallen.hints_lost;
         return;
     }
-    const int copies = chance(host_.messages.hint_doubling) ? 2 : 1;
+    const int copies = chance(host_.messages_to(server_).hint_doubling) ? 2 : 1;
     host_.befallen.hints_doubled += copies == 2 ? 1 : 0;
     for (int i = 0; i < copies; ++i)
         send_down({{said}, std::nullopt});
@@ -240,12 +240,12 @@ void tcp_stream::publish(const message& said)
 
 bool tcp_stream::is_undisturbed() const noexcept
 {
-    const conditions& net = host_.messages;
+    const conditions& net = host_.messages_to(server_);
     const bool may_suffer = net.loss + net.reply_loss + net.duplication + net.reordering +
                                 net.reset_before + net.reset_after + net.slow !=
                             0;
     return open && !broken_up_ && !broken_down_ && !breaks_ && !may_suffer &&
-           !host_.cut_to_server() && !host_.cut_from_server() && server_.is_well();
+           !host_.is_cut_to(server_) && !host_.is_cut_from(server_) && server_.is_well();
 }
 
 void tcp_stream::inject(const message& said)
@@ -258,7 +258,7 @@ void tcp_stream::send_down(delivery delivered)
     if (near_ == nullptr)
         return;
     const auto before = last_down_;
-    const auto when = arrival(last_down_, broken_down_, host_.cut_from_server_until,
+    const auto when = arrival(last_down_, broken_down_, host_.cut_until_from(server_),
                               host_.befallen.replies_lost);
     if (!when || (*when == before && behind_ != nullptr && behind_->take_along(delivered)))
         return;
@@ -269,7 +269,7 @@ void tcp_stream::send_down(delivery delivered)
 void tcp_stream::on_server_end()
 {
     // One that is cut off does not hear of it, and is not answered any more.
-    if (!host_.cut_from_server() && !broken_down_)
+    if (!host_.is_cut_from(server_) && !broken_down_)
         return reset();
     broken_up_ = broken_down_ = true;
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace leasehold::testing {
@@ -77,6 +78,11 @@ public:
     [[nodiscard]] client make_client(server& where, const connecting& how,
                                      std::shared_ptr<observer> watching = {});
 
+    /// A client that keeps its locks at a quorum of independent servers, as with `redlock://`:
+    /// 3, 5, 7 or 9 of them; `how.limits.quorum` have to grant. Its connections are its own.
+    [[nodiscard]] client make_client(std::span<server* const> members, const connecting& how,
+                                     std::shared_ptr<observer> watching = {});
+
     /// The clock that leases are measured by on this host.
     [[nodiscard]] clock::time_point now() const noexcept;
 
@@ -114,11 +120,15 @@ public:
 
     /// For every message from now on.
     void network(const conditions& what) noexcept;
+    /// For those to and from one server, until all are told anew.
+    void network(const server& to, const conditions& what);
     [[nodiscard]] const conditions& network() const noexcept;
 
     /// Cuts the host off for `how_long`. What was sent meanwhile arrives when the cut is over;
     /// after a second or more it may as well be lost, with its connection: both happen.
     void cut_off(direction which, duration how_long);
+    /// From one server alone.
+    void cut_off(const server& to, direction which, duration how_long);
 
     /// For `how_long` what its clients ask for fails with `errc::store_unavailable` before it is
     /// sent; the connections stay.
@@ -126,6 +136,7 @@ public:
 
     /// Resets the connections to all servers. What is under way may still arrive.
     void reset_connections();
+    void reset_connections(const server& to);
 
     /// Loses every published release for `how_long`, and nothing else.
     void lose_hints(duration how_long);
@@ -140,6 +151,8 @@ public:
 private:
     friend class impl::world_state;
     void end() noexcept;
+    client make_client(std::shared_ptr<store> store, const connecting& how,
+                       std::shared_ptr<observer> watching);
 
     std::unique_ptr<impl::host_state> state_;
 };

@@ -62,7 +62,8 @@ public:
         valkey_9,  ///< Has `DELIFEQ key value`.
     };
 
-    /// A grant that the server made: the order of these calls is the order of possession.
+    /// A grant that the server made: the order of these calls is the order of possession. Of a
+    /// member of a quorum it is a vote: with no fences where it did not accept those offered.
     struct grant
     {
         std::string_view name;
@@ -146,6 +147,10 @@ public:
     void drift(std::int64_t parts_per_million);
 
     // What it holds.
+
+    /// Whether it is a member of a quorum that grants locks: it has not restarted or forgotten
+    /// since it was made one, and its silence is over.
+    [[nodiscard]] bool is_member() const;
 
     /// The id of the owner that has the lock (`owner::id`); empty: nobody.
     [[nodiscard]] std::string holder(std::string_view name) const;
