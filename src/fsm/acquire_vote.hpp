@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_FSM_ACQUIRE_VOTE_HPP
 
 #include "fsm/quorum_size.hpp"
+#include "mutant.hpp"
 
 #include <boost/assert.hpp>
 
@@ -143,8 +144,10 @@ private:
                 return false;
             state[member] = ballot::said;
             --pending;
-            accepted += said == answer::accepted ? 1 : 0;
-            outbid += said == answer::outbid ? 1 : 0;
+            const bool counts = said == answer::accepted ||
+                                (said == answer::outbid && has(mutant::outbid_accepted));
+            accepted += counts ? 1 : 0;
+            outbid += said == answer::outbid && !counts ? 1 : 0;
             held += said == answer::held ? 1 : 0;
             return true;
         }
@@ -161,7 +164,7 @@ private:
 
     action decide() noexcept
     {
-        const unsigned q = size_.grants;
+        const unsigned q = size_.grants - (has(mutant::fewer_grant) ? 1 : 0);
         if (round_ == 1) {
             if (first_.accepted >= q)
                 return grant();
@@ -171,7 +174,7 @@ private:
                 return action::wait;
             return raise();
         }
-        if (second_.accepted >= q)
+        if (second_.accepted >= (has(mutant::fence_of_minority) ? 1 : q))
             return grant();
         return second_.accepted + second_.pending < q ? fail() : action::wait;
     }

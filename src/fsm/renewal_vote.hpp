@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_FSM_RENEWAL_VOTE_HPP
 
 #include "fsm/quorum_size.hpp"
+#include "mutant.hpp"
 
 #include <cstdint>
 
@@ -30,7 +31,7 @@ public:
     /// @param pending So many have not answered, and may.
     [[nodiscard]] result decide(unsigned pending) const noexcept
     {
-        if (renewed_ >= size_.majority())
+        if (renewed_ >= size_.majority() - (has(mutant::minority_renews) ? 1 : 0))
             return result::renewed;
         if (size_.members - gone_ < size_.majority())
             return result::gone;

@@ -176,7 +176,7 @@ message acquire(script_calls& redis, words keys, words arguments)
     if (number_of(arguments[1]) > number_of(known[4]))
         notes.emplace_back("lease", arguments[1]);
     double status = 2;
-    if (first > last) {
+    if (first > last || (first == last && has(mutant::equal_fence_accepted))) {
         status = 1;
         last = first + count - 1;
         const std::string text = whole(last);
@@ -271,7 +271,7 @@ std::int64_t renew_one(script_calls& redis, words keys, words arguments, bool la
         listed && attempt([&] { return redis.hexists(entries, entry); }, ignored).value_or(false);
     if (!entered && (listed || entry != "e:")) {
         if (!create)
-            return 2;
+            return has(mutant::entry_not_written_back) ? 0 : 2;
         if (!free && !listed) {
             attempt([&] { return redis.del(entries); }, ignored);
             attempt([&] { return redis.hset(entries, "e:", "1"); }, ignored);
@@ -397,9 +397,10 @@ message seed(script_calls& redis, words keys, words arguments)
         return answer({0, 0, now});
     const std::string top = whole(std::max(number_or_0(known[4]), number_of(arguments[2])));
     const std::string epoch = whole(std::max(number_or_0(known[3]), number_of(arguments[1])));
-    const std::string lease = whole(std::max(number_or_0(known[5]), number_of(arguments[4])));
+    const double longest = has(mutant::longest_lease_forgotten) ? 0 : number_of(arguments[4]);
+    const std::string lease = whole(std::max(number_or_0(known[5]), longest));
     double over = number_of(known[2]) + number_of(arguments[3]);
-    over = std::min(over, ms + number_of(arguments[3]));
+    over = has(mutant::silence_ignored) ? ms : std::min(over, ms + number_of(arguments[3]));
     const std::pair<const char*, std::string> fields[] = {
         {"until", whole(over)}, {"epoch", epoch},      {"floor", top},   {"top", top},
         {"mark", top},          {"turned", whole(ms)}, {"lease", lease},

@@ -3,6 +3,7 @@
 #include "core/turn/turn_context.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -48,6 +49,12 @@ bool checks::untroubled() const
 
 void checks::follow_server()
 {
+    if (trial_.scenario.is_quorum()) {
+        for (std::size_t i = 0; i < trial_.servers.size(); ++i)
+            trial_.servers[i]->on_grant(
+                [this, i](const testing::server::grant& g) { voted(i, g); });
+        return;
+    }
     trial_.server.on_grant([this](const testing::server::grant& g) { granted(g); });
     trial_.server.on_free([this](std::string_view name) {
         trial_.names[static_cast<std::size_t>(name.back() - '0')].freed = trial_.now();
@@ -75,6 +82,39 @@ void checks::granted(const testing::server::grant& g)
     if (!again && !g.plain && g.first_fence <= n.highest_granted && counts_on)
         trial_.wrong("fence: the store granted " + std::to_string(g.first_fence) + " after " +
                      std::to_string(n.highest_granted));
+    check_request(g);
+    n.highest_granted = std::max(n.highest_granted, g.first_fence);
+    if (again)
+        n.grants.back().repeated = true;
+    else
+        n.grants.push_back({std::string(g.owner), g.first_fence, g.fences, g.taken});
+    // Who has asked is answered after all.
+    if (g.repeated)
+        std::erase(n.stranded, g.owner);
+}
+
+/// A member of a quorum has taken the lock for an owner, and has accepted fences, or none.
+void checks::voted(std::size_t member, const testing::server::grant& g)
+{
+    name_state& n = trial_.names[static_cast<std::size_t>(g.name.back() - '0')];
+    check_request(g);
+    auto same = std::find_if(n.grants.rbegin(), n.grants.rend(), [&](const grant_record& each) {
+        return each.owner == g.owner && each.first == g.first_fence && each.count == g.fences;
+    });
+    if (same == n.grants.rend()) {
+        ++trial_.grants;
+        n.grants.push_back({std::string(g.owner), g.first_fence, g.fences, g.taken});
+        same = n.grants.rbegin();
+    }
+    const std::uint32_t vote = std::uint32_t(1) << member;
+    if (g.fences != 0 && (same->voters & vote) != 0)
+        trial_.wrong("fence: a member has accepted " + std::to_string(g.first_fence) + " twice");
+    same->voters |= vote;
+}
+
+/// What the server has run has not come too late.
+void checks::check_request(const testing::server::grant& g)
+{
     const auto budget = std::min<clock::duration>(leasehold::detail::turn_context::request_limit,
                                                   trial_.scenario.longest_lease());
     if (g.age > budget + budget / 50 + 100ms && !trial_.stepped_back && !trial_.clocks_beyond)
@@ -86,14 +126,6 @@ void checks::granted(const testing::server::grant& g)
     const bool all_known = std::none_of(all.begin(), all.end(), [](auto& c) { return c.shared; });
     if (g.left_behind && trial_.scenario.may_kill && all_known)
         trial_.wrong("late: a request was granted of a connection that its client has replaced");
-    n.highest_granted = std::max(n.highest_granted, g.first_fence);
-    if (again)
-        n.grants.back().repeated = true;
-    else
-        n.grants.push_back({std::string(g.owner), g.first_fence, g.fences, g.taken});
-    // Who has asked is answered after all.
-    if (g.repeated)
-        std::erase(n.stranded, g.owner);
 }
 
 /// Whoever came first is served first, unless it is absent. Where nothing happens and no key runs
@@ -114,9 +146,16 @@ void checks::overtaken(std::string_view name, std::string_view owner, bool unfai
 /// Whose block has the fence.
 grant_record* checks::find_grant(name_state& n, std::uint64_t fence)
 {
+    const auto votes = [](const grant_record& of) {
+        return static_cast<std::size_t>(std::popcount(of.voters));
+    };
     for (auto i = n.grants.rbegin(); i != n.grants.rend(); ++i) {
-        if (fence >= i->first && fence < i->first + i->count)
+        if (fence >= i->first && fence < i->first + i->count && votes(*i) >= trial_.scenario.grants)
             return &*i;
+    }
+    if (trial_.scenario.is_quorum()) {
+        trial_.wrong("fence: " + std::to_string(fence) + " was accepted by too few members");
+        return nullptr;
     }
     // More fences than the store reserved.
     if (!n.grants.empty() && !trial_.stepped_back)
@@ -130,7 +169,8 @@ void checks::possess(actor& a, lease& held)
     const auto fence = held.fence();
     grant_record* const granted = find_grant(n, fence);
     const auto since = granted != nullptr ? granted->when : trial_.now() - longest_request;
-    const possession mine{&a, &held, a.client, a.op->name, a.options, since, !held.valid()};
+    const possession mine{&a,        &held, a.client,      a.op->name,
+                          a.options, since, !held.valid(), trial_.now()};
     if (granted != nullptr)
         a.owner = granted->owner;
     if (granted != nullptr && fence == granted->first)
@@ -138,7 +178,7 @@ void checks::possess(actor& a, lease& held)
     check_lease(mine, "has the lock");
     if (!mine.seen_invalid) {
         check_alone(mine);
-        check_order(a, n, fence);
+        check_order(mine, n);
         if (granted != nullptr)
             check_handover(mine, *granted, n);
         check_wait(a, n);
@@ -158,7 +198,8 @@ void checks::possess_again(actor& a)
                           a.op->name,
                           &trial_.scenario.options[a.op->other_options],
                           granted != nullptr ? granted->when : trial_.now() - longest_request,
-                          !a.inner.valid()};
+                          !a.inner.valid(),
+                          trial_.now()};
     check_lease(mine, "is in again");
     if (a.held && a.inner.fence() != a.held.fence())
         trial_.wrong("fence: entering again gave another one");
@@ -208,17 +249,23 @@ void checks::dispossess(const actor& a)
     std::erase_if(trial_.possessions, [&](const possession& each) { return each.who == &a; });
 }
 
-void checks::check_order(actor& a, name_state& n, std::uint64_t fence)
+void checks::check_order(const possession& mine, name_state& n)
 {
-    const bool doubtful = n.broken != never && trial_.now() <= n.broken + longest_request;
-    const bool went_back = trial_.stepped_back && n.broken != never;
+    const std::uint64_t fence = mine.held->fence();
+    // Members forget no fence without knowing it; but who lost the lock before it was told that it
+    // had it has the smaller one.
+    const bool kept = trial_.scenario.is_quorum();
+    const bool doubtful = n.broken != never && (kept ? mine.granted <= n.highest_at
+                                                     : trial_.now() <= n.broken + longest_request);
+    const bool went_back = trial_.stepped_back && n.broken != never && !kept;
     if (fence == n.highest && !went_back)
         trial_.wrong("fence: the same for two leases");
     else if (fence < n.highest && !doubtful && !trial_.clocks_beyond && !went_back)
         trial_.wrong("fence: " + std::to_string(fence) + " after " + std::to_string(n.highest));
     if (fence > n.highest) {
         n.highest = fence;
-        n.highest_by = &a;
+        n.highest_by = mine.who;
+        n.highest_at = trial_.now();
     }
 }
 
@@ -253,7 +300,7 @@ void checks::expect_nobody_connects(clock::duration how_long)
     const auto is_plain = [](fault_kind f) {
         return f == fault_kind::restart_kept || is_unnoticed(f);
     };
-    if (how_long <= 2ms || !trial_.scenario.all_faults(is_plain))
+    if (how_long <= 2ms || trial_.scenario.is_quorum() || !trial_.scenario.all_faults(is_plain))
         return;
     trial_.world.after(1ms, [this, how_long] {
         for (process& each : trial_.processes) {
@@ -271,13 +318,17 @@ void checks::expect_nobody_connects(clock::duration how_long)
 
 void checks::told_error(const process& p, const diagnostics& details)
 {
-    if (trial_.scenario.all_faults(is_unnoticed))
+    // A quorum has to meet first.
+    if (trial_.scenario.all_faults(is_unnoticed) && !trial_.scenario.is_quorum())
         trial_.wrong("refused: " + p.host->name() + " is told " + details.server_message);
 }
 
 void checks::check_wait(const actor& a, const name_state& n)
 {
     const plan& p = trial_.scenario;
+    // Members of a quorum are not free at the same moment.
+    if (p.is_quorum())
+        return;
     const testing::connecting& how = p.connections[a.client->client];
     // Who is not told of its turn keeps others waiting, too.
     if (is_deaf(how) ||
@@ -329,7 +380,7 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
     const lock_options& o = *a.options;
     const name_state& n = trial_.names[a.op->name];
     const bool excuse = excused(*here);
-    const bool still_there = !a.owner.empty() && trial_.server.holder(n.text) == a.owner;
+    const bool still_there = !a.owner.empty() && trial_.is_held_by(n, a.owner);
     if (reason == errc::lost && !excuse && still_there)
         trial_.wrong("unfounded loss: the store has the owner still");
     if (reason == errc::expired) {
@@ -344,8 +395,28 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
              (n.unlocked == never || !excuse) && o.renew) {
         trial_.wrong("unfounded loss: nothing happened to the data");
     }
+    else if (reason == errc::lost && o.renew && is_known_to_all(*here)) {
+        trial_.wrong("unfounded loss: one member has forgotten it, and all others knew it");
+    }
     if (!a.op->ignores_loss && a.hold && !a.guards())
         a.hold->cancel();
+}
+
+/// It was renewed at all members of a quorum before one of them forgot.
+bool checks::is_known_to_all(const possession& p) const
+{
+    const auto forgets = [](const fault& f) {
+        return is_forgetting(f.what) && f.member && !f.together;
+    };
+    const std::vector<fault>& all = trial_.scenario.faults;
+    if (!trial_.scenario.is_quorum() || trial_.forgot == never ||
+        !std::all_of(all.begin(), all.end(), forgets))
+        return false;
+    const lock_options& o = *p.options;
+    const clock::duration interval = o.renew_interval.count() != 0 ? o.renew_interval
+                                                                   : o.lease_time / 3;
+    return std::max(p.since, trial_.forgot_after) + interval + interval / 20 + to_notice <
+           trial_.forgot;
 }
 
 void checks::probe()
@@ -373,10 +444,14 @@ void checks::probe()
             trial_.wrong("valid again: a lease that had ended");
         if (here >= deadline)
             trial_.wrong("valid past its deadline");
-        const std::string& name = trial_.names[each.name].text;
-        if (!each.who->owner.empty() && !excused(each) &&
-            trial_.server.holder(name) != each.who->owner)
-            trial_.wrong("valid, and the store does not have it: " + name);
+        const name_state& n = trial_.names[each.name];
+        // Of the members of a quorum that have it some may forget.
+        const bool forgotten = trial_.scenario.is_quorum() &&
+                               !trial_.scenario.all_faults(
+                                   [](fault_kind f) { return !is_forgetting(f); });
+        if (!each.who->owner.empty() && !excused(each) && !forgotten &&
+            !trial_.is_held_by(n, each.who->owner))
+            trial_.wrong("valid, and the store does not have it: " + n.text);
     }
 }
 
@@ -389,9 +464,15 @@ void checks::probe_regularly()
 
 void checks::look_for_orphans()
 {
+    for (testing::server* const each : trial_.servers)
+        look_for_orphans_at(*each);
+}
+
+void checks::look_for_orphans_at(testing::server& member)
+{
     const auto& actors = trial_.actors;
     for (const name_state& n : trial_.names) {
-        const std::string owner = trial_.server.holder(n.text);
+        const std::string owner = member.holder(n.text);
         if (owner.empty() || owner.starts_with("foreigner"))
             continue;
         const auto granted = std::find_if(n.grants.rbegin(), n.grants.rend(),
@@ -448,7 +529,7 @@ void checks::shut_down(const process& p, error_code failed, clock::time_point be
         const name_state& n = trial_.names[a.op->name];
         const bool denied = began < trial_.denied_until;
         if (!failed && !by_time && !denied && its_own && n.broken == never &&
-            trial_.server.holder(n.text) == a.owner)
+            trial_.is_held_by(n, a.owner))
             trial_.wrong("shutdown: it succeeded, and " + n.text + " is held still");
     }
 }
@@ -487,6 +568,19 @@ void checks::all_called()
             trial_.wrong("never called: an inner handler of [" + std::to_string(a.index) + "]");
     }
     check_commands();
+    check_members();
+}
+
+/// Whoever forgot is a member again. Who was emptied and not asked since does not know that.
+void checks::check_members()
+{
+    const auto empties = [](fault_kind f) { return f != fault_kind::flush_all; };
+    if (!trial_.scenario.is_quorum() || !trial_.scenario.all_faults(empties))
+        return;
+    const bool all = std::all_of(trial_.servers.begin(), trial_.servers.end(),
+                                 [](const testing::server* each) { return each->is_member(); });
+    if (!all && untroubled())
+        trial_.wrong("stuck: a server has not become a member again");
 }
 
 void checks::nothing_left()
@@ -500,9 +594,9 @@ void checks::nothing_left()
                          std::to_string(s.waiting) + " waiting, " + std::to_string(s.orphans) +
                          " orphans");
     }
-    if (trial_.first_wrong.empty() && trial_.server.locks() != 0)
-        trial_.wrong("left over in the store: " + std::to_string(trial_.server.locks()) +
-                     " lock(s)");
+    for (const testing::server* each : trial_.servers)
+        if (trial_.first_wrong.empty() && each->locks() != 0)
+            trial_.wrong("left over in the store: " + std::to_string(each->locks()) + " lock(s)");
     const bool crashed = std::any_of(trial_.processes.begin(), trial_.processes.end(),
                                      [](const process& p) { return p.dead; });
     // Who could not leave stays until it is passed over, or the line is forgotten.
@@ -515,8 +609,9 @@ void checks::nothing_left()
 
 void checks::nobody_listens()
 {
-    if (trial_.server.watches() != 0)
-        trial_.wrong("left over in the store: watches");
+    for (const testing::server* each : trial_.servers)
+        if (each->watches() != 0)
+            trial_.wrong("left over in the store: watches");
 }
 
 } // namespace leasehold::test::sim

@@ -54,13 +54,18 @@ public:
 
 private:
     [[nodiscard]] bool excused(const possession& p) const;
+    [[nodiscard]] bool is_known_to_all(const possession& p) const;
     [[nodiscard]] bool untroubled() const;
     grant_record* find_grant(name_state& n, std::uint64_t fence);
+    void check_request(const testing::server::grant& g);
+    void check_members();
     void check_lease(const possession& mine, const char* as);
     void check_alone(const possession& mine);
     void granted(const testing::server::grant& g);
+    void voted(std::size_t member, const testing::server::grant& g);
+    void look_for_orphans_at(testing::server& member);
     void overtaken(std::string_view name, std::string_view owner, bool unfair);
-    void check_order(actor& a, name_state& n, std::uint64_t fence);
+    void check_order(const possession& mine, name_state& n);
     void check_handover(const possession& mine, const grant_record& from, const name_state& n);
     void check_wait(const actor& a, const name_state& n);
     void check_commands();

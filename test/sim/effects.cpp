@@ -93,7 +93,7 @@ effects::incident& effects::begin(const fault& f, process& p)
                                             trial_.now(),
                                             h.now(),
                                             h.wall_clock(),
-                                            trial_.server.time(),
+                                            trial_.server_of(f).time(),
                                             waited_for,
                                             p.closing});
 }
@@ -183,14 +183,14 @@ bool effects::changed_something(const incident& i) const
     case fault_kind::drift_within:
     case fault_kind::drift_beyond: return i.client->host->now() - i.shown != trial_.now() - i.when;
     case fault_kind::server_drift: {
-        const auto shown = trial_.server.time() - i.server_time;
+        const auto shown = trial_.server_of(*i.what).time() - i.server_time;
         const auto off = shown - std::chrono::duration_cast<std::chrono::microseconds>(
                                      trial_.now() - i.when);
         return off > 1us || off < -1us;
     }
     case fault_kind::wall_clock_step: return i.client->host->wall_clock() != i.wall;
     case fault_kind::server_clock_forward:
-    case fault_kind::server_clock_back: return trial_.server.time() != i.server_time;
+    case fault_kind::server_clock_back: return trial_.server_of(*i.what).time() != i.server_time;
     case fault_kind::shutdown: return i.client->closing && !i.was_closing;
     case fault_kind::crash: return i.client->host->is_crashed();
     default: return i.happened;

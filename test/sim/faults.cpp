@@ -23,6 +23,13 @@ clock::duration trouble_of(const plan& scenario, const fault& f, milliseconds ho
 {
     const auto& all = scenario.connections;
     const bool any_shared = std::any_of(all.begin(), all.end(), [](auto& c) { return c.shared; });
+    // A member that has forgotten is made one again, and is silent for the longest lease time.
+    if (scenario.is_quorum() && is_forgetting(f.what)) {
+        const auto serves = how_long +
+                            milliseconds(f.what == fault_kind::restart_kept ? f.amount : 0);
+        const clock::duration lease = scenario.longest_lease();
+        return serves + to_notice + lease + lease / 20;
+    }
     switch (f.what) {
     case fault_kind::refusing_server:
         // The application's connection stays where it is; others go to the new master at once.
@@ -107,7 +114,7 @@ void faults::apply_when_due(const fault& f)
 
 void faults::apply(const fault& f, process& p)
 {
-    if (trial_.healed() || p.dead || p.host->is_crashed())
+    if (trial_.healed() || p.dead || p.host->is_crashed() || is_too_much(f))
         return;
     effects::incident& incident = effects_.begin(f, p);
     const auto left = std::chrono::duration_cast<milliseconds>(trial_.time(trial_.scenario.heals) -
@@ -116,8 +123,13 @@ void faults::apply(const fault& f, process& p)
     name_state& n = trial_.names[f.name % trial_.scenario.names];
     trial_.note(p, std::string("FAULT ") + name_of(f.what) + " " +
                        std::to_string(how_long.count()) + " ms");
-    if (breaks_exclusion(f.what))
+    // A member that knows that it forgot is silent until what it granted is over.
+    if (breaks_exclusion(f.what) && !(trial_.scenario.is_quorum() && is_forgetting(f.what)))
         break_exclusion(f, n);
+    if (is_forgetting(f.what)) {
+        trial_.forgot_after = trial_.troubled_until;
+        trial_.forgot = trial_.now();
+    }
     befall_network(f, p, how_long);
     const bool destroyed = befall_server(f, n, how_long);
     befall_process(f, p, how_long, incident.happened);
@@ -125,6 +137,18 @@ void faults::apply(const fault& f, process& p)
     effects_.applied(incident, destroyed, how_long);
     trial_.troubled_until = std::max(trial_.troubled_until,
                                      trial_.now() + trouble_of(trial_.scenario, f, how_long, left));
+}
+
+/// A quorum is stuck where fewer than a majority of its members are left while others are not.
+bool faults::is_too_much(const fault& f) const
+{
+    if (!trial_.scenario.is_quorum() || !is_forgetting(f.what) || f.together)
+        return false;
+    const testing::server& forgets = trial_.server_of(f);
+    const auto left = std::count_if(
+        trial_.servers.begin(), trial_.servers.end(),
+        [&](const testing::server* each) { return each != &forgets && each->is_member(); });
+    return static_cast<std::size_t>(left) <= trial_.servers.size() / 2;
 }
 
 void faults::break_exclusion(const fault& f, name_state& n)
@@ -143,6 +167,8 @@ void faults::break_exclusion(const fault& f, name_state& n)
 void faults::befall_network(const fault& f, process& p, milliseconds how_long)
 {
     testing::host& h = *p.host;
+    if (f.member && befall_way(f, h, how_long))
+        return;
     switch (f.what) {
     case fault_kind::cut_both: return h.cut_off(testing::direction::both, how_long);
     case fault_kind::cut_to_server: return h.cut_off(testing::direction::to_server, how_long);
@@ -156,11 +182,27 @@ void faults::befall_network(const fault& f, process& p, milliseconds how_long)
     }
 }
 
+/// The way to one member alone; false: there is no such fault.
+bool faults::befall_way(const fault& f, testing::host& h, milliseconds how_long)
+{
+    const testing::server& to = trial_.server_of(f);
+    switch (f.what) {
+    case fault_kind::cut_both: h.cut_off(to, testing::direction::both, how_long); break;
+    case fault_kind::cut_to_server: h.cut_off(to, testing::direction::to_server, how_long); break;
+    case fault_kind::cut_from_server:
+        h.cut_off(to, testing::direction::from_server, how_long);
+        break;
+    case fault_kind::reset: h.reset_connections(to); break;
+    default: return false;
+    }
+    return true;
+}
+
 /// True when it says itself that it changed something.
 bool faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
 {
     using data = testing::server::data;
-    testing::server& s = trial_.server;
+    testing::server& s = trial_.server_of(f);
     switch (f.what) {
     case fault_kind::slow_server:
         s.slow(milliseconds(f.amount));
@@ -254,7 +296,10 @@ void faults::worsen(const fault& f, process& p)
         break;
     default: return;
     }
-    p.host->network(net);
+    if (f.member)
+        p.host->network(trial_.server_of(f), net);
+    else
+        p.host->network(net);
 }
 
 void faults::crash(process& p, milliseconds how_long)
@@ -286,7 +331,8 @@ void faults::heal()
     for (process& each : trial_.processes)
         if (!each.dead)
             each.host->network(testing::conditions());
-    trial_.server.slow({});
+    for (testing::server* const each : trial_.servers)
+        each->slow({});
     if (!trial_.scenario.is_quiet())
         trial_.world.at(std::max(trial_.now(), trial_.troubled_until) + to_notice,
                         [this] { checks_.look_for_orphans(); });

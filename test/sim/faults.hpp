@@ -28,8 +28,10 @@ private:
     void trigger_at_close(process& p);
     void apply_when_due(const fault& f);
     void apply(const fault& f, process& p);
+    [[nodiscard]] bool is_too_much(const fault& f) const;
     void break_exclusion(const fault& f, name_state& n);
     void befall_network(const fault& f, process& p, milliseconds how_long);
+    bool befall_way(const fault& f, testing::host& h, milliseconds how_long);
     bool befall_server(const fault& f, name_state& n, milliseconds how_long);
     void befall_process(const fault& f, process& p, milliseconds how_long, bool& effect);
     void worsen(const fault& f, process& p);

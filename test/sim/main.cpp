@@ -26,12 +26,14 @@ using leasehold::mutant;
 namespace {
 
 constexpr char usage[] =
-    R"(usage: sim [--seeds N] [--from SEED] [--cells N] [--layout L] [--seed S [--trace]]
+    R"(usage: sim [--seeds N] [--from SEED] [--cells N] [--layout L] [--topology redlock]
+           [--seed S [--trace]]
            [--mutants [--limit N] [--only NAME]] [--plan FILE [--trace]] [--regressions DIRECTORY]
 
   --seeds N     run N seeds (20000)
   --from SEED   beginning with this one (1)
   --cells N     fail unless each fault changed something in each phase so often
+  --topology T  redlock: a quorum of servers instead of one
   --layout L    all of them with the layout redisson or native; else half and half
   --seed S      run one; with --trace print what each client and store did
   --mutants     switch each deliberate error on in turn, and count the seeds until it is found
@@ -58,6 +60,12 @@ struct arguments
     std::uint64_t limit = 100'000;
     mutant only = mutant::none;
     std::optional<leasehold::config::key_layout> layout;
+    bool quorum = false;
+
+    [[nodiscard]] sim::plan make_plan(std::uint64_t of) const
+    {
+        return quorum ? sim::make_quorum_plan(of) : sim::make_plan(of, layout);
+    }
 };
 
 [[noreturn]] void print_usage()
@@ -81,6 +89,12 @@ arguments parse(int argc, char** argv)
                        throw leasehold::test::bad_argument("--layout", name, "native or redisson");
                    out.layout = name == "native" ? leasehold::config::key_layout::native
                                                  : leasehold::config::key_layout::redisson;
+               })
+        .value("--topology",
+               [&out](const std::string& name) {
+                   if (name != "redlock")
+                       throw leasehold::test::bad_argument("--topology", name, "redlock");
+                   out.quorum = true;
                })
         .flag("--trace", out.trace)
         .flag("--print", out.print)
@@ -121,8 +135,11 @@ void report(const sim::plan& failing, const sim::verdict& how)
     const sim::plan small = sim::shrink(failing, how);
     std::cout << "what is left of it, as a file for --plan and test/sim/regressions:\n";
     print_timeline(small);
-    std::cout << "\nagain, in full: --seed " << failing.seed << " --layout "
-              << (failing.is_native() ? "native" : "redisson") << " --trace\n";
+    std::cout << "\nagain, in full: --seed " << failing.seed
+              << (failing.is_quorum()   ? " --topology redlock"
+                  : failing.is_native() ? " --layout native"
+                                        : " --layout redisson")
+              << " --trace\n";
 }
 
 /// False when a cell is too empty.
@@ -181,7 +198,7 @@ int run_seeds(const arguments& a)
     std::uint64_t hashes = 0;
     auto said = std::chrono::steady_clock::now();
     for (std::uint64_t seed = a.from; seed < a.from + a.seeds; ++seed) {
-        const sim::plan p = sim::make_plan(seed, a.layout);
+        const sim::plan p = a.make_plan(seed);
         const sim::verdict v = sim::run(p, counted);
         if (!v.wrong.empty()) {
             report(p, v);
@@ -234,7 +251,8 @@ int run_mutants(const arguments& a)
             for (const sim::regression& each : known)
                 if (each.finds == m && n < worlds_of_a_plan)
                     return each.in_world(n);
-            return sim::make_plan(a.from + n, a.layout);
+            return sim::is_of_quorum(m) ? sim::make_quorum_plan(a.from + n)
+                                        : a.make_plan(a.from + n);
         });
         missed += result.found ? 0 : 1;
         std::printf("%-26s %8llu  %s\n", sim::name_of(m),
@@ -246,8 +264,7 @@ int run_mutants(const arguments& a)
 
 sim::plan plan_of(const arguments& a)
 {
-    return a.plan.empty() ? sim::make_plan(*a.seed, a.layout)
-                          : sim::read_regression(a.plan).scenario;
+    return a.plan.empty() ? a.make_plan(*a.seed) : sim::read_regression(a.plan).scenario;
 }
 
 int run_one(const arguments& a)

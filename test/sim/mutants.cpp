@@ -80,13 +80,30 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "repeated_release_joins",
     "try_overtakes",
     "first_entry_forgotten",
-    "entries_not_prolonged"};
+    "entries_not_prolonged",
+    "fewer_grant",
+    "outbid_accepted",
+    "fence_of_minority",
+    "equal_fence_accepted",
+    "partial_grant_kept",
+    "unanswered_not_told",
+    "minority_renews",
+    "not_written_back",
+    "entry_not_written_back",
+    "silence_ignored",
+    "longest_lease_forgotten",
+    "stranger_left_out"};
 
 } // namespace
 
 const char* name_of(mutant m) noexcept
 {
     return names[static_cast<std::size_t>(m)];
+}
+
+bool is_of_quorum(mutant m) noexcept
+{
+    return m >= mutant::fewer_grant && m < mutant::count_;
 }
 
 std::optional<mutant> mutant_of(std::string_view name) noexcept

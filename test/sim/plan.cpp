@@ -273,6 +273,18 @@ bool breaks_exclusion(fault_kind kind) noexcept
     }
 }
 
+bool is_forgetting(fault_kind kind) noexcept
+{
+    switch (kind) {
+    case fault_kind::restart_kept:
+    case fault_kind::restart_lost:
+    case fault_kind::restart_second_lost:
+    case fault_kind::fail_over:
+    case fault_kind::flush_all: return true;
+    default: return false;
+    }
+}
+
 bool is_mild(fault_kind kind) noexcept
 {
     switch (kind) {
@@ -367,6 +379,113 @@ plan make_plan(std::uint64_t seed, std::optional<config::key_layout> layout)
 {
     plan p = make_plain_plan(seed, layout);
     replicate(p);
+    return p;
+}
+
+namespace {
+
+constexpr std::array quorum_faults = {
+    fault_kind::cut_both,
+    fault_kind::cut_to_server,
+    fault_kind::cut_from_server,
+    fault_kind::reset,
+    fault_kind::lost_hints,
+    fault_kind::false_hint,
+    fault_kind::slow_server,
+    fault_kind::stalled_server,
+    fault_kind::refusing_server,
+    fault_kind::restart_kept,
+    fault_kind::restart_lost,
+    fault_kind::restart_second_lost,
+    fault_kind::fail_over,
+    fault_kind::flush_all,
+    fault_kind::flush_scripts,
+    fault_kind::key_deleted,
+    fault_kind::pause,
+    fault_kind::suspend,
+    fault_kind::crash,
+    fault_kind::drift_within,
+    fault_kind::server_drift,
+    fault_kind::wall_clock_step,
+    fault_kind::server_clock_forward,
+    fault_kind::server_clock_back,
+    fault_kind::shutdown,
+    fault_kind::lossy,
+    fault_kind::duplicating,
+    fault_kind::reordering,
+    fault_kind::resetting,
+    fault_kind::delaying,
+    fault_kind::cancel,
+    fault_kind::failing_renewals,
+    fault_kind::unsent,
+};
+
+/// What may befall all members at once, and nothing is lost by it.
+bool may_befall_all(fault_kind kind) noexcept
+{
+    switch (kind) {
+    case fault_kind::slow_server:
+    case fault_kind::stalled_server:
+    case fault_kind::refusing_server:
+    case fault_kind::restart_kept:
+    case fault_kind::flush_scripts:
+    case fault_kind::failing_renewals: return true;
+    default: return false;
+    }
+}
+
+void befall_members(generator& random, plan& p, fault_kind kind)
+{
+    fault f = make_fault(random, p, kind);
+    if (may_befall_all(kind) && random.below(5) == 0) {
+        f.together = true;
+        f.trigger.reset();
+        for (std::size_t each = 0; each < p.members; ++each) {
+            f.member = each;
+            p.faults.push_back(f);
+        }
+        return;
+    }
+    // A network, or a process, mostly in one way.
+    if (random.below(4) != 0)
+        f.member = static_cast<std::size_t>(random.below(p.members));
+    p.faults.push_back(f);
+}
+
+} // namespace
+
+plan make_quorum_plan(std::uint64_t seed)
+{
+    generator random(seed + 5'000'000'029);
+    plan p;
+    p.seed = seed;
+    p.members = random.below(3) == 0 ? 5 : 3;
+    const std::size_t majority = p.members / 2 + 1;
+    p.grants = random.below(3) == 0 ? majority + static_cast<std::size_t>(random.below(majority))
+                                    : majority;
+    p.may_kill = random.below(8) != 0;
+    p.clients = 1 + static_cast<std::size_t>(random.below(4));
+    p.names = 1 + static_cast<std::size_t>(random.below(3));
+    const auto options = make_all_options(random, p);
+    p.heals = 45'000ms - p.longest_lease();
+    p.ends = 80'000ms; // members are silent for a lease time
+    for (std::size_t i = 0; i < p.clients; ++i) {
+        p.connections.push_back(make_connection(random));
+        p.connections.back().shared = false;
+        p.connections.back().wakeups = true;
+    }
+    for (auto bursts = random.between(2, 7); bursts > 0; --bursts) {
+        const auto around = ms_between(random, 100ms, p.heals - 500ms);
+        for (auto left = random.between(1, 6); left > 0; --left)
+            p.operations.push_back(make_operation(random, p, options, around));
+    }
+    if (random.below(8) == 0)
+        return p;
+    for (auto kinds = random.between(1, 4); kinds > 0; --kinds) {
+        const auto kind = one_of(random, quorum_faults);
+        for (auto times = random.between(1, 4); times > 0; --times)
+            befall_members(random, p, kind);
+    }
     return p;
 }
 

@@ -64,6 +64,9 @@ enum class fault_kind : std::uint8_t
 /// once, for as long as a lease lasts.
 [[nodiscard]] bool breaks_exclusion(fault_kind kind) noexcept;
 
+/// A server forgets, and knows that it may have: a member of a quorum is none afterwards.
+[[nodiscard]] bool is_forgetting(fault_kind kind) noexcept;
+
 /// When it is over, all is well within a second: nothing that was under way is late.
 [[nodiscard]] bool is_mild(fault_kind kind) noexcept;
 
@@ -80,6 +83,8 @@ struct fault
     std::size_t name = 0;
     milliseconds how_long{};
     std::int64_t amount = 0;
+    std::optional<std::size_t> member{}; ///< Of a quorum: it, or the way to it; else all ways.
+    bool together = false;               ///< Befalls all members at once, and so each of them.
 };
 
 enum class verb : std::uint8_t
@@ -117,6 +122,8 @@ struct plan
     testing::server::product product = testing::server::product::redis_7;
     bool may_kill = true;    ///< The user may end connections.
     bool replicated = false; ///< A replica has to confirm each lock.
+    std::size_t members = 0; ///< Of a quorum; 0: there is one server.
+    std::size_t grants = 0;  ///< So many of them make a lock.
     std::size_t clients = 1;
     std::size_t names = 1;
     std::vector<lock_options> options;            ///< One for all, or several for each client.
@@ -133,6 +140,7 @@ struct plan
                            [are](const fault& each) { return are(each.what); });
     }
     [[nodiscard]] milliseconds longest_lease() const noexcept;
+    [[nodiscard]] bool is_quorum() const noexcept { return members != 0; }
     [[nodiscard]] bool is_native() const noexcept { return layout == config::key_layout::native; }
 };
 
@@ -142,6 +150,9 @@ struct plan
 /// @param layout Where none is given, each has half of the seeds.
 [[nodiscard]] plan make_plan(std::uint64_t seed,
                              std::optional<config::key_layout> layout = std::nullopt);
+
+/// Of a quorum of servers.
+[[nodiscard]] plan make_quorum_plan(std::uint64_t seed);
 
 } // namespace leasehold::test::sim
 

@@ -172,7 +172,10 @@ fault fault_from(std::istream& line)
     of.take("for", f.how_long);
     of.take("amount", f.amount);
     of.take("when_closing", f.when_closing);
+    of.take("together", f.together);
     std::string text;
+    if (of.take("member", text))
+        f.member = static_cast<std::size_t>(number(text));
     if (of.take("step", text))
         f.trigger = static_cast<step>(index_of(steps, text));
     if (of.take("kind", text))
@@ -238,6 +241,10 @@ std::ostream& operator<<(std::ostream& out, const fault& f)
         out << " amount=" << f.amount;
     if (f.when_closing)
         out << " when_closing=1";
+    if (f.member)
+        out << " member=" << *f.member;
+    if (f.together)
+        out << " together=1";
     if (f.trigger)
         out << " step=" << steps[static_cast<std::size_t>(*f.trigger)];
     return out << " kind=" << name_of(f.what);
@@ -251,9 +258,11 @@ std::string to_text(const plan& scenario)
     out << "seed " << scenario.seed;
     if (scenario.is_native()) {
         out << "\nlayout native\nserver " << products[static_cast<std::size_t>(scenario.product)];
-        if (!scenario.may_kill)
-            out << "\nmay_kill 0";
     }
+    if (!scenario.may_kill)
+        out << "\nmay_kill 0";
+    if (scenario.is_quorum())
+        out << "\nmembers " << scenario.members << "\ngrants " << scenario.grants;
     if (scenario.replicated)
         out << "\nreplicated 1";
     out << "\nclients " << scenario.clients << "\nnames " << scenario.names << "\nheals "
@@ -305,6 +314,10 @@ plan plan_from_text(std::istream& text)
             p.product = static_cast<testing::server::product>(index_of(products, value));
         else if (kind == "may_kill")
             p.may_kill = number(value) != 0;
+        else if (kind == "members")
+            p.members = static_cast<std::size_t>(number(value));
+        else if (kind == "grants")
+            p.grants = static_cast<std::size_t>(number(value));
         else if (kind == "replicated")
             p.replicated = number(value) != 0;
         else if (kind == "clients")

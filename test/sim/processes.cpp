@@ -53,8 +53,14 @@ process& processes::start(std::size_t client, testing::host& on)
     p.host = &on;
     testing::connecting how = trial_.scenario.connections[client];
     how.limits.layout = trial_.scenario.layout;
-    p.locks.reset(new leasehold::client(
-        on.make_client(trial_.server, how, std::make_shared<error_listener>(checks_, p))));
+    const auto told = std::make_shared<error_listener>(checks_, p);
+    if (trial_.scenario.is_quorum()) {
+        how.limits.quorum = static_cast<std::uint32_t>(trial_.scenario.grants);
+        p.locks.reset(new leasehold::client(on.make_client(trial_.servers, how, told)));
+    }
+    else {
+        p.locks.reset(new leasehold::client(on.make_client(trial_.server, how, told)));
+    }
     p.core = leasehold::detail::access::state_of(*p.locks);
     on.on_step([this, &p](step done) {
         follow(p, done);

@@ -28,6 +28,9 @@ void perform(trial& t, processes& clients, checks& judge)
     judge.all_called();
     if (!clients.close_all())
         t.wrong("shutdown: it did not end");
+    // What a member is told last is on its way still, or its time to live is.
+    if (t.scenario.is_quorum())
+        t.world.run_until(t.now() + t.scenario.longest_lease() + std::chrono::seconds(1));
     judge.nothing_left();
     // Until the server has heard of connections that ended.
     if (t.scenario.is_native())
@@ -60,10 +63,12 @@ verdict run(const plan& scenario, coverage& counted,
     for (std::size_t i = 0; i < scenario.names; ++i)
         t.names.emplace_back().text = "name-" + std::to_string(i);
 
-    t.server.imitate(scenario.product);
-    t.server.replicas(scenario.replicated ? 1 : 0);
-    if (!scenario.may_kill)
-        t.server.forbid("client");
+    for (testing::server* const each : t.servers) {
+        each->imitate(scenario.product);
+        each->replicas(scenario.replicated ? 1 : 0);
+        if (!scenario.may_kill)
+            each->forbid("client");
+    }
 
     checks judge(t);
     processes clients(t, judge);
@@ -86,7 +91,7 @@ verdict run(const plan& scenario, coverage& counted,
     befalling.end();
     counted.simulated += t.world.age();
     counted.events += t.world.events();
-    counted.commands += t.server.commands();
+    counted.commands += t.commands();
     const auto hash = testing::impl::mix(t.world.trace_hash() ^ t.outcomes);
     t.end_world();
     return {t.first_wrong, hash};

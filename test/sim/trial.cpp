@@ -21,6 +21,32 @@ clock::duration trial::hold_for(clock::duration wanted) const
     return std::min(wanted, std::max(left, clock::duration::zero()));
 }
 
+std::vector<testing::server*> trial::make_servers()
+{
+    std::vector<testing::server*> all;
+    if (!scenario.is_quorum())
+        all.push_back(&world.make_server());
+    for (std::size_t i = 0; i < scenario.members; ++i)
+        all.push_back(&world.make_server(std::string("s").append(std::to_string(i))));
+    return all;
+}
+
+bool trial::is_held_by(const name_state& n, const std::string& owner) const
+{
+    const auto count = std::count_if(servers.begin(), servers.end(), [&](const auto* each) {
+        return each->holder(n.text) == owner;
+    });
+    return static_cast<std::size_t>(count) > servers.size() / 2;
+}
+
+std::uint64_t trial::commands() const
+{
+    std::uint64_t all = 0;
+    for (const testing::server* each : servers)
+        all += each->commands();
+    return all;
+}
+
 mutex& trial::handle(process& at, std::size_t name, std::size_t options)
 {
     at.handles.resize(names.size() * scenario.options.size());

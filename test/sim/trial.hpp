@@ -104,6 +104,7 @@ struct possession
     const lock_options* options;
     clock::time_point granted; ///< By the store, to whoever had it first.
     bool seen_invalid = false;
+    clock::time_point since{}; ///< When it was given out.
 };
 
 /// A grant as the server made it.
@@ -114,6 +115,7 @@ struct grant_record
     std::uint32_t count;
     clock::time_point when;
     const lock_options* options = nullptr; ///< Of who was given its first fence.
+    std::uint32_t voters = 0;              ///< Members of a quorum that have accepted it.
     bool repeated = false;                 ///< Another answer gave the last fence of the block.
 };
 
@@ -126,6 +128,7 @@ struct name_state
     clock::time_point stranded_at{};   ///< The last of them.
     std::uint64_t highest = 0;         ///< Fence that was possessed.
     const actor* highest_by = nullptr;
+    clock::time_point highest_at{};
     std::uint64_t highest_granted = 0;
     std::uint64_t last_fence = 0; ///< Of who had it last.
     const lock_options* last_options = nullptr;
@@ -161,6 +164,17 @@ public:
     void note(const process& at, const std::string& text);
     void note(const actor& by, const std::string& text);
 
+    /// The server that a fault befalls; nothing says which: the first.
+    [[nodiscard]] testing::server& server_of(const fault& f) const
+    {
+        return *servers[f.member.value_or(0) % servers.size()];
+    }
+
+    /// A majority of the servers has it for the owner.
+    [[nodiscard]] bool is_held_by(const name_state& n, const std::string& owner) const;
+
+    [[nodiscard]] std::uint64_t commands() const;
+
     /// Destroys what acts, then the world.
     void end_world();
 
@@ -174,7 +188,9 @@ public:
     std::vector<possession> possessions;
     std::vector<name_state> names;
     clock::time_point troubled_until = never;
-    clock::time_point denied_until{};  ///< A release that is denied is given up.
+    clock::time_point forgot = never;       ///< When a member of a quorum forgot last.
+    clock::time_point forgot_after = never; ///< What had happened before that was over by then.
+    clock::time_point denied_until{};       ///< A release that is denied is given up.
     clock::time_point demoted_until{}; ///< Who has not noticed until then connects again first.
     bool clocks_beyond = false;
     bool stepped_back = false;
@@ -184,11 +200,14 @@ public:
     std::uint64_t grants = 0;
 
 private:
+    [[nodiscard]] std::vector<testing::server*> make_servers();
+
     std::unique_ptr<testing::world> owned_world_ = std::make_unique<testing::world>(scenario.seed);
 
 public:
     testing::world& world = *owned_world_;
-    testing::server& server = world.make_server();
+    std::vector<testing::server*> servers = make_servers();
+    testing::server& server = *servers.front();
     const clock::time_point began = world.now();
 };
 

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_QUORUM_ACQUIRING_HPP
 #define LEASEHOLD_SRC_STORE_QUORUM_ACQUIRING_HPP
 
+#include "mutant.hpp"
 #include "store/quorum/answers_of_members.hpp"
 #include "store/quorum/quorum_state.hpp"
 
@@ -33,7 +34,7 @@ protected:
     void give_back()
     {
         for (unsigned i = 0; i < of_->size.members; ++i) {
-            if (contains(doubtful_, i))
+            if (contains(doubtful_, i) && !has(mutant::partial_grant_kept))
                 of_->leave_at(i, name_, owner_, entry_);
         }
         doubtful_ = 0;

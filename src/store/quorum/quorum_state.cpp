@@ -1,5 +1,6 @@
 #include "store/quorum/quorum_state.hpp"
 
+#include "mutant.hpp"
 #include "store/quorum/assembly.hpp"
 
 #include <boost/asio/query.hpp>
@@ -261,6 +262,9 @@ void quorum_state::joined(unsigned number, const seed_answer& said, std::uint64_
 
 void quorum_state::assemble_later(clock::duration pause)
 {
+    // The first start has nothing to do with it.
+    if (has(mutant::stranger_left_out) && was_online_)
+        return;
     assemble_at_ = std::min(assemble_at_, now() + pause);
     set_timer();
 }
@@ -371,7 +375,7 @@ void quorum_state::leave_at(unsigned number, const departure& left)
 void quorum_state::leave_later(unsigned number, departure left)
 {
     auto& leaving = members_[number].leaving;
-    if (listener_ == nullptr)
+    if (listener_ == nullptr || has(mutant::unanswered_not_told))
         return;
     if (leaving.size() == most_departures)
         leaving.pop_front();

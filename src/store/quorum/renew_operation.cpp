@@ -1,5 +1,6 @@
 #include "fsm/keep_alive.hpp"
 #include "fsm/renewal_vote.hpp"
+#include "mutant.hpp"
 #include "store/quorum/answers_of_members.hpp"
 #include "store/quorum/operations.hpp"
 
@@ -132,6 +133,8 @@ private:
     /// the lock outlives the next member that loses it.
     void create_at(unsigned number)
     {
+        if (has(mutant::not_written_back))
+            return;
         std::vector<upkeep> missing;
         const auto now = of_->now();
         for (lock& each : locks_) {
