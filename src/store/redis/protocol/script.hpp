@@ -12,7 +12,7 @@ namespace leasehold::redis_store {
 /// A script and the name that the server caches it under.
 struct script
 {
-    explicit script(std::string_view source);
+    LEASEHOLD_REDIS_EXPORT explicit script(std::string_view source);
 
     std::string_view text;
     std::string sha; ///< SHA-1 of the text, in lower-case hex.
