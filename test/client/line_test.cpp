@@ -646,6 +646,21 @@ BOOST_AUTO_TEST_CASE(a_client_that_listens_again_looks_at_once)
     BOOST_TEST(asked() == 3u);
 }
 
+// A turn may be told over a connection of its own, before the one of the commands is there again.
+BOOST_AUTO_TEST_CASE(a_turn_while_the_store_cannot_be_reached_is_no_failure)
+{
+    const auto op = lock(spec("a", {.backoff_floor = 1s, .backoff_ceiling = 1s}));
+    const std::string owner = last_acquire().owner;
+    fail_acquire(errc::store_unavailable);
+    disconnect();
+    turn(owner);
+    BOOST_TEST(asked() == 1u);
+    connect();
+    BOOST_TEST(asked() == 2u);
+    grant();
+    BOOST_TEST(op->done());
+}
+
 BOOST_AUTO_TEST_CASE(the_next_owner_looks_as_its_place_says)
 {
     for (const std::uint32_t place : {0u, 2u, 3u}) {

@@ -80,8 +80,13 @@ void line_acquirer::unwanted()
 
 void line_acquirer::turn(std::string_view owner)
 {
-    if (errand_ && errand_->owner == owner)
-        return perform(machine_.turn(machine::whose::current));
+    if (errand_ && errand_->owner == owner) {
+        // A store that cannot be reached would only count as failing again; the connection that
+        // comes is a reason to send it, too.
+        if (online() || !machine_.waits())
+            perform(machine_.turn(machine::whose::current));
+        return;
+    }
     if (next_ && next_->owner == owner)
         return perform(machine_.turn(machine::whose::next));
     // What is held has no errand any more: whoever holds it has had its turn.
