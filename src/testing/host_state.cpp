@@ -75,11 +75,7 @@ void host_state::drift(std::int64_t rate)
 
 void host_state::cut_off(direction which, clock::duration how_long)
 {
-    const auto until = time.now() + how_long;
-    if (which != direction::from_server)
-        cut_to_server_until = std::max(cut_to_server_until, until);
-    if (which != direction::to_server)
-        cut_from_server_until = std::max(cut_from_server_until, until);
+    off.prolong(which, time.now() + how_long);
     line(which == direction::both        ? "CUT OFF"
          : which == direction::to_server ? "CUT OFF to the server"
                                          : "CUT OFF from the server");
@@ -87,12 +83,7 @@ void host_state::cut_off(direction which, clock::duration how_long)
 
 void host_state::cut_off(const server_state& to, direction which, clock::duration how_long)
 {
-    const auto until = time.now() + how_long;
-    way& cut = way_to(to);
-    if (which != direction::from_server)
-        cut.cut_to_server_until = std::max(cut.cut_to_server_until, until);
-    if (which != direction::to_server)
-        cut.cut_from_server_until = std::max(cut.cut_from_server_until, until);
+    way_to(to).off.prolong(which, time.now() + how_long);
 }
 
 host_state::way& host_state::way_to(const server_state& to)
@@ -119,15 +110,15 @@ const conditions& host_state::messages_to(const server_state& to) const noexcept
 clock::time_point host_state::cut_until_to(const server_state& to) const noexcept
 {
     const way* const own = find_way(to);
-    return own == nullptr ? cut_to_server_until
-                          : std::max(cut_to_server_until, own->cut_to_server_until);
+    return std::max(off.to_server_until,
+                    own == nullptr ? clock::time_point() : own->off.to_server_until);
 }
 
 clock::time_point host_state::cut_until_from(const server_state& from) const noexcept
 {
     const way* const own = find_way(from);
-    return own == nullptr ? cut_from_server_until
-                          : std::max(cut_from_server_until, own->cut_from_server_until);
+    return std::max(off.from_server_until,
+                    own == nullptr ? clock::time_point() : own->off.from_server_until);
 }
 
 void host_state::add_connection(const std::shared_ptr<connection_end>& made)

@@ -9,6 +9,7 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -73,13 +74,27 @@ protected:
 class host_state
 {
 public:
+    /// Until when nothing arrives.
+    struct cut
+    {
+        clock::time_point to_server_until{};
+        clock::time_point from_server_until{};
+
+        void prolong(direction which, clock::time_point until) noexcept
+        {
+            if (which != direction::from_server)
+                to_server_until = std::max(to_server_until, until);
+            if (which != direction::to_server)
+                from_server_until = std::max(from_server_until, until);
+        }
+    };
+
     /// The way to one server, besides what befalls all that the host sends.
     struct way
     {
         const server_state* to;
         std::optional<conditions> messages{};
-        clock::time_point cut_to_server_until{};
-        clock::time_point cut_from_server_until{};
+        cut off{};
     };
 
     host_state(scheduler& all, std::size_t index, std::string called);
@@ -144,8 +159,7 @@ public:
     conditions messages;
     mishaps befallen;
     clock::time_point no_sending_until{};
-    clock::time_point cut_to_server_until{};
-    clock::time_point cut_from_server_until{};
+    cut off; ///< From all servers.
     clock::time_point no_hints_until{};
     std::vector<way> ways; ///< Where something befell them.
     std::vector<std::weak_ptr<connection_end>> connections;
