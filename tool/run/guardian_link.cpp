@@ -8,6 +8,20 @@
 #include <unistd.h>
 
 namespace leasehold::tool {
+namespace {
+
+/// What the system says of a call that no signal ended.
+template <class Call>
+ssize_t uninterrupted(Call call)
+{
+    ssize_t result = -1;
+    do
+        result = call();
+    while (result < 0 && errno == EINTR);
+    return result;
+}
+
+} // namespace
 
 void make_guardian_links(int (&sockets)[2])
 {
@@ -23,11 +37,9 @@ guardian_link::~guardian_link()
 
 bool guardian_link::send(std::string_view message) const noexcept
 {
-    ssize_t sent = -1;
-    do
-        sent = ::send(socket_, message.data(), message.size(), MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent >= 0;
+    return uninterrupted([&] {
+               return ::send(socket_, message.data(), message.size(), MSG_NOSIGNAL);
+           }) >= 0;
 }
 
 void guardian_link::start(const std::vector<std::string>& environment) const
@@ -54,26 +66,19 @@ void guardian_link::forward(int signal) const noexcept
 bool guardian_link::receive(outcome& told) const noexcept
 {
     static_assert(std::is_trivially_copyable_v<outcome>);
-    ssize_t size = -1;
-    do
-        size = ::recv(socket_, &told, sizeof(told), 0);
-    while (size < 0 && errno == EINTR);
+    const ssize_t size = uninterrupted([&] { return ::recv(socket_, &told, sizeof(told), 0); });
     return size == static_cast<ssize_t>(sizeof(told));
 }
 
 std::string guardian_link::receive_order() const
 {
     // The length first: a message that does not fit would lose its end.
-    ssize_t size = -1;
-    do
-        size = ::recv(socket_, nullptr, 0, MSG_PEEK | MSG_TRUNC);
-    while (size < 0 && errno == EINTR);
+    ssize_t size = uninterrupted(
+        [&] { return ::recv(socket_, nullptr, 0, MSG_PEEK | MSG_TRUNC); });
     if (size <= 0)
         return {};
     std::string message(static_cast<std::size_t>(size), '\0');
-    do
-        size = ::recv(socket_, message.data(), message.size(), 0);
-    while (size < 0 && errno == EINTR);
+    size = uninterrupted([&] { return ::recv(socket_, message.data(), message.size(), 0); });
     message.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
     return message;
 }

@@ -23,8 +23,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr char about[] = R"(Runs COMMAND while it holds the locks KEY..., and releases them when everything
-that came of COMMAND has ended.
+constexpr char about[] = R"(Runs COMMAND while it holds the locks KEY..., and releases them
+when everything that came of COMMAND has ended.
 
 The command finds LEASEHOLD_KEY, LEASEHOLD_FENCE, LEASEHOLD_OWNER and
 LEASEHOLD_URL in its environment; of several keys one line each. Send the fence
@@ -38,8 +38,8 @@ started, wherever that has moved to. A second process sees to it, also when this
 one is stopped.
 )";
 
-constexpr char notes[] = R"(The command runs in a process group of its own, in the background: it cannot read
-from a terminal.
+constexpr char notes[] = R"(The command runs in a process group of its own, in the background:
+it cannot read from a terminal.
 
 Exit code: the command's own (128 and the signal's number, when one ended it), or
   2    an argument is wrong, or KEY is no lock

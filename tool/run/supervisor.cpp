@@ -21,6 +21,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <exception>
@@ -290,7 +291,12 @@ void supervisor::keep_page()
                                        deadline - settings_.kill_before};
     page_.set(until);
     // Who stops the guardian does not stop this.
-    last_moment_.expires_at(until.kill_at);
+    end_by_own_hand_at(until.kill_at);
+}
+
+void supervisor::end_by_own_hand_at(clock::time_point when)
+{
+    last_moment_.expires_at(when);
     last_moment_.async_wait([this](error_code cancelled) {
         if (!cancelled)
             end_by_own_hand();
@@ -304,11 +310,7 @@ void supervisor::end_by_own_hand()
     overdue_ = true;
     signal_descendants(::getpid(), SIGKILL, 0, guardian_.process());
     guardian_.resume();
-    last_moment_.expires_after(10ms);
-    last_moment_.async_wait([this](error_code cancelled) {
-        if (!cancelled)
-            end_by_own_hand();
-    });
+    end_by_own_hand_at(clock::now() + 10ms); // what has forked meanwhile
 }
 
 void supervisor::lose(std::string_view key, error_code why)
@@ -323,11 +325,7 @@ void supervisor::lose(std::string_view key, error_code why)
         page_.get().kill_at, now + (settings_.term_before - settings_.kill_before));
     page_.set({now, kill_at});
     guardian_.link().look();
-    last_moment_.expires_at(kill_at);
-    last_moment_.async_wait([this](error_code cancelled) {
-        if (!cancelled)
-            end_by_own_hand();
-    });
+    end_by_own_hand_at(kill_at);
 }
 
 std::vector<std::string> supervisor::environment() const

@@ -50,6 +50,7 @@ private:
     /// The page has to say what the leases say; earlier when one is gone.
     void keep_page();
     void lose(std::string_view key, boost::system::error_code why);
+    void end_by_own_hand_at(clock::time_point when);
     void end_by_own_hand();
     [[nodiscard]] std::vector<std::string> environment() const;
     [[nodiscard]] int exit_code_of(const outcome& told) const;
