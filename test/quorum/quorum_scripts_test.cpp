@@ -5,6 +5,7 @@
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 #include "support/shifted_clock.hpp"
+#include "support/with_a_clock.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -119,13 +120,6 @@ struct member
     redis_server server{{}, {.environment = clock.environment()}};
     resp_client client = server.connect();
 };
-
-boost::unit_test::precondition with_a_clock()
-{
-    return boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
-        return boost::test_tools::assertion_result(shifted_clock::available());
-    });
-}
 
 } // namespace
 

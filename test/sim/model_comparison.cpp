@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace leasehold::test {
@@ -31,6 +32,21 @@ std::string without_details(std::string_view error)
     if (error.find(" holds ") != std::string_view::npos)
         return "error: " + std::string(error);
     return "error: " + std::string(error.substr(0, error.find(' ')));
+}
+
+/// Kind of command, and how its answer begins.
+std::string kind_of(const comparison& how, const command& asked, const std::string& told)
+{
+    std::string kind = asked[0];
+    if (kind == "EVALSHA" || kind == "EVAL") {
+        if (asked[2] == "0")
+            return "check " + told;
+        kind = how.script_of(asked);
+    }
+    const std::string begins = told.starts_with("error")
+                                   ? told.substr(0, told.find(' ', sizeof "error: "))
+                                   : how.beginning(kind, asked, told);
+    return kind + ' ' + begins;
 }
 
 std::string told_by(const resp_value& value)
@@ -101,6 +117,11 @@ private:
 
 } // namespace
 
+bool calls(const command& asked, const redis_store::script& which)
+{
+    return asked[1] == (asked[0] == "EVAL" ? which.text : std::string_view(which.sha));
+}
+
 std::string said_by(const message& said)
 {
     using boost::redis::resp3::type;
@@ -162,7 +183,7 @@ void compare(const comparison& how, std::uint64_t seed, counts& seen)
         for (const command& each : together) {
             const std::string told = told_by(server.receive());
             const std::string said = said_by(execute(model, each, now));
-            ++seen[how.kind_of(each, told)];
+            ++seen[kind_of(how, each, told)];
             if (told != said && std::exchange(same, false))
                 BOOST_ERROR("after " << done << " commands, " << text(each) << ": the server says "
                                      << told << ", the model " << said);

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_TEST_SIM_MODEL_COMPARISON_HPP
 #define LEASEHOLD_TEST_SIM_MODEL_COMPARISON_HPP
 
+#include "store/redis/protocol/script.hpp"
 #include "testing/random.hpp"
 #include "testing/redis_model.hpp"
 
@@ -21,14 +22,20 @@ using command = std::vector<std::string>;
 struct comparison
 {
     std::function<command(testing::impl::generator&, std::chrono::microseconds now)> any_command;
-    /// What is counted: the kind of command, and how its answer begins.
-    std::function<std::string(const command&, const std::string& told)> kind_of;
+    /// The name of the script that is called, with keys.
+    std::function<std::string(const command&)> script_of;
+    /// What is counted behind the kind of command: how an answer begins that is no error.
+    std::function<std::string(const std::string& kind, const command&, const std::string& told)>
+        beginning;
     /// Called before the first; may be empty.
     std::function<void(resp_client&, testing::impl::redis_model&)> prepare{};
     std::vector<std::string> rights;   ///< Now and then the user has not all of them.
     std::vector<std::string> channels; ///< To which somebody listens.
     std::vector<std::string> expected; ///< Whatever a script can say has to be said often enough.
 };
+
+/// By its hash, or by its text.
+[[nodiscard]] bool calls(const command& asked, const redis_store::script& which);
 
 /// Asks both the same, step by step.
 void compare(const comparison& how, std::initializer_list<std::uint64_t> seeds);

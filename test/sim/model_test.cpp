@@ -5,6 +5,7 @@
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 #include "support/shifted_clock.hpp"
+#include "support/with_a_clock.hpp"
 #include "testing/random.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -222,16 +223,12 @@ std::size_t compare(milliseconds retention, std::uint64_t seed)
 
 BOOST_AUTO_TEST_SUITE(model_test)
 
-BOOST_AUTO_TEST_CASE(the_model_answers_as_the_scripts_do, *boost::unit_test::precondition([](auto) {
-                         return shifted_clock::available();
-                     }))
+BOOST_AUTO_TEST_CASE(the_model_answers_as_the_scripts_do, *with_a_clock())
 {
     BOOST_TEST(compare(100ms, 1) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(and_when_fences_are_kept_for_ever, *boost::unit_test::precondition([](auto) {
-                         return shifted_clock::available();
-                     }))
+BOOST_AUTO_TEST_CASE(and_when_fences_are_kept_for_ever, *with_a_clock())
 {
     BOOST_TEST(compare(0ms, 2) == 0u);
 }

@@ -2,7 +2,7 @@
 #include "sim/model_comparison.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "store/redis/protocol/script.hpp"
-#include "support/shifted_clock.hpp"
+#include "support/with_a_clock.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -250,45 +250,33 @@ command any_command(generator& random, microseconds now)
     return {"SCRIPT", "FLUSH"};
 }
 
-/// Kind of command, and how its answer begins.
-std::string kind_of(const command& asked, const std::string& told)
+std::string script_of(const command& asked)
 {
-    std::string kind = asked[0];
-    if (kind == "EVALSHA" || kind == "EVAL") {
-        const bool by_text = kind == "EVAL";
-        const auto is = [&](const redis_store::script& s) {
-            return asked[1] == (by_text ? s.text : std::string_view(s.sha));
-        };
-        if (asked[2] == "0")
-            return "check " + told;
-        kind = is(of_native().acquire)   ? "acquire"
-               : is(of_native().leave)   ? "leave"
-               : is(of_native().release) ? "release"
-               : is(of_native().enter)   ? "enter"
-               : is(of_native().renew)   ? "renew"
-                                         : "raise";
-    }
-    if (told.starts_with("error"))
-        return kind + ' ' + told.substr(0, told.find(' ', sizeof "error: "));
-    if (kind == "renew" || kind == "release")
-        return kind + ' ' + told;
-    const auto comma = told.find(',');
-    return kind + ' ' + told.substr(0, kind == "leave" ? told.find(',', comma + 1) : comma);
+    return calls(asked, of_native().acquire)   ? "acquire"
+           : calls(asked, of_native().leave)   ? "leave"
+           : calls(asked, of_native().release) ? "release"
+           : calls(asked, of_native().enter)   ? "enter"
+           : calls(asked, of_native().renew)   ? "renew"
+                                               : "raise";
 }
 
-bool has_clock(boost::unit_test::test_unit_id)
+std::string beginning(const std::string& kind, const command&, const std::string& told)
 {
-    return shifted_clock::available();
+    if (kind == "renew" || kind == "release")
+        return told;
+    const auto comma = told.find(',');
+    return told.substr(0, kind == "leave" ? told.find(',', comma + 1) : comma);
 }
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(native_model_test, *boost::unit_test::precondition(has_clock))
+BOOST_AUTO_TEST_SUITE(native_model_test, *with_a_clock())
 
 BOOST_AUTO_TEST_CASE(the_model_answers_as_a_server_does)
 {
     compare({.any_command = any_command,
-             .kind_of = kind_of,
+             .script_of = script_of,
+             .beginning = beginning,
              .rights = {"publish", "publish", "pexpire", "hdel", "del", "set", "hset", "get",
                         "hexists", "pttl", "hget", "exists", "lindex", "lpos", "lpop", "lrem",
                         "rpush", "incrby", "type"},

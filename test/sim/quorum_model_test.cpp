@@ -4,7 +4,7 @@
 #include "store/redis/protocol/script.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
-#include "support/shifted_clock.hpp"
+#include "support/with_a_clock.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -223,30 +223,20 @@ command any_command(generator& random, microseconds now)
     return {"SCRIPT", "FLUSH"};
 }
 
-/// Kind of command, and how its answer begins.
-std::string kind_of(const command& asked, const std::string& told)
+std::string script_of(const command& asked)
 {
-    std::string kind = asked[0];
-    if (kind == "EVALSHA" || kind == "EVAL") {
-        const bool by_text = kind == "EVAL";
-        const auto is = [&](const redis_store::script& s) {
-            return asked[1] == (by_text ? s.text : std::string_view(s.sha));
-        };
-        if (asked[2] == "0")
-            return "check " + told;
-        kind = is(of_quorum().acquire)   ? "acquire"
-               : is(of_quorum().enter)   ? "enter"
-               : is(of_quorum().renew)   ? "renew"
-               : is(of_quorum().release) ? "release"
-               : is(of_quorum().look)    ? "look"
-               : is(of_quorum().adopt)   ? "adopt"
-                                         : "seed";
-    }
-    if (told.starts_with("error"))
-        return kind + ' ' + told.substr(0, told.find(' ', sizeof "error: "));
-    if (kind == "renew")
-        return kind + ' ' + told;
-    return kind + ' ' + told.substr(0, told.find(','));
+    return calls(asked, of_quorum().acquire)   ? "acquire"
+           : calls(asked, of_quorum().enter)   ? "enter"
+           : calls(asked, of_quorum().renew)   ? "renew"
+           : calls(asked, of_quorum().release) ? "release"
+           : calls(asked, of_quorum().look)    ? "look"
+           : calls(asked, of_quorum().adopt)   ? "adopt"
+                                               : "seed";
+}
+
+std::string beginning(const std::string& kind, const command&, const std::string& told)
+{
+    return kind == "renew" ? told : told.substr(0, told.find(','));
 }
 
 /// The model is the same server as the real one.
@@ -257,19 +247,15 @@ void name_run(resp_client& server, testing::impl::redis_model& model)
     model.run_id = told.substr(at, 40);
 }
 
-bool has_clock(boost::unit_test::test_unit_id)
-{
-    return shifted_clock::available();
-}
-
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(quorum_model_test, *boost::unit_test::precondition(has_clock))
+BOOST_AUTO_TEST_SUITE(quorum_model_test, *with_a_clock())
 
 BOOST_AUTO_TEST_CASE(the_model_answers_as_a_server_does)
 {
     compare({.any_command = any_command,
-             .kind_of = kind_of,
+             .script_of = script_of,
+             .beginning = beginning,
              .prepare = name_run,
              .rights = {"publish", "publish", "pexpire", "hdel", "del", "set", "hset", "get",
                         "hexists", "pttl", "hget", "hmget", "hlen", "info", "type"},

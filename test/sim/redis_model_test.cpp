@@ -4,7 +4,7 @@
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/protocol/script.hpp"
 #include "support/resp_client.hpp"
-#include "support/shifted_clock.hpp"
+#include "support/with_a_clock.hpp"
 #include "testing/random.hpp"
 #include "testing/redis_model.hpp"
 #include "testing/scheduler.hpp"
@@ -177,34 +177,27 @@ command any_command(generator& random, microseconds now, const std::string& rete
     return {"SCRIPT", "LOAD", std::string(loaded.text)};
 }
 
-/// Kind of command, and how its answer begins.
-std::string kind_of(const command& asked, const std::string& told)
+std::string script_of(const command& asked)
 {
-    std::string kind = asked[0];
-    if (kind == "EVALSHA" || kind == "EVAL") {
-        const bool by_text = kind == "EVAL";
-        const auto is = [&](const redis_store::script& s) {
-            return asked[1] == (by_text ? s.text : std::string_view(s.sha));
-        };
-        if (asked[2] == "0")
-            return "check " + told;
-        kind = is(redis_store::acquire_script())
-                   ? asked[asked.size() - 2].empty() ? "acquire" : "enter"
-               : is(redis_store::renew_script()) ? "renew"
-                                                 : "release";
-    }
-    if (told.starts_with("error"))
-        return kind + ' ' + told.substr(0, told.find(' ', sizeof "error: "));
+    return calls(asked, redis_store::acquire_script())
+               ? asked[asked.size() - 2].empty() ? "acquire" : "enter"
+           : calls(asked, redis_store::renew_script()) ? "renew"
+                                                       : "release";
+}
+
+std::string beginning(const std::string& kind, const command& asked, const std::string& told)
+{
     if (kind == "renew" && told.starts_with('['))
-        return kind + (asked[2] == "1" ? " one " : " many ") + told;
-    return kind + ' ' + (told == "[1, -1]" ? told : told.substr(0, told.find(',')));
+        return (asked[2] == "1" ? "one " : "many ") + told;
+    return told == "[1, -1]" ? told : told.substr(0, told.find(','));
 }
 
 void compare_redisson(const std::string& retention, std::initializer_list<std::uint64_t> seeds)
 {
     compare({.any_command = [&](generator& random,
                                 microseconds now) { return any_command(random, now, retention); },
-             .kind_of = kind_of,
+             .script_of = script_of,
+             .beginning = beginning,
              .rights = {"publish", "publish", "publish", "hincrby", "pexpire", "hdel", "del", "set",
                         "hset", "get", "hexists", "pttl", "hget", "hlen", "hrandfield"},
              .channels = {},
@@ -234,14 +227,9 @@ void compare_redisson(const std::string& retention, std::initializer_list<std::u
             seeds);
 }
 
-bool has_clock(boost::unit_test::test_unit_id)
-{
-    return shifted_clock::available();
-}
-
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(redis_model_test, *boost::unit_test::precondition(has_clock))
+BOOST_AUTO_TEST_SUITE(redis_model_test, *with_a_clock())
 
 BOOST_AUTO_TEST_CASE(the_model_answers_as_a_server_does)
 {
