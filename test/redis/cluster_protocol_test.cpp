@@ -1,6 +1,7 @@
 // What is said in a cluster, without one: slots, redirections, and who serves what.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/resp_text.hpp"
 #include "store/redis/cluster/redirection.hpp"
 #include "store/redis/cluster/reply_tree.hpp"
 #include "store/redis/cluster/request.hpp"
@@ -24,6 +25,7 @@ using namespace leasehold;
 using namespace leasehold::redis_store;
 using namespace leasehold::redis_store::cluster;
 using namespace std::literals;
+using test::bulk;
 
 reply_tree read(std::string_view text)
 {
@@ -37,11 +39,6 @@ reply_tree read(std::string_view text)
         result.record(*node);
     }
     return result;
-}
-
-std::string bulk(std::string_view text)
-{
-    return '$' + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
 }
 
 std::string number(std::int64_t value)

@@ -2,6 +2,7 @@
 // when slots move.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/resp_text.hpp"
 #include "store/redis/cluster/slot.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "store/redis/protocol/key_names.hpp"
@@ -10,6 +11,7 @@
 #include "store/redis/transport/connection.hpp"
 #include "store/redis/transport/environment.hpp"
 #include "support/common_time.hpp"
+#include "support/moved_time.hpp"
 
 #include <leasehold/error.hpp>
 #include <leasehold/store.hpp>
@@ -21,7 +23,6 @@
 #include <boost/redis/resp3/parser.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -37,43 +38,12 @@ using namespace leasehold;
 using namespace leasehold::redis_store;
 using namespace std::chrono_literals;
 using boost::redis::operation;
+using test::bulk;
+using test::commands_in;
+using test::numbers;
 using words = std::vector<std::string>;
 
 constexpr std::int64_t server_time = 1'700'000'000'000'000;
-
-std::vector<words> commands_in(std::string_view text)
-{
-    const auto number = [&] {
-        std::size_t value = 0;
-        const std::size_t end = text.find("\r\n");
-        std::from_chars(text.data() + 1, text.data() + end, value);
-        text.remove_prefix(end + 2);
-        return value;
-    };
-    std::vector<words> all;
-    while (!text.empty()) {
-        words& command = all.emplace_back();
-        for (std::size_t count = number(); count > 0; --count) {
-            const std::size_t size = number();
-            command.emplace_back(text.substr(0, size));
-            text.remove_prefix(size + 2);
-        }
-    }
-    return all;
-}
-
-std::string bulk(std::string_view text)
-{
-    return '$' + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
-}
-
-std::string numbers(std::initializer_list<std::int64_t> all)
-{
-    std::string text = '*' + std::to_string(all.size()) + "\r\n";
-    for (const std::int64_t each : all)
-        text += ':' + std::to_string(each) + "\r\n";
-    return text;
-}
 
 /// What serves a range of slots.
 struct served
@@ -277,23 +247,11 @@ struct cluster_fixture : store_listener
         poll();
     }
 
-    void poll()
-    {
-        do {
-            context.restart();
-            context.poll();
-        } while (time.wake());
-    }
+    void poll() { test::run_due(context, time); }
 
     void advance(clock::duration by)
     {
-        const auto last = time.now() + by;
-        while (time.wake_at() <= last) {
-            time.set(std::max(time.wake_at(), time.now()));
-            poll();
-        }
-        time.set(last);
-        poll();
+        test::move_time(time, by, [this] { poll(); });
     }
 
     void acquire(std::string_view name, std::string_view owner = "client:1")

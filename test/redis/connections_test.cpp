@@ -10,6 +10,7 @@
 #include "store/redis/transport/shared_transport.hpp"
 #include "store/redis/turn_channel.hpp"
 #include "support/manual_time.hpp"
+#include "support/moved_time.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
@@ -182,25 +183,11 @@ constexpr std::string_view served[] = {"%1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\
 
 struct fixture
 {
-    void poll()
-    {
-        do {
-            context.restart();
-            context.poll();
-        } while (time.wake());
-    }
+    void poll() { test::run_due(context, time); }
 
-    /// Moves the clock from one wake-up to the next.
     void advance(clock::duration by)
     {
-        const auto last = time.now() + by;
-        poll();
-        while (time.wake_at() <= last) {
-            time.set(std::max(time.wake_at(), time.now()));
-            poll();
-        }
-        time.set(last);
-        poll();
+        test::move_time(time, by, [this] { poll(); });
     }
 
     /// The server answers what a new connection is asked, the request of this number.

@@ -1,11 +1,13 @@
 // The pipeline by itself, over a way to the server that the test is.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/resp_text.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/pipeline.hpp"
 #include "support/counting_listener.hpp"
 #include "support/manual_time.hpp"
+#include "support/moved_time.hpp"
 #include "support/print.hpp"
 
 #include <boost/asio/execution.hpp>
@@ -14,7 +16,6 @@
 #include <boost/asio/strand.hpp>
 #include <boost/redis/resp3/parser.hpp>
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -30,6 +31,8 @@ namespace {
 
 using namespace leasehold;
 using namespace leasehold::redis_store;
+using test::commands_in;
+using test::numbers;
 using namespace std::chrono_literals;
 
 /// Keeps what it is given.
@@ -118,15 +121,6 @@ struct recording_listener final : store_listener
 
 constexpr std::int64_t server_time = 1'700'000'000'000'000;
 
-/// What a script answers.
-std::string numbers(std::initializer_list<std::int64_t> all)
-{
-    std::string text = '*' + std::to_string(all.size()) + "\r\n";
-    for (const std::int64_t each : all)
-        text += ':' + std::to_string(each) + "\r\n";
-    return text;
-}
-
 std::string granted(std::int64_t fence, std::int64_t fences = 1)
 {
     return numbers({1, fence, fences, server_time});
@@ -142,24 +136,7 @@ const std::string noscript = "-NOSCRIPT No matching script. Please use EVAL.\r\n
 /// The words of each command of a batch.
 std::vector<std::vector<std::string>> words(const batch& sent)
 {
-    std::vector<std::vector<std::string>> all;
-    std::string_view text = sent.request.payload();
-    const auto number = [&] {
-        std::size_t value = 0;
-        const std::size_t end = text.find("\r\n");
-        std::from_chars(text.data() + 1, text.data() + end, value);
-        text.remove_prefix(end + 2);
-        return value;
-    };
-    while (!text.empty()) {
-        auto& command = all.emplace_back();
-        for (std::size_t count = number(); count > 0; --count) {
-            const std::size_t size = number();
-            command.emplace_back(text.substr(0, size));
-            text.remove_prefix(size + 2);
-        }
-    }
-    return all;
+    return commands_in(sent.request.payload());
 }
 
 constexpr std::size_t latest = 8; ///< The place of that limit among an acquire's words.
@@ -179,13 +156,7 @@ struct pipeline_fixture
         poll();
     }
 
-    void poll()
-    {
-        do {
-            context.restart();
-            context.poll();
-        } while (time.wake());
-    }
+    void poll() { test::run_due(context, time); }
 
     void up(std::optional<std::int64_t> server_us = std::nullopt)
     {
@@ -698,10 +669,7 @@ BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_lost_nothing_is_known)
 // FLUSHALL: the fence is too small, and the long way follows behind the release.
 BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_an_acquire_that_goes_on)
 {
-    pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
-    f.up();
-    f.answer_all(0, {"$4\r\nid=3\r\n", "-ERR unknown command\r\n", "-ERR unknown command\r\n",
-                     numbers({1000})});
+    native_server f;
     f.acquire("a");
     f.release("a");
     f.poll();
@@ -717,10 +685,7 @@ BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_an_acquire_that_goes_on)
 
 BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_one_that_brings_its_owner)
 {
-    pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
-    f.up();
-    f.answer_all(0, {"$4\r\nid=3\r\n", "-ERR unknown command\r\n", "-ERR unknown command\r\n",
-                     numbers({1000})});
+    native_server f;
     f.acquire("a");
     f.poll();
     f.answer_all(1, {"$6\r\nlh:b:1\r\n", ":1001\r\n"}); // from now on the long way is taken

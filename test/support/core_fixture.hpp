@@ -5,6 +5,7 @@
 #include "support/completion.hpp"
 #include "support/fake_store.hpp"
 #include "support/manual_time.hpp"
+#include "support/moved_time.hpp"
 #include "support/print.hpp"
 #include "support/recording_observer.hpp"
 
@@ -125,17 +126,9 @@ public:
         }
     }
 
-    /// Moves the clock from one wake-up to the next.
     void advance(clock::duration by)
     {
-        const auto end = time.now() + by;
-        poll();
-        while (time.wake_at() <= end) {
-            time.set(std::max(time.wake_at(), time.now()));
-            poll();
-        }
-        time.set(end);
-        poll();
+        move_time(time, by, [this] { poll(); });
     }
 
     /// The clock goes on and nobody could do anything meanwhile: the process was paused.

@@ -1,0 +1,39 @@
+#ifndef LEASEHOLD_TEST_SUPPORT_MOVED_TIME_HPP
+#define LEASEHOLD_TEST_SUPPORT_MOVED_TIME_HPP
+
+#include <leasehold/clock.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <algorithm>
+
+namespace leasehold::test {
+
+/// Runs what is ready, and the wake-ups that are due by a clock that is moved by hand.
+template <class Time>
+void run_due(boost::asio::io_context& context, Time& time)
+{
+    do {
+        context.restart();
+        context.poll();
+    } while (time.wake());
+}
+
+/// Moves the clock from one wake-up to the next, until so much later.
+/// @param run Runs what is due: before the clock moves, at each wake-up, and in the end.
+template <class Time, class Function>
+void move_time(Time& time, clock::duration by, Function run)
+{
+    const auto end = time.now() + by;
+    run();
+    while (time.wake_at() <= end) {
+        time.set(std::max(time.wake_at(), time.now()));
+        run();
+    }
+    time.set(end);
+    run();
+}
+
+} // namespace leasehold::test
+
+#endif
