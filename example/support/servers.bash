@@ -11,10 +11,16 @@ done
 servers=() # process ids
 folder=$(mktemp -d "${TMPDIR:-/tmp}/leasehold-redis.XXXXXX")
 stop_servers() {
-  local each
+  local each look
   for each in ${servers[@]+"${servers[@]}"}; do
     kill -KILL "$each" 2>/dev/null || true
-    wait "$each" 2>/dev/null || true
+  done
+  # `wait` does not know what was disowned, and the shell reaps it beside.
+  for each in ${servers[@]+"${servers[@]}"}; do
+    for ((look = 0; look < 1000; ++look)); do
+      kill -0 "$each" 2>/dev/null || break
+      sleep 0.01
+    done
   done
   rm -rf "$folder"
 }
