@@ -1,7 +1,9 @@
 # Installs the libraries and their headers, so that find_package(leasehold [COMPONENTS ...]) gives
-# leasehold::core, leasehold::redis, leasehold::testing, and leasehold::leasehold with redis.
+# leasehold::core, leasehold::redis, leasehold::testing, and leasehold::leasehold with redis, and
+# pkg-config the same as leasehold-core, leasehold and leasehold-testing.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+include(${PROJECT_SOURCE_DIR}/packaging/pkg-config/pkg-config.cmake)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leasehold)
 
@@ -23,13 +25,21 @@ foreach(component core redis testing)
     endif()
     install(TARGETS ${targets} EXPORT leasehold-${component}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+            COMPONENT libraries NAMELINK_COMPONENT development
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT libraries
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-    install(EXPORT leasehold-${component} NAMESPACE leasehold:: DESTINATION ${package_dir})
+    install(EXPORT leasehold-${component} NAMESPACE leasehold:: DESTINATION ${package_dir}
+        COMPONENT development)
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.hpp")
+    COMPONENT development FILES_MATCHING PATTERN "*.hpp")
+
+leasehold_pkg_config(leasehold-core core "Distributed locks for Boost.Asio")
+leasehold_pkg_config(leasehold redis "Distributed locks for Boost.Asio, in Redis"
+    REQUIRES leasehold-core STATIC openssl)
+leasehold_pkg_config(leasehold-testing testing "A simulator for programs that use leasehold"
+    REQUIRES leasehold)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/leasehold-config.cmake.in
     ${PROJECT_BINARY_DIR}/leasehold-config.cmake INSTALL_DESTINATION ${package_dir})
@@ -38,4 +48,4 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/leasehold-config-version.
 install(FILES
     ${PROJECT_BINARY_DIR}/leasehold-config.cmake
     ${PROJECT_BINARY_DIR}/leasehold-config-version.cmake
-    DESTINATION ${package_dir})
+    DESTINATION ${package_dir} COMPONENT development)
