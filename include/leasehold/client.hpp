@@ -77,7 +77,7 @@ class client
 {
 public:
     /// @param executor Where the client does its work, on a strand of its own.
-    /// @param where    The store: a URL, or a `config`.
+    /// @param settings The store: a URL, or a `config`.
     /// @param observer Told what happens; may be null.
     /// @throws boost::system::system_error for a URL or a field that is not valid.
     LEASEHOLD_REDIS_EXPORT client(asio::any_io_executor executor, const config& settings,

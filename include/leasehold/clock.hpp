@@ -13,10 +13,15 @@ namespace leasehold {
 /// machine and boot only.
 struct clock
 {
+    /// How long something takes.
     using duration = std::chrono::nanoseconds;
+    /// What a duration counts with.
     using rep = duration::rep;
+    /// The unit of a duration: nanoseconds.
     using period = duration::period;
+    /// A moment, on this machine and in this boot.
     using time_point = std::chrono::time_point<clock>;
+    /// It never steps.
     static constexpr bool is_steady = true;
 
     /// The current time. Thread-safe; one system call at most.

@@ -33,19 +33,22 @@ namespace leasehold {
 /// parameter that is not known is an error.
 struct LEASEHOLD_EXPORT config
 {
+    /// What keeps the locks.
     enum class kind : std::uint8_t
     {
-        redis,
-        sentinel,
-        memory,
-        cluster,
-        redlock,
+        redis,    ///< One Redis or Valkey server.
+        sentinel, ///< The master that Sentinels name.
+        memory,   ///< This process.
+        cluster,  ///< The shards of a Redis Cluster.
+        redlock,  ///< A quorum of independent masters.
     };
 
+    /// Where a server listens.
     struct address
     {
-        std::string host;
-        std::uint16_t port = 6379;
+        std::string host;          ///< A name, or a numeric address.
+        std::uint16_t port = 6379; ///< The TCP port.
+        /// Compares all members.
         bool operator==(const address&) const = default;
     };
 
@@ -55,12 +58,14 @@ struct LEASEHOLD_EXPORT config
     {
         address announced; ///< Port 0: each port of that host.
         address reached;   ///< Port 0: the port that is announced.
+        /// Compares all members.
         bool operator==(const mapped_address&) const = default;
     };
 
     /// `fence_retention` for locks whose fence counter must never expire.
     static constexpr std::chrono::milliseconds forever{0};
 
+    /// One Redis on this machine, port 6379.
     config() = default;
 
     /// Parses a URL. Implicit, so that a URL can stand where a config is asked for.
@@ -68,22 +73,24 @@ struct LEASEHOLD_EXPORT config
     /// wrong, what it was, and what is allowed. A
     ///         password is never shown.
     config(std::string_view url);
+    /// As above.
     config(const std::string& url) : config(std::string_view(url)) {}
+    /// As above.
     config(const char* url) : config(std::string_view(url)) {}
 
-    kind store = kind::redis;
+    kind store = kind::redis; ///< What keeps the locks: the scheme of the URL.
     /// One server, the Sentinels, nodes of the cluster to begin with, or all members.
     std::vector<address> addresses{{"127.0.0.1", 6379}};
     /// Cluster: the first that fits is taken. What is not named here is reached as announced.
     std::vector<mapped_address> address_map{};
-    std::string unix_socket;    ///< If not empty, used instead of `addresses`.
-    std::string user;           ///< Empty: the default user.
-    std::string password;       ///< Empty: no AUTH.
-    std::uint32_t database = 0; ///< A cluster has no other than 0.
-    std::string master;         ///< Sentinel: the name of the master.
-    std::string sentinel_user;
-    std::string sentinel_password;
-    std::string memory_name; ///< `memory:` the name of the space.
+    std::string unix_socket;       ///< If not empty, used instead of `addresses`.
+    std::string user;              ///< Empty: the default user.
+    std::string password;          ///< Empty: no AUTH.
+    std::uint32_t database = 0;    ///< A cluster has no other than 0.
+    std::string master;            ///< Sentinel: the name of the master.
+    std::string sentinel_user;     ///< Sentinel: empty: the default user of the Sentinels.
+    std::string sentinel_password; ///< Sentinel: empty: no AUTH at the Sentinels.
+    std::string memory_name;       ///< `memory:` the name of the space.
 
     /// Redlock: how many of the N members, q, have to grant a lock and accept its fence; 0: a
     /// majority, N/2 + 1. From that to N.
@@ -110,7 +117,7 @@ struct LEASEHOLD_EXPORT config
     /// then. The first start needs all members.
     std::uint32_t quorum = 0;
 
-    bool tls = false;
+    bool tls = false;        ///< Encrypt the connections: `rediss:`, `rediss+cluster:`.
     bool tls_verify = true;  ///< Check the server's certificate and that it is the host's.
     std::string tls_ca_file; ///< Empty: the system's trusted certificates.
 
@@ -131,7 +138,7 @@ struct LEASEHOLD_EXPORT config
                   ///< Excludes whoever locks the name with `SET name value NX PX`.
         redisson, ///< As Redisson does, byte for byte: a name can be shared with Java services.
     };
-    key_layout layout = key_layout::native;
+    key_layout layout = key_layout::native; ///< How locks are kept in keys.
 
     /// With `layout=redisson`, `redlock:` and `memory:` only: how long the fence counter of a name
     /// outlives its last grant; `forever`, or 1 s … 10 years.

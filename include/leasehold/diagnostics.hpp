@@ -38,12 +38,14 @@ struct diagnostics
     /// name in this client.
     std::uint32_t attempts = 0;
 
+    /// Whether nothing is known.
     [[nodiscard]] bool empty() const noexcept
     {
         return server.empty() && key.empty() && server_message.empty() && holder.empty() &&
                !cause && waited.count() == 0 && attempts == 0;
     }
 
+    /// Forgets everything, and keeps the memory of the strings.
     void clear() noexcept
     {
         for (std::string* each : {&server, &key, &server_message, &holder})
@@ -54,9 +56,10 @@ struct diagnostics
     }
 
     /// One line: `server 127.0.0.1:6379, key 'stock', held by client 5e0f8c21, waited 20 ms, 2
-    /// attempts`. What is empty is left out, control characters are written as `\x0a`.
+    /// attempts`. What is empty is left out, control characters are written as hexadecimal escapes.
     [[nodiscard]] LEASEHOLD_EXPORT std::string to_string() const;
 
+    /// Compares all members.
     friend bool operator==(const diagnostics&, const diagnostics&) = default;
 };
 
@@ -71,8 +74,10 @@ struct diagnostics
 class LEASEHOLD_EXPORT error_with_diagnostics : public boost::system::system_error
 {
 public:
+    /// @param details Not null.
     error_with_diagnostics(error_code code, std::shared_ptr<const diagnostics> details);
 
+    /// What is known beyond the `error_code`.
     [[nodiscard]] const diagnostics& get_diagnostics() const noexcept { return *details_; }
 
 private:

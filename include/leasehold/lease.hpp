@@ -100,6 +100,7 @@ class [[nodiscard]] lease
 public:
     /// No lease: not valid, fence 0.
     lease() noexcept = default;
+    /// Takes the lease over; the other object holds none afterwards.
     lease(lease&&) noexcept = default;
     /// For `lease l = m.async_lock();` only, to say what is missing: the operation has not even
     /// been started.
@@ -114,6 +115,7 @@ public:
 
     /// Releases, in the background, what was held before.
     LEASEHOLD_EXPORT lease& operator=(lease&&) noexcept;
+    /// Releases the lock in the background, if it is held.
     ~lease()
     {
         if (state_)

@@ -39,7 +39,9 @@ public:
     /// How many locks are held now.
     [[nodiscard]] std::size_t size() const;
 
+    /// For the library itself.
     struct state;
+    /// For the library itself.
     [[nodiscard]] state& get() const noexcept { return *state_; }
 
 private:

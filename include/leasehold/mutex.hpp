@@ -68,6 +68,7 @@ public:
     LEASEHOLD_EXPORT mutex(const client& locks, std::string_view name,
                            const lock_options& options = {});
 
+    /// The name of the lock.
     [[nodiscard]] LEASEHOLD_EXPORT const std::string& name() const noexcept;
     /// The options, with the lease time rounded up to what the store can keep.
     [[nodiscard]] LEASEHOLD_EXPORT const lock_options& options() const noexcept;
@@ -103,6 +104,7 @@ public:
         return start(clock::duration::zero(), owner(), nullptr, std::forward<Token>(token));
     }
 
+    /// Tries once to acquire the lock reentrantly under an owner that holds it.
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock(owner under, Token&& token = Token()) const
     {
@@ -118,6 +120,7 @@ public:
         return start(clipped(limit), owner(), nullptr, std::forward<Token>(token));
     }
 
+    /// Acquires the lock reentrantly, waiting for the store no longer than `limit`.
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_for(std::chrono::milliseconds limit, owner under,
                             Token&& token = Token()) const
@@ -134,6 +137,7 @@ public:
         return start(detail::until(*spec_, when), owner(), nullptr, std::forward<Token>(token));
     }
 
+    /// Acquires the lock reentrantly, waiting for the store no longer than until `when`.
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_until(clock::time_point when, owner under, Token&& token = Token()) const
     {
@@ -145,6 +149,8 @@ public:
     /// The same operations, each of which also tells what is known of its error: see `diagnostics`,
     /// which has to stay until the handler is called or destroyed.
     /// @{
+
+    /// As the function without `details`, which are set right before the handler is called.
     template <class Token = detail::default_token>
     auto async_lock(diagnostics& details, Token&& token = Token()) const
     {

@@ -26,6 +26,7 @@ namespace leasehold {
 class LEASEHOLD_EXPORT observer
 {
 public:
+    /// How long something took.
     using duration = std::chrono::nanoseconds;
 
     virtual ~observer() = default;

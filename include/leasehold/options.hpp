@@ -16,6 +16,7 @@ inline constexpr std::chrono::milliseconds no_limit = std::chrono::milliseconds:
 /// is allowed; the constructor of the mutex throws `errc::invalid_option` for anything else.
 struct lock_options
 {
+    /// The unit of every duration here.
     using milliseconds = std::chrono::milliseconds;
 
     /// The time to live in the store, restored by each renewal. After a crash of the holder others
@@ -39,6 +40,7 @@ struct lock_options
     /// A notification of a release cuts it short. A new connection does, too, unless the store has
     /// failed twice in a row. 1 ms <= floor <= ceiling <= 60 s.
     milliseconds backoff_floor{20};
+    /// The bound that `backoff_floor` doubles up to.
     milliseconds backoff_ceiling{1'000};
 
     /// A lease is lost (`errc::hold_limit`) when it was held for this long, and the client releases
@@ -52,6 +54,7 @@ struct lock_options
     /// store may have fewer fences for it, which ends it earlier: 10,000 at most are asked for, and
     /// there are less the first time and when grants follow each other within microseconds.
     milliseconds handoff_time{20};
+    /// How often at most: see `handoff_time`.
     std::uint32_t handoff_count = 1'000;
 
     /// How many replicas of the server must have an acquire, and each renewal, before it counts;
@@ -72,6 +75,7 @@ struct lock_options
     ///         value, and what is allowed.
     LEASEHOLD_EXPORT void validate() const;
 
+    /// Compares all members.
     friend bool operator==(const lock_options&, const lock_options&) = default;
 };
 

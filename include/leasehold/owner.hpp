@@ -42,6 +42,7 @@ public:
     owner(std::string id, std::uint64_t fence) : id_(static_cast<std::string&&>(id)), fence_(fence)
     {}
 
+    /// Compares identity and fence.
     friend bool operator==(const owner&, const owner&) = default;
 
 private:

@@ -35,7 +35,8 @@ namespace leasehold {
 ///
 /// The connection may live on any executor; each call goes there and back. It is kept alive by the
 /// store.
-/// @param wakeups Nothing: none, as below.
+/// @param connection Runs already, or soon.
+/// @param wakeups    Nothing: none, as below.
 /// @throws boost::system::system_error `errc::invalid_option` when `connection` is null, or
 /// `wakeups` is not valid or names another kind of store.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_redis_store(

@@ -33,7 +33,7 @@ enum class lock_mode : std::uint8_t
 /// Asks for a lock. The views are valid during the call only.
 struct acquire_request
 {
-    std::string_view name;
+    std::string_view name;  ///< The name of the lock.
     std::string_view owner; ///< Made for this acquisition, never used before. Not empty.
     std::string_view entry; ///< Empty: take the lock. Otherwise a re-entry: the id made for it.
     std::chrono::milliseconds lease;  ///< Time to live asked for; > 0.
@@ -66,6 +66,7 @@ struct acquire_request
 /// What the store said to an `acquire_request`.
 struct acquire_reply
 {
+    /// What came of it.
     enum class outcome : std::uint8_t
     {
         granted, ///< The owner holds the lock. `first_fence` and `fences` are set when the lock was
@@ -75,12 +76,12 @@ struct acquire_reply
         late,    ///< The request reached the store after its budget; nothing was touched.
         gone,    ///< No re-entry: the owner does not hold the lock.
     };
-    outcome result = outcome::held;
-    std::uint32_t fences = 0;
-    std::uint64_t first_fence = 0;
-    std::chrono::milliseconds remaining{};
-    bool in_line = false;    ///< With `held`: the owner is in line.
-    std::uint32_t place = 0; ///< In line: how many are before it.
+    outcome result = outcome::held;        ///< What came of it.
+    std::uint32_t fences = 0;              ///< Granted: how many fences were reserved.
+    std::uint64_t first_fence = 0;         ///< Granted: the smallest of them.
+    std::chrono::milliseconds remaining{}; ///< Held: the time to live that is left to its holder.
+    bool in_line = false;                  ///< With `held`: the owner is in line.
+    std::uint32_t place = 0;               ///< In line: how many are before it.
     bool untold = false;   ///< In line: this client may not be told of its turn, because the holder
                            ///< does not know the line, or the client does not listen.
     bool may_hold = false; ///< With an error, whichever: the owner may have the lock all the same,
@@ -93,14 +94,15 @@ struct acquire_reply
 /// One lock to be prolonged: its time to live becomes the larger of what is left and `lease`.
 struct renewal
 {
-    std::string_view name;
-    std::string_view owner;
-    std::chrono::milliseconds lease;
-    std::string_view entry = {};    ///< As in the acquire that is prolonged.
-    std::uint32_t replica_acks = 0; ///< As in the acquire, and so is this.
-    std::chrono::milliseconds replica_timeout{};
+    std::string_view name;                       ///< The name of the lock.
+    std::string_view owner;                      ///< Who holds it.
+    std::chrono::milliseconds lease;             ///< Time to live from now on, at least; > 0.
+    std::string_view entry = {};                 ///< As in the acquire that is prolonged.
+    std::uint32_t replica_acks = 0;              ///< As in the acquire, and so is this.
+    std::chrono::milliseconds replica_timeout{}; ///< How long they have for it; > 0.
 };
 
+/// What the store said to one renewal.
 enum class renewal_result : std::uint8_t
 {
     gone,    ///< The owner, or this entry, does not hold the lock: there is no key, another owner
@@ -113,7 +115,9 @@ enum class renewal_result : std::uint8_t
 /// What the store said to renewals.
 struct renew_reply
 {
+    /// No results: for an error.
     renew_reply() = default;
+    /// One result for each renewal, in their order.
     renew_reply(std::vector<renewal_result> each, std::shared_ptr<const diagnostics> known = {})
         : results(std::move(each)), details(std::move(known))
     {}
@@ -126,8 +130,8 @@ struct renew_reply
 /// Leaves a lock. The views are valid during the call only.
 struct release_request
 {
-    std::string_view name;
-    std::string_view owner;
+    std::string_view name;  ///< The name of the lock.
+    std::string_view owner; ///< Who leaves it.
     std::string_view entry; ///< As in the acquire that is undone.
 
     /// An acquire that waits, under another owner, and takes effect in the same step when the lock
@@ -135,8 +139,10 @@ struct release_request
     const acquire_request* next = nullptr;
 };
 
+/// What the store said to a `release_request`.
 struct release_reply
 {
+    /// What came of it.
     enum class outcome : std::uint8_t
     {
         freed,     ///< Nobody else has its turn; those who watch the name were told.
@@ -145,7 +151,7 @@ struct release_reply
         left_line, ///< The owner did not hold it but was in line, and is not any more.
         not_owner, ///< The owner, or this entry, does not hold it. Nothing was touched.
     };
-    outcome result = outcome::not_owner;
+    outcome result = outcome::not_owner; ///< What came of it.
     /// What became of `release_request::next`: `granted`, or `held` and in line. Nothing, when it
     /// came too late or the lock was not left: that owner is unknown to the store.
     std::optional<acquire_reply> next{};
@@ -184,7 +190,7 @@ struct store_traits
     bool replica_acks = false; ///< Honours `acquire_request::replica_acks`.
     std::chrono::milliseconds smallest_lease{1}; ///< Shorter ones are refused, `not_supported`.
     std::chrono::milliseconds grain{1};          ///< Times to live are rounded up to this.
-    fence_source fences = fence_source::counter_over_clock;
+    fence_source fences = fence_source::counter_over_clock; ///< Where fences come from.
 };
 
 /// What a store tells its client. Called on the strand that was given to `store::open`, never
@@ -278,8 +284,11 @@ protected:
 class LEASEHOLD_EXPORT store
 {
 public:
+    /// What is called with the answer to an acquire.
     using acquire_handler = asio::any_completion_handler<void(error_code, acquire_reply)>;
+    /// What is called with the answer to renewals.
     using renew_handler = asio::any_completion_handler<void(error_code, renew_reply)>;
+    /// What is called with the answer to a release.
     using release_handler = asio::any_completion_handler<void(error_code, release_reply)>;
 
     store() = default;
@@ -314,6 +323,7 @@ public:
     /// any more.
     virtual void close() = 0;
 
+    /// Takes a lock, re-enters it, or joins its line, as the request says.
     virtual void async_acquire(const acquire_request& request, acquire_handler handler) = 0;
 
     /// One result per renewal, in their order. Never creates a lock and never shortens one. Those
@@ -321,12 +331,14 @@ public:
     /// code is set when none was executed.
     virtual void async_renew(std::span<const renewal> renewals, renew_handler handler) = 0;
 
+    /// Leaves a lock, a re-entry, or the line.
     virtual void async_release(const release_request& request, release_handler handler) = 0;
 
     /// From now on `store_listener::on_hint` is called when the name is released by anyone, and
     /// once when the watch is in effect. Restored after a reconnect. Watching twice is the same as
     /// once. Without `store_traits::announces` these do nothing.
     virtual void watch(std::string_view name) = 0;
+    /// Ends that.
     virtual void unwatch(std::string_view name) = 0;
 };
 

@@ -37,16 +37,21 @@ template <class Token>
 class with_diagnostics_t
 {
 public:
+    /// Around a default-constructed token.
     constexpr with_diagnostics_t() = default;
+    /// Around `token`.
     constexpr explicit with_diagnostics_t(Token token) : token_(std::move(token)) {}
 
+    /// The token inside.
     [[nodiscard]] constexpr const Token& get() const& noexcept { return token_; }
+    /// The token inside, to be moved from.
     [[nodiscard]] constexpr Token&& get() && noexcept { return std::move(token_); }
 
 private:
     Token token_;
 };
 
+/// Makes a `with_diagnostics_t` around `token`.
 template <class Token>
 [[nodiscard]] constexpr auto with_diagnostics(Token&& token)
 {

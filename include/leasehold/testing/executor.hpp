@@ -53,8 +53,13 @@ LEASEHOLD_TESTING_EXPORT asio::execution_context& context_of(host& where) noexce
 class executor
 {
 public:
+    /// Of that host.
     explicit executor(host& where) noexcept : host_(&where) {}
 
+    /// @name What Asio asks of an executor
+    /// @{
+
+    /// A property, or a function, that Asio uses.
     [[nodiscard]] asio::execution_context& query(asio::execution::context_t) const noexcept
     {
         return impl::context_of(*host_);
@@ -93,6 +98,9 @@ public:
         return *this;
     }
 
+    /// @}
+
+    /// Runs `f` once: inside this call, when it is made on the host and blocking is allowed.
     template <class F>
     void execute(F&& f) const
     {
@@ -104,6 +112,7 @@ public:
         impl::post(*host_, std::make_unique<impl::task_of<std::decay_t<F>>>(std::forward<F>(f)));
     }
 
+    /// Whether both run work in the same way on the same host.
     friend bool operator==(const executor&, const executor&) noexcept = default;
 
 private:

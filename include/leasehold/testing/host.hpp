@@ -29,17 +29,17 @@ class world_state;
 /// What a client has just done, or had done to it: where a script may place a fault.
 enum class step : std::uint8_t
 {
-    acquire_sent,
-    acquire_ran, ///< On the server; the answer is under way.
-    acquire_answered,
-    renewal_sent,
-    renewal_ran,
-    renewal_answered,
-    release_sent,
-    release_ran,
-    release_answered,
-    connected,
-    disconnected,
+    acquire_sent,     ///< An acquire leaves the client.
+    acquire_ran,      ///< On the server; the answer is under way.
+    acquire_answered, ///< Its answer has arrived.
+    renewal_sent,     ///< A renewal leaves the client.
+    renewal_ran,      ///< On the server; the answer is under way.
+    renewal_answered, ///< Its answer has arrived.
+    release_sent,     ///< A release leaves the client.
+    release_ran,      ///< On the server; the answer is under way.
+    release_answered, ///< Its answer has arrived.
+    connected,        ///< The client has a connection.
+    disconnected,     ///< The client has lost its connection.
 };
 
 /// How a simulated client reaches its server.
@@ -63,18 +63,24 @@ struct connecting
 class LEASEHOLD_TESTING_EXPORT host : public asio::execution_context
 {
 public:
+    /// How long something takes.
     using duration = clock::duration;
+    /// As Asio asks of an execution context.
     using executor_type = executor;
 
+    /// For the library itself.
     explicit host(std::unique_ptr<impl::host_state> state);
     ~host();
 
+    /// Runs work on this host.
     [[nodiscard]] executor_type get_executor() noexcept { return executor_type(*this); }
+    /// As it was given to `world::make_host`.
     [[nodiscard]] const std::string& name() const noexcept;
 
     /// A client on this host that keeps its locks on `where`. Its `async_run` is the caller's
     /// business, as in production.
     [[nodiscard]] client make_client(server& where, std::shared_ptr<observer> watching = {});
+    /// The same, and how it connects.
     [[nodiscard]] client make_client(server& where, const connecting& how,
                                      std::shared_ptr<observer> watching = {});
 
@@ -113,7 +119,9 @@ public:
     /// The wall clock steps.
     void step_wall_clock(duration by) noexcept;
 
+    /// Whether it is paused or suspended now.
     [[nodiscard]] bool is_paused() const noexcept;
+    /// Whether it has crashed.
     [[nodiscard]] bool is_crashed() const noexcept;
 
     // Faults of its network.
@@ -122,6 +130,7 @@ public:
     void network(const conditions& what) noexcept;
     /// For those to and from one server, until all are told anew.
     void network(const server& to, const conditions& what);
+    /// What was set for every message.
     [[nodiscard]] const conditions& network() const noexcept;
 
     /// Cuts the host off for `how_long`. What was sent meanwhile arrives when the cut is over;
@@ -136,6 +145,7 @@ public:
 
     /// Resets the connections to all servers. What is under way may still arrive.
     void reset_connections();
+    /// Resets the connections to one server.
     void reset_connections(const server& to);
 
     /// Loses every published release for `how_long`, and nothing else.
@@ -144,8 +154,10 @@ public:
     /// The clients on this host are told that a name may be free though nothing happened.
     void false_hint(std::string_view name);
 
+    /// What has befallen it so far.
     [[nodiscard]] const testing::mishaps& mishaps() const noexcept;
 
+    /// For the library itself.
     [[nodiscard]] impl::host_state& state() const noexcept { return *state_; }
 
 private:

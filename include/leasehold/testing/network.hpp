@@ -14,11 +14,14 @@ namespace leasehold::testing {
 /// until the client gives the connection up.
 struct conditions
 {
+    /// How long something takes.
     using duration = clock::duration;
+    /// Of a million messages.
     using rate = std::uint32_t;
 
     /// A message takes this long, evenly spread.
     duration delay_floor = std::chrono::microseconds(200);
+    /// The longest delay.
     duration delay_ceiling = std::chrono::milliseconds(2);
 
     rate loss = 0;         ///< The request never arrives; the connection stays open.
@@ -28,10 +31,12 @@ struct conditions
     rate reset_before = 0; ///< The connection is reset, and the request never arrives.
     rate reset_after = 0; ///< Reset when some of the commands have run, or all, within the answers.
     rate hint_loss = 0;   ///< A published release does not arrive.
-    rate hint_doubling = 0;
-    rate slow = 0; ///< The message takes `slow_delay`, and so does what follows it.
+    rate hint_doubling = 0; ///< A published release arrives twice.
+    rate slow = 0;          ///< The message takes `slow_delay`, and so does what follows it.
+    /// How long a message takes that is `slow`.
     duration slow_delay = std::chrono::seconds(3);
 
+    /// Compares all members.
     friend bool operator==(const conditions&, const conditions&) = default;
 };
 
@@ -46,17 +51,17 @@ struct mishaps
     std::uint64_t scripts_missing = 0; ///< Commands that the server had no script for.
     std::uint64_t connects_failed = 0; ///< No connection came about.
     std::uint64_t connections_lost =
-        0;                   ///< Resets, restarts, and answers that were waited for too long.
-    std::uint64_t hints = 0; ///< Published releases that arrived, and were wanted.
-    std::uint64_t hints_lost = 0;
-    std::uint64_t hints_doubled = 0;
+        0;                        ///< Resets, restarts, and answers that were waited for too long.
+    std::uint64_t hints = 0;      ///< Published releases that arrived, and were wanted.
+    std::uint64_t hints_lost = 0; ///< Published releases that did not arrive.
+    std::uint64_t hints_doubled = 0; ///< Published releases that arrived twice.
     std::uint64_t tasks_held_up = 0; ///< While the host was paused or suspended.
 };
 
 /// Which way messages are cut off.
 enum class direction : std::uint8_t
 {
-    both,
+    both,        ///< Requests and answers.
     to_server,   ///< Requests do not arrive.
     from_server, ///< Requests arrive and run, answers and wake-ups do not.
 };

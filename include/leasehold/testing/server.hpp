@@ -28,13 +28,15 @@ class server_state;
 class LEASEHOLD_TESTING_EXPORT server
 {
 public:
+    /// How long something takes.
     using duration = clock::duration;
+    /// The unit of times to live.
     using milliseconds = std::chrono::milliseconds;
 
     /// What a restart leaves of the data.
     enum class data : std::uint8_t
     {
-        kept,
+        kept,             ///< All of it.
         lost,             ///< There was no persistence.
         last_second_lost, ///< Written to disk once a second, and the power failed.
     };
@@ -66,17 +68,18 @@ public:
     /// member of a quorum it is a vote: with no fences where it did not accept those offered.
     struct grant
     {
-        std::string_view name;
-        std::string_view owner;
-        std::uint64_t first_fence;
-        std::uint32_t fences;
-        clock::time_point taken; ///< True time; its fences may have been drawn since.
-        bool repeated;           ///< The owner was in already.
+        std::string_view name;     ///< The name of the lock.
+        std::string_view owner;    ///< Who has it now.
+        std::uint64_t first_fence; ///< The smallest fence of this grant.
+        std::uint32_t fences;      ///< How many there are.
+        clock::time_point taken;   ///< True time; its fences may have been drawn since.
+        bool repeated;             ///< The owner was in already.
         bool plain; ///< By commands that ask nothing: its client looks whether the fences will do.
         bool left_behind; ///< Its client has asked for something over a newer connection before.
         duration age;     ///< How long a request with a limit was under way, in true time.
     };
 
+    /// For the library itself.
     explicit server(std::unique_ptr<impl::server_state> state) noexcept;
     ~server();
     server(const server&) = delete;
@@ -129,6 +132,7 @@ public:
     /// Takes the right to a command away: `NOPERM` to it from here on, also within scripts.
     /// `permit` gives it back.
     void forbid(std::string_view command);
+    /// Gives the right to a command back.
     void permit(std::string_view command);
 
     /// What it is from now on.
@@ -154,6 +158,7 @@ public:
 
     /// The id of the owner that has the lock (`owner::id`); empty: nobody.
     [[nodiscard]] std::string holder(std::string_view name) const;
+    /// How many locks are held.
     [[nodiscard]] std::size_t locks() const;
     /// How many are in line for it.
     [[nodiscard]] std::size_t in_line(std::string_view name) const;
@@ -161,6 +166,7 @@ public:
     [[nodiscard]] std::chrono::microseconds time() const noexcept;
     /// Connections that wait for a name to be released.
     [[nodiscard]] std::size_t watches() const noexcept;
+    /// How many commands it has run.
     [[nodiscard]] std::uint64_t commands() const noexcept;
 
     /// Called at every grant, in their order; an empty function ends that.
@@ -179,6 +185,7 @@ public:
     void on_overtaken(
         std::function<void(std::string_view name, std::string_view owner, bool unfair)> told);
 
+    /// For the library itself.
     [[nodiscard]] impl::server_state& state() const noexcept { return *state_; }
 
 private:

@@ -29,15 +29,17 @@ namespace leasehold::testing {
 class store_session final : public store_listener
 {
 public:
+    /// How a request was answered.
     template <class Reply>
     struct answer
     {
-        error_code code;
-        Reply reply;
-        bool on_strand = false;
-        bool inside_the_call = false;
+        error_code code;              ///< The error, or none.
+        Reply reply;                  ///< What the store said.
+        bool on_strand = false;       ///< The handler was called on the strand.
+        bool inside_the_call = false; ///< It was called inside the initiating call.
     };
 
+    /// Opens the store.
     store_session(asio::io_context& context, std::shared_ptr<store> tested)
         : context_(context), strand_(asio::make_strand(context)), store_(std::move(tested))
     {
@@ -48,29 +50,34 @@ public:
     store_session(const store_session&) = delete;
     store_session& operator=(const store_session&) = delete;
 
+    /// Runs the context until a partition can be reached.
     void wait_until_connected()
     {
         until([this] { return connected > 0; });
     }
 
+    /// Closes the store; a second call does nothing.
     void close()
     {
         if (!std::exchange(closed_, true))
             on_the_strand([this] { store_->close(); });
     }
 
+    /// `store::async_acquire`, and its answer.
     answer<acquire_reply> acquire(const acquire_request& request)
     {
         return call<acquire_reply>(
             [&](auto done) { store_->async_acquire(request, std::move(done)); });
     }
 
+    /// `store::async_renew`, and its answer.
     answer<renew_reply> renew(std::span<const renewal> renewals)
     {
         return call<renew_reply>(
             [&](auto done) { store_->async_renew(renewals, std::move(done)); });
     }
 
+    /// `store::async_release`, and its answer.
     answer<release_reply> release(const release_request& request)
     {
         return call<release_reply>(
@@ -86,11 +93,13 @@ public:
         until([&] { return over; });
     }
 
+    /// `store::watch`.
     void watch(std::string_view name)
     {
         on_the_strand([&] { store_->watch(name); });
     }
 
+    /// `store::unwatch`.
     void unwatch(std::string_view name)
     {
         on_the_strand([&] { store_->unwatch(name); });
@@ -130,19 +139,22 @@ public:
         until([&] { return done; });
     }
 
+    /// The store.
     store& get() noexcept { return *store_; }
+    /// The context that it was opened with.
     asio::io_context& context() noexcept { return context_; }
 
-    int connected = 0;
-    int disconnected = 0;
+    int connected = 0;                ///< How often a partition could be reached.
+    int disconnected = 0;             ///< How often one could no longer be.
     std::set<store_partition> online; ///< The partitions that can be reached.
-    error_code why;
-    std::vector<std::string> hints;
+    error_code why;                   ///< The last reason for that.
+    std::vector<std::string> hints;   ///< The names of which the store has hinted.
 
+    /// Of what the store has told.
     struct turn
     {
-        std::string name;
-        std::string owner;
+        std::string name;  ///< The name of the lock.
+        std::string owner; ///< Whose turn it may be.
     };
     std::vector<turn> turns;       ///< Of which the store has told.
     int listening = 0;             ///< How often it was said that turns are told from now on.

@@ -39,20 +39,25 @@ LEASEHOLD_TESTING_EXPORT void start_wait(leasehold::detail::bound_handler<void(e
 class LEASEHOLD_TESTING_EXPORT timer
 {
 public:
+    /// A timer of that host, not set.
     explicit timer(host& where);
     ~timer();
+    /// Takes over what waits.
     timer(timer&&) noexcept = default;
     timer& operator=(timer&&) = delete;
 
-    /// Both cancel what waits.
+    /// Sets when it fires, from now on. Cancels what waits.
     void expires_after(clock::duration how_long);
+    /// Sets when it fires, by the clock of its host. Cancels what waits.
     void expires_at(clock::time_point when);
 
     /// Completes what waits with `operation_aborted`.
     void cancel();
 
+    /// That of its host.
     [[nodiscard]] asio::any_io_executor get_executor() const noexcept { return parts_.executor; }
 
+    /// Waits until it fires.
     /// @par Signature
     /// `void(error_code)`
     /// @par Errors

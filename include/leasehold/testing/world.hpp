@@ -48,15 +48,18 @@ class world_state;
 class LEASEHOLD_TESTING_EXPORT world
 {
 public:
+    /// How long something takes.
     using duration = clock::duration;
 
+    /// All that is left to chance is drawn from the seed.
     explicit world(std::uint64_t seed = 1);
     ~world();
     world(const world&) = delete;
     world& operator=(const world&) = delete;
 
-    /// Both stay until the world is destroyed.
+    /// A process on a machine of its own. It stays until the world is destroyed.
     host& make_host(std::string name = {});
+    /// A Redis. It stays until the world is destroyed.
     server& make_server(std::string name = {});
 
     /// True time. It moves only while the world runs.
@@ -67,11 +70,14 @@ public:
 
     /// Calls `f` when that time has come, on no host: the place for faults.
     void at(clock::time_point when, std::function<void()> f);
+    /// Calls `f` when so much time has passed, on no host.
     void after(duration how_long, std::function<void()> f) { at(now() + how_long, std::move(f)); }
 
     /// Runs all that happens until then.
     /// @throws what a handler throws.
     void run_for(duration how_long) { run_until(now() + how_long); }
+    /// Runs all that happens until then.
+    /// @throws what a handler throws.
     void run_until(clock::time_point when);
 
     /// Runs until `done()` or `limit` has passed; true when done.

@@ -1,0 +1,30 @@
+# How Sphinx builds the pages; docs/run calls it.
+import sys
+from pathlib import Path
+
+here = Path(__file__).parent
+sys.path.insert(0, str(here / "extensions"))
+sys.dont_write_bytecode = True
+
+project = "leasehold"
+author = "the authors of leasehold"
+html_title = "leasehold"
+extensions = ["myst_parser", "breathe", "sequence", "shown_files"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["programs", "sessions", "example", "test", "requirements.txt"]
+highlight_language = "none"
+
+# What doxygen has read of the public headers.
+breathe_projects = {"leasehold": str(here.parent / "doxygen/xml")}
+breathe_default_project = "leasehold"
+breathe_domain_by_extension = {"hpp": "cpp"}
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+
+# Nothing is loaded from elsewhere; the fonts are the reader's.
+html_theme = "furo"
+html_static_path = ["theme"]
+html_css_files = ["diagrams.css"]
+html_show_sourcelink = False
+html_copy_source = False

@@ -1,0 +1,130 @@
+"""Writes the pages of the reference: one for each public header, from what doxygen has read.
+
+A new header gets its page without a word here.
+"""
+
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+# What stands in a header beside classes, in the order of the page.
+SECTIONS = {
+    "function": ("Functions", "doxygenfunction"),
+    "enum": ("Enumerations", "doxygenenum"),
+    "variable": ("Constants", "doxygenvariable"),
+    "typedef": ("Types", "doxygentypedef"),
+}
+
+
+class Header:
+    """What one public header declares."""
+
+    def __init__(self):
+        self.classes = []  # (line, struct or class, name)
+        self.members = []
+
+    def page(self, path):
+        lines = [".. highlight:: cpp", ""] + heading(f"``<leasehold/{path}>``", "=")
+        for _, kind, name in sorted(self.classes):
+            lines += heading(f"``{name.removeprefix('leasehold::')}``", "-")
+            lines += [f".. doxygen{kind}:: {name}", "   :members:", ""]
+        for kind, (title, directive) in SECTIONS.items():
+            members = [each for each in self.members if each.get("kind") == kind]
+            if members:
+                lines += heading(title, "-")
+            for member in members:
+                name = member.findtext("qualifiedname")
+                if kind == "function":
+                    name += member.findtext("argsstring").removesuffix(" noexcept")
+                lines += [f".. {directive}:: {name}", ""]
+        return "\n".join(lines)
+
+
+def heading(title, line):
+    return [title, line * len(title), ""]
+
+
+def read(xml):
+    """The public headers, by their paths below include/leasehold."""
+    headers = {}
+    compounds = ElementTree.parse(xml / "index.xml").findall("compound")
+    classes = {
+        each.findtext("name") for each in compounds if each.get("kind") in ("class", "struct")
+    }
+    for compound in compounds:
+        kind, name = compound.get("kind"), compound.findtext("name")
+        if kind not in ("class", "struct", "namespace") or not name.startswith("leasehold"):
+            continue
+        described = ElementTree.parse(xml / f"{compound.get('refid')}.xml").find("compounddef")
+        if kind == "namespace":
+            for member in described.iterfind("sectiondef/memberdef"):
+                place, _ = location(member)
+                headers.setdefault(place, Header()).members.append(member)
+        elif name.rpartition("::")[0] not in classes:
+            # A class within a class comes with that.
+            place, line = location(described)
+            headers.setdefault(place, Header()).classes.append((line, kind, name))
+    return headers
+
+
+def location(element):
+    place = element.find("location")
+    return place.get("file").removeprefix("include/leasehold/"), int(place.get("line"))
+
+
+def documented(element):
+    described = (element.find("briefdescription"), element.find("detaileddescription"))
+    return any("".join(each.itertext()).strip() for each in described)
+
+
+def undocumented_values(xml):
+    """Values of enumerations without a comment: doxygen does not miss those."""
+    for file in sorted(xml.glob("*.xml")):
+        for member in ElementTree.parse(file).iterfind(".//memberdef[@kind='enum']"):
+            for value in member.iterfind("enumvalue"):
+                if not documented(value):
+                    name = f"{member.findtext('qualifiedname')}::{value.findtext('name')}"
+                    place = member.find("location")
+                    yield f"{place.get('file')}:{place.get('line')}: {name} has no doc comment"
+
+
+def write(xml, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, header in read(xml).items():
+        name = path.removesuffix(".hpp").replace("/", "_")
+        (folder / f"{name}.rst").write_text(header.page(path), encoding="utf-8")
+
+
+def missing_names(xml, inventory):
+    """Names that doxygen has read and that are on no page."""
+    from sphinx.util.inventory import InventoryFile
+
+    with open(inventory, "rb") as stream:
+        kinds = InventoryFile.load(stream, "", lambda uri, page: page)
+    shown = {name.partition("(")[0] for each in kinds.values() for name in each}
+    for file in sorted(xml.glob("*.xml")):
+        for member in ElementTree.parse(file).iterfind(".//compounddef//memberdef"):
+            name = member.findtext("qualifiedname") or ""
+            if not name.startswith("leasehold") or member.get("prot") == "private":
+                continue
+            # What doxygen does not ask a comment of, destructors and the like, needs no place.
+            if documented(member) and name not in shown:
+                yield f"{name} is on no page of the reference"
+
+
+def main(command, xml, *rest):
+    """`write XML FOLDER` before Sphinx runs, `check XML INVENTORY` after it."""
+    xml = Path(xml)
+    if command == "write":
+        write(xml, Path(*rest))
+        faults = undocumented_values(xml)
+    else:
+        faults = missing_names(xml, *rest)
+    faults = sorted(set(faults))
+    for line in faults:
+        print(line, file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
