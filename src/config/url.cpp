@@ -337,7 +337,7 @@ config parse(std::string_view text)
         read_hosts(result, given.hosts, 6379);
     }
     else if (scheme != "unix") {
-        result.addresses = {read_host(given.hosts, 6379)};
+        read_hosts(result, given.hosts, 6379);
     }
     else if (!given.hosts.empty()) {
         refuse("host", given.hosts, "absent in a unix: URL, as in unix:///run/redis.sock");

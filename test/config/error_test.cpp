@@ -4,10 +4,12 @@
 #include <leasehold/error.hpp>
 
 #include <chrono>
-#include <initializer_list>
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 using leasehold::condition;
@@ -30,20 +32,33 @@ BOOST_AUTO_TEST_CASE(every_error_has_a_text_of_its_own)
     BOOST_TEST(error_code(errc::held).category().name() == std::string("leasehold"));
 }
 
-BOOST_AUTO_TEST_CASE(conditions_group_the_errors)
+BOOST_AUTO_TEST_CASE(each_condition_groups_its_errors_and_no_others)
 {
-    for (errc e : {errc::held, errc::timed_out})
-        BOOST_TEST((error_code(e) == condition::busy));
-    for (errc e : {errc::lost, errc::expired, errc::not_owner, errc::hold_limit}) {
-        BOOST_TEST((error_code(e) == condition::lease_ended));
-        BOOST_TEST((error_code(e) != condition::busy));
+    const std::map<condition, std::set<errc>> groups{
+        {condition::busy, {errc::held, errc::timed_out}},
+        {condition::lease_ended, {errc::lost, errc::expired, errc::not_owner, errc::hold_limit}},
+        {condition::bad_request,
+         {errc::wrong_type, errc::invalid_name, errc::invalid_option, errc::invalid_url,
+          errc::not_supported, errc::permission_denied, errc::already_running}},
+        {condition::store_fault,
+         {errc::store_refused, errc::store_unavailable, errc::outcome_unknown, errc::no_quorum,
+          errc::not_replicated}}};
+    std::set<std::string> texts;
+    for (const auto& [of, group] : groups) {
+        const boost::system::error_condition said = of;
+        BOOST_TEST(said.category().name() == std::string("leasehold.condition"));
+        texts.insert(said.message());
+        for (int value = 0; value <= static_cast<int>(errc::already_running) + 1; ++value) {
+            const auto e = static_cast<errc>(value);
+            BOOST_TEST_CONTEXT(said.message() << ", " << value)
+            {
+                BOOST_TEST((error_code(value, error_code(errc::held).category()) == of) ==
+                           group.contains(e));
+            }
+        }
     }
-    for (errc e : {errc::wrong_type, errc::invalid_name, errc::invalid_option, errc::invalid_url,
-                   errc::not_supported, errc::permission_denied, errc::already_running})
-        BOOST_TEST((error_code(e) == condition::bad_request));
-    for (errc e : {errc::store_refused, errc::store_unavailable, errc::outcome_unknown,
-                   errc::no_quorum, errc::not_replicated})
-        BOOST_TEST((error_code(e) == condition::store_fault));
+    BOOST_TEST(texts.size() == groups.size());
+    BOOST_TEST(!texts.contains("unknown leasehold condition"));
 }
 
 BOOST_AUTO_TEST_CASE(details_are_one_line_without_what_is_unknown)
@@ -94,6 +109,24 @@ BOOST_AUTO_TEST_CASE(of_an_owner_only_the_beginning_is_shown)
           "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:", "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10#17",
           "5e0f8c21x3a1c-4a50-9cd4-0b8a5d4e7f10:17", "5e0f8g21-3a1c-4a50-9cd4-0b8a5d4e7f10:17"})
         BOOST_TEST(holder_name(other) == "");
+}
+
+BOOST_AUTO_TEST_CASE(an_owner_is_a_uuid_a_colon_and_something)
+{
+    const std::string one = "09afAF05-0aF9-5aAf-9cd4-0b8a5d4e7f1F:1";
+    BOOST_TEST(holder_name(one) == "09afAF05");
+    constexpr std::string_view hex = "0123456789abcdefABCDEF";
+    for (std::size_t at = 0; at + 1 < one.size(); ++at)
+        for (int byte = 0; byte < 256; ++byte) {
+            std::string other = one;
+            other[at] = static_cast<char>(byte);
+            const bool mark = one[at] == '-' || one[at] == ':';
+            const bool known = mark ? other == one : hex.find(other[at]) != std::string_view::npos;
+            BOOST_TEST_CONTEXT(at << ", " << byte)
+            {
+                BOOST_TEST(holder_name(other) == (known ? other.substr(0, 8) : ""));
+            }
+        }
 }
 
 BOOST_AUTO_TEST_CASE(an_exception_has_the_details_in_its_text)
