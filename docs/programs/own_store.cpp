@@ -1,0 +1,251 @@
+// A store of one's own: locks as rows of a table, as a database would keep them. The contract of
+// stores is tried out on it.
+#include <leasehold.hpp>
+#include <leasehold/testing/store_contract.hpp>
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace asio = boost::asio;
+using namespace leasehold;
+
+namespace {
+
+using std::chrono::milliseconds;
+using server_clock = std::chrono::steady_clock;
+
+// [table]
+/// Stands for the table: each function is one transaction.
+class table
+{
+public:
+    acquire_reply acquire(const acquire_request& asked)
+    {
+        const std::lock_guard alone(guard_);
+        if (asked.budget <= milliseconds::zero())
+            return {.result = acquire_reply::outcome::late};
+        const std::string name(asked.name);
+        row* const there = find(name);
+        if (there == nullptr && !asked.entry.empty())
+            return {.result = acquire_reply::outcome::gone};
+        if (there != nullptr && there->owner != asked.owner) {
+            if (!asked.entry.empty())
+                return {.result = acquire_reply::outcome::gone};
+            return {.result = acquire_reply::outcome::held, .remaining = left(*there)};
+        }
+        row& mine = there != nullptr ? *there : rows_[name];
+        std::uint32_t fences = 1; // of a request that runs again: the last that it was given
+        if (there == nullptr) {
+            mine.owner = asked.owner;
+            // A counter with the clock as its floor: it rises also when the table was lost.
+            newest_ = std::max({newest_, asked.fence_floor, nanoseconds_since_1970()});
+            fences = std::min(asked.fences, 100u);
+            newest_ += fences;
+            mine.last_fence = newest_;
+        }
+        mine.entries.emplace(asked.entry);
+        prolong(mine, asked.lease);
+        if (!asked.entry.empty())
+            return {.result = acquire_reply::outcome::granted};
+        return {.result = acquire_reply::outcome::granted,
+                .fences = fences,
+                .first_fence = mine.last_fence - fences + 1};
+    }
+
+    renewal_result renew(const renewal& asked)
+    {
+        const std::lock_guard alone(guard_);
+        row* const there = find(std::string(asked.name));
+        if (!is_in(there, asked.owner, asked.entry))
+            return renewal_result::gone; // and nothing is made of it
+        prolong(*there, asked.lease);
+        return renewal_result::renewed;
+    }
+
+    release_reply release(const release_request& asked)
+    {
+        const std::lock_guard alone(guard_);
+        const std::string name(asked.name);
+        row* const there = find(name);
+        if (!is_in(there, asked.owner, asked.entry))
+            return {.result = release_reply::outcome::not_owner};
+        there->entries.erase(std::string(asked.entry));
+        if (!there->entries.empty())
+            return {.result = release_reply::outcome::left};
+        rows_.erase(name);
+        return {.result = release_reply::outcome::freed, .receivers_known = false};
+    }
+
+    void erase(std::string_view name)
+    {
+        const std::lock_guard alone(guard_);
+        rows_.erase(std::string(name));
+    }
+
+    void clear()
+    {
+        const std::lock_guard alone(guard_);
+        rows_.clear();
+        newest_ = 0;
+    }
+
+private:
+    struct row
+    {
+        std::string owner{};
+        std::set<std::string> entries{}; // "" is the acquire itself
+        server_clock::time_point expires{};
+        std::uint64_t last_fence = 0;
+    };
+
+    row* find(const std::string& name)
+    {
+        const auto there = rows_.find(name);
+        if (there == rows_.end())
+            return nullptr;
+        if (there->second.expires > server_clock::now())
+            return &there->second;
+        rows_.erase(there);
+        return nullptr;
+    }
+
+    static bool is_in(const row* there, std::string_view owner, std::string_view entry)
+    {
+        return there != nullptr && there->owner == owner &&
+               there->entries.contains(std::string(entry));
+    }
+
+    static milliseconds left(const row& of)
+    {
+        return std::chrono::ceil<milliseconds>(of.expires - server_clock::now());
+    }
+
+    static void prolong(row& which, milliseconds lease) // never shortens
+    {
+        which.expires = std::max(which.expires, server_clock::now() + lease);
+    }
+
+    static std::uint64_t nanoseconds_since_1970()
+    {
+        const auto now = std::chrono::system_clock::now().time_since_epoch();
+        return static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+    }
+
+    std::mutex guard_;
+    std::map<std::string, row> rows_;
+    std::uint64_t newest_ = 0;
+};
+// [/table]
+
+// [store]
+/// Speaks for one client. It answers at once, but never inside the call.
+class table_store final : public store
+{
+public:
+    explicit table_store(std::shared_ptr<table> rows) : rows_(std::move(rows)) {}
+
+    store_traits traits() const noexcept override
+    {
+        store_traits can;
+        can.announces = false; // nobody is told of a release: clients look again, with backoff
+        return can;
+    }
+
+    void open(const asio::any_io_executor& strand, store_listener& listener) override
+    {
+        strand_ = strand;
+        asio::post(strand_, [&listener, open = open_] {
+            if (*open)
+                listener.on_connected(0);
+        });
+    }
+
+    void close() override { *open_ = false; }
+
+    void async_acquire(const acquire_request& asked, acquire_handler done) override
+    {
+        answer(std::move(done), *open_ ? rows_->acquire(asked) : acquire_reply());
+    }
+
+    void async_renew(std::span<const renewal> asked, renew_handler done) override
+    {
+        std::vector<renewal_result> results;
+        for (const renewal& each : asked)
+            results.push_back(*open_ ? rows_->renew(each) : renewal_result::failed);
+        answer(std::move(done), renew_reply(std::move(results)));
+    }
+
+    void async_release(const release_request& asked, release_handler done) override
+    {
+        answer(std::move(done), *open_ ? rows_->release(asked) : release_reply());
+    }
+
+    void watch(std::string_view) override {}
+    void unwatch(std::string_view) override {}
+
+private:
+    template <class Handler, class Reply>
+    void answer(Handler done, Reply reply)
+    {
+        const error_code failed = *open_ ? error_code() : errc::store_unavailable;
+        asio::post(strand_, [done = std::move(done), failed, reply = std::move(reply)]() mutable {
+            std::move(done)(failed, std::move(reply));
+        });
+    }
+
+    std::shared_ptr<table> rows_;
+    asio::any_io_executor strand_;
+    std::shared_ptr<bool> open_ = std::make_shared<bool>(true);
+};
+// [/store]
+
+// [contract]
+class table_lab final : public testing::store_lab
+{
+public:
+    std::shared_ptr<store> make_store() override { return std::make_shared<table_store>(rows_); }
+    void erase(std::string_view name) override { rows_->erase(name); }
+    void clear() override { rows_->clear(); }
+
+private:
+    std::shared_ptr<table> rows_ = std::make_shared<table>();
+};
+
+int failures_of_the_contract()
+{
+    int failures = 0;
+    for (const testing::contract_case& each : testing::store_contract()) {
+        table_lab lab;
+        try {
+            each.run(lab);
+        }
+        catch (const std::exception& failed) {
+            ++failures;
+            std::cerr << each.name << ": " << failed.what() << '\n';
+        }
+    }
+    return failures;
+}
+// [/contract]
+
+} // namespace
+
+int main()
+{
+    return failures_of_the_contract() == 0 ? 0 : 1;
+}

@@ -1,0 +1,101 @@
+// A server with a pool of threads: each request works under the lock of its order, and the server
+// stops in order when it is told to.
+#include <leasehold.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <future>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::atomic<int> booked = 0;
+
+/// What has to be done by one at a time, with the fence at hand for the place where it is written.
+asio::awaitable<void> book(std::uint64_t fence)
+{
+    asio::steady_timer database(co_await asio::this_coro::executor, 5ms);
+    co_await database.async_wait();
+    if (fence != 0)
+        ++booked;
+}
+
+// [request]
+/// One request. What it answers is for the caller of the server.
+asio::awaitable<std::string> serve(leasehold::client& locks, std::string order)
+{
+    const leasehold::mutex lock(locks, "order:" + order, {.lease_time = 10s, .wait_limit = 2s});
+    try {
+        co_await leasehold::with_lock(lock,
+                                      [](leasehold::lease& lease) { return book(lease.fence()); });
+        co_return "200 booked";
+    }
+    catch (const boost::system::system_error& failed) {
+        std::cerr << failed.what() << '\n';
+        if (failed.code() == leasehold::condition::busy)
+            co_return "409 others are at it, try again";
+        if (failed.code() == leasehold::condition::lease_ended)
+            co_return "500 it was cancelled midway"; // the fence keeps its late writes out
+        co_return "503 the locks cannot be reached"; // also while the server stops
+    }
+}
+// [/request]
+
+} // namespace
+
+int main(int argc, char** argv)
+try {
+    const char* const url = argc > 1 ? argv[1] : "memory:";
+    // [client]
+    asio::thread_pool requests(2); // where handlers may block
+
+    asio::io_context renewals(1); // where they may not: leases are renewed here
+    leasehold::client locks(renewals, url);
+    locks.async_run(asio::detached);
+    std::jthread watchdog([&] { renewals.run(); });
+    // [/client]
+
+    asio::signal_set signals(requests, SIGTERM, SIGINT);
+    std::future<int> signalled = signals.async_wait(asio::use_future);
+
+    std::vector<std::future<std::string>> under_way;
+    for (int i = 0; i < 20; ++i)
+        under_way.push_back(
+            asio::co_spawn(requests, serve(locks, std::to_string(i % 3)), asio::use_future));
+    std::raise(SIGTERM); // by an operator
+
+    // [stop]
+    signalled.get();
+    // No new requests from here on. Those under way may end; each has a limit on its wait.
+    for (std::future<std::string>& each : under_way)
+        std::cout << each.get() << '\n';
+    // Whoever waits or holds now is told `shut_down`, and every lease is released. It gives up on
+    // a server that does not answer for five seconds.
+    locks.async_shutdown(asio::use_future).get();
+    requests.join();
+    watchdog.join(); // `async_run` has completed, so that nothing is left to do
+    // [/stop]
+
+    return booked == 20 && locks.stats().held == 0 ? 0 : 1;
+}
+catch (const std::exception& failure) {
+    std::cerr << "error: " << failure.what() << '\n';
+    return 1;
+}
