@@ -8,8 +8,10 @@
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -22,13 +24,14 @@ struct measurement
     section (*measure)(const setting&);
 };
 
-constexpr std::array<measurement, 6> measurements{{
+constexpr std::array<measurement, 7> measurements{{
     {"distinct_keys", &distinct_keys},
     {"handoff", &handoff},
     {"held", &held},
     {"waiters", &waiters},
     {"server_cost", &server_cost},
     {"contention", &contention},
+    {"deployments", &deployments},
 }};
 
 struct arguments
@@ -42,8 +45,18 @@ struct arguments
 {
     std::cerr
         << "error: " << why
-        << "\nusage: leasehold_benchmark --redis SOCKET [--quick] [--json FILE] [MEASUREMENT...]\n";
+        << "\nusage: leasehold_benchmark --redis SOCKET [--quick] [--json FILE] [MEASUREMENT...]\n"
+           "                           [--deployment NAME URL SOCKET,SOCKET...]...\n";
     std::exit(2);
+}
+
+std::vector<std::string> split(const std::string& list)
+{
+    std::vector<std::string> out;
+    std::istringstream words(list);
+    for (std::string word; std::getline(words, word, ',');)
+        out.push_back(word);
+    return out;
 }
 
 arguments parse(const std::vector<std::string>& words)
@@ -58,6 +71,13 @@ arguments parse(const std::vector<std::string>& words)
         };
         if (word == "--redis")
             out.where.socket = value();
+        else if (word == "--deployment") {
+            deployment one;
+            one.name = value();
+            one.url = value();
+            one.sockets = split(value());
+            out.where.deployments.push_back(std::move(one));
+        }
         else if (word == "--json")
             out.json = value();
         else if (word == "--quick")
@@ -68,10 +88,19 @@ arguments parse(const std::vector<std::string>& words)
         else
             refuse("unknown argument \"" + word +
                    "\"; measurements: distinct_keys, handoff, held, waiters, server_cost, "
-                   "contention");
+                   "contention, deployments");
     }
     if (out.where.socket.empty())
         refuse("--redis SOCKET is missing");
+    const bool wanted = std::find(out.chosen.begin(), out.chosen.end(), "deployments") !=
+                        out.chosen.end();
+    if (wanted && out.where.deployments.empty())
+        refuse("deployments: --deployment NAME URL SOCKET,SOCKET... is missing");
+    // Beside the others it would be the only one that needs more than one server.
+    if (out.chosen.empty())
+        for (const measurement& each : measurements)
+            if (each.name != "deployments")
+                out.chosen.emplace_back(each.name);
     return out;
 }
 
@@ -88,8 +117,8 @@ int main(int count, char** words)
         print(std::cout, about);
         std::vector<section> sections;
         for (const measurement& each : measurements) {
-            if (!given.chosen.empty() && std::find(given.chosen.begin(), given.chosen.end(),
-                                                   each.name) == given.chosen.end())
+            if (std::find(given.chosen.begin(), given.chosen.end(), each.name) ==
+                given.chosen.end())
                 continue;
             sections.push_back(each.measure(given.where));
             print(std::cout, sections.back());

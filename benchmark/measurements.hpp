@@ -4,12 +4,23 @@
 #include "report.hpp"
 
 #include <string>
+#include <vector>
 
 namespace leasehold::benchmark {
+
+/// Servers that keep locks together, or one.
+struct deployment
+{
+    std::string name;
+    std::string url;
+    std::vector<std::string> sockets; ///< Of its servers, to ask each what it has done.
+};
 
 struct setting
 {
     std::string socket; ///< Of the redis-server.
+    /// What `deployments` compares: one server first.
+    std::vector<deployment> deployments;
     bool quick = false; ///< Tiny numbers: whether it runs, not how fast.
 
     [[nodiscard]] std::string redis_url() const { return "unix://" + socket; }
@@ -32,6 +43,9 @@ section server_cost(const setting&);
 
 /// One lock among processes: how often, how fairly, at which cost.
 section contention(const setting&);
+
+/// Uncontended locks in deployments of more than one server, beside one.
+section deployments(const setting&);
 
 } // namespace leasehold::benchmark
 

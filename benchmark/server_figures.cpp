@@ -43,6 +43,11 @@ asio::awaitable<void> server_cpu(raw_client& raw, double& sum)
     sum = number(fields, "used_cpu_user") + number(fields, "used_cpu_sys");
 }
 
+asio::awaitable<void> server_reads(raw_client& raw, double& sum)
+{
+    sum = number(co_await raw.info("stats"), "total_reads_processed");
+}
+
 asio::awaitable<void> server_memory(raw_client& raw, double& bytes)
 {
     bytes = number(co_await raw.info("memory"), "used_memory");

@@ -17,6 +17,9 @@ boost::asio::awaitable<void> count_commands(raw_client&, std::uint64_t& sum);
 /// CPU time that the server's process has used, user and system, in seconds.
 boost::asio::awaitable<void> server_cpu(raw_client&, double& sum);
 
+/// How often the server has read from a connection: once for what a client writes at once.
+boost::asio::awaitable<void> server_reads(raw_client&, double& sum);
+
 /// Bytes that the server has allocated.
 boost::asio::awaitable<void> server_memory(raw_client&, double& bytes);
 

@@ -2,8 +2,10 @@
 #   RUN      benchmark/run
 #   PROGRAM  the built program
 #   JSON     where the figures go
+#   NAMES    of the measurements
+#   WORDS    that go to benchmark/run, too
 file(REMOVE "${JSON}")
-execute_process(COMMAND "${RUN}" --quick --program "${PROGRAM}" --json "${JSON}"
+execute_process(COMMAND "${RUN}" ${WORDS} --quick --program "${PROGRAM}" --json "${JSON}"
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 if(NOT result EQUAL 0)
     message(FATAL_ERROR "benchmark/run failed (${result}):\n${output}\n${errors}")
@@ -32,6 +34,6 @@ foreach(i RANGE ${last})
         message(FATAL_ERROR "${name} is not among the tables:\n${output}")
     endif()
 endforeach()
-if(NOT names STREQUAL "distinct_keys;handoff;held;waiters;server_cost;contention")
+if(NOT names STREQUAL NAMES)
     message(FATAL_ERROR "the measurements are not all there: ${names}")
 endif()
