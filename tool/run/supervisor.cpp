@@ -41,7 +41,8 @@ using namespace std::chrono_literals;
 
 constexpr auto as_tuple = asio::as_tuple(asio::deferred);
 
-std::string quoted(std::string_view name)
+// Not "quoted": for a std::string the one of the standard library would be called.
+std::string in_quotes(std::string_view name)
 {
     return std::string("'").append(name).append("'");
 }
@@ -74,14 +75,14 @@ public:
     void waiting(std::string_view name, std::chrono::milliseconds) noexcept override
     {
         if (verbose_ && !std::exchange(told_waiting_, true))
-            say("waiting for " + quoted(name) + ", which another owner holds");
+            say("waiting for " + in_quotes(name) + ", which another owner holds");
     }
 
     void acquired(std::string_view name, std::uint64_t fence, duration, bool) noexcept override
     {
         told_waiting_ = false;
         if (verbose_)
-            say("holding " + quoted(name) + ", fence " + std::to_string(fence));
+            say("holding " + in_quotes(name) + ", fence " + std::to_string(fence));
     }
 
     void renewed(std::string_view, std::uint64_t, duration) noexcept override { renewed_(); }
@@ -90,7 +91,7 @@ public:
                       duration left) noexcept override
     {
         if (verbose_)
-            say(quoted(name) + " is not renewed yet (" + why.message() + "), " +
+            say(in_quotes(name) + " is not renewed yet (" + why.message() + "), " +
                 to_text(std::chrono::duration_cast<std::chrono::milliseconds>(left)) + " left");
     }
 
@@ -195,7 +196,7 @@ asio::awaitable<int> supervisor::acquire()
     }
     for (const lease& each : leases_) {
         if (!each.valid()) {
-            say("lost " + quoted(each.name()) + " before the command was started");
+            say("lost " + in_quotes(each.name()) + " before the command was started");
             co_return lost;
         }
     }
@@ -317,7 +318,7 @@ void supervisor::lose(std::string_view key, error_code why)
 {
     if (!running_ || std::exchange(lost_, true))
         return;
-    say("lost " + quoted(key) + ": " + why.message());
+    say("lost " + in_quotes(key) + ": " + why.message());
     // Another may hold the lock by now. The command has the time that it would have had between
     // TERM and KILL, and no more than was left.
     const clock::time_point now = clock::now();
