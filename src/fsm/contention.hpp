@@ -139,7 +139,6 @@ public:
         BOOST_ASSERT(state_ == state::sending);
         state_ = state::holding;
         backoff_.reset();
-        again_ = false;
         failures_.served();
         late_ = 0;
     }
@@ -233,14 +232,12 @@ private:
     action sleep(clock::duration pause) noexcept
     {
         state_ = state::sleeping;
-        again_ = false;
         return {action::kind::sleep, pause};
     }
 
     action rest() noexcept
     {
         state_ = state::idle;
-        again_ = false;
         failures_.served();
         late_ = 0;
         backoff_.reset();
@@ -249,7 +246,7 @@ private:
 
     backoff backoff_;
     state state_ = state::idle;
-    bool again_ = false;
+    bool again_ = false;     ///< Told of a release since the request under way was sent.
     bool own_heard_ = false; ///< Of its last release, by itself.
     failure_row failures_;
     unsigned char late_ = 0;
