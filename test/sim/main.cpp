@@ -247,10 +247,13 @@ int run_mutants(const arguments& a)
         if (a.only != mutant::none && a.only != m)
             continue;
         std::fflush(stdout);
+        std::vector<const sim::regression*> plans;
+        for (const sim::regression& each : known)
+            if (each.finds == m)
+                plans.push_back(&each);
         const auto result = sim::hunt(m, a.limit, [&](std::uint64_t n) {
-            for (const sim::regression& each : known)
-                if (each.finds == m && n < worlds_of_a_plan)
-                    return each.in_world(n);
+            if (n < worlds_of_a_plan * plans.size())
+                return plans[n % plans.size()]->in_world(n / plans.size());
             return sim::is_of_quorum(m) ? sim::make_quorum_plan(a.from + n)
                                         : a.make_plan(a.from + n);
         });
