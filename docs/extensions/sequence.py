@@ -93,9 +93,9 @@ class Diagram:
             if "mark" in step:
                 actor = step["actor"]
                 if step["mark"] == "hold":
-                    began[actor] = y - ROW + 10
+                    began[actor] = y
                 else:
-                    bars.append(bar(columns[actor], began.pop(actor), y - ROW + 10))
+                    bars.append(bar(columns[actor], began.pop(actor), y + 4))
                 continue
             y += ROW
             if "pause" in step:

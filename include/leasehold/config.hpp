@@ -113,8 +113,8 @@ struct LEASEHOLD_EXPORT config
     /// A member that was restarted or emptied is noticed, and grants nothing until the longest
     /// lease that it may have granted is over and a majority of the others has told from where on
     /// its fences may go on; so the number above is of members that lose their data *at the same
-    /// time*. When no majority of others is left, it stays out: see the README for what can be done
-    /// then. The first start needs all members.
+    /// time*. When no majority of others is left, it stays out: `docs/choosing/quorum.md` says what
+    /// can be done then. The first start needs all members.
     std::uint32_t quorum = 0;
 
     bool tls = false;        ///< Encrypt the connections: `rediss:`, `rediss+cluster:`.

@@ -67,8 +67,8 @@ std::string host(const config::address& at)
     return (bare ? encoded(at.host) : '[' + at.host + ']') + ':' + std::to_string(at.port);
 }
 
-// A URL that says all that a config holds; written by what the README tells of URLs, not by what
-// the parser does.
+// A URL that says all that a config holds; written by what docs/details/options.md tells of URLs,
+// not by what the parser does.
 std::string write(const config& c)
 {
     const std::string retention = "fence_retention=" +

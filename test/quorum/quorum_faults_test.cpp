@@ -280,10 +280,10 @@ BOOST_AUTO_TEST_CASE(re_entry_holds_at_a_quorum)
     wait_until([&] { return l.servers.count(stock) == 0; });
 }
 
-// With the rights that the README says are enough.
+// With the rights that the documentation says are enough.
 BOOST_AUTO_TEST_CASE(a_user_with_few_rights_can_do_all)
 {
-    std::ifstream file(LEASEHOLD_TEST_README);
+    std::ifstream file(LEASEHOLD_TEST_RIGHTS);
     const std::string text((std::istreambuf_iterator<char>(file)), {});
     const std::size_t part = text.find("At each member of a `redlock://`");
     BOOST_TEST_REQUIRE(part != std::string::npos);

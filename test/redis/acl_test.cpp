@@ -21,13 +21,13 @@ lock_options limited(milliseconds time)
     return result;
 }
 
-/// The words of the README's command that makes the user with the fewest rights for this layout,
+/// The words of the documented command that makes the user with the fewest rights for this layout,
 /// for locks whose names begin with "orders:".
-std::vector<std::string> command_of_readme()
+std::vector<std::string> documented_command()
 {
     const bool native = tested_layout() == config::key_layout::native;
     const std::string user = native ? "leasehold" : "leasehold_and_redisson";
-    std::ifstream file(LEASEHOLD_TEST_README);
+    std::ifstream file(LEASEHOLD_TEST_RIGHTS);
     const std::string text((std::istreambuf_iterator<char>(file)), {});
     const std::size_t begin = text.find("\nACL SETUSER " + user + ' ');
     BOOST_TEST_REQUIRE(begin != std::string::npos);
@@ -89,10 +89,10 @@ bool use_everything(redis_fixture& s, const config& settings)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(the_rights_that_the_readme_names_are_enough)
+BOOST_AUTO_TEST_CASE(the_rights_that_the_documentation_names_are_enough)
 {
     redis_fixture s;
-    const auto command = command_of_readme();
+    const auto command = documented_command();
     s.raw.done(command);
     BOOST_TEST(use_everything(s, as(s, command)));
     BOOST_TEST(!refused(s));
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(the_rights_that_the_readme_names_are_enough)
 BOOST_AUTO_TEST_CASE(with_one_more_replicas_can_be_asked)
 {
     redis_fixture s;
-    const auto command = command_of_readme();
+    const auto command = documented_command();
     s.raw.done(command);
     s.raw.done({"ACL", "SETUSER", command.at(2), "+wait", "~leasehold:confirmation"});
     test_client a(s.context, as(s, command));
@@ -117,9 +117,9 @@ BOOST_AUTO_TEST_CASE(with_one_more_replicas_can_be_asked)
     BOOST_TEST(!refused(s));
 }
 
-BOOST_AUTO_TEST_CASE(each_right_that_the_readme_names_is_used)
+BOOST_AUTO_TEST_CASE(each_right_that_the_documentation_names_is_used)
 {
-    const auto command = command_of_readme();
+    const auto command = documented_command();
     for (const std::string& right : command) {
         // It is for connections that were lost, and not over a local socket.
         if (!right.starts_with('+') || right == "+client|kill")

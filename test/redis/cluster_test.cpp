@@ -455,13 +455,13 @@ BOOST_AUTO_TEST_CASE(user_and_password_are_those_of_every_node)
         deployment().connect(i).done({"ACL", "DELUSER", "app"});
 }
 
-// Those that the README names for one server, and for a cluster.
-BOOST_AUTO_TEST_CASE(the_rights_that_the_readme_names_are_enough)
+// Those that docs/production.md names for one server, and for a cluster.
+BOOST_AUTO_TEST_CASE(the_rights_that_the_documentation_names_are_enough)
 {
     const std::string user = tested_layout() == config::key_layout::native
                                  ? "leasehold"
                                  : "leasehold_and_redisson";
-    std::ifstream file(LEASEHOLD_TEST_README);
+    std::ifstream file(LEASEHOLD_TEST_RIGHTS);
     const std::string text((std::istreambuf_iterator<char>(file)), {});
     std::vector<std::vector<std::string>> commands;
     for (const std::string& of : {user, std::string("leasehold +cluster")}) {
