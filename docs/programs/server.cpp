@@ -41,7 +41,7 @@ asio::awaitable<void> book(std::uint64_t fence)
 /// One request. What it answers is for the caller of the server.
 asio::awaitable<std::string> serve(leasehold::client& locks, std::string order)
 {
-    const leasehold::mutex lock(locks, "order:" + order, {.lease_time = 10s, .wait_limit = 2s});
+    const leasehold::mutex lock(locks, "order:" + order, {.lease_time = 10s, .wait_limit = 10s});
     try {
         co_await leasehold::with_lock(lock,
                                       [](leasehold::lease& lease) { return book(lease.fence()); });
