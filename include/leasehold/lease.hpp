@@ -73,7 +73,7 @@ private:
 
 } // namespace detail
 
-/// One acquisition of a lock: while it is `valid()`, nobody else is in.
+/// One acquisition of a lock. While `valid()` is true, no other owner holds the lock.
 ///
 /// Destroying a lease releases the lock in the background: it never blocks and never throws, and
 /// gives up when the time to live has passed. Where something may have prolonged that, others under
@@ -102,8 +102,9 @@ public:
     lease() noexcept = default;
     /// Takes the lease over; the other object holds none afterwards.
     lease(lease&&) noexcept = default;
-    /// For `lease l = m.async_lock();` only, to say what is missing: the operation has not even
-    /// been started.
+    /// @cond
+    // For `lease l = m.async_lock();` only, to say what is missing: the operation has not even been
+    // started.
     template <class Operation>
         requires asio::is_deferred<std::remove_cvref_t<Operation>>::value
     lease(Operation&&)
@@ -112,6 +113,7 @@ public:
                       "leasehold: co_await is missing: a lease is what the operation ends with, "
                       "not the operation itself");
     }
+    /// @endcond
 
     /// Releases, in the background, what was held before.
     LEASEHOLD_EXPORT lease& operator=(lease&&) noexcept;
@@ -122,20 +124,20 @@ public:
             leave();
     }
 
-    /// Whether the lock is certainly still held. A read of two atomics and the clock; no lock, no
-    /// system call that blocks.
+    /// Whether the lock is certainly still held. Reads atomics and the clock; takes no lock, and
+    /// makes no system call that blocks.
     [[nodiscard]] LEASEHOLD_EXPORT bool valid() const noexcept;
 
-    /// Until when it is certainly held, unless renewed; moves with every renewal. The epoch when
-    /// there is no lease.
+    /// The time until which the lease is guaranteed. Each confirmed renewal extends it. The epoch
+    /// when there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT clock::time_point deadline() const noexcept;
 
     /// Greater than the fence of every lease that was granted before for this name. The same for
     /// all entries of one owner. 0 when there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT std::uint64_t fence() const noexcept;
 
-    /// The token to enter again with. A lease whose owner was asked for is never handed to another
-    /// waiter without the store. Nobody when there is no lease.
+    /// The owner token for reentrant acquisition. Calling this disables local handoff for this
+    /// lease. Nobody when there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT class owner owner() const;
 
     /// The name of the lock. Empty when there is no lease.
