@@ -25,6 +25,7 @@ myst_heading_anchors = 4
 # Nothing is loaded from elsewhere; the fonts are the reader's.
 html_theme = "furo"
 html_static_path = ["theme"]
-html_css_files = ["diagrams.css"]
+html_css_files = ["pages.css"]
+html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False

@@ -24,8 +24,12 @@ class Header:
         self.members = []
 
     def page(self, path):
-        lines = [".. highlight:: cpp", ""] + heading(f"``<leasehold/{path}>``", "=")
-        for _, kind, name in sorted(self.classes):
+        lines = [".. highlight:: cpp", ""] + heading(f"``{path}``", "=")
+        lines += [f"``#include <leasehold/{path}>``", ""]
+        # What the header is named after comes first.
+        subject = Path(path).stem
+        classes = sorted(self.classes, key=lambda each: (not each[2].endswith(subject), each[0]))
+        for _, kind, name in classes:
             lines += heading(f"``{name.removeprefix('leasehold::')}``", "-")
             lines += [f".. doxygen{kind}:: {name}", "   :members:", ""]
         for kind, (title, directive) in SECTIONS.items():
