@@ -141,7 +141,7 @@ std::string quorum_state::trouble_of(unsigned number, error_code failed) const
         text += "waits until what it may have forgotten is over";
     else
         text += "grants";
-    if (!each.reachable && each.details && !each.details->server_message.empty())
+    if (each.details && !each.details->server_message.empty())
         text += " (" + each.details->server_message + ")";
     return text;
 }

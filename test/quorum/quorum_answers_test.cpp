@@ -1,0 +1,366 @@
+// What the store of a quorum makes of what its members answer: every combination of answers.
+#include <boost/test/unit_test.hpp>
+
+#include "quorum/scripted_quorum.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+using quorum::entered;
+using quorum::kept;
+using site = scripted_quorum;
+using ballot_t = site::ballot_t;
+using left_t = site::left_t;
+using granted_t = acquire_reply::outcome;
+
+constexpr unsigned members = 3;
+constexpr unsigned majority = 2;
+
+/// Calls it with each choice of one of `kinds` for each member.
+template <class Function>
+void for_each_combination(std::size_t kinds, Function check)
+{
+    for (std::size_t a = 0; a < kinds; ++a)
+        for (std::size_t b = 0; b < kinds; ++b)
+            for (std::size_t c = 0; c < kinds; ++c)
+                BOOST_TEST_CONTEXT("answers " << a << ' ' << b << ' ' << c)
+                {
+                    check(std::array<std::size_t, members>{a, b, c});
+                }
+}
+
+std::ptrdiff_t many(const std::array<std::size_t, members>& all, std::size_t kind)
+{
+    return std::count(all.begin(), all.end(), kind);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_an_entry)
+{
+    enum : std::size_t
+    {
+        yes,
+        late,
+        gone,
+        refused,
+        unknown,
+        silence,
+        kinds
+    };
+    for_each_combination(kinds, [](const std::array<std::size_t, members>& says) {
+        site s;
+        s.connect();
+        s.enter();
+        for (unsigned i = 0; i < members; ++i) {
+            if (says[i] == silence)
+                continue;
+            s.let_in(i,
+                     says[i] == late   ? entered::late
+                     : says[i] == gone ? entered::gone
+                                       : entered::yes,
+                     says[i] == refused   ? error_code(errc::store_refused)
+                     : says[i] == unknown ? error_code(errc::outcome_unknown)
+                                          : error_code());
+        }
+        s.pass(1s);
+        BOOST_TEST_REQUIRE(s.got.has_value());
+        const auto& [code, reply] = *s.got;
+        const bool granted = many(says, yes) >= majority;
+        if (granted)
+            BOOST_TEST((!code && reply.result == granted_t::granted));
+        else if (many(says, gone) >= majority)
+            BOOST_TEST((!code && reply.result == granted_t::gone));
+        else if (many(says, late) > 0 && many(says, late) + many(says, yes) >= majority)
+            BOOST_TEST((!code && reply.result == granted_t::late));
+        else
+            BOOST_TEST((code == errc::no_quorum));
+        // Left wherever it may be in.
+        for (unsigned i = 0; i < members; ++i) {
+            const bool may_be_in = says[i] == yes || says[i] == unknown || says[i] == silence;
+            if (may_be_in && !granted) {
+                BOOST_TEST_REQUIRE(!s.members[i]->releases.empty());
+                BOOST_TEST(s.members[i]->releases[0].entry == "b:2");
+                BOOST_TEST(s.members[i]->releases[0].quiet);
+            }
+            else if (granted) {
+                BOOST_TEST(s.members[i]->releases.empty());
+            }
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_a_release)
+{
+    enum : std::size_t
+    {
+        freed,
+        freed_unheard,
+        freed_silently,
+        left,
+        not_owner,
+        refused,
+        denied
+    };
+    for_each_combination(denied + 1, [](const std::array<std::size_t, members>& says) {
+        site s;
+        s.connect();
+        s.release();
+        std::size_t frees = 0;
+        std::size_t lefts = 0;
+        std::size_t answers = 0;
+        std::int64_t receivers = 0;
+        bool known = true;
+        for (unsigned i = 0; i < members; ++i) {
+            const bool open = answers < majority;
+            BOOST_TEST(s.left.has_value() == !open);
+            switch (says[i]) {
+            case freed: s.free(i, left_t::freed, 2 + i); break;
+            case freed_unheard: s.free(i, left_t::freed, 0); break;
+            case freed_silently: s.free(i, left_t::freed, -1); break;
+            case left: s.free(i, left_t::left); break;
+            case not_owner: s.free(i, left_t::not_owner); break;
+            case refused: s.answer_release(i, errc::store_refused, {}); break;
+            default: s.answer_release(i, errc::permission_denied, {});
+            }
+            if (!open || says[i] >= refused)
+                continue;
+            ++answers;
+            if (says[i] <= freed_silently) {
+                ++frees;
+                receivers = std::max<std::int64_t>(receivers, says[i] == freed ? 2 + i : 0);
+                known = known && says[i] != freed_silently;
+            }
+            lefts += says[i] == left ? 1 : 0;
+        }
+        BOOST_TEST_REQUIRE(s.left.has_value());
+        const auto& [code, reply] = *s.left;
+        if (answers < majority) {
+            // One more could say otherwise.
+            BOOST_TEST((code == (many(says, denied) >= majority ? errc::permission_denied
+                                                                : errc::no_quorum)));
+        }
+        else {
+            BOOST_TEST(!code);
+            BOOST_TEST((reply.result == (lefts > frees ? left_t::left
+                                         : frees > 0   ? left_t::freed
+                                                       : left_t::not_owner)));
+            if (reply.result == left_t::freed) {
+                BOOST_TEST(reply.receivers == static_cast<std::uint64_t>(receivers));
+                BOOST_TEST(reply.receivers_known == known);
+            }
+        }
+        // Who refuses for now is told again, quietly; who refuses for good is not.
+        std::array<std::size_t, members> before{};
+        for (unsigned i = 0; i < members; ++i)
+            before[i] = s.members[i]->releases.size();
+        s.pass(600ms);
+        for (unsigned i = 0; i < members; ++i)
+            BOOST_TEST(s.members[i]->releases.size() - before[i] == (says[i] == refused ? 1 : 0));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_a_renewal)
+{
+    enum : std::size_t
+    {
+        yes,
+        gone,
+        free,
+        failed,
+        silence,
+        kinds
+    };
+    for_each_combination(kinds, [](const std::array<std::size_t, members>& says) {
+        site s;
+        s.connect();
+        s.renew();
+        for (unsigned i = 0; i < members; ++i)
+            if (says[i] != silence)
+                s.keep(i, says[i] == yes    ? kept::yes
+                          : says[i] == gone ? kept::gone
+                          : says[i] == free ? kept::free
+                                            : kept::failed);
+        s.pass(1s);
+        BOOST_TEST_REQUIRE(s.renewed.has_value());
+        const auto& [code, reply] = *s.renewed;
+        const bool renewed = many(says, yes) >= majority;
+        const bool lost = many(says, gone) + many(says, free) >= majority;
+        BOOST_TEST((reply.results.at(0) == (renewed ? renewal_result::renewed
+                                            : lost  ? renewal_result::gone
+                                                    : renewal_result::failed)));
+        BOOST_TEST((code == (renewed || lost ? error_code() : error_code(errc::no_quorum))));
+        for (unsigned i = 0; i < members; ++i)
+            BOOST_TEST(s.members[i]->renewals.size() == (renewed && says[i] == free ? 2u : 1u));
+    });
+}
+
+// When others could still say otherwise, trying again may help.
+BOOST_AUTO_TEST_CASE(what_all_refuse_for_good_is_refused_for_good)
+{
+    struct deployment
+    {
+        unsigned size;
+        unsigned grants;
+    };
+    for (const auto& [size, grants] :
+         {deployment{3, 2}, deployment{3, 3}, deployment{5, 3}, deployment{5, 4}, deployment{5, 5}})
+        for (unsigned denied = 0; denied <= size; ++denied)
+            BOOST_TEST_CONTEXT(denied << " of " << size << ", quorum " << grants)
+            {
+                const errc expected = size - denied < grants ? errc::permission_denied
+                                                             : errc::no_quorum;
+                const auto of = [&, refusing = denied](unsigned i) {
+                    return error_code(i < refusing ? errc::permission_denied : errc::store_refused);
+                };
+                site s(size, grants);
+                for (unsigned i = 0; i < size; ++i)
+                    s.connect(i);
+                s.enter();
+                for (unsigned i = 0; i < size; ++i)
+                    if (s.members[i]->entries.size() == 1 && !s.got)
+                        s.let_in(i, {}, of(size - 1 - i));
+                s.pass(1s);
+                BOOST_TEST_REQUIRE(s.got.has_value());
+                // What was decided before all had refused is not for good.
+                if (s.got->first != errc::no_quorum)
+                    BOOST_TEST((s.got->first == expected));
+                s.release();
+                for (unsigned i = 0; i < size; ++i)
+                    s.answer_release(i, of(i), {});
+                BOOST_TEST_REQUIRE(s.left.has_value());
+                BOOST_TEST((s.left->first == expected));
+            }
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_of_renewals_waits_as_long_as_its_shortest_lease_allows)
+{
+    for (const bool shortest_first : {false, true}) {
+        site s;
+        s.connect();
+        std::vector<renewal> batch{{"lock", "a:1", 800ms}, {"other", "a:2", 80s}};
+        if (!shortest_first)
+            std::swap(batch[0], batch[1]);
+        s.renew(batch);
+        s.pass(99ms);
+        BOOST_TEST(!s.renewed.has_value());
+        s.pass(1ms);
+        BOOST_TEST_REQUIRE(s.renewed.has_value());
+        BOOST_TEST((s.renewed->first == errc::no_quorum));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(only_the_release_of_the_same_entry_ends_what_a_renewal_writes_back)
+{
+    struct row
+    {
+        const char* name;
+        const char* owner;
+        const char* entry;
+        bool same;
+    };
+    for (const row& each : {row{"lock", "a:1", "", true}, row{"lock", "a:2", "", false},
+                            row{"lock", "a:1", "b:1", false}, row{"lock2", "a:1", "", false}})
+        BOOST_TEST_CONTEXT(each.name << ' ' << each.owner << ' ' << each.entry)
+        {
+            site s;
+            s.connect();
+            s.renew();
+            s.keep(2, kept::free);
+            s.keep(0, kept::yes);
+            s.release(each.owner, each.entry, each.name);
+            s.keep(1, kept::yes);
+            BOOST_TEST(s.members[2]->renewals.size() == (each.same ? 1u : 2u));
+        }
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_says_that_it_is_silent_is_asked_when_it_is_over)
+{
+    site s;
+    s.connect();
+    s.acquire();
+    s.vote(0, ballot_t::accepted, 1'000);
+    s.vote(2, ballot_t::silent, 0, 15s);
+    s.vote(1, ballot_t::accepted, 1'000);
+    BOOST_TEST((s.got && s.got->second.result == granted_t::granted));
+    s.acquire();
+    BOOST_TEST(s.members[0]->votes.size() == 2u);
+    BOOST_TEST(s.members[2]->votes.size() == 1u);
+    s.pass(14'999ms);
+    s.acquire();
+    BOOST_TEST(s.members[2]->votes.size() == 1u);
+    s.pass(1ms);
+    s.acquire();
+    BOOST_TEST(s.members[2]->votes.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(each_member_that_does_not_grant_says_why)
+{
+    site s(5, 3);
+    s.connect(0);
+    s.connect(1);
+    s.connect(2, {.is_member = false, .nonce = 7});
+    s.connect(3, {.is_member = true, .epoch = 1, .silent = 10s});
+    s.members[4].post([&] {
+        auto details = std::make_shared<diagnostics>();
+        details->server_message = "NOAUTH x";
+        s.members[4]->told->on_unreachable(4, errc::store_refused, std::move(details));
+    });
+    s.poll();
+    s.acquire();
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST((s.got->first == errc::no_quorum));
+    BOOST_TEST(s.got->second.details->key == "lock");
+    BOOST_TEST(s.got->second.details->server == "member0,member1,member2,member3,member4");
+    BOOST_TEST(s.got->second.details->server_message ==
+               "0 of 5 members granted it; "
+               "member2: has restarted or forgotten, and is no member; "
+               "member3: waits until what it may have forgotten is over; "
+               "member4: the server refused the command for now (NOAUTH x)");
+}
+
+// Where too few are left to say what was granted, one of them may come back.
+BOOST_AUTO_TEST_CASE(members_that_can_not_be_assembled_are_looked_at_again_and_again)
+{
+    site s;
+    s.connect(0, {.is_member = true, .epoch = 3});
+    s.connect(1, {.is_member = false, .nonce = 7});
+    s.connect(2, {.is_member = false, .nonce = 8});
+    const auto look = [&] {
+        bool any = false;
+        for (unsigned i = 0; i < members; ++i)
+            if (!s.members[i]->looks.empty()) {
+                any = true;
+                s.answer_look(i, {.is_member = i == 0, .epoch = 3, .nonce = 6 + i});
+            }
+        return any;
+    };
+    s.pass(50ms);
+    // At first soon, for somebody else may be about to do it; then seldom.
+    for (int i = 0; i < 6; ++i) {
+        BOOST_TEST(look());
+        if (i < 5)
+            s.pass(20ms);
+    }
+    for (int i = 0; i < 5; ++i) {
+        s.pass(199ms);
+        BOOST_TEST(!look());
+        s.pass(401ms);
+        BOOST_TEST(look());
+    }
+    BOOST_TEST(s.connected == 0);
+    s.pass(600ms);
+    for (unsigned i = 0; i < members; ++i)
+        s.answer_look(i, {.is_member = true, .epoch = 3});
+    BOOST_TEST(s.connected == 1);
+}

@@ -1,0 +1,250 @@
+#ifndef LEASEHOLD_TEST_QUORUM_SCRIPTED_QUORUM_HPP
+#define LEASEHOLD_TEST_QUORUM_SCRIPTED_QUORUM_HPP
+
+#include <boost/test/unit_test.hpp>
+
+#include "support/manual_time.hpp"
+#include "support/scripted_member.hpp"
+
+#include "store/quorum/quorum_store.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace leasehold::test {
+
+/// The store of a quorum, over members whose every answer is given by the test.
+class scripted_quorum final : public store_listener
+{
+public:
+    using ballot_t = quorum::ballot_reply::outcome;
+    using left_t = release_reply::outcome;
+
+    explicit scripted_quorum(unsigned size = 3, unsigned grants = 2) : members(size)
+    {
+        std::vector<std::unique_ptr<quorum::member>> made;
+        for (scripted_member& each : members)
+            made.push_back(each.make());
+        locks = quorum::make_store(std::move(made), grants, time.make_source());
+        call([&] { locks->open(strand, *this); });
+    }
+    ~scripted_quorum()
+    {
+        call([&] { locks->close(); });
+    }
+
+    /// All members can be reached, and are members.
+    void connect()
+    {
+        for (unsigned i = 0; i < members.size(); ++i)
+            connect(i);
+        BOOST_TEST_REQUIRE(connected == 1);
+    }
+
+    void connect(unsigned i, const quorum::look_answer& says = {.is_member = true, .epoch = 1})
+    {
+        members[i].post([&, i] { members[i]->told->on_reachable(i); });
+        poll();
+        answer_look(i, says);
+    }
+
+    void answer_look(unsigned i, const quorum::look_answer& says)
+    {
+        BOOST_TEST_REQUIRE(!members[i]->looks.empty());
+        auto looks = std::exchange(members[i]->looks, {});
+        for (auto& each : looks)
+            members[i].post(
+                [done = std::move(each), says]() mutable { std::move(done)(error_code(), says); });
+        poll();
+    }
+
+    void fail_look(unsigned i, errc code)
+    {
+        BOOST_TEST_REQUIRE(!members[i]->looks.empty());
+        auto looks = std::exchange(members[i]->looks, {});
+        for (auto& each : looks)
+            members[i].post([done = std::move(each), code]() mutable {
+                std::move(done)(code, quorum::look_answer());
+            });
+        poll();
+    }
+
+    void disconnect(unsigned i, errc code = errc::store_unavailable)
+    {
+        members[i].post([&, i, code] { members[i]->told->on_unreachable(i, code, nullptr); });
+        poll();
+    }
+
+    void acquire(std::chrono::milliseconds lease = std::chrono::seconds(10))
+    {
+        got.reset();
+        const int number = ++acquires;
+        call([&] {
+            locks->async_acquire({.name = "lock",
+                                  .owner = "a:1",
+                                  .entry = {},
+                                  .lease = lease,
+                                  .fences = 1,
+                                  .budget = std::chrono::seconds(5)},
+                                 [&, number](error_code code, acquire_reply reply) {
+                                     if (number != acquires)
+                                         return; // of one that nobody waits for
+                                     BOOST_TEST(!got.has_value());
+                                     got.emplace(code, std::move(reply));
+                                 });
+        });
+    }
+
+    void enter()
+    {
+        call([&] {
+            locks->async_acquire(
+                {.name = "lock",
+                 .owner = "a:1",
+                 .entry = "b:2",
+                 .lease = std::chrono::seconds(10),
+                 .fences = 1,
+                 .budget = std::chrono::seconds(5)},
+                [&](error_code code, acquire_reply reply) { got.emplace(code, std::move(reply)); });
+        });
+    }
+
+    void let_in(unsigned i, quorum::entered says, error_code failed = {})
+    {
+        BOOST_TEST_REQUIRE(!members[i]->entries.empty());
+        members[i].post([done = std::move(members[i]->entries.back()), says, failed]() mutable {
+            std::move(done)(failed, says);
+        });
+        poll();
+    }
+
+    void release(const char* owner = "a:1", const char* entry = "", const char* name = "lock")
+    {
+        call([&] {
+            locks->async_release({.name = name, .owner = owner, .entry = entry},
+                                 [&](error_code code, release_reply reply) {
+                                     left.emplace(code, std::move(reply));
+                                 });
+        });
+    }
+
+    void renew(std::chrono::milliseconds lease = std::chrono::seconds(10))
+    {
+        const renewal one[] = {{"lock", "a:1", lease}};
+        renew(one);
+    }
+
+    void renew(std::span<const renewal> asked)
+    {
+        call([&] {
+            locks->async_renew(asked, [&](error_code code, renew_reply reply) {
+                renewed.emplace(code, std::move(reply));
+            });
+        });
+    }
+
+    void vote(unsigned i, ballot_t says, std::uint64_t largest = 0,
+              std::chrono::milliseconds remaining = {}, std::uint64_t epoch = 0)
+    {
+        BOOST_TEST_REQUIRE(!members[i]->votes.empty());
+        members[i].post([done = std::move(members[i]->votes.back().done), says, largest, remaining,
+                         epoch]() mutable {
+            std::move(done)(error_code(), quorum::ballot_reply{.result = says,
+                                                               .largest = largest,
+                                                               .epoch = epoch,
+                                                               .remaining = remaining});
+        });
+        poll();
+    }
+
+    void fail_vote(unsigned i, errc code)
+    {
+        members[i].post([done = std::move(members[i]->votes.back().done), code]() mutable {
+            std::move(done)(code, quorum::ballot_reply());
+        });
+        poll();
+    }
+
+    void keep(unsigned i, quorum::kept says)
+    {
+        members[i].post([done = std::move(members[i]->renewals.back().done), says]() mutable {
+            std::move(done)(std::vector<quorum::kept>{says});
+        });
+        poll();
+    }
+
+    void free(unsigned i, left_t says, std::int64_t receivers = 0)
+    {
+        answer_release(i, {}, {.result = says, .receivers = receivers});
+    }
+
+    void answer_release(unsigned i, error_code failed, const quorum::release_answer& says)
+    {
+        members[i].post([done = std::move(members[i]->releases.back().done), failed,
+                         says]() mutable { std::move(done)(failed, says); });
+        poll();
+    }
+
+    void pass(std::chrono::milliseconds by)
+    {
+        time.set(time.now() + by);
+        time.wake();
+        poll();
+    }
+
+    void poll()
+    {
+        context.restart();
+        context.poll();
+    }
+
+    [[nodiscard]] std::size_t releases() const
+    {
+        std::size_t all = 0;
+        for (const scripted_member& each : members)
+            all += each->releases.size();
+        return all;
+    }
+
+    asio::io_context context;
+    asio::strand<asio::io_context::executor_type> strand = asio::make_strand(context);
+    manual_time time;
+    std::vector<scripted_member> members;
+    std::shared_ptr<store> locks;
+    std::optional<std::pair<error_code, acquire_reply>> got;
+    std::optional<std::pair<error_code, release_reply>> left;
+    std::optional<std::pair<error_code, renew_reply>> renewed;
+    int acquires = 0;
+    int connected = 0;
+    int disconnected = 0;
+    error_code why;
+
+private:
+    template <class Function>
+    void call(Function function)
+    {
+        asio::post(strand, function);
+        poll();
+    }
+
+    void on_hint(std::string_view) override {}
+    void on_connected(store_partition) override { ++connected; }
+    void on_disconnected(store_partition, error_code code) override
+    {
+        ++disconnected;
+        why = code;
+    }
+};
+
+} // namespace leasehold::test
+
+#endif
