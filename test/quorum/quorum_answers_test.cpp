@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_a_renewal)
     {
         yes,
         gone,
-        free,
+        nobody,
         failed,
         silence,
         kinds
@@ -187,21 +187,21 @@ BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_a_renewal)
         s.renew();
         for (unsigned i = 0; i < members; ++i)
             if (says[i] != silence)
-                s.keep(i, says[i] == yes    ? kept::yes
-                          : says[i] == gone ? kept::gone
-                          : says[i] == free ? kept::free
-                                            : kept::failed);
+                s.keep(i, says[i] == yes      ? kept::yes
+                          : says[i] == gone   ? kept::gone
+                          : says[i] == nobody ? kept::free
+                                              : kept::failed);
         s.pass(1s);
         BOOST_TEST_REQUIRE(s.renewed.has_value());
         const auto& [code, reply] = *s.renewed;
         const bool renewed = many(says, yes) >= majority;
-        const bool lost = many(says, gone) + many(says, free) >= majority;
+        const bool lost = many(says, gone) + many(says, nobody) >= majority;
         BOOST_TEST((reply.results.at(0) == (renewed ? renewal_result::renewed
                                             : lost  ? renewal_result::gone
                                                     : renewal_result::failed)));
         BOOST_TEST((code == (renewed || lost ? error_code() : error_code(errc::no_quorum))));
         for (unsigned i = 0; i < members; ++i)
-            BOOST_TEST(s.members[i]->renewals.size() == (renewed && says[i] == free ? 2u : 1u));
+            BOOST_TEST(s.members[i]->renewals.size() == (renewed && says[i] == nobody ? 2u : 1u));
     });
 }
 
