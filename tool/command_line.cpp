@@ -12,20 +12,28 @@ command_line::command_line(std::string usage, std::string about)
 
 void command_line::flag(std::string name, std::string help, bool& found)
 {
-    options_.push_back({std::move(name), {}, std::move(help), [&found](std::string_view) {
+    options_.push_back({{std::move(name), {}, std::move(help)}, [&found](std::string_view) {
                             found = true;
                         }});
 }
 
 void command_line::value(std::string name, std::string placeholder, std::string help, reader read)
 {
-    options_.push_back({std::move(name), std::move(placeholder), std::move(help), std::move(read)});
+    options_.push_back(
+        {{std::move(name), std::move(placeholder), std::move(help)}, std::move(read)});
 }
 
-const command_line::option& command_line::find(std::string_view name) const
+std::vector<command_line::option> command_line::options() const
+{
+    std::vector<option> all(options_.begin(), options_.end());
+    all.push_back({"--help", {}, "This text."});
+    return all;
+}
+
+const command_line::read_option& command_line::find(std::string_view name) const
 {
     std::string all;
-    for (const option& each : options_) {
+    for (const read_option& each : options_) {
         if (each.name == name)
             return each;
         all.append(each.name).append(", ");
@@ -52,7 +60,7 @@ command_line::words command_line::read(const std::vector<std::string>& given) co
             continue;
         }
         const std::size_t equals = word.find('=');
-        const option& known = find(std::string_view(word).substr(0, equals));
+        const read_option& known = find(std::string_view(word).substr(0, equals));
         try {
             if (known.placeholder.empty()) {
                 if (equals != std::string::npos)
@@ -78,8 +86,9 @@ std::string command_line::help() const
     const auto heading = [](const option& each) {
         return each.placeholder.empty() ? each.name : each.name + " " + each.placeholder;
     };
-    std::size_t width = std::string_view("--help").size();
-    for (const option& each : options_)
+    const std::vector<option> all = options();
+    std::size_t width = 0;
+    for (const option& each : all)
         width = std::max(width, heading(each).size());
 
     std::string text = "usage: leasehold " + usage_ + "\n\n" + about_ + "\n";
@@ -92,9 +101,8 @@ std::string command_line::help() const
             left.clear();
         }
     };
-    for (const option& each : options_)
+    for (const option& each : all)
         line(heading(each), each.help);
-    line("--help", "This text.");
     if (!notes_.empty())
         text.append("\n").append(notes_);
     return text;

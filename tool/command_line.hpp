@@ -15,10 +15,17 @@ struct usage_error : std::invalid_argument
     using std::invalid_argument::invalid_argument;
 };
 
-/// The options of a command, from which its help is made.
+/// The options of a command, from which its help is made, and whatever else describes it.
 class command_line
 {
 public:
+    struct option
+    {
+        std::string name;        ///< "--url"
+        std::string placeholder; ///< "URL"; empty: takes no value.
+        std::string help;        ///< Lines that fit a terminal.
+    };
+
     /// Takes the value that was given; throws `usage_error` with what is allowed.
     using reader = std::function<void(std::string_view value)>;
 
@@ -45,21 +52,25 @@ public:
 
     [[nodiscard]] std::string help() const;
 
+    [[nodiscard]] const std::string& usage() const noexcept { return usage_; }
+    [[nodiscard]] const std::string& about() const noexcept { return about_; }
+    /// What comes below the options in the help.
+    [[nodiscard]] const std::string& notes() const noexcept { return notes_; }
+    /// In the order of the help, `--help` at the end.
+    [[nodiscard]] std::vector<option> options() const;
+
 private:
-    struct option
+    struct read_option : option
     {
-        std::string name;
-        std::string placeholder; ///< Empty: takes no value.
-        std::string help;
         reader read;
     };
 
-    [[nodiscard]] const option& find(std::string_view name) const;
+    [[nodiscard]] const read_option& find(std::string_view name) const;
 
     std::string usage_;
     std::string about_;
     std::string notes_;
-    std::vector<option> options_;
+    std::vector<read_option> options_;
 };
 
 } // namespace leasehold::tool

@@ -1,11 +1,13 @@
 // leasehold: locks for scripts.
-#include "command_line.hpp"
+#include "command.hpp"
 #include "exit_code.hpp"
 #include "message.hpp"
-#include "run/run_command.hpp"
+#include "server/server_connection.hpp"
 
 #include <boost/system/system_error.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -15,29 +17,52 @@ namespace {
 
 using namespace leasehold::tool;
 
-constexpr char usage[] = R"(usage: leasehold COMMAND [OPTION...]
+std::string usage()
+{
+    std::size_t width = 0;
+    for (const command_entry& each : commands())
+        width = std::max(width, each.name.size());
+    std::string text = "usage: leasehold COMMAND [OPTION...]\n\n";
+    for (const command_entry& each : commands()) {
+        std::string name(each.name);
+        name.resize(width, ' ');
+        text.append("  ").append(name).append("  ").append(each.summary).append("\n");
+    }
+    return text +
+           "\nleasehold COMMAND --help tells more; leasehold --version tells the version.\n";
+}
 
-  run    runs a command while it holds locks
-
-leasehold COMMAND --help tells more; leasehold --version tells the version.
-)";
+[[noreturn]] void refuse(std::string text)
+{
+    text += "; allowed: ";
+    for (const command_entry& each : commands())
+        text.append(each.name).append(", ");
+    throw usage_error(text + "--help, --version");
+}
 
 int dispatch(const std::vector<std::string>& words)
 {
     if (words.empty())
-        throw usage_error("a command is missing; allowed: run, --help, --version");
-    const std::vector<std::string> rest(words.begin() + 1, words.end());
-    if (words[0] == "run")
-        return run_command(rest);
+        refuse("a command is missing");
+    for (const command_entry& each : commands()) {
+        if (each.name != words[0])
+            continue;
+        const auto found = each.make();
+        const auto given = found->options().read({words.begin() + 1, words.end()});
+        if (!given.asks_for_help)
+            return found->run(given);
+        std::fputs(found->options().help().c_str(), stdout);
+        return success;
+    }
     if (words[0] == "--help" || words[0] == "-h") {
-        std::fputs(usage, stdout);
+        std::fputs(usage().c_str(), stdout);
         return success;
     }
     if (words[0] == "--version") {
         std::puts("leasehold " LEASEHOLD_TOOL_VERSION);
         return success;
     }
-    throw usage_error("unknown command '" + words[0] + "'; allowed: run, --help, --version");
+    refuse("unknown command '" + words[0] + "'");
 }
 
 } // namespace
@@ -54,6 +79,14 @@ catch (const boost::system::system_error& wrong) {
     // The library's own checks: an option, a name, a URL.
     say(wrong.what());
     return bad_arguments;
+}
+catch (const unreachable& failed) {
+    say(failed.what());
+    return store_unavailable;
+}
+catch (const refused& failed) {
+    say(failed.what());
+    return store_unavailable;
 }
 catch (const std::exception& failed) {
     say(failed.what());

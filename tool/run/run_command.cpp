@@ -2,12 +2,12 @@
 
 #include "../command_line.hpp"
 #include "../exit_code.hpp"
+#include "../url_option.hpp"
 #include "../values.hpp"
 #include "guardian.hpp"
 #include "run_settings.hpp"
 #include "supervisor.hpp"
 
-#include <leasehold/config.hpp>
 #include <leasehold/options.hpp>
 
 #include <algorithm>
@@ -103,11 +103,7 @@ void check(const run_settings& settings)
     lock_options options;
     options.lease_time = settings.lease_time;
     options.validate();
-    const config where(settings.url);
-    where.validate();
-    if (where.store == config::kind::memory)
-        throw usage_error("the URL is '" + settings.url +
-                          "'; locks in the memory of this process keep no other process out");
+    static_cast<void>(read_url(settings.url));
     if (settings.kill_before >= settings.term_before)
         throw usage_error("--kill-before is " + to_text(settings.kill_before) +
                           "; it must be shorter than --term-before, " +
@@ -126,78 +122,80 @@ supervisor::ending supervise(const run_settings& settings)
     return supervisor(settings, page, watching).run();
 }
 
-} // namespace
-
-int run_command(const std::vector<std::string>& words)
+class run_command final : public command
 {
-    run_settings settings;
-    settings.url = variable("LEASEHOLD_URL");
-    settings.lease_time = milliseconds(15'000);
-    share term_before(20);
-    share kill_before(2);
-    bool no_wait = false;
-    bool shell = false;
-    bool reenter = false;
-
-    command_line options("run [OPTION...] KEY... -- COMMAND [ARGUMENT...]", about);
-    options.value("--url", "URL",
-                  "Where the locks are kept (default: LEASEHOLD_URL from the\n"
-                  "environment, else redis://127.0.0.1:6379). A password in it is\n"
-                  "seen by all who can list processes; in the environment it is not.",
-                  [&](std::string_view value) { settings.url = value; });
-    options.value("--lease", "TIME",
-                  "The time to live of the locks: so long after a crash they are\n"
-                  "free (15s).",
-                  [&](std::string_view value) { settings.lease_time = read_duration(value); });
-    options.value("--wait", "TIME", "How long to wait for the locks (for ever).",
-                  [&](std::string_view value) { settings.wait = read_duration(value); });
-    options.flag("--no-wait", "Try once.", no_wait);
-    options.value("--term-before", "SHARE",
-                  "So long before the end of the lease the command is sent TERM:\n"
-                  "a time, or a part of --lease (20%).",
-                  [&](std::string_view value) { term_before = share::read(value); });
-    options.value("--kill-before", "SHARE", "The same for KILL (2%).",
-                  [&](std::string_view value) { kill_before = share::read(value); });
-    options.flag("--shell", "COMMAND and its arguments are one line for /bin/sh.", shell);
-    options.flag("--reenter",
-                 "Enter locks that a 'leasehold run' around this one holds, as\n"
-                 "its environment says.",
-                 reenter);
-    options.flag("--verbose", "Say what is waited for, held and late.", settings.verbose);
-    options.notes(notes);
-
-    command_line::words given = options.read(words);
-    if (given.asks_for_help) {
-        std::fputs(options.help().c_str(), stdout);
-        return success;
+public:
+    run_command() : command("run [OPTION...] KEY... -- COMMAND [ARGUMENT...]", about)
+    {
+        settings_.lease_time = milliseconds(15'000);
+        declare_url(options(), settings_.url);
+        options().value("--lease", "TIME",
+                      "The time to live of the locks: so long after a crash they are\n"
+                      "free (15s).",
+                      [this](std::string_view value) { settings_.lease_time = read_duration(value); });
+        options().value("--wait", "TIME", "How long to wait for the locks (for ever).",
+                      [this](std::string_view value) { settings_.wait = read_duration(value); });
+        options().flag("--no-wait", "Try once.", no_wait_);
+        options().value("--term-before", "SHARE",
+                      "So long before the end of the lease the command is sent TERM:\n"
+                      "a time, or a part of --lease (20%).",
+                      [this](std::string_view value) { term_before_ = share::read(value); });
+        options().value("--kill-before", "SHARE", "The same for KILL (2%).",
+                      [this](std::string_view value) { kill_before_ = share::read(value); });
+        options().flag("--shell", "COMMAND and its arguments are one line for /bin/sh.", shell_);
+        options().flag("--reenter",
+                     "Enter locks that a 'leasehold run' around this one holds, as\n"
+                     "its environment says.",
+                     reenter_);
+        options().flag("--verbose", "Say what is waited for, held and late.", settings_.verbose);
+        options().notes(notes);
     }
-    if (no_wait && settings.wait)
+
+    int run(const command_line::words& given) override;
+
+private:
+    run_settings settings_;
+    share term_before_{20};
+    share kill_before_{2};
+    bool no_wait_ = false;
+    bool shell_ = false;
+    bool reenter_ = false;
+};
+
+int run_command::run(const command_line::words& given)
+{
+    if (no_wait_ && settings_.wait)
         throw usage_error("--wait and --no-wait exclude each other");
-    if (no_wait)
-        settings.wait = milliseconds(0);
-    if (settings.url.empty())
-        settings.url = "redis://127.0.0.1:6379";
-    settings.keys = std::move(given.arguments);
-    settings.command = std::move(given.command);
-    settings.term_before = term_before.of(settings.lease_time);
-    settings.kill_before = kill_before.of(settings.lease_time);
-    check(settings);
-    if (reenter)
-        settings.owners = owners_around(settings.keys);
-    if (shell) {
+    if (no_wait_)
+        settings_.wait = milliseconds(0);
+    settings_.keys = given.arguments;
+    settings_.command = given.command;
+    settings_.term_before = term_before_.of(settings_.lease_time);
+    settings_.kill_before = kill_before_.of(settings_.lease_time);
+    check(settings_);
+    if (reenter_)
+        settings_.owners = owners_around(settings_.keys);
+    if (shell_) {
         std::string line;
-        for (const std::string& each : settings.command)
+        for (const std::string& each : settings_.command)
             line.append(line.empty() ? "" : " ").append(each);
-        settings.command = {"/bin/sh", "-c", line};
+        settings_.command = {"/bin/sh", "-c", line};
     }
 
-    const supervisor::ending ended = supervise(settings);
+    const supervisor::ending ended = supervise(settings_);
     if (ended.signal != 0) {
         // Whoever sent it sees that it was obeyed.
         std::raise(ended.signal);
         return ended_by_signal + ended.signal;
     }
     return ended.exit_code;
+}
+
+} // namespace
+
+std::unique_ptr<command> make_run_command()
+{
+    return std::make_unique<run_command>();
 }
 
 } // namespace leasehold::tool

@@ -1,0 +1,148 @@
+// How the tool talks to servers.
+#include "server/servers.hpp"
+
+#include "support/cluster_deployment.hpp"
+#include "support/redis_server.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::tool {
+namespace {
+
+using kind = resp_value::kind;
+using test::redis_server;
+
+/// Nothing but the last byte makes it whole.
+resp_value read_in_pieces(std::string_view bytes)
+{
+    resp_reader reader;
+    for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
+        reader.add(bytes.substr(i, 1));
+        BOOST_TEST(!reader.next().has_value());
+    }
+    reader.add(bytes.substr(bytes.size() - 1));
+    auto value = reader.next();
+    BOOST_TEST_REQUIRE(value.has_value());
+    return *value;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(tool_servers)
+
+BOOST_AUTO_TEST_CASE(answers_of_every_kind_are_read_in_pieces)
+{
+    BOOST_TEST(read_in_pieces("$-1\r\n").is_nothing());
+    BOOST_TEST(read_in_pieces("_\r\n").is_nothing());
+    BOOST_TEST(read_in_pieces(":-12\r\n").number == -12);
+    BOOST_TEST(read_in_pieces("=8\r\ntxt:a: b\r\n").text == "a: b");
+    BOOST_TEST(read_in_pieces("-MOVED 1 h:2\r\n").is_error("MOVED"));
+    BOOST_TEST(read_in_pieces("!5\r\nERR x\r\n").is_error("ERR"));
+    BOOST_TEST(read_in_pieces("|1\r\n+a\r\n+b\r\n#t\r\n").text == "true");
+    const resp_value map = read_in_pieces("%2\r\n+a\r\n*2\r\n:1\r\n,2.5\r\n+b\r\n$1\r\n3\r\n");
+    BOOST_TEST_REQUIRE(map.find("a") != nullptr);
+    BOOST_TEST(map.find("a")->items.at(1).text == "2.5");
+    BOOST_TEST(map.find("b")->to_number().value() == 3);
+    BOOST_TEST(map.find("c") == nullptr);
+    resp_reader reader;
+    reader.add(">2\r\n+message\r\n+x\r\n+answer\r\n");
+    BOOST_TEST(reader.next().value().text == "answer");
+    for (const std::string_view odd : {"HTTP/1.1 400\r\n", "\r\n", ":x\r\n", "$1\r\nabc\r\n",
+                                       "%9223372036854775807\r\n", "$9223372036854775807\r\n"}) {
+        resp_reader other;
+        other.add(odd);
+        BOOST_CHECK_THROW(static_cast<void>(other.next()), resp_error);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_server_is_asked_by_each_way_to_it)
+{
+    const redis_server server({"--requirepass", "a b"}, {.tcp = true});
+    boost::asio::io_context context;
+    for (const std::string& url :
+         {"redis://:a%20b@127.0.0.1:" + std::to_string(server.port()) + "/3",
+          "unix://:a%20b@" + server.socket() + "?db=3"}) {
+        servers found(context, config(url));
+        BOOST_TEST(found.size() == 1u);
+        BOOST_TEST(found.ask("key", {"SET", "key", "value"}).text == "OK");
+        const auto answers = found.connection(0).ask_all({{"GET", "key"}, {"NONSENSE"}, {"INFO"}});
+        BOOST_TEST(answers.at(0).text == "value");
+        BOOST_TEST(answers.at(1).is_error("ERR"));
+        BOOST_TEST(answers.at(2).text.find("db3:keys=1") != std::string::npos);
+        BOOST_CHECK_THROW(static_cast<void>(found.connection(0).demand({"NONSENSE"})), refused);
+    }
+    BOOST_CHECK_THROW(static_cast<void>(servers(context, config(server.unix_url())).connection(0)),
+                      refused);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_is_gone_or_hangs_is_told_by_name_and_asked_again)
+{
+    redis_server server;
+    boost::asio::io_context context;
+    servers found(context, config(server.unix_url() + "?timeout=300"));
+    const auto fails = [&](std::string_view words) {
+        BOOST_CHECK_EXCEPTION(static_cast<void>(found.ask("key", {"PING"})), unreachable,
+                              [&](const unreachable& failed) {
+                                  const std::string_view text = failed.what();
+                                  return text.starts_with(server.socket()) &&
+                                         text.find(words) != text.npos;
+                              });
+    };
+    BOOST_TEST(found.ask("key", {"PING"}).text == "PONG");
+    server.pause();
+    fails("does not answer within 300 ms");
+    server.resume();
+    server.kill();
+    fails("cannot be reached");
+    server.start();
+    BOOST_TEST(found.ask("key", {"PING"}).text == "PONG");
+    server.kill();
+    fails("");
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_ends_the_wait_for_an_answer)
+{
+    redis_server server;
+    boost::asio::io_context context;
+    servers found(context, config(server.unix_url()));
+    BOOST_TEST(found.ask("key", {"PING"}).text == "PONG");
+    boost::asio::signal_set signals(context, SIGUSR1);
+    signals.async_wait([&](const auto&...) { interrupt(context); });
+    server.pause();
+    ::raise(SIGUSR1);
+    BOOST_CHECK_THROW(static_cast<void>(found.ask("key", {"PING"})), interrupted);
+    server.resume();
+}
+
+BOOST_AUTO_TEST_CASE(keys_of_a_cluster_are_found_at_their_masters_also_when_slots_have_moved)
+{
+    test::cluster_deployment cluster;
+    boost::asio::io_context context;
+    servers found(context, config(cluster.url()));
+    BOOST_TEST(found.size() == 3u);
+    std::vector<servers::keyed_command> writes;
+    for (int i = 0; i < 100; ++i) {
+        const std::string key = "key" + std::to_string(i);
+        writes.push_back({key, {"SET", key, key}});
+    }
+    for (const resp_value& answer : found.ask_all(writes))
+        BOOST_TEST(answer.text == "OK");
+    cluster.move("key7", cluster.master_besides(cluster.master_of("key7"), 0));
+    const std::size_t target = cluster.master_besides(cluster.master_of("key8"), 1);
+    cluster.begin_move("key8", target);
+    cluster.move_keys("key8", target);
+    for (const auto& each : writes)
+        BOOST_TEST(found.ask(each.key, {"GET", each.key}).text == each.key);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace leasehold::tool

@@ -1,0 +1,354 @@
+#include "server_connection.hpp"
+
+#include <leasehold/error.hpp>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/write.hpp>
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace leasehold::tool {
+
+namespace asio = boost::asio;
+using steady = std::chrono::steady_clock;
+using socket_type = asio::generic::stream_protocol::socket;
+
+/// Whether the calls of a context are to end.
+class interruption : public asio::execution_context::service
+{
+public:
+    using key_type = interruption;
+    inline static asio::execution_context::id id;
+
+    explicit interruption(asio::execution_context& owner) : asio::execution_context::service(owner)
+    {}
+
+    bool asked = false;
+
+private:
+    void shutdown() override {}
+};
+
+namespace {
+
+connection_settings common_settings(const config& where)
+{
+    connection_settings made;
+    made.tls = where.tls;
+    made.tls_verify = where.tls_verify;
+    made.tls_ca_file = where.tls_ca_file;
+    made.timeout = where.timeout;
+    return made;
+}
+
+asio::ssl::context tls_context(const connection_settings& settings, const std::string& host)
+{
+    namespace ssl = asio::ssl;
+    ssl::context made(ssl::context::tls_client);
+    made.set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 |
+                     ssl::context::no_sslv3 | ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
+    if (!settings.tls_verify) {
+        made.set_verify_mode(ssl::verify_none);
+        return made;
+    }
+    error_code wrong;
+    if (settings.tls_ca_file.empty())
+        made.set_default_verify_paths(wrong);
+    else
+        made.load_verify_file(settings.tls_ca_file, wrong);
+    if (wrong)
+        throw unreachable("the trusted certificates cannot be read from '" + settings.tls_ca_file +
+                          "': " + wrong.message());
+    made.set_verify_mode(ssl::verify_peer);
+    made.set_verify_callback(ssl::host_name_verification(host));
+    return made;
+}
+
+} // namespace
+
+struct server_connection::state
+{
+    using tls_stream = asio::ssl::stream<socket_type&>;
+
+    state(asio::io_context& of, const connection_settings& with, std::string called)
+        : context(of), interrupts(asio::use_service<interruption>(of)), settings(with),
+          name(std::move(called)), socket(of), resolver(of)
+    {}
+
+    [[noreturn]] void fail(const std::string& why)
+    {
+        error_code ignored;
+        socket.close(ignored);
+        resolver.cancel();
+        throw unreachable(name + " " + why);
+    }
+
+    /// What an operation ends with. Its handler may run when the wait for it was given up.
+    struct outcome
+    {
+        bool done = false;
+        error_code failed{};
+        std::size_t bytes = 0;
+    };
+    struct handler
+    {
+        std::shared_ptr<outcome> to;
+        void operator()(error_code failed) const { *to = {true, failed}; }
+        void operator()(error_code failed, std::size_t bytes) const
+        {
+            *to = {true, failed, bytes};
+        }
+    };
+
+    /// Runs one operation to its end.
+    /// @param start Is given the handler.
+    /// @returns How many bytes it moved.
+    template <class Start>
+    std::size_t finish(Start start)
+    {
+        if (interrupts.asked)
+            throw interrupted();
+        const auto ended = std::make_shared<outcome>();
+        start(handler{ended});
+        context.restart();
+        while (!ended->done) {
+            if (context.run_one_until(deadline) == 0 && steady::now() >= deadline)
+                fail("does not answer within " + std::to_string(settings.timeout.count()) + " ms");
+            if (interrupts.asked) {
+                error_code ignored;
+                socket.close(ignored);
+                throw interrupted();
+            }
+            if (context.stopped())
+                context.restart();
+        }
+        if (ended->failed == asio::error::eof || ended->failed == asio::ssl::error::stream_truncated)
+            fail("has closed the connection");
+        if (ended->failed)
+            fail("cannot be reached: " + ended->failed.message());
+        return ended->bytes;
+    }
+
+    void limit() { deadline = steady::now() + settings.timeout; }
+
+    void connect(const config::address& at)
+    {
+        using asio::ip::tcp;
+        struct found_addresses
+        {
+            tcp::resolver::results_type all;
+        };
+        const auto found = std::make_shared<found_addresses>();
+        finish([&](const handler& then) {
+            resolver.async_resolve(at.host, std::to_string(at.port),
+                                   [found, then](error_code failed,
+                                                 tcp::resolver::results_type all) {
+                                       found->all = std::move(all);
+                                       then(failed);
+                                   });
+        });
+        std::optional<unreachable> last;
+        for (const auto& each : found->all) {
+            try {
+                finish([&](const handler& then) { socket.async_connect(each.endpoint(), then); });
+                last.reset();
+                break;
+            }
+            catch (const unreachable& failed) {
+                last = failed;
+                if (steady::now() >= deadline)
+                    break;
+            }
+        }
+        if (last)
+            throw unreachable(*last);
+        error_code ignored;
+        socket.set_option(tcp::no_delay(true), ignored);
+    }
+
+    void connect(const std::string& path)
+    {
+        finish([&](const handler& then) {
+            socket.async_connect(asio::local::stream_protocol::endpoint(path), then);
+        });
+    }
+
+    void secure(const std::string& host)
+    {
+        tls.emplace(tls_context(settings, host));
+        stream.emplace(socket, *tls);
+        error_code is_name;
+        asio::ip::make_address(host, is_name);
+        if (is_name)
+            ::SSL_ctrl(stream->native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME,
+                       TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str()));
+        finish([&](const handler& then) {
+            stream->async_handshake(asio::ssl::stream_base::client, then);
+        });
+    }
+
+    void write(const std::string& bytes)
+    {
+        finish([&](const handler& then) {
+            if (stream)
+                asio::async_write(*stream, asio::buffer(bytes), then);
+            else
+                asio::async_write(socket, asio::buffer(bytes), then);
+        });
+    }
+
+    resp_value read()
+    {
+        for (;;) {
+            try {
+                if (auto value = reader.next())
+                    return std::move(*value);
+            }
+            catch (const resp_error& wrong) {
+                fail(std::string("is no Redis server: ") + wrong.what());
+            }
+            const std::size_t count = finish([&](const handler& then) {
+                if (stream)
+                    stream->async_read_some(asio::buffer(input), then);
+                else
+                    socket.async_read_some(asio::buffer(input), then);
+            });
+            reader.add({input.data(), count});
+        }
+    }
+
+    asio::io_context& context;
+    interruption& interrupts;
+    connection_settings settings;
+    std::string name;
+    socket_type socket;
+    asio::ip::tcp::resolver resolver;
+    std::optional<asio::ssl::context> tls;
+    std::optional<tls_stream> stream;
+    steady::time_point deadline;
+    resp_reader reader;
+    std::array<char, 16 * 1024> input;
+};
+
+connection_settings settings_of(const config& where)
+{
+    connection_settings made = common_settings(where);
+    made.user = where.user;
+    made.password = where.password;
+    made.database = where.database;
+    return made;
+}
+
+connection_settings sentinel_settings_of(const config& where)
+{
+    connection_settings made = common_settings(where);
+    made.user = where.sentinel_user;
+    made.password = where.sentinel_password;
+    return made;
+}
+
+server_connection::server_connection(asio::io_context& context, const connection_settings& settings,
+                                     const config::address& at, const std::string& socket)
+    : state_(std::make_unique<state>(context, settings, socket.empty() ? name_of(at) : socket))
+{
+    state_->limit();
+    if (!socket.empty())
+        state_->connect(socket);
+    else
+        state_->connect(at);
+    if (settings.tls)
+        state_->secure(at.host);
+
+    command_words hello{"HELLO", "3"};
+    if (!settings.user.empty() || !settings.password.empty()) {
+        for (const std::string& each :
+             {std::string("AUTH"), settings.user.empty() ? "default" : settings.user,
+              settings.password})
+            hello.push_back(each);
+    }
+    static_cast<void>(demand(hello));
+    if (settings.database != 0)
+        static_cast<void>(demand({"SELECT", std::to_string(settings.database)}));
+}
+
+server_connection::server_connection(server_connection&&) noexcept = default;
+server_connection& server_connection::operator=(server_connection&&) noexcept = default;
+
+server_connection::~server_connection()
+{
+    if (!state_)
+        return;
+    // What was given up is destroyed, or ends, while that which it reads into is still there.
+    error_code ignored;
+    state_->socket.close(ignored);
+    state_->resolver.cancel();
+    try {
+        state_->context.restart();
+        state_->context.poll();
+    }
+    catch (...) { // of a handler of others
+    }
+}
+
+resp_value server_connection::ask(const command_words& words)
+{
+    return std::move(ask_all({words}).front());
+}
+
+std::vector<resp_value> server_connection::ask_all(const std::vector<command_words>& commands)
+{
+    std::string bytes;
+    for (const command_words& each : commands)
+        append_command(each, bytes);
+    state_->limit();
+    state_->write(bytes);
+    std::vector<resp_value> answers;
+    answers.reserve(commands.size());
+    while (answers.size() < commands.size())
+        answers.push_back(state_->read());
+    return answers;
+}
+
+resp_value server_connection::demand(const command_words& words)
+{
+    resp_value answer = ask(words);
+    if (answer.is_error())
+        throw refused(name() + " refuses " + words.front() + ": " + answer.text);
+    return answer;
+}
+
+bool server_connection::is_open() const noexcept
+{
+    return state_->socket.is_open();
+}
+
+const std::string& server_connection::name() const noexcept
+{
+    return state_->name;
+}
+
+void interrupt(asio::io_context& context)
+{
+    asio::use_service<interruption>(context).asked = true;
+}
+
+std::string name_of(const config::address& at)
+{
+    const bool ipv6 = at.host.find(':') != std::string::npos;
+    return (ipv6 ? '[' + at.host + ']' : at.host) + ':' + std::to_string(at.port);
+}
+
+} // namespace leasehold::tool

@@ -1,0 +1,101 @@
+#ifndef LEASEHOLD_TOOL_SERVER_SERVER_CONNECTION_HPP
+#define LEASEHOLD_TOOL_SERVER_SERVER_CONNECTION_HPP
+
+#include "resp.hpp"
+
+#include <leasehold/config.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::tool {
+
+/// A server cannot be reached, or says nothing in time. Says which.
+struct unreachable : std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+/// A server refuses what has to be done. Says which, and its words.
+struct refused : std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+/// A signal has ended the wait for an answer.
+struct interrupted : std::runtime_error
+{
+    interrupted() : std::runtime_error("interrupted") {}
+};
+
+/// What a connection needs beside an address: how to greet, and how long to wait.
+struct connection_settings
+{
+    std::string user{};
+    std::string password{};
+    std::uint32_t database = 0;
+    bool tls = false;
+    bool tls_verify = true;
+    std::string tls_ca_file{};
+    std::chrono::milliseconds timeout{5'000}; ///< For the connection, and for each call of `ask`.
+};
+
+/// To the servers that keep the locks.
+[[nodiscard]] connection_settings settings_of(const config& where);
+/// To the Sentinels.
+[[nodiscard]] connection_settings sentinel_settings_of(const config& where);
+
+/// A connection to one server, asked and answered one call after the other. Each call blocks, and
+/// runs the context while it does.
+class server_connection
+{
+public:
+    /// Connects and greets.
+    /// @param socket If not empty, the path of a local socket, used instead of the address.
+    /// @throws unreachable, refused
+    server_connection(boost::asio::io_context& context, const connection_settings& settings,
+                      const config::address& at, const std::string& socket = {});
+    server_connection(server_connection&&) noexcept;
+    server_connection& operator=(server_connection&&) noexcept;
+    ~server_connection();
+
+    /// Sends a command and waits for its answer; an error that the server answers is an answer.
+    /// @throws unreachable
+    [[nodiscard]] resp_value ask(const command_words& words);
+
+    /// Sends many at once. As many answers, in the same order.
+    /// @throws unreachable
+    [[nodiscard]] std::vector<resp_value> ask_all(const std::vector<command_words>& commands);
+
+    /// As `ask`, where an error leaves nothing to do.
+    /// @throws unreachable, refused
+    [[nodiscard]] resp_value demand(const command_words& words);
+
+    /// Not after a call that has thrown `unreachable`.
+    [[nodiscard]] bool is_open() const noexcept;
+
+    /// "127.0.0.1:6379", or the path of a socket.
+    [[nodiscard]] const std::string& name() const noexcept;
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+/// Ends the calls of all connections of a context, from a handler that the context runs: what they
+/// throw is `interrupted`. So do later ones.
+void interrupt(boost::asio::io_context& context);
+
+/// "127.0.0.1:6379"; an IPv6 address in brackets.
+[[nodiscard]] std::string name_of(const config::address& at);
+
+} // namespace leasehold::tool
+
+#endif

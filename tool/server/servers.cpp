@@ -1,0 +1,223 @@
+#include "servers.hpp"
+
+#include "store/redis/cluster/redirection.hpp"
+#include "store/redis/cluster/slot.hpp"
+#include "store/redis/cluster/topology.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace leasehold::tool {
+namespace {
+
+namespace cluster = redis_store::cluster;
+using redirect = cluster::redirection::kind;
+
+constexpr std::uint16_t nobody = 0xffff;
+constexpr int most_redirections = 16;
+
+/// Asks one after the other until one answers.
+template <class Ask>
+auto first_that_answers(const std::vector<config::address>& all, Ask ask)
+{
+    std::string failures;
+    for (const config::address& each : all) {
+        try {
+            return ask(each);
+        }
+        catch (const unreachable& failed) {
+            failures.append(failures.empty() ? "" : "; ").append(failed.what());
+        }
+        catch (const refused& failed) {
+            failures.append(failures.empty() ? "" : "; ").append(failed.what());
+        }
+    }
+    throw unreachable(failures);
+}
+
+config::address read_address(const resp_value& host, const resp_value& port)
+{
+    const auto number = port.to_number().value_or(0);
+    if (host.is_error() || number <= 0 || number > 65535)
+        throw refused("an answer names no address");
+    return {host.text == "?" ? std::string() : host.text, static_cast<std::uint16_t>(number)};
+}
+
+} // namespace
+
+servers::servers(boost::asio::io_context& context, config where)
+    : context_(context), where_(std::move(where))
+{
+    look_again();
+}
+
+void servers::look_again()
+{
+    std::vector<server> found;
+    for (const config::address& at : find_masters()) {
+        const std::string name = where_.unix_socket.empty() ? name_of(at) : where_.unix_socket;
+        found.push_back({at, name});
+        for (server& known : all_) {
+            // A master that Sentinels name again may be another process.
+            if (is_cluster() && known.at == at)
+                found.back().connection = std::move(known.connection);
+        }
+    }
+    all_ = std::move(found);
+}
+
+std::vector<config::address> servers::find_masters()
+{
+    switch (where_.store) {
+    case config::kind::cluster:
+        return find_in_cluster();
+    case config::kind::sentinel:
+        return {find_by_sentinels()};
+    default:
+        return where_.addresses;
+    }
+}
+
+config::address servers::find_by_sentinels()
+{
+    return first_that_answers(where_.addresses, [&](const config::address& at) {
+        server_connection sentinel(context_, sentinel_settings_of(where_), at);
+        const resp_value answer =
+            sentinel.demand({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", where_.master});
+        if (answer.items.size() != 2)
+            throw refused(sentinel.name() + " knows no master '" + where_.master + "'");
+        return read_address(answer.items[0], answer.items[1]);
+    });
+}
+
+std::vector<config::address> servers::find_in_cluster()
+{
+    std::vector<config::address> asked;
+    for (const server& each : all_)
+        asked.push_back(each.at);
+    for (const config::address& each : where_.addresses) {
+        if (std::find(asked.begin(), asked.end(), each) == asked.end())
+            asked.push_back(each);
+    }
+    std::vector<config::address> masters;
+    std::vector<std::uint16_t> slots;
+    first_that_answers(asked, [&](const config::address& at) {
+        server_connection node(context_, settings_of(where_), at);
+        const resp_value answer = node.demand({"CLUSTER", "SLOTS"});
+        masters.clear();
+        slots.assign(cluster::slot_count, nobody);
+        for (const resp_value& range : answer.items) {
+            if (range.items.size() < 3 || range.items[2].items.size() < 2)
+                continue;
+            const resp_value& master = range.items[2];
+            const config::address reached = cluster::address_reading(where_)(
+                read_address(master.items[0], master.items[1]), at);
+            auto known = std::find(masters.begin(), masters.end(), reached);
+            if (known == masters.end())
+                known = masters.insert(masters.end(), reached);
+            const std::int64_t first = std::max<std::int64_t>(range.items[0].number, 0);
+            const std::int64_t last = std::min<std::int64_t>(
+                range.items[1].number, static_cast<std::int64_t>(cluster::slot_count) - 1);
+            for (std::int64_t slot = first; slot <= last; ++slot)
+                slots[static_cast<std::size_t>(slot)] =
+                    static_cast<std::uint16_t>(known - masters.begin());
+        }
+        if (masters.empty())
+            throw refused(node.name() + " knows of no master that serves slots");
+        return true;
+    });
+    slots_ = std::move(slots);
+    return masters;
+}
+
+server_connection& servers::connection(std::size_t place)
+{
+    server& asked = all_[place];
+    if (!asked.connection || !asked.connection->is_open())
+        asked.connection.emplace(context_, settings_of(where_), asked.at, where_.unix_socket);
+    return *asked.connection;
+}
+
+std::size_t servers::place_of(std::string_view key) const
+{
+    if (!is_cluster())
+        return 0;
+    const cluster::slot_number slot = cluster::slot_of(key);
+    if (slots_[slot] == nobody)
+        throw refused("the cluster serves nobody the slot " + std::to_string(slot) +
+                      ", which the key '" + std::string(key) + "' is in");
+    return slots_[slot];
+}
+
+std::size_t servers::place_at(const config::address& at)
+{
+    for (std::size_t place = 0; place < all_.size(); ++place) {
+        if (all_[place].at == at)
+            return place;
+    }
+    all_.push_back({at, name_of(at)});
+    return all_.size() - 1;
+}
+
+resp_value servers::follow(const keyed_command& command, std::size_t place, resp_value answer)
+{
+    for (int tries = 0; is_cluster() && tries < most_redirections && answer.is_error(); ++tries) {
+        const cluster::redirection to = cluster::read_redirection(answer.text);
+        switch (to.what) {
+        case redirect::none:
+            return answer;
+        case redirect::moved:
+            place = place_at(cluster::address_reading(where_)(to.where, all_[place].at));
+            slots_[to.slot] = static_cast<std::uint16_t>(place);
+            answer = connection(place).ask(command.words);
+            break;
+        case redirect::ask: {
+            const std::size_t target =
+                place_at(cluster::address_reading(where_)(to.where, all_[place].at));
+            answer = std::move(connection(target).ask_all({{"ASKING"}, command.words}).back());
+            break;
+        }
+        case redirect::try_again:
+        case redirect::down: {
+            // Nothing tells when it is over.
+            boost::asio::steady_timer pause(context_, std::chrono::milliseconds(100));
+            pause.wait();
+            answer = connection(place).ask(command.words);
+            break;
+        }
+        }
+    }
+    return answer;
+}
+
+std::vector<resp_value> servers::ask_all(const std::vector<keyed_command>& commands)
+{
+    std::vector<std::vector<std::size_t>> by_server(all_.size());
+    for (std::size_t i = 0; i < commands.size(); ++i)
+        by_server[place_of(commands[i].key)].push_back(i);
+
+    std::vector<resp_value> answers(commands.size());
+    for (std::size_t place = 0; place < by_server.size(); ++place) {
+        if (by_server[place].empty())
+            continue;
+        std::vector<command_words> words;
+        for (const std::size_t i : by_server[place])
+            words.push_back(commands[i].words);
+        std::vector<resp_value> got = connection(place).ask_all(words);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            const std::size_t command = by_server[place][i];
+            answers[command] = follow(commands[command], place, std::move(got[i]));
+        }
+    }
+    return answers;
+}
+
+resp_value servers::ask(const std::string& key, const command_words& words)
+{
+    return std::move(ask_all({{key, words}}).front());
+}
+
+} // namespace leasehold::tool

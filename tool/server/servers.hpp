@@ -1,0 +1,86 @@
+#ifndef LEASEHOLD_TOOL_SERVER_SERVERS_HPP
+#define LEASEHOLD_TOOL_SERVER_SERVERS_HPP
+
+#include "server_connection.hpp"
+
+#include <leasehold/config.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::tool {
+
+/// The servers that a URL leads to, those that can be written to: the one, the master that the
+/// Sentinels name, the masters of a cluster, or the members of a quorum. Each is connected to when
+/// it is first asked, and again after it could not be reached.
+class servers
+{
+public:
+    /// Finds out which they are.
+    /// @throws unreachable, refused
+    servers(boost::asio::io_context& context, config where);
+
+    [[nodiscard]] const config& where() const noexcept { return where_; }
+    [[nodiscard]] bool is_cluster() const noexcept
+    {
+        return where_.store == config::kind::cluster;
+    }
+    [[nodiscard]] bool is_quorum() const noexcept { return where_.store == config::kind::redlock; }
+
+    [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+    /// "127.0.0.1:6379", or the path of a socket.
+    [[nodiscard]] const std::string& name(std::size_t place) const { return all_[place].name; }
+    /// @throws unreachable, refused
+    [[nodiscard]] server_connection& connection(std::size_t place);
+
+    /// A command and the key that says which server it is for.
+    struct keyed_command
+    {
+        std::string key;
+        command_words words;
+    };
+
+    /// Asks the server that has the key; of a cluster the one that has it by now. Not for a quorum,
+    /// where all have it. An error that is left is an answer.
+    /// @throws unreachable, refused
+    [[nodiscard]] resp_value ask(const std::string& key, const command_words& words);
+
+    /// As many answers, in the same order; each server is sent all of its commands at once.
+    /// @throws unreachable, refused
+    [[nodiscard]] std::vector<resp_value> ask_all(const std::vector<keyed_command>& commands);
+
+    /// Finds out again which they are: after a failover, or when slots have moved.
+    /// @throws unreachable, refused
+    void look_again();
+
+private:
+    struct server
+    {
+        config::address at;
+        std::string name;
+        std::optional<server_connection> connection{};
+    };
+
+    [[nodiscard]] std::size_t place_of(std::string_view key) const;
+    [[nodiscard]] std::size_t place_at(const config::address& at);
+    [[nodiscard]] resp_value follow(const keyed_command& command, std::size_t place,
+                                    resp_value answer);
+    [[nodiscard]] std::vector<config::address> find_masters();
+    [[nodiscard]] std::vector<config::address> find_in_cluster();
+    [[nodiscard]] config::address find_by_sentinels();
+
+    boost::asio::io_context& context_;
+    config where_;
+    std::vector<server> all_;
+    std::vector<std::uint16_t> slots_; ///< In a cluster: the place of each slot's master.
+};
+
+} // namespace leasehold::tool
+
+#endif

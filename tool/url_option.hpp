@@ -1,0 +1,21 @@
+#ifndef LEASEHOLD_TOOL_URL_OPTION_HPP
+#define LEASEHOLD_TOOL_URL_OPTION_HPP
+
+#include "command_line.hpp"
+
+#include <leasehold/config.hpp>
+
+#include <string>
+
+namespace leasehold::tool {
+
+/// Declares `--url`, and sets the text to what it is without.
+void declare_url(command_line& options, std::string& url);
+
+/// Where the locks are that other processes share.
+/// @throws usage_error, boost::system::system_error
+[[nodiscard]] config read_url(const std::string& url);
+
+} // namespace leasehold::tool
+
+#endif
