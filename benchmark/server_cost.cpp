@@ -12,7 +12,7 @@
 namespace leasehold::benchmark {
 namespace {
 
-constexpr std::size_t coroutines = 1'000;
+constexpr std::size_t at_once = 1'000;
 
 asio::awaitable<void> cycle(client& locks, std::string name, steady::time_point end,
                             std::uint64_t& cycles)
@@ -34,21 +34,21 @@ asio::awaitable<void> use_names(client& locks, std::size_t first, std::size_t en
     }
 }
 
-struct cost
+struct server_share
 {
     double server; ///< CPU seconds per cycle.
     double time;   ///< Seconds per cycle.
 };
 
 template <class Start>
-cost round(asio::io_context& context, raw_client& raw, steady::duration time, Start start)
+server_share round(asio::io_context& context, raw_client& raw, steady::duration time, Start start)
 {
     double before = 0, after = 0;
     std::uint64_t cycles = 0;
     run(context, server_cpu(raw, before));
     crew all(context);
     const steady::time_point begin = steady::now();
-    for (std::size_t i = 0; i < coroutines; ++i)
+    for (std::size_t i = 0; i < at_once; ++i)
         all.add(start("key:" + std::to_string(i), begin + time, cycles));
     all.wait();
     const double took = seconds(steady::now() - begin);
@@ -65,13 +65,13 @@ void measure_names(section& out, const setting& where)
     raw_client raw(context, where.socket);
     session ours(context, where.redis_url());
     // What the server keeps for connections and scripts is there before.
-    run(context, use_names(ours.locks(), 0, coroutines));
+    run(context, use_names(ours.locks(), 0, at_once));
     run(context, raw.flush_all());
     double before = 0, after = 0;
     run(context, server_memory(raw, before));
     crew all(context);
-    for (std::size_t i = 0; i < coroutines; ++i)
-        all.add(use_names(ours.locks(), names * i / coroutines, names * (i + 1) / coroutines));
+    for (std::size_t i = 0; i < at_once; ++i)
+        all.add(use_names(ours.locks(), names * i / at_once, names * (i + 1) / at_once));
     all.wait();
     run(context, server_memory(raw, after));
     out.add(grouped(names) + " names", "left in the server, each locked and released once",
@@ -93,7 +93,7 @@ section server_cost(const setting& where)
                 "connection",
                 {}};
     {
-        std::cerr << "server_cost: " << grouped(coroutines) << " coroutines\n";
+        std::cerr << "server_cost: " << grouped(at_once) << " coroutines\n";
         asio::io_context context(1);
         session ours(context, where.redis_url());
         raw_client raw(context, where.socket);
@@ -116,14 +116,14 @@ section server_cost(const setting& where)
         for (std::size_t i = 0; i < rounds; ++i) {
             for (std::size_t step = 0; step < ways; ++step) {
                 const std::size_t way = (i + step) % ways; // neither always comes first
-                const cost measured = measure(way, time);
+                const server_share measured = measure(way, time);
                 server[way].push_back(measured.server);
                 times[way].push_back(measured.time);
             }
             dearer.push_back(server[1].back() / server[0].back());
             slower.push_back(times[1].back() / times[0].back());
         }
-        const std::string situation = grouped(coroutines) + " coroutines";
+        const std::string situation = grouped(at_once) + " coroutines";
         out.add(situation, "CPU of the server, baseline", median(server[0]) * 1e6, "us a cycle");
         out.add(situation, "CPU of the server, leasehold", median(server[1]) * 1e6, "us a cycle");
         out.add(situation, "CPU of the server, leasehold : baseline", median(dearer), "",
