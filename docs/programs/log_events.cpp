@@ -37,7 +37,7 @@ public:
                   << std::chrono::duration_cast<milliseconds>(left).count() << " ms left\n";
     }
 
-    void lost(std::string_view name, std::uint64_t fence, leasehold::error_code reason,
+    void lost(std::string_view name, std::uint64_t fence, duration, leasehold::error_code reason,
               const leasehold::diagnostics& details) noexcept override
     {
         ++losses;

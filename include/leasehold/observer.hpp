@@ -11,6 +11,14 @@
 
 namespace leasehold {
 
+/// What a client asks of its store.
+enum class store_request : std::uint8_t
+{
+    acquire, ///< Also the look of one who waits, and reentry.
+    renew,   ///< A batch of renewals.
+    release,
+};
+
 /// Receives the events of a client: enough for logs, metrics and traces. Override what you need.
 ///
 /// @par Threads
@@ -20,6 +28,8 @@ namespace leasehold {
 /// @par Lifetime
 /// The client shares ownership of its observer for as long as anything of it is outstanding. Names
 /// are valid during the call only.
+/// A client whose context ended, or that an exception ended, tells nothing more: what it held and
+/// who waited are not accounted for.
 /// @par Units
 /// Durations are measured by the clock of the leases; they are nanoseconds unless the type says
 /// milliseconds.
@@ -30,6 +40,11 @@ public:
     using duration = std::chrono::nanoseconds;
 
     virtual ~observer() = default;
+
+    /// An operation that acquires has come to the queue of the name. `acquired` or `not_acquired`
+    /// follows, once, with the same name. One that a client refuses because it does not run, or
+    /// does no longer, is not told of.
+    virtual void began(std::string_view /*name*/) noexcept {}
 
     /// A lease was granted.
     /// @param waited      Since the call of the operation.
@@ -47,6 +62,14 @@ public:
                               const diagnostics& /*details*/) noexcept
     {}
 
+    /// The store granted a lock that another owner had held when it was asked before. Told before
+    /// `acquired`. Of waits that end without a lease, `not_acquired` has the holder.
+    /// @param holder The `client::id` of whoever held it then; empty when that is not known.
+    /// @param waited Of the first in line, since the call of the operation.
+    virtual void contended(std::string_view /*name*/, std::string_view /*holder*/,
+                           duration /*waited*/) noexcept
+    {}
+
     /// The store answered that another owner holds the lock.
     /// @param remaining Its time to live; negative when it never expires.
     virtual void waiting(std::string_view /*name*/,
@@ -62,8 +85,10 @@ public:
 
     /// A renewal was confirmed.
     /// @param took From its sending to its answer.
-    virtual void renewed(std::string_view /*name*/, std::uint64_t /*fence*/,
-                         duration /*took*/) noexcept
+    /// @param left The lease would have stayed valid for so long without it: when this comes close
+    ///             to zero, leases are about to be lost.
+    virtual void renewed(std::string_view /*name*/, std::uint64_t /*fence*/, duration /*took*/,
+                         duration /*left*/) noexcept
     {}
 
     /// A renewal was not confirmed; it is tried again until the deadline.
@@ -73,17 +98,32 @@ public:
                               error_code /*why*/, duration /*left*/) noexcept
     {}
 
-    /// A lease ended without being released. Called once for each; `valid()` is false already.
-    /// @param reason  As `lease::async_wait_lost` reports it: `lost`, `expired` or `hold_limit`.
+    /// A lease ended without being released by its holder. Called once for each; `valid()` is false
+    /// already.
+    /// @param held    Since it was granted.
+    /// @param reason  As `lease::async_wait_lost` reports it: `lost`, `expired`, `hold_limit`, or
+    ///                `shut_down` when the client stopped and gives the lock back itself.
     /// @param details What the renewals heard that failed before. Valid during the call.
-    virtual void lost(std::string_view /*name*/, std::uint64_t /*fence*/, error_code /*reason*/,
-                      const diagnostics& /*details*/) noexcept
+    virtual void lost(std::string_view /*name*/, std::uint64_t /*fence*/, duration /*held*/,
+                      error_code /*reason*/, const diagnostics& /*details*/) noexcept
     {}
 
     /// A lease was released by its holder; called when the release begins.
     /// @param held Since it was granted.
     virtual void released(std::string_view /*name*/, std::uint64_t /*fence*/,
                           duration /*held*/) noexcept
+    {}
+
+    /// The store gave a lock that this client released to the next in its line, who waits in
+    /// another client. From stores that queue.
+    virtual void passed_on(std::string_view /*name*/) noexcept {}
+
+    /// A request has its answer from the store. Called once for each, also when the client no
+    /// longer waits for it.
+    /// @param took From its sending to its answer.
+    /// @param why  No error, or why nothing is known to have been done; each renewal of a batch
+    ///             that fails alone is told as `renewal_late`.
+    virtual void answered(store_request /*request*/, duration /*took*/, error_code /*why*/) noexcept
     {}
 
     /// The store, or a partition of it, can be reached, for the first time or again.

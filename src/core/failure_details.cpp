@@ -17,9 +17,8 @@ details_ptr make_details(const turn_context& client, const failure& of) noexcept
             made->server = client.server_of(of.name);
         if (!of.holder.empty())
             made->holder = holder_name(of.holder);
-        // A store may have said more than is to be shown.
-        else if (std::string name = holder_name(made->holder); !name.empty())
-            made->holder = std::move(name);
+        else
+            made->holder = shown_holder(*made);
         if (of.cause != of.told)
             made->cause = of.cause;
         const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(of.waited);
@@ -29,6 +28,18 @@ details_ptr make_details(const turn_context& client, const failure& of) noexcept
     }
     catch (const std::bad_alloc&) {
         return nullptr;
+    }
+}
+
+std::string shown_holder(const diagnostics& said) noexcept
+{
+    try {
+        // A store may have said more than is to be shown.
+        std::string name = holder_name(said.holder);
+        return name.empty() ? said.holder : name;
+    }
+    catch (const std::bad_alloc&) {
+        return {};
     }
 }
 

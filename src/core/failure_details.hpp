@@ -8,6 +8,7 @@
 #include <leasehold/error.hpp>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace leasehold::detail {
@@ -26,6 +27,9 @@ struct failure
 
 /// Puts the details together. Null when there is no memory: a failure is told all the same.
 [[nodiscard]] details_ptr make_details(const turn_context& client, const failure& of) noexcept;
+
+/// The holder, as far as it may be shown. Empty: not known, or there is no memory.
+[[nodiscard]] std::string shown_holder(const diagnostics& said) noexcept;
 
 /// A copy; null when there is no memory.
 [[nodiscard]] details_ptr copy_details(const diagnostics& from) noexcept;

@@ -219,7 +219,8 @@ private:
                           .word = handed_over ? "handed" : "fresh"});
         }
 
-        void renewed(std::string_view name, std::uint64_t fence, duration) noexcept override
+        void renewed(std::string_view name, std::uint64_t fence, duration,
+                     duration) noexcept override
         {
             const auto found = of_.in_.find({std::string(name), fence});
             if (found != of_.in_.end())

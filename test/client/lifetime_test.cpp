@@ -388,11 +388,12 @@ struct busy_observer final : observer
     }
     void waiting(std::string_view, std::chrono::milliseconds) noexcept override { more(); }
     void released(std::string_view, std::uint64_t, duration) noexcept override { more(); }
-    void lost(std::string_view, std::uint64_t, error_code, const diagnostics&) noexcept override
+    void lost(std::string_view, std::uint64_t, duration, error_code,
+              const diagnostics&) noexcept override
     {
         more();
     }
-    void renewed(std::string_view, std::uint64_t, duration) noexcept override { more(); }
+    void renewed(std::string_view, std::uint64_t, duration, duration) noexcept override { more(); }
     void connected() noexcept override { more(); }
 };
 

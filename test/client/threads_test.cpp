@@ -91,7 +91,7 @@ void on_threads(Work work)
 class renewal_counter : public observer
 {
 public:
-    void renewed(std::string_view, std::uint64_t, duration) noexcept override
+    void renewed(std::string_view, std::uint64_t, duration, duration) noexcept override
     {
         const std::lock_guard lock(mutex_);
         ++count_;

@@ -21,6 +21,8 @@ class recording_observer final : public observer
 public:
     enum class kind : std::uint8_t
     {
+        began,
+        contended,
         acquired,
         not_acquired,
         waiting,
@@ -29,6 +31,8 @@ public:
         renewal_late,
         lost,
         released,
+        passed_on,
+        answered,
         store_error,
         connected,
         disconnected,
@@ -43,6 +47,9 @@ public:
         duration time{}; ///< Whatever duration came with it.
         bool handed_over = false;
         diagnostics details{};
+        std::string holder{};
+        store_request request{};
+        duration left{};
     };
 
     std::vector<event> events() const
@@ -83,6 +90,17 @@ public:
         events_.clear();
     }
 
+    void began(std::string_view name) noexcept override
+    {
+        add({kind::began, std::string(name), 0, {}});
+    }
+    void contended(std::string_view name, std::string_view holder,
+                   duration waited) noexcept override
+    {
+        event seen{kind::contended, std::string(name), 0, {}, waited};
+        seen.holder = holder;
+        add(std::move(seen));
+    }
     void acquired(std::string_view name, std::uint64_t fence, duration waited,
                   bool handed_over) noexcept override
     {
@@ -102,23 +120,36 @@ public:
     {
         add({kind::suspect_expiry, std::string(name), 0, {}, remaining});
     }
-    void renewed(std::string_view name, std::uint64_t fence, duration took) noexcept override
+    void renewed(std::string_view name, std::uint64_t fence, duration took,
+                 duration left) noexcept override
     {
-        add({kind::renewed, std::string(name), fence, {}, took});
+        event seen{kind::renewed, std::string(name), fence, {}, took};
+        seen.left = left;
+        add(std::move(seen));
     }
     void renewal_late(std::string_view name, std::uint64_t fence, error_code code,
                       duration left) noexcept override
     {
         add({kind::renewal_late, std::string(name), fence, code, left});
     }
-    void lost(std::string_view name, std::uint64_t fence, error_code reason,
+    void lost(std::string_view name, std::uint64_t fence, duration held, error_code reason,
               const diagnostics& details) noexcept override
     {
-        add({kind::lost, std::string(name), fence, reason, {}, false, details});
+        add({kind::lost, std::string(name), fence, reason, held, false, details});
     }
     void released(std::string_view name, std::uint64_t fence, duration held) noexcept override
     {
         add({kind::released, std::string(name), fence, {}, held});
+    }
+    void passed_on(std::string_view name) noexcept override
+    {
+        add({kind::passed_on, std::string(name), 0, {}});
+    }
+    void answered(store_request request, duration took, error_code why) noexcept override
+    {
+        event seen{kind::answered, {}, 0, why, took};
+        seen.request = request;
+        add(std::move(seen));
     }
     void store_error(error_code code, const diagnostics& details) noexcept override
     {

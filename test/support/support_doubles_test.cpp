@@ -215,9 +215,9 @@ BOOST_AUTO_TEST_CASE(the_observer_remembers)
         told.not_acquired("b", errc::held, 6ms, {});
         told.waiting("b", 7ms);
         told.suspect_expiry("b", 8ms);
-        told.renewed("a", 7, 9ms);
+        told.renewed("a", 7, 9ms, 20s);
         told.renewal_late("a", 7, errc::store_refused, 10ms);
-        told.lost("a", 7, errc::expired, {});
+        told.lost("a", 7, 10ms, errc::expired, {});
         told.released("a", 7, 11ms);
         told.disconnected(errc::store_unavailable);
     });

@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(R8_an_observer_that_uses_the_client)
 {
     struct meddler final : observer
     {
-        void lost(std::string_view name, std::uint64_t, error_code,
+        void lost(std::string_view name, std::uint64_t, duration, error_code,
                   const diagnostics&) noexcept override
         {
             ++losses;

@@ -85,7 +85,10 @@ public:
             say("holding " + in_quotes(name) + ", fence " + std::to_string(fence));
     }
 
-    void renewed(std::string_view, std::uint64_t, duration) noexcept override { renewed_(); }
+    void renewed(std::string_view, std::uint64_t, duration, duration) noexcept override
+    {
+        renewed_();
+    }
 
     void renewal_late(std::string_view name, std::uint64_t, error_code why,
                       duration left) noexcept override

@@ -46,6 +46,7 @@ void acquire_attempt::send(const terms& asked)
          self = acquire_attempt_ptr(this)](error_code failed, const acquire_reply& reply) {
             client->turn([&] {
                 self->window_.done();
+                client->tell_answered(store_request::acquire, self->sent_, failed);
                 self->answered(failed, reply);
             });
         });

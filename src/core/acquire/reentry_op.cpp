@@ -44,6 +44,7 @@ void reentry_op::start(client_parts& client)
     client.running.push_back(*this);
     intrusive_ptr_add_ref(this);
     ++r.counts.waiting;
+    r.tell([&](observer& o) { o.began(name()); });
     if (client.lost.contains(who_.id(), r.turn_time()))
         return fail(errc::lost);
     if (const error_code why = r.refusal(name(), once_))

@@ -55,13 +55,14 @@ void wait_queue::enqueue(lock_op& op)
     const bool for_ever = op.limit == clock::duration::max();
     if (!for_ever || explains(op))
         op.begin(r.turn_time());
+    r.tell([&](observer& o) { o.began(name()); });
     if (const error_code why = r.refusal(name(), op.once()))
-        return op.done(why, lease(), explain(op, why));
+        return refuse(op, why, explain(op, why));
     if (op.once()) {
         const bool waited_for = !queue_.empty() && !queue_.front().once();
         if (held_ || waited_for) {
             const error_code why = last_error_ ? last_error_ : error_code(errc::held);
-            return op.done(why, lease(), explain(op, why));
+            return refuse(op, why, explain(op, why));
         }
     }
     BOOST_ASSERT(op.place == nullptr);
@@ -96,11 +97,16 @@ void wait_queue::fail(lock_op& op, error_code why)
     const boost::intrusive_ptr<lock_op> last(&op, false); // the queue's
     const details_ptr details = explain(op, why);
     remove(op);
+    refuse(op, why, details);
+    queue_left();
+}
+
+void wait_queue::refuse(lock_op& op, error_code why, const details_ptr& details)
+{
     op.done(why, lease(), details);
     context().tell([&](observer& o) {
         o.not_acquired(name(), why, context().turn_time() - op.since, shown(details));
     });
-    queue_left();
 }
 
 bool wait_queue::explains(const lock_op& op) const noexcept
@@ -290,9 +296,18 @@ bool wait_queue::holds(std::string_view owner) const noexcept
 
 void wait_queue::on_granted()
 {
+    if (std::exchange(refused_, false) && context().observed() && !queue_.empty())
+        tell_contended();
     heard({}, nullptr);
     taken_ = true;
     unanswered_ = false;
+}
+
+void wait_queue::tell_contended()
+{
+    const std::string holder = last_details_ ? shown_holder(*last_details_) : std::string();
+    const auto waited = context().turn_time() - queue_.front().since;
+    context().tell([&](observer& o) { o.contended(name(), holder, waited); });
 }
 
 void wait_queue::on_taken(ownership& taken)
@@ -312,6 +327,7 @@ void wait_queue::on_held(const acquire_reply& reply)
 {
     heard({}, reply.details);
     taken_ = true;
+    refused_ = true;
     unanswered_ = false;
     context().tell([&](observer& o) { o.waiting(name(), reply.remaining); });
     fail_once(errc::held);

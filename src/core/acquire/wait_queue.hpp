@@ -133,6 +133,9 @@ private:
 
     void heard(error_code failed, details_ptr details) noexcept;
     void fail_once(error_code why);
+    /// It waits in no queue.
+    void refuse(lock_op& op, error_code why, const details_ptr& details);
+    void tell_contended();
     [[nodiscard]] bool explains(const lock_op& op) const noexcept;
     [[nodiscard]] details_ptr explain(const lock_op& op, error_code told) const noexcept;
     void remove(lock_op& op);
@@ -152,6 +155,7 @@ private:
     bool leaves_ = false;      ///< What was held is being left, and there is no acquirer.
     bool noted_ = false;
     bool taken_ = false;      ///< The last that is known: somebody has it.
+    bool refused_ = false;    ///< Another owner had it when it was asked for since the last grant.
     bool unanswered_ = false; ///< The last request was not answered.
 };
 

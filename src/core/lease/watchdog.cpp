@@ -42,7 +42,10 @@ public:
         r.locks().async_renew(
             renewals, [client = r.shared_from_this(), self = boost::intrusive_ptr<batch>(this)](
                           error_code failed, const renew_reply& reply) {
-                client->turn([&] { self->answered(failed, reply); });
+                client->turn([&] {
+                    client->tell_answered(store_request::renew, self->sent_, failed);
+                    self->answered(failed, reply);
+                });
             });
     }
 
@@ -233,6 +236,7 @@ void watchdog::drop(error_code told) noexcept
 
 void watchdog::confirmed(ownership& held, clock::time_point sent, clock::time_point now)
 {
+    const auto left = held.life.deadline() - now;
     // It may come when the deadline has passed: then the lease is over all the same.
     if (held.life.confirmed(sent, now) == fsm::keep_alive::action::end)
         return end(held, held.life.reason());
@@ -241,7 +245,7 @@ void watchdog::confirmed(ownership& held, clock::time_point sent, clock::time_po
     schedule(held);
     ++context_.counts.renewed;
     context_.tell([&](observer& o) {
-        o.renewed(held.spec->name, held.current() ? held.current()->fence : 0, now - sent);
+        o.renewed(held.spec->name, held.current() ? held.current()->fence : 0, now - sent, left);
     });
 }
 

@@ -61,6 +61,7 @@ void lease_ender::shut_down()
         if (const lease_term_ptr ending = held->serve_nobody()) {
             --context_.counts.held;
             ending->end_lost(errc::shut_down);
+            tell_lost(*held, *ending, errc::shut_down, nullptr);
         }
         watchdog_.stop(*held);
         if (!has(mutant::shutdown_keeps))
@@ -79,8 +80,7 @@ void lease_ender::on_lost(ownership& held, errc reason)
         const details_ptr details = explained ? loss_details(context_, held, reason) : nullptr;
         ending->end_lost(reason, details);
         ++context_.counts.lost;
-        context_.tell(
-            [&](observer& o) { o.lost(held.spec->name, ending->fence, reason, shown(details)); });
+        tell_lost(held, *ending, reason, details);
     }
     remember_lost(held);
     if (place != nullptr)
@@ -94,6 +94,15 @@ void lease_ender::on_lost(ownership& held, errc reason)
         releases_.leave(held, {.reason = reason});
     if (place != nullptr)
         place->on_left(nullptr, {});
+}
+
+void lease_ender::tell_lost(const ownership& held, const lease_term& ended, errc reason,
+                            const details_ptr& details)
+{
+    context_.tell([&](observer& o) {
+        o.lost(held.spec->name, ended.fence, context_.turn_time() - ended.since, reason,
+               shown(details));
+    });
 }
 
 void lease_ender::on_abandoned(ownership& held)

@@ -39,6 +39,8 @@ private:
     }
 
     void release_lost(ownership& held, const outcome_op_ptr& waiting, error_code reason);
+    void tell_lost(const ownership& held, const lease_term& ended, errc reason,
+                   const details_ptr& details);
     void remember_lost(const ownership& held);
 
     turn_context& context_;

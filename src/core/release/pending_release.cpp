@@ -56,9 +56,12 @@ void pending_release::send()
          .owner = subject_.owner,
          .entry = subject_.entry,
          .next = interest_.place != nullptr ? interest_.place->next() : nullptr},
-        [client = r.shared_from_this(), self = pending_release_ptr(this),
-         request = ++request_](error_code failed, release_reply reply) {
-            client->turn([&] { self->answered(request, failed, reply); });
+        [client = r.shared_from_this(), self = pending_release_ptr(this), request = ++request_,
+         sent = r.turn_time()](error_code failed, release_reply reply) {
+            client->turn([&] {
+                client->tell_answered(store_request::release, sent, failed);
+                self->answered(request, failed, reply);
+            });
         });
 }
 
@@ -72,6 +75,9 @@ void pending_release::answered(unsigned request, error_code failed, const releas
         return;
     turn_context& r = context_;
     give_up_at_ = clock::time_point::max();
+    if (!failed && reply.result == release_reply::outcome::passed_on &&
+        !(reply.next && reply.next->result == acquire_reply::outcome::granted))
+        r.tell([&](observer& o) { o.passed_on(name()); });
     // Where the store keeps a line, the next owner is there when this one is known to have gone.
     const bool left = !failed && reply.result != release_reply::outcome::not_owner;
     if (left || !r.traits().queues)

@@ -173,6 +173,12 @@ public:
             std::forward<F>(f)(*observer_);
     }
 
+    /// A request that was sent then has its answer.
+    void tell_answered(store_request request, clock::time_point sent, error_code why)
+    {
+        tell([&](observer& o) { o.answered(request, turn_time() - sent, why); });
+    }
+
     /// An owner that was never there before, `<uuid of the client>:<number>`.
     [[nodiscard]] std::string make_owner();
 

@@ -48,10 +48,11 @@ class speaking_observer final : public observer
         if (!std::exchange(said_, true))
             say("waiting");
     }
-    void lost(std::string_view, std::uint64_t, error_code reason,
+    void lost(std::string_view, std::uint64_t, duration, error_code reason,
               const diagnostics&) noexcept override
     {
-        say("lost " + why(reason));
+        if (reason != errc::shut_down)
+            say("lost " + why(reason));
     }
     bool said_ = false;
 };
