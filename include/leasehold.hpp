@@ -10,6 +10,7 @@
 #include <leasehold/error.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/memory_store.hpp>
+#include <leasehold/metrics.hpp>
 #include <leasehold/mutex.hpp>
 #include <leasehold/observer.hpp>
 #include <leasehold/options.hpp>

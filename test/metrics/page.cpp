@@ -1,0 +1,13 @@
+// Prints a page on which every family has a sample, for readers of the format.
+#include "metrics/every_event.hpp"
+
+#include <leasehold/metrics.hpp>
+
+#include <iostream>
+
+int main()
+{
+    leasehold::metrics counted;
+    leasehold::test::tell_every_event(counted);
+    std::cout << counted.text();
+}
