@@ -1,0 +1,133 @@
+#ifndef LEASEHOLD_OPTIONAL_OPEN_TELEMETRY_HPP
+#define LEASEHOLD_OPTIONAL_OPEN_TELEMETRY_HPP
+
+// For programs that use OpenTelemetry, which they find and link themselves. Nothing else of this
+// library includes it.
+#include <leasehold/diagnostics.hpp>
+#include <leasehold/error.hpp>
+#include <leasehold/observer.hpp>
+
+#include <opentelemetry/common/attribute_value.h>
+#include <opentelemetry/common/timestamp.h>
+#include <opentelemetry/nostd/shared_ptr.h>
+#include <opentelemetry/nostd/string_view.h>
+#include <opentelemetry/trace/span.h>
+#include <opentelemetry/trace/span_metadata.h>
+#include <opentelemetry/trace/span_startoptions.h>
+#include <opentelemetry/trace/tracer.h>
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace leasehold {
+
+/// Makes a span of each wait and of each hold, when it is over.
+///
+/// `lock.wait` reaches from the call to the lease, or to the error; `lock.hold` from the grant to
+/// the release or loss. The attributes are `lock.name`, `lock.fence`, `lock.handed_over`, and of an
+/// error `lock.holder`. A wait that failed for another reason than that it was cancelled, and a
+/// lease that was lost, are errors.
+///
+/// The spans belong to no trace of the program's: the library does not know in which one an
+/// operation was called. They are found by the name and the fence.
+///
+/// @par Threads
+/// As an observer: on the strands of the clients. A tracer may be used on several.
+class open_telemetry_spans final : public observer
+{
+public:
+    /// @param tracer Not null.
+    explicit open_telemetry_spans(
+        opentelemetry::nostd::shared_ptr<opentelemetry::trace::Tracer> tracer)
+        : tracer_(std::move(tracer))
+    {}
+
+    /// Ends a span of the wait.
+    void acquired(std::string_view name, std::uint64_t fence, duration waited,
+                  bool handed_over) noexcept override
+    {
+        emit("lock.wait", name, waited, [&](opentelemetry::trace::Span& span) {
+            span.SetAttribute("lock.fence", signed_fence(fence));
+            span.SetAttribute("lock.handed_over", handed_over);
+        });
+    }
+
+    /// Ends a span of the wait.
+    void not_acquired(std::string_view name, error_code why, duration waited,
+                      const diagnostics& details) noexcept override
+    {
+        emit("lock.wait", name, waited, [&](opentelemetry::trace::Span& span) {
+            if (!details.holder.empty())
+                span.SetAttribute("lock.holder", text(details.holder));
+            if (why != boost::system::errc::operation_canceled)
+                failed(span, why);
+        });
+    }
+
+    /// Ends a span of the hold.
+    void released(std::string_view name, std::uint64_t fence, duration held) noexcept override
+    {
+        emit("lock.hold", name, held, [&](opentelemetry::trace::Span& span) {
+            span.SetAttribute("lock.fence", signed_fence(fence));
+        });
+    }
+
+    /// Ends a span of the hold.
+    void lost(std::string_view name, std::uint64_t fence, duration held, error_code reason,
+              const diagnostics&) noexcept override
+    {
+        emit("lock.hold", name, held, [&](opentelemetry::trace::Span& span) {
+            span.SetAttribute("lock.fence", signed_fence(fence));
+            failed(span, reason);
+        });
+    }
+
+private:
+    [[nodiscard]] static opentelemetry::nostd::string_view text(std::string_view from) noexcept
+    {
+        return {from.data(), from.size()};
+    }
+
+    /// Attributes have no unsigned numbers that exporters agree on; fences are far below the limit.
+    [[nodiscard]] static std::int64_t signed_fence(std::uint64_t fence) noexcept
+    {
+        return static_cast<std::int64_t>(fence);
+    }
+
+    static void failed(opentelemetry::trace::Span& span, error_code why)
+    {
+        span.SetStatus(opentelemetry::trace::StatusCode::kError, why.message());
+    }
+
+    template <class F>
+    void emit(const char* what, std::string_view name, duration took, F add) noexcept
+    {
+        try {
+            const auto steady = std::chrono::steady_clock::now();
+            opentelemetry::trace::StartSpanOptions begun;
+            begun.start_system_time =
+                std::chrono::system_clock::now() -
+                std::chrono::duration_cast<std::chrono::system_clock::duration>(took);
+            begun.start_steady_time = steady - took;
+            const auto span = tracer_->StartSpan(what, begun);
+            span->SetAttribute("lock.name", text(name));
+            add(*span);
+            opentelemetry::trace::EndSpanOptions ended;
+            ended.end_steady_time = steady;
+            span->End(ended);
+        }
+        catch (const std::exception&) {
+            // A span less.
+        }
+    }
+
+    opentelemetry::nostd::shared_ptr<opentelemetry::trace::Tracer> tracer_;
+};
+
+} // namespace leasehold
+
+#endif
