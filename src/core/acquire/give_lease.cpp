@@ -1,6 +1,7 @@
 #include "core/acquire/give_lease.hpp"
 
 #include "core/lease/lease_state.hpp"
+#include "core/turn/probe.hpp"
 
 #include <leasehold/detail/access.hpp>
 
@@ -20,6 +21,9 @@ void give_lease(turn_context& client, completion<error_code, lease>& to, ownersh
         ++counts.acquired;
         if (handed_over)
             ++counts.handed_over;
+        // Where nobody asks, the time of the call is not always taken.
+        const auto waited = since == clock::time_point() ? clock::duration() : now - since;
+        LEASEHOLD_PROBE4(granted, from.spec->name.c_str(), fence, probed(waited), handed_over);
         to(error_code(), access::make_lease(std::move(given)));
     }
     catch (...) {

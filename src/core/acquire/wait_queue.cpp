@@ -2,6 +2,7 @@
 
 #include "core/acquire/give_lease.hpp"
 #include "core/failure_details.hpp"
+#include "core/turn/probe.hpp"
 #include "mutant.hpp"
 
 #include <boost/assert.hpp>
@@ -329,6 +330,7 @@ void wait_queue::on_held(const acquire_reply& reply)
     taken_ = true;
     refused_ = true;
     unanswered_ = false;
+    LEASEHOLD_PROBE2(waiting, name().c_str(), reply.remaining.count());
     context().tell([&](observer& o) { o.waiting(name(), reply.remaining); });
     fail_once(errc::held);
 }

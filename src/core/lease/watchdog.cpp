@@ -1,10 +1,12 @@
 #include "core/lease/watchdog.hpp"
 
+#include "core/turn/probe.hpp"
 #include "mutant.hpp"
 
 #include <boost/assert.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
@@ -244,9 +246,9 @@ void watchdog::confirmed(ownership& held, clock::time_point sent, clock::time_po
     held.publish();
     schedule(held);
     ++context_.counts.renewed;
-    context_.tell([&](observer& o) {
-        o.renewed(held.spec->name, held.current() ? held.current()->fence : 0, now - sent, left);
-    });
+    const std::uint64_t fence = held.current() ? held.current()->fence : 0;
+    LEASEHOLD_PROBE4(renewed, held.spec->name.c_str(), fence, probed(now - sent), probed(left));
+    context_.tell([&](observer& o) { o.renewed(held.spec->name, fence, now - sent, left); });
 }
 
 void watchdog::failed(ownership& held, error_code why, details_ptr details, clock::time_point now)

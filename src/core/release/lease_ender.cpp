@@ -2,6 +2,7 @@
 
 #include "core/failure_details.hpp"
 #include "core/lease/loss_details.hpp"
+#include "core/turn/probe.hpp"
 #include "mutant.hpp"
 
 #include <boost/assert.hpp>
@@ -23,9 +24,9 @@ void lease_ender::release(ownership& held, lease_term& lease, const outcome_op_p
     --context_.counts.held;
     lease.end_released();
     ++context_.counts.released;
-    context_.tell([&](observer& o) {
-        o.released(held.spec->name, lease.fence, context_.turn_time() - lease.since);
-    });
+    const auto time = context_.turn_time() - lease.since;
+    LEASEHOLD_PROBE3(released, held.spec->name.c_str(), lease.fence, probed(time));
+    context_.tell([&](observer& o) { o.released(held.spec->name, lease.fence, time); });
     ownership::home* const place = held.place();
     if (place != nullptr && place->hand_over(held)) {
         if (waiting)
@@ -99,10 +100,11 @@ void lease_ender::on_lost(ownership& held, errc reason)
 void lease_ender::tell_lost(const ownership& held, const lease_term& ended, errc reason,
                             const details_ptr& details)
 {
-    context_.tell([&](observer& o) {
-        o.lost(held.spec->name, ended.fence, context_.turn_time() - ended.since, reason,
-               shown(details));
-    });
+    const auto time = context_.turn_time() - ended.since;
+    LEASEHOLD_PROBE4(lost, held.spec->name.c_str(), ended.fence, probed(time),
+                     static_cast<int>(reason));
+    context_.tell(
+        [&](observer& o) { o.lost(held.spec->name, ended.fence, time, reason, shown(details)); });
 }
 
 void lease_ender::on_abandoned(ownership& held)

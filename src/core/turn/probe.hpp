@@ -1,0 +1,33 @@
+#ifndef LEASEHOLD_SRC_CORE_TURN_PROBE_HPP
+#define LEASEHOLD_SRC_CORE_TURN_PROBE_HPP
+
+#include <leasehold/clock.hpp>
+
+#include <chrono>
+#include <cstdint>
+
+// Static probes for bpftrace and the like, docs/how_to/tracing.md. Each is one instruction that
+// does nothing, and a note of where it is and where its arguments are; so those are to be at hand.
+#if __has_include(<sys/sdt.h>)
+#include <sys/sdt.h>
+#define LEASEHOLD_PROBE2(name, a, b) DTRACE_PROBE2(leasehold, name, a, b)
+#define LEASEHOLD_PROBE3(name, a, b, c) DTRACE_PROBE3(leasehold, name, a, b, c)
+#define LEASEHOLD_PROBE4(name, a, b, c, d) DTRACE_PROBE4(leasehold, name, a, b, c, d)
+#else
+#define LEASEHOLD_PROBE2(name, a, b) static_cast<void>(sizeof(a) + sizeof(b))
+#define LEASEHOLD_PROBE3(name, a, b, c) static_cast<void>(sizeof(a) + sizeof(b) + sizeof(c))
+#define LEASEHOLD_PROBE4(name, a, b, c, d)                                                         \
+    static_cast<void>(sizeof(a) + sizeof(b) + sizeof(c) + sizeof(d))
+#endif
+
+namespace leasehold::detail {
+
+/// A time as a probe has it: nanoseconds.
+[[nodiscard]] inline std::int64_t probed(clock::duration time) noexcept
+{
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+}
+
+} // namespace leasehold::detail
+
+#endif

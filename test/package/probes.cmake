@@ -1,0 +1,21 @@
+# Looks for the probes of the library in the notes of a file: cmake -D FILE=... -P probes.cmake
+execute_process(COMMAND readelf --notes --wide ${FILE}
+    OUTPUT_VARIABLE notes RESULT_VARIABLE code ERROR_QUIET)
+if(NOT code EQUAL 0)
+    message(FATAL_ERROR "readelf cannot read ${FILE}")
+endif()
+# How many arguments each has, as docs/how_to/tracing.md says.
+foreach(probe granted:4 waiting:2 renewed:4 lost:4 released:3)
+    string(REGEX REPLACE ":.*" "" name ${probe})
+    string(REGEX REPLACE ".*:" "" count ${probe})
+    if(NOT notes MATCHES "Provider: leasehold\n *Name: ${name}\n[^\n]*\n *Arguments: ([^\n]*)\n")
+        message(SEND_ERROR "no probe ${name} in ${FILE}")
+        continue()
+    endif()
+    string(STRIP "${CMAKE_MATCH_1}" arguments)
+    string(REGEX MATCHALL "@" found "${arguments}")
+    list(LENGTH found found)
+    if(NOT found EQUAL count)
+        message(SEND_ERROR "${name} has ${found} arguments, not ${count}: ${arguments}")
+    endif()
+endforeach()
