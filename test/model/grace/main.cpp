@@ -1,0 +1,169 @@
+#include "model/grace/state.hpp"
+
+#include "support/command_line.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace leasehold::test::grace_model;
+
+constexpr const char* usage = R"(grace_model [OPTION...]
+Every state that two or three clients can come to who promise to be alive, and supersede each other:
+requests, signs of life and their answers are late or lost, clients die, the server begins again
+with an earlier snapshot.
+  --quick       the searches that take seconds
+  --deep        also those that take some GB
+  --searches    only these; --errors: only the deliberate errors
+  --trace       the way to each error
+  --most N      states at most
+)";
+
+struct run
+{
+    const char* name;
+    setting g;
+    int effort = 0; ///< 0 quick, 1 usual, 2 deep.
+};
+
+const std::vector<run>& searches()
+{
+    static const std::vector<run> all{
+        {"1 acquire each", {.acquires = 1, .faults = 0}, 1},
+        {"1 acquire each, 1 fault, one name", {.acquires = 1, .faults = 1, .others = false}},
+        {"1 acquire each, entries, one name",
+         {.acquires = 1, .faults = 0, .entries = true, .others = false}},
+        {"2 acquires each, one name", {.faults = 0, .others = false}, 1},
+        {"1 acquire each, 1 fault, restarts, one name",
+         {.acquires = 1, .faults = 1, .others = false, .restarts = true},
+         2},
+        {"1 acquire each, entries", {.acquires = 1, .faults = 0, .entries = true}, 1},
+        {"1 acquire each, 1 fault", {.acquires = 1, .faults = 1}, 2},
+        {"2 acquires each, entries, one name", {.faults = 0, .entries = true, .others = false}, 2},
+        {"2 acquires each", {.faults = 0}, 2},
+    };
+    return all;
+}
+
+const std::vector<run>& errors()
+{
+    static const std::vector<run> all{
+        {"promise_not_kept: the lease time alone counts",
+         {.faults = 0, .others = false, .wrong = mistake::promise_not_kept}},
+        {"sign_from_answer: a sign of life counts from its answer",
+         {.faults = 0, .others = false, .wrong = mistake::sign_from_answer}},
+        {"grant_from_answer: the promise counts from the grant",
+         {.faults = 0, .others = false, .wrong = mistake::grant_from_answer}},
+        {"late_sign_for_grant: a sign counts for a grant that is read too late",
+         {.faults = 0, .wrong = mistake::late_sign_for_grant}},
+        {"acquire_not_recorded: an acquire grants and makes no record",
+         {.faults = 2, .others = false, .wrong = mistake::acquire_not_recorded}},
+        {"sign_not_recorded: a sign is confirmed and not kept",
+         {.faults = 0, .others = false, .wrong = mistake::sign_not_recorded}},
+        {"lapse_revived: a late sign brings a lapsed lease back",
+         {.faults = 0, .others = false, .wrong = mistake::lapse_revived}},
+        {"half_grace: a waiter counts half of the grace",
+         {.faults = 0, .others = false, .wrong = mistake::half_grace}},
+        {"absent_is_dead: a missing record is taken for an old one",
+         {.faults = 1, .others = false, .wrong = mistake::absent_is_dead}},
+        {"other_run_believed: a record from before a restart counts",
+         {.faults = 1, .others = false, .restarts = true, .wrong = mistake::other_run_believed}},
+        {"looks_renew: every look makes the record new",
+         {.acquires = 3, .faults = 1, .others = false, .wrong = mistake::looks_renew}},
+        {"no_record_by_look: a look that finds no record makes none",
+         {.acquires = 3, .faults = 2, .others = false, .wrong = mistake::no_record_by_look}},
+        {"one_record_for_all: clients share a record",
+         {.acquires = 3, .faults = 2, .others = false, .wrong = mistake::one_record_for_all},
+         1},
+        {"plain_superseded: who promised nothing is superseded",
+         {.faults = 0, .entries = true, .others = false, .wrong = mistake::plain_superseded}},
+        {"entry_keeps_promise: an entry leaves the mark of the promise",
+         {.faults = 0, .entries = true, .others = false, .wrong = mistake::entry_keeps_promise}},
+        {"superseded_in_two: a waiter looks, and removes what is there then",
+         {.faults = 0, .others = false, .wrong = mistake::superseded_in_two}},
+        {"superseded_in_two: two waiters, and the successor of one",
+         {.clients = 3,
+          .acquires = 1,
+          .faults = 0,
+          .others = false,
+          .wrong = mistake::superseded_in_two},
+         2},
+        {"removed_by_prefix: it removes what begins as what it has seen",
+         {.faults = 0, .others = false, .wrong = mistake::removed_by_prefix}},
+    };
+    return all;
+}
+
+outcome go(const run& each, std::uint64_t most, bool trace, bool wanted)
+{
+    using clock = std::chrono::steady_clock;
+    const auto began = clock::now();
+    outcome o = search(each.g, most);
+    const double seconds = std::chrono::duration<double>(clock::now() - began).count();
+    const std::string result = !o.found.empty() ? o.found
+                               : o.complete     ? "nothing is wrong"
+                                                : "cut off";
+    std::printf("%-66s %10llu %11llu %6.1f  %s\n", each.name,
+                static_cast<unsigned long long>(o.states),
+                static_cast<unsigned long long>(o.transitions), seconds, result.c_str());
+    if (!o.found.empty() && (trace || !wanted)) {
+        for (const step& made : o.path)
+            std::printf("      %s%s: %s %s\n", made.who < 0 ? "" : "client ",
+                        made.who < 0 ? "world" : std::to_string(made.who).c_str(), made.what,
+                        made.about);
+    }
+    std::fflush(stdout);
+    return o;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    int effort = 1;
+    bool run_searches = true;
+    bool run_errors = true;
+    bool trace = false;
+    std::uint64_t most = 100'000'000;
+    try {
+        leasehold::test::command_line()
+            .flag("--quick", [&] { effort = 0; })
+            .flag("--deep", [&] { effort = 2; })
+            .flag("--searches", [&] { run_errors = false; })
+            .flag("--errors", [&] { run_searches = false; })
+            .flag("--trace", trace)
+            .number("--most", most)
+            .flag("--help",
+                  [] {
+                      std::cout << usage;
+                      std::exit(0);
+                  })
+            .read(argc, argv);
+        bool good = true;
+        std::printf("%-66s %10s %11s %6s  %s\n", "dead holder: search", "states", "transitions",
+                    "s", "result");
+        for (const run& each : searches()) {
+            if (run_searches && each.effort <= effort)
+                good = go(each, most, trace, false).complete && good;
+        }
+        unsigned found = 0;
+        unsigned missed = 0;
+        for (const run& each : errors()) {
+            if (run_errors && each.effort <= effort)
+                ++(go(each, most, trace, true).found.empty() ? missed : found);
+        }
+        if (run_errors)
+            std::printf("%u errors found, %u not\n", found, missed);
+        return good && missed == 0 ? 0 : 1;
+    }
+    catch (const std::exception& failed) {
+        std::cerr << "error: " << failed.what() << '\n';
+        return 2;
+    }
+}
