@@ -46,8 +46,8 @@ struct metric_family
         double sum = 0;                ///< Of a histogram.
     };
 
-    std::string name; ///< Without `_total`, with the unit.
-    kind type = kind::counter;
+    std::string name;            ///< Without `_total`, with the unit.
+    kind type = kind::counter;   ///< Which members of a point are set.
     std::string unit{};          ///< `seconds`, or empty.
     std::string help{};          ///< A sentence for people.
     std::vector<point> points{}; ///< No two have the same labels.

@@ -16,7 +16,7 @@ enum class store_request : std::uint8_t
 {
     acquire, ///< Also the look of one who waits, and reentry.
     renew,   ///< A batch of renewals.
-    release,
+    release, ///< Of one lock, or of a place in its line.
 };
 
 /// Receives the events of a client: enough for logs, metrics and traces. Override what you need.
