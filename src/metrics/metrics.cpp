@@ -16,18 +16,7 @@
 #include <utility>
 
 namespace leasehold {
-namespace {
-
-using detail::gauge;
-using detail::histogram;
-using detail::label_table;
-using detail::reason_counter;
-using detail::shared_counter;
-using kind = metric_family::kind;
-using labels = std::vector<std::pair<std::string, std::string>>;
-
-/// The holder of a lock that is handed from one lease of a client to the next.
-constexpr std::string_view this_client = "this_client";
+namespace detail {
 
 /// What is counted for each value of the label `lock`.
 struct lock_series
@@ -54,6 +43,23 @@ struct request_series
     histogram latency;
     reason_counter failed;
 };
+
+} // namespace detail
+
+namespace {
+
+using detail::gauge;
+using detail::histogram;
+using detail::label_table;
+using detail::reason_counter;
+using detail::shared_counter;
+using kind = metric_family::kind;
+using detail::lock_series;
+using detail::request_series;
+using labels = std::vector<std::pair<std::string, std::string>>;
+
+/// The holder of a lock that is handed from one lease of a client to the next.
+constexpr std::string_view this_client = "this_client";
 
 constexpr std::array<std::string_view, 3> request_names = {"acquire", "renew", "release"};
 
