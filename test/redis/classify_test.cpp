@@ -2,10 +2,13 @@
 #include <boost/test/unit_test.hpp>
 
 #include "store/redis/protocol/reply.hpp"
+#include "store/redis/protocol/script.hpp"
 #include "store/redis/transport/readiness_check.hpp"
 
 #include <boost/redis/resp3/parser.hpp>
+#include <boost/redis/resp3/type.hpp>
 
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -222,6 +225,90 @@ BOOST_AUTO_TEST_CASE(the_words_of_the_server_are_found_in_a_log)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(what_an_answer_holds)
+
+// Whole numbers, alone or in one list; a text; nothing; an error. All else, and anything deeper, is
+// odd: scripts do not answer it.
+BOOST_AUTO_TEST_CASE(each_type_in_each_depth)
+{
+    using boost::redis::resp3::type;
+    constexpr type types[] = {type::array,
+                              type::push,
+                              type::set,
+                              type::map,
+                              type::attribute,
+                              type::simple_string,
+                              type::simple_error,
+                              type::number,
+                              type::doublean,
+                              type::boolean,
+                              type::big_number,
+                              type::null,
+                              type::blob_error,
+                              type::verbatim_string,
+                              type::blob_string,
+                              type::streamed_string,
+                              type::streamed_string_part,
+                              type::invalid};
+    constexpr std::string_view values[] = {"", "7", "-7", "7a", "a", "9223372036854775808"};
+    for (const type each : types)
+        for (std::size_t depth = 0; depth < 4; ++depth)
+            for (const std::string_view value : values)
+                BOOST_TEST_CONTEXT(boost::redis::resp3::to_string(each)
+                                   << ' ' << depth << ' ' << value)
+                {
+                    reply of;
+                    of.record({each, 1, depth, value});
+                    const bool is_error = each == type::simple_error || each == type::blob_error;
+                    const bool is_text = each == type::simple_string || each == type::blob_string ||
+                                         each == type::verbatim_string;
+                    const bool is_whole = value == "7" || value == "-7";
+                    const bool top = depth == 0;
+                    const bool takes_text = is_text && top;
+                    const bool takes_number = (each == type::number || (is_text && !top)) &&
+                                              is_whole && depth <= 1;
+                    const bool even = top ? is_error || each == type::array || each == type::null ||
+                                                takes_text || takes_number
+                                          : takes_number && each != type::simple_string;
+                    BOOST_TEST(of.odd == !even);
+                    BOOST_TEST(of.error == (!is_error       ? ""
+                                            : value.empty() ? "ERR"
+                                                            : std::string(value)));
+                    BOOST_TEST(of.text.has_value() == takes_text);
+                    if (takes_text)
+                        BOOST_TEST(*of.text == value);
+                    BOOST_TEST(of.numbers.size() == (takes_number ? 1u : 0u));
+                    if (takes_number)
+                        BOOST_TEST(of.numbers[0] == (value == "7" ? 7 : -7));
+                }
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_is_so_many_numbers_and_nothing_else)
+{
+    for (std::size_t count = 0; count < 4; ++count)
+        for (std::size_t asked = 0; asked < 4; ++asked) {
+            reply of;
+            of.numbers.assign(count, 7);
+            BOOST_TEST(of.is(asked) == (count == asked));
+            reply odd = of;
+            odd.odd = true;
+            BOOST_TEST(!odd.is(asked));
+            reply failed = of;
+            failed.error = "ERR";
+            BOOST_TEST(!failed.is(asked));
+        }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+// What SCRIPT LOAD and sha1sum say.
+BOOST_AUTO_TEST_CASE(a_script_is_known_by_the_hash_of_its_text)
+{
+    BOOST_TEST(script("").sha == "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+    BOOST_TEST(script("return 1").sha == "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
+    BOOST_TEST(script("return 1").text == "return 1");
+}
 
 BOOST_AUTO_TEST_SUITE(readiness)
 

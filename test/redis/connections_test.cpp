@@ -562,7 +562,9 @@ BOOST_AUTO_TEST_CASE(it_is_asked_again_when_a_request_was_not_answered)
     f.side->finish(1, {}, asio::error::connection_reset);
     f.side->finish(2, {}, asio::error::connection_reset);
     f.poll();
-    BOOST_TEST(!f.seen.down.empty());
+    BOOST_TEST_REQUIRE(!f.seen.down.empty());
+    for (const auto& each : f.seen.down)
+        BOOST_TEST((each == std::pair(error_code(errc::store_unavailable), std::string())));
     BOOST_TEST_REQUIRE(f.side->requests.size() == 4u); // once
     f.serve(3);
     f.poll();
@@ -822,6 +824,10 @@ BOOST_AUTO_TEST_CASE(turns_are_heard_from_the_confirmation_to_the_end_of_the_con
     f.poll();
     BOOST_TEST(f.side->runs == 1);
     BOOST_TEST((f.said() == words{"SUBSCRIBE", channel}));
+    f.made->listen(0); // it does already
+    f.poll();
+    BOOST_TEST(f.side->runs == 1);
+    BOOST_TEST((f.said() == words{}));
     BOOST_TEST(!f.made->hears(0));
     f.tell("subscribe", "leasehold:turn:another");
     BOOST_TEST(!f.made->hears(0));

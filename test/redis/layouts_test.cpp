@@ -1,6 +1,8 @@
 // What the two layouts of the Redis store make of the answers of a server, each by itself.
 #include <boost/test/unit_test.hpp>
 
+#include "store/redis/cluster/slot_floors.hpp"
+#include "store/redis/layout/ended_connections.hpp"
 #include "store/redis/layout/hearing.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
@@ -290,9 +292,213 @@ BOOST_AUTO_TEST_CASE(a_counter_that_could_not_be_raised_is_doubted_until_this_se
     BOOST_TEST(f.verb("c") == "SET");
 }
 
+BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_of_the_long_way)
+{
+    native_fixture f;
+    f.connect("");
+    for (const bool enters : {false, true})
+        for (std::int64_t status = -4; status <= 4; ++status)
+            for (const std::int64_t last :
+                 {std::int64_t{-1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{50}})
+                BOOST_TEST_CONTEXT(enters << ' ' << status << ' ' << last)
+                {
+                    native_fixture one;
+                    acquire_request asked = take("a", true);
+                    if (enters) {
+                        asked.entry = "e";
+                        asked.fences = 0;
+                    }
+                    boost::redis::request to;
+                    const call made = one.keys.acquire(asked, 0, to);
+                    const reply answer = numbers({status, last, -1, 0, server_time});
+                    const auto said = one.keys.acquired(made, {&answer, 1});
+                    // Three fences end there, and the first of them is no less than 1.
+                    const bool granted = status == 1 && (enters || last >= 3);
+                    const bool other = status == 0 || status == 2 || status == -1 || status == -2;
+                    BOOST_TEST(
+                        (said.code == (granted || other ? error_code() : errc::outcome_unknown)));
+                    if (granted) {
+                        BOOST_TEST((said.reply.result == outcome::granted));
+                        BOOST_TEST(said.reply.fences == asked.fences);
+                        if (!enters)
+                            BOOST_TEST(said.reply.first_fence ==
+                                       static_cast<std::uint64_t>(last - 2));
+                    }
+                    if (other)
+                        BOOST_TEST((said.reply.result == (status == -1   ? outcome::late
+                                                          : status == -2 ? outcome::gone
+                                                                         : outcome::held)));
+                    if (granted || other)
+                        BOOST_TEST((said.server_us == server_time));
+                }
+}
+
+BOOST_AUTO_TEST_CASE(each_answer_to_a_release_of_the_long_way)
+{
+    using left = release_reply::outcome;
+    constexpr left meanings[] = {left::not_owner, left::freed, left::left, left::left_line,
+                                 left::passed_on};
+    for (std::int64_t status = -1; status <= 5; ++status)
+        for (std::int64_t next = -1; next <= 3; ++next)
+            BOOST_TEST_CONTEXT(status << ' ' << next)
+            {
+                native_fixture f;
+                f.connect("");
+                const acquire_request joins = take("a");
+                boost::redis::request to;
+                const call made = f.keys.release(
+                    {.name = "a", .owner = joins.owner, .entry = {}, .next = &joins}, 0, to);
+                const std::int64_t a = next == 1 ? 50 : 500;
+                const reply answer = numbers({status, next, a, 7, server_time});
+                const auto said = f.keys.released(made, {&answer, 1});
+                const bool known = status >= 0 && status <= 4 && next >= 0 && next <= 2;
+                BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));
+                if (!known)
+                    continue;
+                BOOST_TEST((said.server_us == server_time));
+                BOOST_TEST((said.reply.result == meanings[status]));
+                BOOST_TEST(said.reply.next.has_value() == (next != 0));
+                if (next == 1) {
+                    BOOST_TEST((said.reply.next->result == outcome::granted));
+                    BOOST_TEST(said.reply.next->first_fence == 48u);
+                    BOOST_TEST(said.reply.next->fences == 3u);
+                }
+                if (next == 2) {
+                    BOOST_TEST((said.reply.next->result == outcome::held));
+                    BOOST_TEST((said.reply.next->remaining == 500ms));
+                    BOOST_TEST(said.reply.next->place == 7u);
+                }
+                // Who waits elsewhere, or here, knows the long way alone.
+                BOOST_TEST((f.verb("a") == "EVALSHA") == (status == 4 || next == 2));
+            }
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_without_a_time_is_none)
+{
+    for (const std::int64_t time : {std::int64_t{0}, std::int64_t{-1}}) {
+        native_fixture f;
+        f.connect("");
+        const call made = f.acquire("a", true).first;
+        const reply answer = numbers({0, 500, -1, 0, time});
+        BOOST_TEST((f.keys.acquired(made, {&answer, 1}).code == errc::outcome_unknown));
+        redisson_layout keys(24h);
+        boost::redis::request asked;
+        const call other = keys.acquire(take("a"), 0, asked);
+        const reply short_one = numbers({0, 500, 0, time});
+        BOOST_TEST((keys.acquired(other, {&short_one, 1}).code == errc::outcome_unknown));
+    }
+}
+
+// A server that knows one of them compares and deletes by itself.
+BOOST_AUTO_TEST_CASE(a_way_to_release_is_there_when_its_answer_says_so)
+{
+    const std::pair<reply, bool> answers[] = {{numbers({0}), true},
+                                              {numbers({1}), true},
+                                              {numbers({2}), false},
+                                              {numbers({-1}), false},
+                                              {numbers({}), false},
+                                              {numbers({0, 0}), false},
+                                              {text("OK"), false},
+                                              {nothing(), false},
+                                              {error("MOVED 1 a:1"), true},
+                                              {error("ASK 1 a:1"), true},
+                                              {error("ERR unknown command"), false},
+                                              {error("NOPERM x"), false}};
+    for (const auto& [says, known] : answers)
+        for (const std::string_view asked : {"DELIFEQ", "DELEX"}) {
+            native_fixture f;
+            const std::size_t count = f.keys.greetings();
+            for (std::size_t i = 0; i < count; ++i) {
+                boost::redis::request to;
+                static_cast<void>(f.keys.greeting(i, to));
+                const reply no = error("ERR unknown command");
+                const reply raised = numbers({1});
+                const std::string verb = words_in(to)[0];
+                const reply& answer = verb == asked ? says : verb == "EVALSHA" ? raised : no;
+                static_cast<void>(f.keys.greeted(i, {&answer, 1}, {}));
+            }
+            boost::redis::request to;
+            static_cast<void>(
+                f.keys.release({.name = "a", .owner = take("a").owner, .entry = {}}, 0, to));
+            BOOST_TEST(words_in(to)[0] == (known ? asked : "EVALSHA"));
+        }
+}
+
+BOOST_AUTO_TEST_CASE(a_node_of_a_cluster_has_scripts_of_its_own)
+{
+    native_fixture f;
+    BOOST_TEST(&f.keys.scripts() == &native_script_set());
+    const native_layout of_node(nullptr, true, std::make_shared<cluster::slot_floors>());
+    BOOST_TEST(&of_node.scripts() == &native_cluster_script_set());
+    BOOST_TEST(&redisson_layout(24h).scripts() == &redisson_script_set());
+    BOOST_TEST(&native_script_set() != &native_cluster_script_set());
+}
+
+// Only the answer to a `SET` that was to tell who holds it.
+BOOST_AUTO_TEST_CASE(a_syntax_that_an_old_server_knows_is_no_reason_to_go_the_long_way)
+{
+    native_fixture f;
+    f.connect("");
+    const reply old[] = {error("ERR syntax error"), numbers({10})};
+    const call gets = f.acquire("a").first;
+    BOOST_TEST(f.keys.goes_on(gets, old));
+    const call plain = f.acquire("a").first;
+    BOOST_TEST(!f.keys.goes_on(plain, old));
+}
+
+// As far as the text of a server may be cut off.
+BOOST_AUTO_TEST_CASE(a_connection_that_says_half_of_what_it_is_is_not_ended)
+{
+    const std::string whole = "id=37 addr=10.0.0.1:50 laddr=10.0.0.2:6379";
+    for (std::size_t size = 0; size <= whole.size(); ++size) {
+        const std::unique_ptr<char[]> exact(new char[size]); // what is behind it is not read
+        std::copy_n(whole.begin(), size, exact.get());
+        ended_connections of;
+        of.learn(std::string_view(exact.get(), size));
+        of.begin();
+        BOOST_TEST(of.count() ==
+                   (size >= std::string_view("id=37 addr=10.0.0.1:").size() ? 1u : 0u));
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(layout_redisson)
+
+BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire)
+{
+    for (const bool enters : {false, true})
+        for (std::int64_t status = -4; status <= 3; ++status)
+            BOOST_TEST_CONTEXT(enters << ' ' << status)
+            {
+                redisson_layout keys(24h);
+                acquire_request asked = take("a");
+                if (enters) {
+                    asked.entry = "e";
+                    asked.fences = 0;
+                }
+                boost::redis::request to;
+                const call made = keys.acquire(asked, 0, to);
+                const reply answer = enters && status == 1 ? numbers({1, 0, 0, server_time})
+                                                           : numbers({status, 7, 2, server_time});
+                const auto said = keys.acquired(made, {&answer, 1});
+                const bool known = status >= -2 && status <= 1;
+                BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));
+                if (!known)
+                    continue;
+                BOOST_TEST((said.server_us == server_time));
+                BOOST_TEST((said.reply.result == (status == 1    ? outcome::granted
+                                                  : status == 0  ? outcome::held
+                                                  : status == -1 ? outcome::late
+                                                                 : outcome::gone)));
+                if (status == 1) {
+                    BOOST_TEST(said.reply.first_fence == (enters ? 0u : 7u));
+                    BOOST_TEST(said.reply.fences == (enters ? 0u : 2u));
+                }
+                if (status == 0)
+                    BOOST_TEST((said.reply.remaining == 7ms));
+            }
+}
 
 BOOST_AUTO_TEST_CASE(a_grant_of_what_was_not_asked_for_is_none)
 {

@@ -72,8 +72,8 @@ public:
 class full_executor
 {
 public:
-    full_executor(asio::io_context& context, const bool& fails)
-        : inner_(context.get_executor()), fails_(&fails)
+    full_executor(asio::io_context& context, const bool& fails, int& posts)
+        : inner_(context.get_executor()), fails_(&fails), posts_(&posts)
     {}
 
     asio::io_context& query(asio::execution::context_t) const noexcept { return inner_.context(); }
@@ -88,6 +88,7 @@ public:
     {
         if (*fails_)
             throw std::bad_alloc();
+        ++*posts_;
         asio::post(inner_, std::forward<Function>(function));
     }
 
@@ -96,6 +97,7 @@ public:
 private:
     asio::io_context::executor_type inner_;
     const bool* fails_;
+    int* posts_; ///< So many were taken.
 };
 
 acquire_request take(std::string_view name)
@@ -107,10 +109,19 @@ acquire_request take(std::string_view name)
 struct recording_listener final : store_listener
 {
     void on_hint(std::string_view) override {}
-    void on_connected(store_partition) override { ++connected; }
-    void on_disconnected(store_partition, error_code why) override { lost.push_back(why); }
-    void on_error(store_partition, error_code code, const diagnostics& details) override
+    void on_connected(store_partition of) override
     {
+        BOOST_TEST(of == 0u);
+        ++connected;
+    }
+    void on_disconnected(store_partition of, error_code why) override
+    {
+        BOOST_TEST(of == 0u);
+        lost.push_back(why);
+    }
+    void on_error(store_partition of, error_code code, const diagnostics& details) override
+    {
+        BOOST_TEST(of == 0u);
         errors.emplace_back(code, details);
     }
 
@@ -231,7 +242,8 @@ BOOST_AUTO_TEST_CASE(a_post_that_throws_does_not_silence_what_comes_later)
 {
     asio::io_context context;
     bool fails = false;
-    const asio::any_io_executor strand = full_executor(context, fails);
+    int posts = 0;
+    const asio::any_io_executor strand = full_executor(context, fails, posts);
     test::counting_listener ears;
     const auto way = std::make_shared<kept_transport>();
     const auto made = std::make_shared<pipeline>(way, std::make_unique<redisson_layout>(24h),
@@ -248,6 +260,45 @@ BOOST_AUTO_TEST_CASE(a_post_that_throws_does_not_silence_what_comes_later)
     context.poll();
     BOOST_TEST(way->sent.size() == 2u);
     made->close();
+    context.poll();
+}
+
+// Not one for each answer; of the last one the end of the batch tells.
+BOOST_AUTO_TEST_CASE(one_message_covers_all_that_one_read_brought)
+{
+    asio::io_context context;
+    const bool fails = false;
+    int posts = 0;
+    const asio::any_io_executor strand = full_executor(context, fails, posts);
+    test::counting_listener ears;
+    const auto way = std::make_shared<kept_transport>();
+    const auto made = std::make_shared<pipeline>(way, std::make_unique<redisson_layout>(24h),
+                                                 leasehold::detail::make_system_time(), 5s);
+    made->open(strand, context_poster::make(strand), ears);
+    way->observer->on_up(std::nullopt);
+    made->acquire(take("first"), [](error_code, acquire_reply) {});
+    int answered = 0;
+    for (int i = 0; i < 5; ++i)
+        made->acquire(take("a"), [&](error_code, acquire_reply) { ++answered; });
+    context.poll();
+    BOOST_TEST_REQUIRE(way->sent.size() == 2u);
+    boost::redis::any_adapter adapter = way->sent[1]->adapter();
+    const auto read = [&](int count) {
+        posts = 0;
+        for (; count > 0; --count) {
+            boost::redis::resp3::parser parser;
+            error_code failed;
+            BOOST_TEST_REQUIRE(boost::redis::resp3::parse(parser, granted(7), adapter, failed));
+        }
+        return posts;
+    };
+    BOOST_TEST(read(3) == 1);
+    context.restart();
+    context.poll();
+    BOOST_TEST(answered == 3);
+    BOOST_TEST(read(2) == 1); // the first of them
+    made->close();
+    context.restart();
     context.poll();
 }
 
@@ -922,6 +973,21 @@ BOOST_AUTO_TEST_CASE(many_renewals_become_several_commands_and_one_answer)
         BOOST_TEST((all.reply.results.at(i) == (i < 50    ? result::renewed
                                                 : i < 100 ? result::gone
                                                           : result::failed)));
+}
+
+BOOST_AUTO_TEST_CASE(renewals_become_no_more_commands_than_they_fill)
+{
+    for (const std::size_t count : {1u, 49u, 50u, 51u, 99u, 100u, 101u, 150u}) {
+        pipeline_fixture f;
+        f.up();
+        renewed all(f, count);
+        const auto asked = words(*f.way->sent.at(0));
+        BOOST_TEST(asked.size() == (count + 49) / 50);
+        std::size_t named = 0;
+        for (const auto& each : asked)
+            named += static_cast<std::size_t>(std::stoul(each.at(2)));
+        BOOST_TEST(named == count);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_command_of_renewals_that_fails_is_told_beside_those_that_ran)

@@ -38,7 +38,7 @@ public:
     ///              `blind`: a node may be demoted and promoted again while one stays. Else null.
     native_layout(std::shared_ptr<hearing> turns, bool blind,
                   std::shared_ptr<cluster::slot_floors> slots = nullptr)
-        : turns_(std::move(turns)), blind_(blind || slots), slots_(std::move(slots))
+        : turns_(std::move(turns)), blind_(blind), slots_(std::move(slots))
     {}
 
     [[nodiscard]] store_traits traits() const noexcept override;

@@ -197,7 +197,7 @@ private:
 
     void on_answer(const std::shared_ptr<readiness_check>& asked, error_code error)
     {
-        if (observer_ == nullptr || check_ != asked)
+        if (observer_ == nullptr)
             return;
         check_.reset();
         const auto found = error ? readiness_check::verdict{errc::store_unavailable, {}}
