@@ -13,6 +13,7 @@
 #include <leasehold/metrics.hpp>
 #include <leasehold/mutex.hpp>
 #include <leasehold/observer.hpp>
+#include <leasehold/observer_group.hpp>
 #include <leasehold/options.hpp>
 #include <leasehold/owner.hpp>
 #include <leasehold/store.hpp>

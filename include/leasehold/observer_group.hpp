@@ -1,0 +1,116 @@
+#ifndef LEASEHOLD_OBSERVER_GROUP_HPP
+#define LEASEHOLD_OBSERVER_GROUP_HPP
+
+#include <leasehold/diagnostics.hpp>
+#include <leasehold/error.hpp>
+#include <leasehold/observer.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace leasehold {
+
+/// Several observers as one, for a client that has a log and metrics. Each is told everything, in
+/// the order of the list.
+///
+/// @par Threads
+/// As `observer`; what it tells, it tells on the strand of the client.
+/// @par Lifetime
+/// Shares ownership of the observers.
+class observer_group final : public observer
+{
+public:
+    /// @param members None of them null.
+    explicit observer_group(std::vector<std::shared_ptr<observer>> members)
+        : members_(std::move(members))
+    {}
+
+    /// Told to each.
+    /// @{
+    void began(std::string_view name) noexcept override
+    {
+        each([&](observer& one) { one.began(name); });
+    }
+    void acquired(std::string_view name, std::uint64_t fence, duration waited,
+                  bool handed_over) noexcept override
+    {
+        each([&](observer& one) { one.acquired(name, fence, waited, handed_over); });
+    }
+    void not_acquired(std::string_view name, error_code why, duration waited,
+                      const diagnostics& details) noexcept override
+    {
+        each([&](observer& one) { one.not_acquired(name, why, waited, details); });
+    }
+    void contended(std::string_view name, std::string_view holder,
+                   duration waited) noexcept override
+    {
+        each([&](observer& one) { one.contended(name, holder, waited); });
+    }
+    void waiting(std::string_view name, std::chrono::milliseconds remaining) noexcept override
+    {
+        each([&](observer& one) { one.waiting(name, remaining); });
+    }
+    void suspect_expiry(std::string_view name,
+                        std::chrono::milliseconds remaining) noexcept override
+    {
+        each([&](observer& one) { one.suspect_expiry(name, remaining); });
+    }
+    void renewed(std::string_view name, std::uint64_t fence, duration took,
+                 duration left) noexcept override
+    {
+        each([&](observer& one) { one.renewed(name, fence, took, left); });
+    }
+    void renewal_late(std::string_view name, std::uint64_t fence, error_code why,
+                      duration left) noexcept override
+    {
+        each([&](observer& one) { one.renewal_late(name, fence, why, left); });
+    }
+    void lost(std::string_view name, std::uint64_t fence, duration held, error_code reason,
+              const diagnostics& details) noexcept override
+    {
+        each([&](observer& one) { one.lost(name, fence, held, reason, details); });
+    }
+    void released(std::string_view name, std::uint64_t fence, duration held) noexcept override
+    {
+        each([&](observer& one) { one.released(name, fence, held); });
+    }
+    void passed_on(std::string_view name) noexcept override
+    {
+        each([&](observer& one) { one.passed_on(name); });
+    }
+    void answered(store_request request, duration took, error_code why) noexcept override
+    {
+        each([&](observer& one) { one.answered(request, took, why); });
+    }
+    void connected() noexcept override
+    {
+        each([](observer& one) { one.connected(); });
+    }
+    void store_error(error_code code, const diagnostics& details) noexcept override
+    {
+        each([&](observer& one) { one.store_error(code, details); });
+    }
+    void disconnected(error_code why) noexcept override
+    {
+        each([&](observer& one) { one.disconnected(why); });
+    }
+    /// @}
+
+private:
+    template <class F>
+    void each(F tell) const
+    {
+        for (const std::shared_ptr<observer>& one : members_)
+            tell(*one);
+    }
+
+    const std::vector<std::shared_ptr<observer>> members_;
+};
+
+} // namespace leasehold
+
+#endif
