@@ -19,7 +19,7 @@ breathe_projects = {"leasehold": str(here.parent / "doxygen/xml")}
 breathe_default_project = "leasehold"
 breathe_domain_by_extension = {"hpp": "cpp"}
 
-myst_enable_extensions = ["colon_fence", "deflist", "tasklist"]
+myst_enable_extensions = ["tasklist"]
 myst_heading_anchors = 4
 
 # Nothing is loaded from elsewhere; the fonts are the reader's.
