@@ -1,0 +1,50 @@
+"""Makes links of the names in running text that the reference has: `lease::fence`, `errc::held`,
+`with_lock`. One that it does not have stays as it is."""
+
+import re
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+
+# Qualified, or of two words at least: `lease` alone is also what everybody calls it.
+NAME = re.compile(r"(leasehold::)?([a-z]\w*(?:::[a-z]\w*)+|[a-z]+(?:_[a-z]+)+)(\(\))?$")
+# Words of C++ itself that look like names of two words.
+WORDS = re.compile(r"(co_\w+|\w+_cast|thread_local|static_assert)$")
+
+
+class LinkNames(SphinxTransform):
+    default_priority = 400
+
+    def apply(self, **_):
+        for literal in list(self.document.findall(nodes.literal)):
+            match = NAME.match(literal.astext())
+            inside = (nodes.reference, nodes.title, addnodes.pending_xref, addnodes.desc_signature)
+            if not match or WORDS.match(match[2]) or within(literal, inside):
+                continue
+            link = addnodes.pending_xref(
+                "",
+                refdomain="cpp",
+                reftype="any",
+                reftarget=f"leasehold::{match[2]}",
+                refexplicit=True,
+                refwarn=False,
+                refdoc=self.env.docname,
+            )
+            link["cpp:parent_key"] = None
+            literal.replace_self(link)
+            link += literal
+
+
+def within(node, kinds):
+    parent = node.parent
+    while parent is not None:
+        if isinstance(parent, kinds):
+            return True
+        parent = parent.parent
+    return False
+
+
+def setup(app):
+    app.add_transform(LinkNames)
+    return {"parallel_read_safe": True}
