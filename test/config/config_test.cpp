@@ -11,9 +11,11 @@
 #include <boost/system/system_error.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 namespace {
@@ -499,6 +501,37 @@ BOOST_AUTO_TEST_CASE(an_owner_has_one_text)
             const auto error = failure_of([&] { static_cast<void>(owner::from_string(each)); });
             BOOST_TEST((error.code() == errc::invalid_option));
         }
+}
+
+// Of a UUID every character has its place.
+BOOST_AUTO_TEST_CASE(an_owner_that_is_wrong_in_one_character_is_none)
+{
+    const std::string one = "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:17#42";
+    constexpr std::string_view hex = "0123456789abcdef";
+    for (std::size_t at = 0; at < one.size(); ++at)
+        for (int byte = 0; byte < 256; ++byte) {
+            std::string other = one;
+            other[at] = static_cast<char>(byte);
+            const bool digits = at > 36 && one[at] != '#';
+            const bool first = at == 37 || at == 40;
+            const bool known = one[at] == '-' || one[at] == ':' || one[at] == '#' ? other == one
+                               : digits ? byte >= (first ? '1' : '0') && byte <= '9'
+                                        : hex.find(other[at]) != std::string_view::npos;
+            BOOST_TEST_CONTEXT(at << ", " << byte)
+            {
+                bool accepted = true;
+                try {
+                    accepted = owner::from_string(other).to_string() == other;
+                }
+                catch (const boost::system::system_error&) {
+                    accepted = false;
+                }
+                BOOST_TEST(accepted == known);
+            }
+        }
+    for (const char* text : {"", "x", "#", ":#", "x:1#1", ":1#1", "-:1#1"})
+        BOOST_TEST((failure_of([&] { static_cast<void>(owner::from_string(text)); }).code() ==
+                    errc::invalid_option));
 }
 
 // A form, as browsers send it, has a blank there; a URL has not.

@@ -507,4 +507,82 @@ BOOST_AUTO_TEST_CASE(whoever_joined_before_its_channel_was_heard_looks_again)
     }
 }
 
+// Everybody hears of it, so not with every map.
+BOOST_AUTO_TEST_CASE(a_map_with_a_hole_is_told_once_until_it_was_whole_again)
+{
+    cluster_fixture f("redisson");
+    f.acquire(name_in(0));
+    f.acquire(name_in(5461));
+    const auto whole = f.all.map;
+    const auto told = [&] {
+        return std::count(f.lost.begin(), f.lost.end(),
+                          std::pair<store_partition, error_code>(0, errc::store_refused));
+    };
+    for (int times = 1; times <= 2; ++times) {
+        f.all.map = whole;
+        f.all.map.erase(f.all.map.begin());
+        f.all.answer = [&](const std::string& host, const words& asked) {
+            return host == "b" ? std::optional<std::string>("-CLUSTERDOWN down\r\n")
+                               : cluster_fixture::usual(asked);
+        };
+        f.acquire(name_in(5461), "client:2"); // which has the map asked for again
+        f.advance(20s);
+        BOOST_TEST(told() == times);
+        f.all.map = whole;
+        f.all.answer = [](const std::string&, const words& asked) {
+            return cluster_fixture::usual(asked);
+        };
+        f.advance(20s);
+        BOOST_TEST(told() == times);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_to_be_tried_later_is_not_tried_when_another_node_is_there)
+{
+    for (const bool renews : {false, true}) {
+        cluster_fixture f("redisson");
+        f.acquire(name_in(0));
+        f.all.answer = [&](const std::string& host, const words& asked) {
+            return host == "a" ? std::optional<std::string>("-TRYAGAIN\r\n")
+                               : cluster_fixture::usual(asked);
+        };
+        const auto asked_there = [&] {
+            return std::count_if(f.all.calls.begin(), f.all.calls.end(),
+                                 [](const auto& each) { return each.first == "a"; });
+        };
+        const std::string name = name_in(1);
+        if (renews)
+            f.call([&] {
+                const renewal one[] = {{name, "client:2", 10s}};
+                f.made->async_renew(one, [](error_code, const renew_reply&) {});
+            });
+        else
+            f.acquire(name, "client:2");
+        const auto before = asked_there();
+        f.acquire(name_in(5461), "client:3"); // which opens the other one
+        BOOST_TEST((!f.acquired.back().first));
+        BOOST_TEST(f.all.calls.back().first == "b");
+        BOOST_TEST(asked_there() == before);
+        f.advance(1s);
+        BOOST_TEST(asked_there() > before);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(who_asks_after_the_end_is_refused)
+{
+    for (const char* const layout : {"redisson", "native"}) {
+        cluster_fixture f(layout);
+        f.acquire(name_in(0));
+        f.call([&] { f.made->close(); });
+        const std::size_t before = f.all.calls.size();
+        f.acquire(name_in(0), "client:2");
+        f.release(name_in(0));
+        BOOST_TEST_REQUIRE(f.acquired.size() == 2u);
+        BOOST_TEST((f.acquired[1].first == errc::store_unavailable));
+        BOOST_TEST_REQUIRE(f.released.size() == 1u);
+        BOOST_TEST((f.released[0].first == errc::store_unavailable));
+        BOOST_TEST(f.all.calls.size() == before);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

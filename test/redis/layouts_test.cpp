@@ -517,4 +517,32 @@ BOOST_AUTO_TEST_CASE(a_grant_of_what_was_not_asked_for_is_none)
     BOOST_TEST((outcome_of(-1, 1) == errc::outcome_unknown));
 }
 
+BOOST_AUTO_TEST_CASE(each_answer_to_a_release)
+{
+    using left = release_reply::outcome;
+    for (std::int64_t status = -2; status <= 4; ++status)
+        for (std::int64_t receivers = -2; receivers <= 2; ++receivers)
+            BOOST_TEST_CONTEXT(status << ' ' << receivers)
+            {
+                redisson_layout keys(24h);
+                boost::redis::request to;
+                const call made = keys.release({.name = "a", .owner = "a:1", .entry = {}}, 0, to);
+                const reply answer = numbers({status, receivers});
+                const auto said = keys.released(made, {&answer, 1});
+                const bool known = status >= 0 && status <= 2 &&
+                                   receivers >= (status == 1 ? -1 : 0);
+                BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));
+                if (!known)
+                    continue;
+                BOOST_TEST((said.reply.result == (status == 1   ? left::freed
+                                                  : status == 2 ? left::left
+                                                                : left::not_owner)));
+                if (status == 1) {
+                    BOOST_TEST(said.reply.receivers_known == (receivers >= 0));
+                    BOOST_TEST(said.reply.receivers ==
+                               static_cast<std::uint64_t>(std::max<std::int64_t>(receivers, 0)));
+                }
+            }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -88,6 +88,30 @@ BOOST_AUTO_TEST_CASE(an_operator_sees_and_deletes_locks)
 }
 
 // The context may end with answers and hints on their way, and before the store does.
+BOOST_AUTO_TEST_CASE(who_has_left_is_told_that_there_is_no_store)
+{
+    boost::asio::io_context context;
+    const auto space = std::make_shared<memory_space>();
+    const auto left = make_memory_store(space);
+    counting_listener ears;
+    left->open(context.get_executor(), ears);
+    left->close();
+    int told = 0;
+    const auto refused = [&told](error_code code, const auto&) {
+        BOOST_TEST((code == errc::store_unavailable));
+        ++told;
+    };
+    const acquire_request asked{
+        .name = "a", .owner = "a:1", .entry = {}, .lease = 10s, .fences = 1, .budget = 5s};
+    left->async_acquire(asked, refused);
+    const renewal one[] = {{"a", "a:1", 10s}};
+    left->async_renew(one, refused);
+    left->async_release({.name = "a", .owner = "a:1", .entry = {}}, refused);
+    context.run();
+    BOOST_TEST(told == 3);
+    BOOST_TEST(space->size() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(nothing_is_kept_or_used_when_the_context_ends_first)
 {
     counting_listener ears;
