@@ -1,5 +1,6 @@
 #include "command.hpp"
 
+#include "doctor/doctor_command.hpp"
 #include "run/run_command.hpp"
 
 namespace leasehold::tool {
@@ -8,6 +9,7 @@ std::span<const command_entry> commands() noexcept
 {
     static constexpr command_entry all[] = {
         {"run", "runs a command while it holds locks", make_run_command},
+        {"doctor", "looks whether servers are fit to keep locks", make_doctor_command},
     };
     return all;
 }

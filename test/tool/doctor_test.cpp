@@ -1,0 +1,410 @@
+// `leasehold doctor`, at servers that are set up badly on purpose.
+#include "doctor/examine.hpp"
+#include "doctor/judge.hpp"
+#include "doctor/rights.hpp"
+#include "doctor/server_facts.hpp"
+#include "server/server_connection.hpp"
+
+#include "support/cluster_deployment.hpp"
+#include "support/process.hpp"
+#include "support/redis_server.hpp"
+#include "support/sentinel_deployment.hpp"
+#include "support/shifted_clock.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace leasehold::tool::doctor {
+
+namespace {
+
+using namespace std::chrono_literals;
+using test::redis_server;
+using words = std::vector<std::string>;
+
+constexpr int healthy = 0;
+constexpr int has_warnings = 1;
+constexpr int has_problems = 3;
+constexpr int unavailable = 77;
+
+/// The options of a server with which there is nothing to find.
+const words safe_options{"--appendonly", "yes", "--appendfsync", "always"};
+
+words operator+(words left, const words& right)
+{
+    left.insert(left.end(), right.begin(), right.end());
+    return left;
+}
+
+struct diagnosis
+{
+    int code = -1;
+    std::string text;
+
+    /// There is one of this kind, and how bad it is; its first words are these.
+    bool has(std::string_view level, std::string_view check, std::string_view what = {}) const
+    {
+        const std::string begin = std::string("{\"level\":\"")
+                                      .append(level)
+                                      .append("\",\"check\":\"")
+                                      .append(check)
+                                      .append("\",");
+        for (std::size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
+            const std::size_t said = text.find("\"what\":\"", at);
+            if (text.find(what, said) < text.find("\"why\":", said))
+                return true;
+        }
+        return false;
+    }
+    bool has_nothing() const { return text.find("\"findings\":[]") != text.npos; }
+};
+
+std::ostream& operator<<(std::ostream& to, const diagnosis& of)
+{
+    return to << "code " << of.code << ": " << of.text;
+}
+
+/// What it says of a URL, in one line.
+diagnosis diagnose(const std::string& url, const words& more = {})
+{
+    // Nothing is slow on a machine that is busy.
+    test::process running(words{LEASEHOLD_TEST_TOOL, "doctor", "--json", "--apart", "1ms", "--slow",
+                                "1h", "--url", url} +
+                          more);
+    diagnosis found;
+    found.text = running.read_line(60s).value_or("");
+    found.code = running.wait(60s).code;
+    BOOST_TEST_MESSAGE(found);
+    return found;
+}
+
+/// Again and again: servers take their time to notice what has become of others.
+diagnosis diagnose_until(const std::string& url, const std::function<bool(const diagnosis&)>& met)
+{
+    const auto end = std::chrono::steady_clock::now() + 2min;
+    for (;;) {
+        diagnosis found = diagnose(url);
+        if (met(found) || std::chrono::steady_clock::now() > end)
+            return found;
+    }
+}
+
+bool is_healthy(const diagnosis& found)
+{
+    return found.code == healthy;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(tool_doctor)
+
+BOOST_AUTO_TEST_CASE(a_server_that_is_set_up_well_is_healthy_and_left_as_it_was)
+{
+    redis_server server(safe_options);
+    const diagnosis found = diagnose(server.unix_url());
+    BOOST_TEST(found.has_nothing(), found);
+    BOOST_TEST(found.code == healthy);
+    // The counter of fences is there once any lock was taken.
+    auto client = server.connect();
+    const auto keys = client.command({"KEYS", "*"});
+    BOOST_TEST_REQUIRE(keys.items.size() == 1u);
+    BOOST_TEST(keys.items[0].text == "leasehold:fence");
+}
+
+BOOST_AUTO_TEST_CASE(eviction_is_a_problem_where_memory_is_limited)
+{
+    const redis_server limited(safe_options +
+                               words{"--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"});
+    const diagnosis found = diagnose(limited.unix_url());
+    BOOST_TEST(found.has("problem", "eviction", "allkeys-lru"), found);
+    BOOST_TEST(found.code == has_problems);
+
+    const redis_server unlimited(safe_options + words{"--maxmemory-policy", "volatile-ttl"});
+    const diagnosis less = diagnose(unlimited.unix_url());
+    BOOST_TEST(less.has("warning", "eviction", "volatile-ttl"), less);
+    BOOST_TEST(less.code == has_warnings);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_forgets_when_it_restarts_is_warned_of)
+{
+    const redis_server nothing;
+    BOOST_TEST(diagnose(nothing.unix_url()).has("warning", "persistence", "nothing on disk"));
+    const redis_server snapshots({"--save", "60 1000"});
+    BOOST_TEST(diagnose(snapshots.unix_url()).has("warning", "persistence", "snapshots only"));
+    const redis_server seconds({"--appendonly", "yes", "--appendfsync", "everysec"});
+    const diagnosis found = diagnose(seconds.unix_url());
+    BOOST_TEST(found.has("note", "persistence", "everysec"), found);
+    BOOST_TEST(found.code == healthy);
+}
+
+BOOST_AUTO_TEST_CASE(a_replica_and_a_node_of_a_cluster_are_told_apart_from_a_server)
+{
+    const redis_server master(safe_options, {.tcp = true});
+    const redis_server replica(safe_options +
+                               words{"--replicaof", "127.0.0.1 " + std::to_string(master.port())});
+    const diagnosis found = diagnose(replica.unix_url());
+    BOOST_TEST(found.has("problem", "role", "a replica of"), found);
+    BOOST_TEST(found.has("problem", "trial"), found);
+
+    const redis_server node(safe_options + words{"--cluster-enabled", "yes"});
+    BOOST_TEST(diagnose(node.unix_url()).has("problem", "version", "part of a cluster"));
+}
+
+BOOST_AUTO_TEST_CASE(replicas_that_are_wanted_and_not_there_are_a_problem)
+{
+    const redis_server server(safe_options + words{"--min-replicas-to-write", "1"});
+    const diagnosis found = diagnose(server.unix_url());
+    BOOST_TEST(found.has("problem", "replication", "min-replicas-to-write is 1"), found);
+    BOOST_TEST(found.has("problem", "trial"), found);
+    BOOST_TEST(found.code == has_problems);
+}
+
+BOOST_AUTO_TEST_CASE(a_clock_that_steps_between_two_looks_is_a_problem)
+{
+    if (!test::shifted_clock::available())
+        return;
+    for (const auto step : {2'000ms, 0ms, -2'000ms}) {
+        test::shifted_clock clock;
+        const redis_server server(safe_options, {.environment = clock.environment()});
+        boost::asio::io_context context;
+        server_connection connection(context, {}, {}, server.socket());
+        const config where(server.unix_url());
+        server_facts facts = examine(connection, where, {}, "orders:1");
+        clock.advance(step);
+        facts.clock.push_back(look_at_clock(connection));
+        findings found;
+        judge_server(facts, where, 1h, found);
+        BOOST_TEST_REQUIRE(found.size() == (step == 0ms ? 0u : 1u));
+        if (step == 0ms)
+            continue;
+        BOOST_TEST(found.front().check == "clock");
+        BOOST_TEST((found.front().how_bad == level::problem));
+        const std::string direction = step > 0ms ? "stepped ahead by 2000" : "stepped back by ";
+        BOOST_TEST(found.front().what.find(direction) != std::string::npos, found.front().what);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(clocks_are_compared_as_far_as_they_are_known)
+{
+    const auto server = [](std::string name, microseconds before, microseconds after,
+                           microseconds there) {
+        server_facts facts;
+        facts.name = std::move(name);
+        facts.clock.push_back({.before = before, .after = after, .there = there});
+        return facts;
+    };
+    findings found;
+    // Each may have been asked at the moment at which both agree.
+    judge_clocks({server("a", 0s, 3s, 0s), server("b", 0s, 3s, 3s), server_facts()}, found);
+    BOOST_TEST(found.size() == 0u);
+    judge_clocks({server("a", 0s, 1s, 1s), server("b", 10s, 11s, 14s)}, found);
+    BOOST_TEST_REQUIRE(found.size() == 1u);
+    BOOST_TEST(found.front().what == "the clock of b is 2000.0 ms ahead of that of a");
+}
+
+BOOST_AUTO_TEST_CASE(a_user_that_lacks_a_right_is_told_which)
+{
+    redis_server server(safe_options);
+    auto client = server.connect();
+    client.command({"ACL", "SETUSER", "locks", "on", ">secret", "allkeys", "allchannels", "+@all",
+                    "-incrby", "-publish", "-@admin", "-@dangerous"});
+    const std::string url = "unix://locks:secret@" + server.socket();
+    const diagnosis found = diagnose(url, {"--admin", server.unix_url()});
+    BOOST_TEST(found.has("problem", "rights", "the user 'locks' lacks +incrby\""), found);
+    BOOST_TEST(found.has("warning", "rights", "the user 'locks' lacks +publish"), found);
+    BOOST_TEST(found.has("problem", "trial", "INCRBY"), found);
+    BOOST_TEST(found.code == has_problems);
+    // The user itself may not ask, and what was not looked at is said.
+    const diagnosis less = diagnose(url);
+    BOOST_TEST(less.has("note", "unanswered", "ACL DRYRUN"), less);
+    BOOST_TEST(less.has("warning", "unanswered", "INFO"), less);
+    BOOST_TEST(less.has("problem", "trial", "INCRBY"), less);
+}
+
+BOOST_AUTO_TEST_CASE(a_lock_that_another_holds_is_left_alone)
+{
+    redis_server server(safe_options);
+    auto client = server.connect();
+    client.command({"SET", "job", "another", "PX", "60000"});
+    const diagnosis found = diagnose(server.unix_url(), {"job"});
+    BOOST_TEST(found.has("note", "trial", "'job' is held"), found);
+    BOOST_TEST(found.code == healthy);
+    BOOST_TEST(client.command({"GET", "job"}).text == "another");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_cannot_be_reached_or_refuses_has_a_code_of_its_own)
+{
+    redis_server server(safe_options + words{"--requirepass", "secret"});
+    const diagnosis refused = diagnose(server.unix_url());
+    BOOST_TEST(refused.code == unavailable);
+    BOOST_TEST(refused.has("problem", "reachable", "NOAUTH"), refused);
+    server.kill();
+    const diagnosis gone = diagnose(server.unix_url());
+    BOOST_TEST(gone.code == unavailable);
+    BOOST_TEST(gone.has("problem", "reachable", "cannot be reached"), gone);
+    BOOST_TEST(diagnose(server.unix_url(), {"a", "b"}).code == 2);
+    BOOST_TEST(diagnose("memory:").code == 2);
+    BOOST_TEST(diagnose(server.unix_url(), {"--admin", "redlock://a,b,c"}).code == 2);
+}
+
+BOOST_AUTO_TEST_CASE(sentinels_are_asked_one_by_one_and_for_their_replicas)
+{
+    test::sentinel_deployment deployment(safe_options);
+    const diagnosis whole = diagnose_until(deployment.url(), is_healthy);
+    BOOST_TEST(whole.has("note", "replication", "2 replica(s) follow"), whole);
+    BOOST_TEST(whole.code == healthy);
+
+    deployment.server((deployment.master_index() + 1) % 3).kill();
+    const diagnosis less = diagnose_until(deployment.url(), [](const diagnosis& found) {
+        return found.has("warning", "sentinel", "replica ") && found.code == has_warnings;
+    });
+    BOOST_TEST(less.code == has_warnings, less);
+
+    deployment.kill_sentinel(1);
+    deployment.kill_sentinel(2);
+    const diagnosis few = diagnose_until(deployment.url(), [](const diagnosis& found) {
+        return found.has("problem", "sentinel", "there is no quorum now");
+    });
+    BOOST_TEST(few.has("warning", "sentinel", "127.0.0.1:"), few);
+    BOOST_TEST(few.code == has_problems, few);
+}
+
+BOOST_AUTO_TEST_CASE(nodes_of_a_cluster_that_are_down_are_named)
+{
+    test::cluster_deployment cluster({.options = safe_options, .node_timeout = 1s});
+    const diagnosis whole = diagnose_until(cluster.url(), is_healthy);
+    BOOST_TEST(whole.code == healthy, whole);
+    cluster.node(cluster.other_of(0)).kill();
+    const diagnosis less = diagnose_until(cluster.url(), [](const diagnosis& found) {
+        return found.has("warning", "cluster", "the node is down") && found.code == has_warnings;
+    });
+    BOOST_TEST(less.has("warning", "cluster", "the master has no replica"), less);
+    BOOST_TEST(less.code == has_warnings);
+    cluster.node(0).kill();
+    const diagnosis down = diagnose_until(cluster.url(), [](const diagnosis& found) {
+        return found.has("problem", "cluster", "the node is down");
+    });
+    BOOST_TEST(down.code == has_problems, down);
+}
+
+BOOST_AUTO_TEST_CASE(members_of_a_quorum_are_counted_and_must_be_different_servers)
+{
+    redis_server one(safe_options, {.tcp = true});
+    redis_server two(safe_options, {.tcp = true});
+    redis_server three(safe_options, {.tcp = true});
+    const auto member = [](const redis_server& of) {
+        return "127.0.0.1:" + std::to_string(of.port());
+    };
+    const std::string url = "redlock://" + member(one) + ',' + member(two) + ',' + member(three);
+    const diagnosis whole = diagnose(url);
+    BOOST_TEST(whole.has_nothing(), whole);
+    BOOST_TEST(whole.code == healthy);
+
+    const std::string same = "localhost:" + std::to_string(one.port());
+    BOOST_TEST(diagnose("redlock://" + member(one) + ',' + member(two) + ',' + same)
+                   .has("problem", "quorum", "are the same server"));
+
+    three.kill();
+    const diagnosis less = diagnose(url);
+    BOOST_TEST(less.has("warning", "reachable"), less);
+    BOOST_TEST(less.has("warning", "quorum", "no more members are there"), less);
+    BOOST_TEST(less.code == has_warnings);
+    two.kill();
+    const diagnosis few = diagnose(url);
+    BOOST_TEST(few.has("problem", "quorum", "1 of 3"), few);
+    BOOST_TEST(few.code == has_problems);
+}
+
+namespace {
+
+/// The rights that the documentation lists for a user, of the kind of URL whose text comes before.
+words rights_of_documentation(const std::string& before)
+{
+    std::ifstream file(LEASEHOLD_TEST_RIGHTS);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    const std::size_t begin = text.find("ACL SETUSER", text.find(before));
+    BOOST_TEST_REQUIRE(begin != std::string::npos);
+    std::istringstream lines(text.substr(begin, text.find("```", begin) - begin));
+    words found;
+    for (std::string word; lines >> word;) {
+        if (std::string_view("+~&").find(word[0]) != std::string_view::npos)
+            found.push_back(word);
+    }
+    return found;
+}
+
+words missing(test::resp_client& client, server_connection& server, const std::string& url,
+              const words& rights)
+{
+    client.command({"ACL", "DELUSER", "locks"});
+    client.command(words{"ACL", "SETUSER", "locks", "resetkeys", "resetchannels", "-@all"} +
+                   rights);
+    server_facts facts;
+    facts.user = "locks";
+    ask_rights(server, config(url), "orders:1", facts);
+    BOOST_TEST_REQUIRE(facts.rights.has_value());
+    words found;
+    for (const right& each : *facts.rights) {
+        if (!each.refusal.empty())
+            found.push_back('+' + each.command);
+    }
+    return found;
+}
+
+struct deployment_kind
+{
+    const char* url;
+    words rights;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(each_right_that_the_documentation_names_is_asked_for_and_no_other)
+{
+    redis_server server;
+    auto client = server.connect();
+    boost::asio::io_context context;
+    server_connection connection(context, {}, {}, server.socket());
+    const words native = rights_of_documentation("## Rights");
+    const words redisson = rights_of_documentation("With `layout=redisson`:");
+    const words cluster = rights_of_documentation("In a cluster, on each node");
+    const deployment_kind kinds[] = {
+        {"redis://h", native},
+        {"redis://h?layout=redisson", redisson},
+        {"redis+cluster://h", native + cluster},
+        {"redis+cluster://h?layout=redisson", redisson + cluster},
+        {"redlock://a,b,c", rights_of_documentation("At each member of a `redlock://`")},
+    };
+    for (const deployment_kind& each : kinds) {
+        BOOST_TEST_CONTEXT(each.url)
+        {
+            BOOST_TEST(missing(client, connection, each.url, each.rights) == words{},
+                       boost::test_tools::per_element());
+            for (const std::string& right : each.rights) {
+                words rest = each.rights;
+                std::erase(rest, right);
+                const words found = missing(client, connection, each.url, rest);
+                if (right[0] == '+')
+                    BOOST_TEST(found == words{right}, boost::test_tools::per_element());
+                else
+                    BOOST_TEST(!found.empty(), right);
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace leasehold::tool::doctor

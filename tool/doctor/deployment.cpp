@@ -1,0 +1,237 @@
+#include "deployment.hpp"
+
+#include "../server/server_connection.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace leasehold::tool::doctor {
+namespace {
+
+void add(findings& to, level how_bad, std::string check, std::string server, std::string what,
+         std::string why, std::string remedy)
+{
+    to.push_back({how_bad, std::move(check), std::move(server), std::move(what), std::move(why),
+                  std::move(remedy)});
+}
+
+std::string text_of(const resp_value& map, std::string_view key)
+{
+    const resp_value* const found = map.find(key);
+    return found == nullptr ? std::string() : found->text;
+}
+
+std::int64_t number_of(const resp_value& map, std::string_view key)
+{
+    const resp_value* const found = map.find(key);
+    return found == nullptr ? 0 : found->to_number().value_or(0);
+}
+
+/// A Sentinel's view of the master; its address, or nothing.
+std::string look_at_sentinel(server_connection& sentinel, const std::string& master, findings& to)
+{
+    const std::string& name = sentinel.name();
+    const resp_value view = sentinel.ask({"SENTINEL", "MASTER", master});
+    if (view.is_error()) {
+        add(to, level::problem, "sentinel", name,
+            "it does not tell of '" + master + "': " + view.text,
+            "Clients that ask this Sentinel find no master.",
+            "SENTINEL MONITOR, or the right to SENTINEL MASTER.");
+        return {};
+    }
+    const std::string flags = text_of(view, "flags");
+    if (flags.find("down") != std::string::npos)
+        add(to, level::problem, "sentinel", name, "the master is down for it (" + flags + ')',
+            "No lock can be taken until another takes over.", "See the master's log.");
+    const std::int64_t sentinels = number_of(view, "num-other-sentinels") + 1;
+    const std::int64_t quorum = number_of(view, "quorum");
+    if (sentinels < 3)
+        add(to, level::warning, "sentinel", name,
+            "it knows of " + std::to_string(sentinels) + " Sentinel(s), itself included",
+            "With fewer than three, one that fails takes the majority with it: no failover.",
+            "Run three or five, on machines of their own.");
+    if (quorum * 2 <= sentinels)
+        add(to, level::warning, "sentinel", name,
+            "its quorum is " + std::to_string(quorum) + " of " + std::to_string(sentinels),
+            "A minority that is cut off may believe the master down; a majority still has to agree "
+            "before one takes over.",
+            "SENTINEL SET " + master + " quorum " + std::to_string(sentinels / 2 + 1));
+    const resp_value vote = sentinel.ask({"SENTINEL", "CKQUORUM", master});
+    if (vote.is_error())
+        add(to, level::problem, "sentinel", name, "there is no quorum now: " + vote.text,
+            "When the master fails, none takes over.", "Bring the missing Sentinels back.");
+    const resp_value replicas = sentinel.ask({"SENTINEL", "REPLICAS", master});
+    for (const resp_value& each : replicas.items) {
+        const std::string state = text_of(each, "flags");
+        if (state.find("down") != std::string::npos || state.find("disconnected") != state.npos)
+            add(to, level::warning, "sentinel", name,
+                "replica " + text_of(each, "name") + " is down for it (" + state + ')',
+                "It cannot take over.", "Bring it back, or SENTINEL RESET " + master + '.');
+    }
+    return text_of(view, "ip") + ':' + text_of(view, "port");
+}
+
+struct node
+{
+    std::string address;
+    std::string flags;
+    std::string master; ///< "-": is one.
+    bool is_connected = false;
+    bool has_slots = false;
+};
+
+/// The lines of CLUSTER NODES.
+std::map<std::string, node> read_nodes(const std::string& text)
+{
+    std::map<std::string, node> all;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string id;
+        std::string link;
+        std::string skipped;
+        node found;
+        words >> id >> found.address >> found.flags >> found.master >> skipped >> skipped >>
+            skipped >> link;
+        found.is_connected = link == "connected";
+        found.has_slots = static_cast<bool>(words >> skipped);
+        found.address = found.address.substr(0, found.address.find('@'));
+        if (!link.empty())
+            all.emplace(id, std::move(found));
+    }
+    return all;
+}
+
+bool has_failed(const node& of)
+{
+    return of.flags.find("fail") != std::string::npos &&
+           of.flags.find("nofailover") == of.flags.npos;
+}
+
+void judge_nodes(const std::map<std::string, node>& all, const std::string& told_by, findings& to)
+{
+    std::map<std::string, int> replicas;
+    for (const auto& [id, each] : all) {
+        if (each.master != "-" && !has_failed(each))
+            ++replicas[each.master];
+    }
+    std::size_t masters = 0;
+    for (const auto& [id, each] : all) {
+        const bool serves = each.master == "-" && each.has_slots;
+        masters += serves;
+        if (has_failed(each))
+            add(to, serves ? level::problem : level::warning, "cluster", each.address,
+                "the node is down (" + each.flags + "), says " + told_by,
+                serves ? "The locks of its slots cannot be taken or renewed."
+                       : "It cannot take over.",
+                "See the node's log; CLUSTER FORGET what is gone for good.");
+        else if (serves && replicas[id] == 0)
+            add(to, level::warning, "cluster", each.address, "the master has no replica",
+                "When it fails, the locks of its slots cannot be taken until it is back.",
+                "Give it a replica: redis-cli --cluster add-node --cluster-slave.");
+    }
+    if (masters < 3)
+        add(to, level::warning, "cluster", {},
+            std::to_string(masters) + " master(s) serve slots, says " + told_by,
+            "A replica takes over only when a majority of the masters agrees.",
+            "Use three masters or more.");
+}
+
+} // namespace
+
+void look_at_sentinels(boost::asio::io_context& context, const config& where, findings& to)
+{
+    std::map<std::string, std::string> masters;
+    for (const config::address& at : where.addresses) {
+        try {
+            server_connection sentinel(context, sentinel_settings_of(where), at);
+            const std::string master = look_at_sentinel(sentinel, where.master, to);
+            if (!master.empty())
+                masters.emplace(master, sentinel.name());
+        }
+        catch (const unreachable& failed) {
+            add(to, level::warning, "sentinel", name_of(at), failed.what(),
+                "One Sentinel fewer to find the master, and to agree on another.",
+                "Bring it back, or take it out of the URL.");
+        }
+        catch (const refused& failed) {
+            add(to, level::warning, "sentinel", name_of(at), failed.what(),
+                "Clients cannot ask this Sentinel.",
+                "Check sentinel_user and sentinel_password in the URL.");
+        }
+    }
+    if (masters.size() < 2)
+        return;
+    std::string all;
+    for (const auto& [master, sentinel] : masters)
+        all.append(all.empty() ? "" : ", ").append(sentinel).append(" says ").append(master);
+    add(to, level::problem, "sentinel", {}, "the Sentinels name different masters: " + all,
+        "Clients lock at different servers: two may hold a lock.",
+        "Wait while a failover is under way; else look whether the Sentinels are cut off.");
+}
+
+void look_at_cluster(boost::asio::io_context& context, const config& where, findings& to)
+{
+    bool is_told = false;
+    for (const config::address& at : where.addresses) {
+        try {
+            server_connection server(context, settings_of(where), at);
+            if (std::exchange(is_told, true))
+                continue;
+            const resp_value info = server.ask({"CLUSTER", "INFO"});
+            if (info.is_error()) {
+                add(to, level::note, "unanswered", server.name(),
+                    "CLUSTER INFO is refused: " + info.text,
+                    "The state of the cluster has not been looked at.",
+                    "Name a user that may, with --admin.");
+                continue;
+            }
+            if (info.text.find("cluster_state:ok") == std::string::npos)
+                add(to, level::problem, "cluster", server.name(), "the cluster's state is not ok",
+                    "Some or all locks cannot be taken or renewed.",
+                    "redis-cli --cluster check, and see which slots nobody serves.");
+            const resp_value nodes = server.ask({"CLUSTER", "NODES"});
+            if (!nodes.is_error())
+                judge_nodes(read_nodes(nodes.text), server.name(), to);
+        }
+        catch (const unreachable& failed) {
+            add(to, level::warning, "cluster", name_of(at), failed.what(),
+                "A client that begins with this node has to ask another.",
+                "Bring it back, or take it out of the URL.");
+        }
+    }
+}
+
+void judge_quorum(const std::vector<server_facts>& all, const config& where, findings& to)
+{
+    const std::size_t members = where.addresses.size();
+    const std::size_t needed = where.quorum != 0 ? where.quorum : members / 2 + 1;
+    if (all.size() < needed)
+        add(to, level::problem, "quorum", {},
+            std::to_string(all.size()) + " of " + std::to_string(members) +
+                " members are there, and " + std::to_string(needed) + " are needed",
+            "No lock can be taken.", "Bring members back, one after the other.");
+    else if (all.size() == needed && all.size() < members)
+        add(to, level::warning, "quorum", {},
+            "no more members are there than are needed: " + std::to_string(needed),
+            "When one more fails, no lock can be taken.", "Bring the others back.");
+    std::map<std::string, std::string, std::less<>> by_run;
+    for (const server_facts& each : all) {
+        const std::string run(each.value("run_id"));
+        if (run.empty())
+            continue;
+        const auto [known, is_new] = by_run.emplace(run, each.name);
+        if (!is_new)
+            add(to, level::problem, "quorum", {},
+                known->second + " and " + each.name + " are the same server",
+                "It votes twice: one that fails is two that fail, and a majority is none.",
+                "Name independent servers.");
+    }
+}
+
+} // namespace leasehold::tool::doctor

@@ -1,0 +1,186 @@
+#include "doctor_command.hpp"
+
+#include "../exit_code.hpp"
+#include "../server/servers.hpp"
+#include "../url_option.hpp"
+#include "../values.hpp"
+#include "deployment.hpp"
+#include "examine.hpp"
+#include "judge.hpp"
+#include "report.hpp"
+#include "trial.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace leasehold::tool {
+namespace {
+
+using namespace doctor;
+using std::chrono::milliseconds;
+
+constexpr char about[] =
+    R"(Looks whether the server, or the servers, of a URL are fit to keep locks:
+version, role, eviction, memory, persistence, replicas, Sentinels, cluster,
+quorum, clocks, latency, and the rights of the user. Then takes the lock KEY for
+a moment, as a program would. Says of each finding why it matters and what to do.
+
+Without KEY the name is one that nobody uses; name one where the user may touch
+certain keys only. Nothing else is written.
+)";
+
+constexpr char notes[] = R"(Exit code:
+  0    nothing that matters was found; notes do not count
+  1    there are warnings: something goes wrong when something else does
+  3    there are problems: locks do not work, or two may hold one
+  2    an argument is wrong
+  77   no server could be asked
+)";
+
+constexpr int has_warnings = 1;
+constexpr int has_problems = 3;
+
+std::string unused_key()
+{
+    std::random_device random;
+    return "leasehold-doctor:" + std::to_string(random()) + std::to_string(random());
+}
+
+class doctor_command final : public command
+{
+public:
+    doctor_command() : command("doctor [OPTION...] [KEY]", about)
+    {
+        declare_url(options(), url_);
+        options().value("--admin", "URL",
+                        "The same servers, as a user that may INFO, CONFIG GET and\n"
+                        "ACL DRYRUN, where that of --url may not (default:\n"
+                        "LEASEHOLD_ADMIN_URL from the environment, else --url).",
+                        [this](std::string_view value) { admin_ = value; });
+        options().value("--apart", "TIME", "Between two looks at the clocks (1s).",
+                        [this](std::string_view value) { apart_ = read_duration(value); });
+        options().value("--slow", "TIME", "A round trip that takes longer is told (50ms).",
+                        [this](std::string_view value) { slow_ = read_duration(value); });
+        options().flag("--json", "Print one JSON object.", json_);
+        options().notes(notes);
+    }
+
+    int run(const command_line::words& given) override;
+
+private:
+    void look(const config& where, const config& admin, const std::string& key);
+
+    std::string url_;
+    std::string admin_ = environment("LEASEHOLD_ADMIN_URL");
+    milliseconds apart_{1'000};
+    milliseconds slow_{50};
+    bool json_ = false;
+    report report_;
+
+    static std::string environment(const char* name)
+    {
+        const char* const value = std::getenv(name);
+        return value == nullptr ? "" : value;
+    }
+};
+
+void doctor_command::look(const config& where, const config& admin, const std::string& key)
+{
+    boost::asio::io_context context;
+    findings& found = report_.found;
+    const auto cannot_be_asked = [&](const std::string& server, const std::string& why) {
+        const bool is_member = where.store == config::kind::redlock;
+        found.push_back({is_member ? level::warning : level::problem, "reachable", server, why,
+                         is_member ? "One member fewer to grant locks."
+                                   : "Its locks cannot be taken or renewed.",
+                         "See whether it runs, whether the way to it is open, and the password."});
+    };
+    judge_url(where, found);
+    if (where.store == config::kind::sentinel)
+        look_at_sentinels(context, where, found);
+    if (where.store == config::kind::cluster)
+        look_at_cluster(context, admin, found);
+
+    try {
+        servers all(context, admin);
+        std::vector<std::size_t> places;
+        for (std::size_t place = 0; place < all.size(); ++place) {
+            try {
+                report_.servers.push_back(examine(all.connection(place), where, where.user, key));
+                places.push_back(place);
+            }
+            catch (const unreachable& failed) {
+                cannot_be_asked(all.name(place), failed.what());
+            }
+            catch (const refused& failed) {
+                cannot_be_asked(all.name(place), failed.what());
+            }
+        }
+        boost::asio::steady_timer between(context, apart_);
+        between.wait();
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            try {
+                report_.servers[i].clock.push_back(look_at_clock(all.connection(places[i])));
+            }
+            catch (const unreachable& failed) {
+                cannot_be_asked(all.name(places[i]), failed.what());
+            }
+            catch (const refused&) { // as the first time, which has been told
+            }
+        }
+    }
+    catch (const unreachable& failed) {
+        cannot_be_asked({}, failed.what());
+    }
+    catch (const refused& failed) {
+        cannot_be_asked({}, failed.what());
+    }
+
+    for (const server_facts& each : report_.servers)
+        judge_server(each, where, slow_, found);
+    judge_clocks(report_.servers, found);
+    if (where.store == config::kind::redlock)
+        judge_quorum(report_.servers, where, found);
+    if (!report_.servers.empty())
+        try_lock(where, key, found);
+}
+
+int doctor_command::run(const command_line::words& given)
+{
+    if (given.arguments.size() > 1)
+        throw usage_error("one KEY at most");
+    if (!given.command.empty())
+        throw usage_error("there is nothing to run: '" + given.command.front() + "'");
+    const config where = read_url(url_);
+    const config admin = admin_.empty() ? where : read_url(admin_);
+    if (admin.store != where.store)
+        throw usage_error("--admin must name the same servers as --url");
+    look(where, admin, given.arguments.empty() ? unused_key() : given.arguments.front());
+
+    report_.sort();
+    std::fputs((json_ ? as_json(report_) : as_text(report_)).c_str(), stdout);
+    if (report_.servers.empty())
+        return store_unavailable;
+    if (report_.count(level::problem) != 0)
+        return has_problems;
+    if (report_.count(level::warning) != 0)
+        return has_warnings;
+    return success;
+}
+
+} // namespace
+
+std::unique_ptr<command> make_doctor_command()
+{
+    return std::make_unique<doctor_command>();
+}
+
+} // namespace leasehold::tool

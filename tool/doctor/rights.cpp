@@ -1,0 +1,188 @@
+#include "rights.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace leasehold::tool::doctor {
+namespace {
+
+/// A command that the library sends, as it could be sent.
+struct use
+{
+    command_words words;
+    const char* without = nullptr; ///< Null: locks do not work without it.
+};
+
+constexpr char no_listening[] = "those who wait are told of no release, and look by themselves";
+constexpr char no_kill[] =
+    "what a lost connection has left at the server may take a lock for nobody, for its lease time";
+constexpr char no_fast_release[] = "a release costs a script";
+
+/// What both layouts and the members of a quorum do.
+void add_common(const std::string& key, std::vector<use>& to)
+{
+    const std::string sha(40, '0');
+    for (command_words words : {
+             command_words{"evalsha", sha, "1", key},
+             {"eval", "return 1", "1", key},
+             {"script", "load", "return 1"},
+             {"time"},
+             {"ping"},
+             {"get", key},
+             {"del", key},
+             {"pttl", key},
+             {"pexpire", key, "1000"},
+             {"hset", key, "field", "1"},
+             {"hget", key, "field"},
+             {"hdel", key, "field"},
+             {"hexists", key, "field"},
+         })
+        to.push_back({std::move(words)});
+}
+
+void add_native(const std::string& key, std::vector<use>& to)
+{
+    const std::string line = "leasehold:line:{" + key + '}';
+    const std::string waiters = "leasehold:waiters:{" + key + '}';
+    for (command_words words : {
+             command_words{"client", "info"},
+             {"set", key, "value", "NX", "PX", "1000"},
+             {"incrby", "leasehold:fence", "1"},
+             {"exists", key},
+             {"hset", waiters, "field", "1"},
+             {"rpush", line, "owner"},
+             {"lindex", line, "0"},
+             {"lpos", line, "owner"},
+             {"lpop", line},
+             {"lrem", line, "0", "owner"},
+         })
+        to.push_back({std::move(words)});
+    to.push_back({{"client", "kill", "ID", "1"}, no_kill});
+    to.push_back({{"delifeq", key, "value"}, no_fast_release});
+    to.push_back({{"delex", key, "IFEQ", "value"}, no_fast_release});
+    to.push_back({{"publish", "leasehold:turn:client", "owner"}, no_listening});
+    to.push_back({{"subscribe", "leasehold:turn:client"}, no_listening});
+}
+
+void add_redisson(const std::string& key, std::vector<use>& to)
+{
+    const auto prefixed = [&key](const char* prefix) {
+        return key.find('{') == std::string::npos ? prefix + (":{" + key + '}')
+                                                  : prefix + (':' + key);
+    };
+    const std::string fence = prefixed("redisson_lock_token");
+    const std::string channel = prefixed("redisson_lock__channel");
+    for (command_words words : {
+             command_words{"hincrby", key, "field", "1"},
+             {"hlen", key},
+             {"get", fence},
+             {"set", fence, "1"},
+             {"get", "redisson_lock_token:{leasehold}:check"},
+         })
+        to.push_back({std::move(words)});
+    to.push_back({{"hrandfield", key}, "nobody is told who holds a lock"});
+    for (const char* const each : {"subscribe", "unsubscribe"})
+        to.push_back({{each, channel}, no_listening});
+    to.push_back({{"publish", channel, "0"}, no_listening});
+}
+
+void add_quorum(const std::string& key, std::vector<use>& to)
+{
+    const std::string channel = "leasehold:quorum:free:" + key;
+    for (command_words words : {
+             command_words{"client", "info"},
+             {"info", "server"},
+             {"set", key, "value", "NX", "PX", "1000"},
+             {"hmget", key, "field"},
+             {"hlen", key},
+             {"hget", "leasehold:quorum", "field"},
+         })
+        to.push_back({std::move(words)});
+    to.push_back({{"client", "kill", "ID", "1"}, no_kill});
+    for (const char* const each : {"subscribe", "unsubscribe"})
+        to.push_back({{each, channel}, no_listening});
+    to.push_back({{"publish", channel, "0"}, no_listening});
+}
+
+std::vector<use> uses_of(const config& where, const std::string& key)
+{
+    std::vector<use> all;
+    add_common(key, all);
+    if (where.store == config::kind::redlock) {
+        add_quorum(key, all);
+        return all;
+    }
+    if (where.layout == config::key_layout::native)
+        add_native(key, all);
+    else
+        add_redisson(key, all);
+    if (where.store == config::kind::cluster) {
+        all.push_back({{"cluster", "shards"}});
+        all.push_back({{"cluster", "slots"}});
+        all.push_back({{"asking"}});
+        const std::string channel = where.layout == config::key_layout::native
+                                        ? "leasehold:turn:{0}:client"
+                                        : "redisson_lock__channel:{" + key + '}';
+        for (const char* const each : {"ssubscribe", "sunsubscribe", "unsubscribe"})
+            all.push_back({{each, channel}, no_listening});
+        all.push_back({{"spublish", channel, "0"}, no_listening});
+    }
+    if (where.database != 0)
+        all.push_back({{"select", std::to_string(where.database)}});
+    return all;
+}
+
+std::string name_of(const command_words& words)
+{
+    const bool has_subcommand = words[0] == "client" || words[0] == "script" ||
+                                words[0] == "cluster";
+    return has_subcommand ? words[0] + '|' + words[1] : words[0];
+}
+
+/// Of several that are tried with several keys, the first that is refused counts.
+void add(right found, std::vector<right>& to)
+{
+    for (right& known : to) {
+        if (known.command != found.command)
+            continue;
+        if (known.refusal.empty())
+            known = std::move(found);
+        return;
+    }
+    to.push_back(std::move(found));
+}
+
+} // namespace
+
+void ask_rights(server_connection& server, const config& where, const std::string& key,
+                server_facts& facts)
+{
+    const std::vector<use> uses = uses_of(where, key);
+    std::vector<command_words> questions;
+    for (const use& each : uses) {
+        command_words words{"ACL", "DRYRUN", facts.user};
+        words.insert(words.end(), each.words.begin(), each.words.end());
+        questions.push_back(std::move(words));
+    }
+    const std::vector<resp_value> answers = server.ask_all(questions);
+    std::vector<right> all;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (answers[i].is_error()) {
+            // A command that this server does not have: nothing to be allowed.
+            if (answers[i].text.find("Command '") != std::string::npos)
+                continue;
+            facts.refused.emplace("ACL DRYRUN", answers[i].text);
+            return;
+        }
+        right found;
+        found.command = name_of(uses[i].words);
+        found.is_needed = uses[i].without == nullptr;
+        found.without = found.is_needed ? "" : uses[i].without;
+        if (answers[i].text != "OK")
+            found.refusal = answers[i].text;
+        add(std::move(found), all);
+    }
+    facts.rights = std::move(all);
+}
+
+} // namespace leasehold::tool::doctor
