@@ -1,0 +1,204 @@
+#include "bench_command.hpp"
+
+#include "../exit_code.hpp"
+#include "../message.hpp"
+#include "../server/servers.hpp"
+#include "../url_option.hpp"
+#include "../values.hpp"
+#include "jobs.hpp"
+
+#include <leasehold/error.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace leasehold::tool {
+namespace {
+
+using namespace bench;
+using std::chrono::milliseconds;
+
+constexpr char about[] = R"(Measures locks at the server, or the servers, of a URL:
+  - one lock after the other: how long each takes, from the call to the lease,
+    and from the call that releases it to its end
+  - many at a time: how many a second, and what each costs the servers
+  - two clients that want one lock: how long it takes from one to the other
+
+It loads the server while it runs. All names begin with --prefix; their keys are
+deleted at the end. The counter that all fences come from stays.
+)";
+
+constexpr char notes[] = R"(What others do at the servers meanwhile counts as the cost of the locks.
+
+Exit code:
+  0    measured
+  2    an argument is wrong
+  77   the store cannot be reached, or refuses
+)";
+
+std::size_t read_count(std::string_view text)
+{
+    std::size_t count = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (failed != std::errc() || end != text.data() + text.size() || count < 1 || count > 10'000)
+        throw usage_error("is '" + std::string(text) + "'; it must be from 1 to 10000");
+    return count;
+}
+
+/// The number behind "name:" of an INFO.
+double value_of(const std::string& info, const std::string& name)
+{
+    const std::size_t at = info.find("\n" + name + ":");
+    return at == std::string::npos ? 0 : std::atof(info.c_str() + at + name.size() + 2);
+}
+
+std::optional<server_work> work_of(servers& all)
+try {
+    server_work sum;
+    for (std::size_t place = 0; place < all.size(); ++place) {
+        const resp_value info = all.connection(place).ask({"INFO"});
+        if (info.is_error())
+            return std::nullopt;
+        sum.cpu_seconds += value_of(info.text, "used_cpu_user") +
+                           value_of(info.text, "used_cpu_sys");
+        sum.commands += static_cast<std::int64_t>(value_of(info.text, "total_commands_processed"));
+    }
+    return sum;
+}
+catch (const unreachable&) { // a member of a quorum that is down
+    return std::nullopt;
+}
+
+/// What the layouts keep for a name, also when it is not locked.
+std::vector<std::string> keys_of(const std::string& name)
+{
+    std::vector<std::string> all{name};
+    for (const char* const prefix :
+         {"leasehold:line:", "leasehold:waiters:", "leasehold:entries:", "redisson_lock_token:"})
+        all.push_back(prefix + ('{' + name + '}'));
+    for (const char* const prefix : {"leasehold:quorum:fence:", "leasehold:quorum:entries:"})
+        all.push_back(prefix + name);
+    return all;
+}
+
+/// @returns What the server said when it would not.
+std::string remove(servers& all, const std::vector<std::string>& names)
+{
+    std::string refusal;
+    const auto look_at = [&refusal](const resp_value& answer) {
+        if (answer.is_error())
+            refusal = answer.text;
+    };
+    if (!all.is_quorum()) {
+        std::vector<servers::keyed_command> commands;
+        for (const std::string& name : names) {
+            for (const std::string& key : keys_of(name))
+                commands.push_back({key, {"DEL", key}});
+        }
+        for (const resp_value& answer : all.ask_all(commands))
+            look_at(answer);
+        return refusal;
+    }
+    for (std::size_t place = 0; place < all.size(); ++place) {
+        try {
+            for (const std::string& name : names) {
+                command_words words = keys_of(name);
+                words.insert(words.begin(), "DEL");
+                look_at(all.connection(place).ask(words));
+            }
+        }
+        catch (const unreachable& failed) {
+            refusal = failed.what();
+        }
+    }
+    return refusal;
+}
+
+class bench_command final : public command
+{
+public:
+    bench_command() : command("bench [OPTION...]", about)
+    {
+        declare_url(options(), url_);
+        options().value("--time", "TIME", "How long each measurement takes (3s).",
+                        [this](std::string_view value) { time_ = read_duration(value); });
+        options().value("--at-a-time", "COUNT", "Of locks, in the second measurement (100).",
+                        [this](std::string_view value) { coroutines_ = read_count(value); });
+        options().value("--prefix", "TEXT", "How all names begin (leasehold-bench:).",
+                        [this](std::string_view value) { prefix_ = value; });
+        options().flag("--json", "Print one JSON object.", json_);
+        options().notes(notes);
+    }
+
+    int run(const command_line::words& given) override;
+
+private:
+    std::string url_;
+    milliseconds time_{3'000};
+    std::size_t coroutines_ = 100;
+    std::string prefix_ = "leasehold-bench:";
+    bool json_ = false;
+};
+
+int bench_command::run(const command_line::words& given)
+{
+    if (!given.arguments.empty() || !given.command.empty())
+        throw usage_error("no argument is taken but options");
+    if (prefix_.empty())
+        throw usage_error("--prefix is empty");
+    const config where = read_url(url_);
+    std::random_device random;
+    jobs all({where, prefix_ + std::to_string(random()) + ':', time_, coroutines_});
+
+    boost::asio::io_context context;
+    servers asked(context, where);
+    // At once, where there is no other that could stand in.
+    if (!asked.is_quorum())
+        static_cast<void>(asked.connection(0));
+    measurements made;
+    std::exception_ptr failed;
+    try {
+        made = all.run([&asked] { return work_of(asked); });
+    }
+    catch (const boost::system::system_error&) {
+        failed = std::current_exception();
+    }
+    const std::string left = remove(asked, all.names());
+    if (!left.empty())
+        say("keys below '" + prefix_ + "' may be left: " + left);
+    if (failed) {
+        try {
+            std::rethrow_exception(failed);
+        }
+        catch (const boost::system::system_error& error) {
+            say(error.what());
+            return error.code() == condition::bad_request ? bad_arguments : store_unavailable;
+        }
+    }
+    if (all.signal() != 0) {
+        std::signal(all.signal(), SIG_DFL);
+        std::raise(all.signal());
+        return ended_by_signal + all.signal();
+    }
+    std::fputs((json_ ? as_json(made) : as_text(made)).c_str(), stdout);
+    return success;
+}
+
+} // namespace
+
+std::unique_ptr<command> make_bench_command()
+{
+    return std::make_unique<bench_command>();
+}
+
+} // namespace leasehold::tool
