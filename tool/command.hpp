@@ -37,7 +37,7 @@ private:
 struct command_entry
 {
     std::string_view name;
-    std::string_view summary; ///< What it does, behind its name.
+    std::string_view summary; ///< What it does, behind its name; empty: not in the help.
     std::unique_ptr<command> (*make)();
 };
 

@@ -24,6 +24,8 @@ std::string usage()
         width = std::max(width, each.name.size());
     std::string text = "usage: leasehold COMMAND [OPTION...]\n\n";
     for (const command_entry& each : commands()) {
+        if (each.summary.empty())
+            continue;
         std::string name(each.name);
         name.resize(width, ' ');
         text.append("  ").append(name).append("  ").append(each.summary).append("\n");
@@ -35,8 +37,10 @@ std::string usage()
 [[noreturn]] void refuse(std::string text)
 {
     text += "; allowed: ";
-    for (const command_entry& each : commands())
-        text.append(each.name).append(", ");
+    for (const command_entry& each : commands()) {
+        if (!each.summary.empty())
+            text.append(each.name).append(", ");
+    }
     throw usage_error(text + "--help, --version");
 }
 
