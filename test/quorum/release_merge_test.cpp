@@ -1,0 +1,115 @@
+// What members tell of one name, made into what one store would tell: every short story.
+#include <boost/test/unit_test.hpp>
+
+#include "store/quorum/release_merge.hpp"
+
+#include <cstddef>
+#include <set>
+#include <string>
+
+namespace {
+
+using namespace leasehold::quorum;
+using news = release_merge::news;
+
+constexpr unsigned members = 3;
+constexpr unsigned majority = 2;
+constexpr unsigned enough = 2; ///< Members that are free: then the lock can be had.
+
+/// The same in sets and words.
+class story
+{
+public:
+    news watching(unsigned member, const std::set<unsigned>& needed)
+    {
+        watch_.insert(member);
+        if (tells_)
+            return news::none;
+        for (const unsigned each : needed)
+            if (!watch_.contains(each))
+                return news::soon;
+        tells_ = true;
+        return news::now;
+    }
+
+    void deaf(unsigned member)
+    {
+        watch_.erase(member);
+        tells_ = tells_ && watch_.size() >= majority;
+    }
+
+    news released(unsigned member, const std::string& sign)
+    {
+        if (last_told_ == sign)
+            return news::none;
+        if (latest_ != sign)
+            free_at_.clear();
+        latest_ = sign;
+        free_at_.insert(member);
+        if (free_at_.size() < enough)
+            return news::soon;
+        last_told_ = sign;
+        return news::now;
+    }
+
+    bool due()
+    {
+        const bool begins = !tells_ && watch_.size() >= majority;
+        const bool untold = latest_ != last_told_;
+        tells_ = tells_ || begins;
+        last_told_ = latest_;
+        return begins || untold;
+    }
+
+private:
+    std::set<unsigned> watch_;
+    bool tells_ = false;
+    std::string latest_;
+    std::string last_told_;
+    std::set<unsigned> free_at_;
+};
+
+// A member watches, or goes deaf, or tells one of two releases; or the moment is over.
+constexpr std::size_t kinds = 4 * members + 1;
+
+/// The same happens to both; false when they tell different things.
+bool happens(std::size_t what, const std::set<unsigned>& needed, mask needed_bits,
+             release_merge& merge, story& told)
+{
+    const auto member = static_cast<unsigned>(what % members);
+    switch (what / members) {
+    case 0: return merge.watching(member, needed_bits) == told.watching(member, needed);
+    case 1:
+        merge.deaf(member, majority);
+        told.deaf(member);
+        return true;
+    case 2: return merge.released(member, "one", enough) == told.released(member, "one");
+    case 3: return merge.released(member, "two", enough) == told.released(member, "two");
+    default: return merge.due(majority) == told.due();
+    }
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(what_members_tell_of_a_name_is_told_once_and_when_it_is_enough)
+{
+    constexpr std::size_t length = 4;
+    std::size_t stories = 1;
+    for (std::size_t i = 0; i < length; ++i)
+        stories *= kinds;
+    for (const bool all_needed : {false, true}) {
+        const std::set<unsigned> needed = all_needed ? std::set{0u, 1u, 2u} : std::set{0u, 2u};
+        const mask bits = all_needed ? bit(0) | bit(1) | bit(2) : bit(0) | bit(2);
+        std::size_t wrong = 0;
+        for (std::size_t number = 0; number < stories; ++number) {
+            release_merge merge;
+            story told;
+            std::size_t rest = number;
+            bool same = true;
+            for (std::size_t i = 0; i < length && same; ++i, rest /= kinds)
+                same = happens(rest % kinds, needed, bits, merge, told);
+            wrong += same ? 0 : 1;
+        }
+        BOOST_TEST(wrong == 0u);
+    }
+}
