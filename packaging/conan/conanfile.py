@@ -45,6 +45,7 @@ class LeaseholdConan(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
+        toolchain.user_presets_path = False
         toolchain.cache_variables["LEASEHOLD_TESTS"] = False
         toolchain.cache_variables["LEASEHOLD_EXAMPLES"] = False
         toolchain.cache_variables["LEASEHOLD_WERROR"] = False
