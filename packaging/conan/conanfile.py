@@ -28,8 +28,8 @@ class LeaseholdConan(ConanFile):
         self.version = lists.split("project(leasehold VERSION ")[1].split()[0]
 
     def export_sources(self):
-        for pattern in ("CHANGELOG.md", "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "packaging/*",
-                        "src/*", "tool/*"):
+        for pattern in ("CHANGELOG.md", "CMakeLists.txt", "LICENSE", "cmake/*", "include/*",
+                        "packaging/*", "src/*", "tool/*"):
             copy(self, pattern, self._sources, self.export_sources_folder)
 
     def layout(self):
