@@ -807,9 +807,13 @@ BOOST_AUTO_TEST_CASE(cancelled_at_every_step)
     BOOST_TEST(finished);
 }
 
-BOOST_AUTO_TEST_CASE(the_work_is_destroyed_before_the_handler_runs)
+BOOST_AUTO_TEST_CASE(the_work_is_destroyed_under_the_lock_and_before_the_handler_runs)
 {
-    auto held_by_work = std::make_shared<int>();
+    bool under_the_lock = false;
+    std::shared_ptr<int> held_by_work(new int, [&](int* held) {
+        delete held;
+        under_the_lock = space->size() == 1;
+    });
     const std::weak_ptr<int> watch = held_by_work;
     bool gone = false, called = false;
     with_lock(
@@ -821,6 +825,7 @@ BOOST_AUTO_TEST_CASE(the_work_is_destroyed_before_the_handler_runs)
         }));
     until([&] { return called; });
     BOOST_TEST(gone);
+    BOOST_TEST(under_the_lock);
 }
 
 BOOST_AUTO_TEST_CASE(many_at_once_exclude_each_other)

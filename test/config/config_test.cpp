@@ -1,8 +1,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include <leasehold/client.hpp>
+#include <leasehold/clock.hpp>
 #include <leasehold/config.hpp>
+#include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/lease.hpp>
 #include <leasehold/mutex.hpp>
 #include <leasehold/options.hpp>
 #include <leasehold/owner.hpp>
@@ -484,6 +487,31 @@ BOOST_AUTO_TEST_CASE(a_name_goes_up_to_its_limits)
     for (const std::size_t size : {0u, 4097u})
         BOOST_TEST((failure_of([&] { mutex m(locks, std::string(size, 'n')); }).code() ==
                     errc::invalid_name));
+}
+
+BOOST_AUTO_TEST_CASE(nobody_enters_a_lock_again)
+{
+    boost::asio::io_context context;
+    const client locks(context, "memory:");
+    const mutex m(locks, "a");
+    const owner nobody;
+    diagnostics details;
+    const auto done = [](error_code, const lease&) { BOOST_TEST_ERROR("it was called"); };
+    const auto later = leasehold::clock::now() + 1s;
+    const auto refuses = [](auto function) {
+        const auto error = failure_of(function);
+        BOOST_TEST((error.code() == errc::invalid_option));
+        BOOST_TEST(std::string(error.what()).find("it is nobody") != std::string::npos);
+    };
+    refuses([&] { m.async_lock(nobody, done); });
+    refuses([&] { m.async_try_lock(nobody, done); });
+    refuses([&] { m.async_try_lock_for(1s, nobody, done); });
+    refuses([&] { m.async_try_lock_until(later, nobody, done); });
+    refuses([&] { m.async_lock(nobody, details, done); });
+    refuses([&] { m.async_try_lock(nobody, details, done); });
+    refuses([&] { m.async_try_lock_for(1s, nobody, details, done); });
+    refuses([&] { m.async_try_lock_until(later, nobody, details, done); });
+    context.run();
 }
 
 // A text that means the same and is another one could be compared with it, and would differ.
