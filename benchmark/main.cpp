@@ -1,6 +1,7 @@
 #include "contender.hpp"
 #include "machine.hpp"
 #include "measurements.hpp"
+#include "report/page.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,6 +39,7 @@ struct arguments
 {
     setting where;
     std::string json;
+    std::string html;
     std::vector<std::string> chosen;
 };
 
@@ -45,7 +47,8 @@ struct arguments
 {
     std::cerr
         << "error: " << why
-        << "\nusage: leasehold_benchmark --redis SOCKET [--quick] [--json FILE] [MEASUREMENT...]\n"
+        << "\nusage: leasehold_benchmark --redis SOCKET [--quick] [--json FILE] [--html FILE]\n"
+           "                           [MEASUREMENT...]\n"
            "                           [--deployment NAME URL SOCKET,SOCKET...]...\n";
     std::exit(2);
 }
@@ -80,6 +83,8 @@ arguments parse(const std::vector<std::string>& words)
         }
         else if (word == "--json")
             out.json = value();
+        else if (word == "--html")
+            out.html = value();
         else if (word == "--quick")
             out.where.quick = true;
         else if (std::any_of(measurements.begin(), measurements.end(),
@@ -123,6 +128,11 @@ int main(int count, char** words)
             sections.push_back(each.measure(given.where));
             print(std::cout, sections.back());
             std::cout.flush();
+        }
+        if (!given.html.empty()) {
+            std::ostringstream figures;
+            write_json(figures, about, sections);
+            leasehold::report::write_page_file(given.html, figures.str());
         }
         if (!given.json.empty()) {
             std::ofstream file(given.json);

@@ -5,12 +5,17 @@
 #   NAMES    of the measurements
 #   WORDS    that go to benchmark/run, too
 file(REMOVE "${JSON}")
-execute_process(COMMAND "${RUN}" ${WORDS} --quick --program "${PROGRAM}" --json "${JSON}"
+execute_process(
+    COMMAND "${RUN}" ${WORDS} --quick --program "${PROGRAM}" --json "${JSON}" --html "${JSON}.html"
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 if(NOT result EQUAL 0)
     message(FATAL_ERROR "benchmark/run failed (${result}):\n${output}\n${errors}")
 endif()
 
+file(READ "${JSON}.html" page)
+if(NOT page MATCHES "<!DOCTYPE html>" OR NOT page MATCHES "\"figures\":" OR page MATCHES "%DATA%")
+    message(FATAL_ERROR "${JSON}.html is not a page with figures")
+endif()
 file(READ "${JSON}" text)
 string(JSON compiler GET "${text}" machine compiler)
 if(compiler STREQUAL "")

@@ -6,9 +6,11 @@
 #include "chaos/deployment.hpp"
 #include "chaos/progress.hpp"
 #include "chaos/round.hpp"
+#include "chaos/round_page.hpp"
 #include "chaos/save.hpp"
 #include "chaos/table.hpp"
 #include "chaos/timeline.hpp"
+#include "report/page.hpp"
 #include "support/command_line.hpp"
 
 #include <algorithm>
@@ -34,7 +36,7 @@ using std::chrono::milliseconds;
 
 constexpr char usage[] =
     R"(usage: chaos [--topology NAME] [--minutes M] [--seed S] [--deployment NAME]
-             [--keep DIRECTORY] [--controls]
+             [--keep DIRECTORY] [--html FILE] [--controls]
 
   --topology NAME    server: one server (default)
                      sentinel: a master, two replicas, three Sentinels
@@ -45,6 +47,7 @@ constexpr char usage[] =
                      server: none, always, everysec (what it writes to its append-only file)
                      sentinel, cluster: all (replicas confirm each lock)
   --keep DIRECTORY   write there what the clients wrote, the faults and the register, of every round
+  --html FILE        draw the last round as a page: around its first violation, or its last seconds
   --controls         only the negative control of the fences
 
 What is checked, of what clients wrote down and of the register that they write to under their
@@ -62,6 +65,7 @@ struct arguments
     std::string topology = "server";
     std::string only{};
     std::string keep{};
+    std::string html{};
     bool controls = false;
 };
 
@@ -111,6 +115,7 @@ arguments parse(int count, char** words)
                [&](const std::string& text) { out.topology = name_of_topology(text); })
         .value("--deployment", out.only)
         .value("--keep", out.keep)
+        .value("--html", out.html)
         .flag("--controls", out.controls)
         .flag("--help", print_usage)
         .flag("-h", print_usage)
@@ -223,6 +228,9 @@ private:
             save(all, std::filesystem::path(args_.keep) /
                           (std::to_string(number + 1) + '-' + std::string(on.option)));
         const report found = check(all);
+        if (!args_.html.empty())
+            leasehold::report::write_page_file(args_.html,
+                                               page_of(all, found, std::string(on.title)));
         results_[index].second += found;
         if (!found.violations.empty())
             complain(all, found, how, on);

@@ -1,4 +1,5 @@
 // Runs seeds in the simulator; or one with its timeline; or looks for the mutants.
+#include "report/page.hpp"
 #include "sim/hunt.hpp"
 #include "sim/mutants.hpp"
 #include "sim/plan.hpp"
@@ -6,6 +7,7 @@
 #include "sim/regressions.hpp"
 #include "sim/run.hpp"
 #include "sim/shrink.hpp"
+#include "sim/trace_page.hpp"
 #include "support/command_line.hpp"
 
 #include <chrono>
@@ -27,8 +29,9 @@ namespace {
 
 constexpr char usage[] =
     R"(usage: sim [--seeds N] [--from SEED] [--cells N] [--layout L] [--topology redlock]
-           [--seed S [--trace]]
-           [--mutants [--limit N] [--only NAME]] [--plan FILE [--trace]] [--regressions DIRECTORY]
+           [--seed S [--trace] [--html FILE]]
+           [--mutants [--limit N] [--only NAME]] [--plan FILE [--trace] [--html FILE]]
+           [--regressions DIRECTORY]
 
   --seeds N     run N seeds (20000)
   --from SEED   beginning with this one (1)
@@ -36,6 +39,7 @@ constexpr char usage[] =
   --topology T  redlock: a quorum of servers instead of one
   --layout L    all of them with the layout redisson or native; else half and half
   --seed S      run one; with --trace print what each client and store did
+  --html FILE   with --seed or --plan: draw the timeline, as a page in FILE
   --mutants     switch each deliberate error on in turn, and count the seeds until it is found
   --limit N     seeds for each mutant (100000)
   --only NAME   one mutant; also for --seed and --plan
@@ -55,6 +59,7 @@ struct arguments
     bool trace = false;
     bool mutants = false;
     bool print = false;
+    std::string html;
     std::string plan;
     std::string regressions;
     std::uint64_t limit = 100'000;
@@ -97,6 +102,7 @@ arguments parse(int argc, char** argv)
                    out.quorum = true;
                })
         .flag("--trace", out.trace)
+        .value("--html", out.html)
         .flag("--print", out.print)
         .value("--plan", out.plan)
         .value("--regressions", out.regressions)
@@ -127,6 +133,16 @@ void print_timeline(const sim::plan& plan)
                                   [](std::string_view line) { std::cout << line << '\n'; });
     std::cout << "\nhash " << std::hex << verdict.hash << std::dec
               << (verdict.wrong.empty() ? "" : "\nWRONG ") << verdict.wrong << '\n';
+}
+
+void draw_timeline(const sim::plan& plan, const std::string& file)
+{
+    sim::trace_page page("simulated, seed " + std::to_string(plan.seed));
+    page.fact("plan", to_text(plan));
+    sim::coverage none;
+    const auto verdict = sim::run(plan, none, [&](std::string_view line) { page.add(line); });
+    page.fact("verdict", verdict.wrong.empty() ? "nothing is wrong" : "WRONG " + verdict.wrong);
+    leasehold::report::write_page_file(file, page.to_json());
 }
 
 void report(const sim::plan& failing, const sim::verdict& how)
@@ -278,6 +294,8 @@ int run_one(const arguments& a)
         std::cout << to_text(p);
         return 0;
     }
+    if (!a.html.empty())
+        draw_timeline(p, a.html);
     if (a.trace) {
         print_timeline(p);
         return 0;

@@ -1,0 +1,18 @@
+#ifndef LEASEHOLD_TEST_CHAOS_ROUND_PAGE_HPP
+#define LEASEHOLD_TEST_CHAOS_ROUND_PAGE_HPP
+
+#include "chaos/record.hpp"
+#include "chaos/report.hpp"
+
+#include <string>
+
+namespace leasehold::test::chaos {
+
+/// What happened in a round, for `report::write_page`: a lane for each lock in each process and for
+/// whatever was broken. Around the first violation, or in the last seconds when there is none; no
+/// more than a browser draws.
+[[nodiscard]] std::string page_of(const record& all, const report& found, std::string title);
+
+} // namespace leasehold::test::chaos
+
+#endif
