@@ -63,7 +63,8 @@ public:
     asio::awaitable<void> warm_up(const std::string& name)
     {
         for (client& each : clients_) {
-            lease held = co_await mutex(each, name, patience()).async_lock();
+            const mutex known(each, name, patience());
+            lease held = co_await known.async_lock();
             co_await held.async_release();
         }
     }
