@@ -159,12 +159,16 @@ BOOST_AUTO_TEST_CASE(earlier_connections_are_ended_by_number_and_address)
     f.connect("id=5 addr=10.0.0.1:52");
     BOOST_TEST(f.ended == words{"4 10.0.0.1:51"}, boost::test_tools::per_element());
 }
+    f.connect("id=6 addr=[::1]:53");
+    f.connect("id=7 addr=[::1]:54");
+    BOOST_TEST(f.ended == words{"6 [::1]:53"}, boost::test_tools::per_element());
 
 // Numbers begin anew with a server, and all who come over its local socket have one address.
 BOOST_AUTO_TEST_CASE(a_connection_that_is_not_told_apart_from_others_is_not_ended)
 {
     for (const char* const info :
-         {"id=3 addr=/run/redis:sock:0 laddr=/run/redis:sock:0", "id=3", "id=x addr=10.0.0.1:50",
+         {"id=3 addr=/run/redis:sock:0 laddr=/run/redis:sock:0", "id=3 addr=[/run/redis:sock:0]:0",
+          "id=3 addr=sock:0", "id=3 addr=[sock:0]:0", "id=3", "id=x addr=10.0.0.1:50",
           "addr=10.0.0.1:50", "id=3 laddr=10.0.0.2:6379", ""}) {
         native_fixture f;
         f.connect(info);

@@ -45,8 +45,10 @@ void ended_connections::learn(std::string_view info)
     const std::string_view address = field(info, "addr");
     std::int64_t id = 0;
     const auto [last, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
-    // Over a local socket all have one address, and after a restart the number may be another's.
-    const bool distinct = address.find(':') != std::string_view::npos && !address.starts_with('/');
+    // Over a local socket all have one address, its path, which Valkey 9 has in brackets, and no
+    // port; after a restart the number may be another's.
+    const bool distinct = address.find(':') != std::string_view::npos &&
+                          address.find('/') == std::string_view::npos && !address.ends_with(":0");
     if (failed == std::errc() && last == digits.data() + digits.size() && distinct)
         current_ = identity{id, std::string(address)};
 }
