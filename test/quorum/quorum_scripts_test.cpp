@@ -40,7 +40,7 @@ struct offer
 
 struct member
 {
-    member() { clock.freeze(); }
+    member() { clock.freeze_all(); }
 
     numbers run(const redis_store::script& called, const resp_client::words& keys,
                 const resp_client::words& arguments)

@@ -53,6 +53,16 @@ config as(const redis_fixture& s, const std::vector<std::string>& command)
     return result;
 }
 
+/// Makes the user of the README, with the conditional deletes that this server has.
+void make_user(redis_fixture& s, const std::vector<std::string>& command)
+{
+    s.raw.done(command);
+    if (tested_layout() == config::key_layout::native)
+        for (const std::string name : {"delifeq", "delex"})
+            if (!s.raw.command({"COMMAND", "INFO", name}).items.at(0).items.empty())
+                s.raw.done({"ACL", "SETUSER", command.at(2), '+' + name});
+}
+
 /// Whether the server has refused anything to anybody.
 bool refused(redis_fixture& s)
 {
@@ -93,7 +103,7 @@ BOOST_AUTO_TEST_CASE(the_rights_that_the_documentation_names_are_enough)
 {
     redis_fixture s;
     const auto command = documented_command();
-    s.raw.done(command);
+    make_user(s, command);
     BOOST_TEST(use_everything(s, as(s, command)));
     BOOST_TEST(!refused(s));
     BOOST_TEST(!s.exists("orders:1"));
@@ -104,7 +114,7 @@ BOOST_AUTO_TEST_CASE(with_one_more_replicas_can_be_asked)
 {
     redis_fixture s;
     const auto command = documented_command();
-    s.raw.done(command);
+    make_user(s, command);
     s.raw.done({"ACL", "SETUSER", command.at(2), "+wait", "~leasehold:confirmation"});
     test_client a(s.context, as(s, command));
     lock_options options = leased(2s);
@@ -125,7 +135,7 @@ BOOST_AUTO_TEST_CASE(each_right_that_the_documentation_names_is_used)
         if (!right.starts_with('+') || right == "+client|kill")
             continue;
         redis_fixture s;
-        s.raw.done(command);
+        make_user(s, command);
         s.raw.done({"ACL", "SETUSER", command.at(2), '-' + right.substr(1)});
         BOOST_TEST((!use_everything(s, as(s, command)) || refused(s)), right);
     }

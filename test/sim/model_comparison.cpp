@@ -153,7 +153,7 @@ using counts = std::map<std::string, std::size_t>;
 void compare(const comparison& how, std::uint64_t seed, counts& seen)
 {
     shifted_clock clock;
-    clock.freeze();
+    clock.freeze_all();
     redis_server process({"--enable-debug-command", "yes"}, {.environment = clock.environment()});
     resp_client server = process.connect();
     audience listening(process, how);
@@ -164,6 +164,10 @@ void compare(const comparison& how, std::uint64_t seed, counts& seen)
     model.publish = [&](std::string_view channel, std::string_view said) {
         return listening.hear(channel, said);
     };
+    if (!server.command({"DELIFEQ", "nothing", "-"}).is_error())
+        model.product = testing::server::product::valkey_9;
+    else if (!server.command({"DELEX", "nothing", "IFEQ", "-"}).is_error())
+        model.product = testing::server::product::redis_8_4;
     if (how.prepare)
         how.prepare(server, model);
     generator random(seed);

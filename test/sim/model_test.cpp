@@ -174,7 +174,7 @@ std::string text(const request& r)
 std::size_t compare(milliseconds retention, std::uint64_t seed)
 {
     shifted_clock clock;
-    clock.freeze();
+    clock.freeze_all();
     redis_server process({"--enable-debug-command", "yes"}, {.environment = clock.environment()});
     resp_client server = process.connect();
     // A key is then there until it is asked for after its time. Otherwise Redis 8 may or may not

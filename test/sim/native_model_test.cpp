@@ -168,6 +168,8 @@ command plain(generator& random)
     case 0: return {"SET", any_name(random), any_value(random), "NX", "PX", ms(random, 40), "GET"};
     case 1: return {"SET", any_name(random), any_value(random), "NX", "PX", ms(random, 40)};
     case 2: return {"INCRBY", fence, any_count(random)};
+    case 3: return {"DELIFEQ", any_name(random), any_value(random)};
+    case 4: return {"DELEX", any_name(random), "IFEQ", any_value(random)};
     default: return {"DELIFEQ", fence, "-"};
     }
 }

@@ -12,6 +12,7 @@ struct clock_shift
     std::atomic<std::int64_t> offset; ///< Microseconds to add.
     std::atomic<std::int64_t>
         frozen_at; ///< Not 0: the clock stands still there, in microseconds since 1970.
+    std::atomic<std::int64_t> monotonic_at; ///< Not 0: so does the monotonic one, in nanoseconds.
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 

@@ -1,6 +1,6 @@
-// Preloaded into a server: moves its wall clock by what a shared file says. Does not touch the
-// monotonic clocks. Calls the kernel itself, and allocates nothing: it runs before and below
-// everything else in that process.
+// Preloaded into a server: moves its wall clock by what a shared file says, and holds its monotonic
+// clock where the file says so. Calls the kernel itself, and allocates nothing: it runs before and
+// below everything else in that process.
 #include "support/clock_shift.hpp"
 
 #include <fcntl.h>
@@ -49,11 +49,24 @@ void shift(timespec& now)
     now.tv_nsec = static_cast<long>(micros % second) * 1000;
 }
 
+void hold(timespec& now)
+{
+    const clock_shift* how = find_shift();
+    const long long nanos = how == nullptr ? 0 : how->monotonic_at.load(std::memory_order_relaxed);
+    if (nanos == 0)
+        return;
+    constexpr long long second = 1'000'000'000;
+    now.tv_sec = static_cast<time_t>(nanos / second);
+    now.tv_nsec = static_cast<long>(nanos % second);
+}
+
 int read_clock(clockid_t clock, timespec* out)
 {
     const long failed = ::syscall(SYS_clock_gettime, clock, out);
     if (failed == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
         shift(*out);
+    else if (failed == 0 && clock == CLOCK_MONOTONIC)
+        hold(*out);
     return static_cast<int>(failed);
 }
 

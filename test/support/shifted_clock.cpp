@@ -75,6 +75,13 @@ void shifted_clock::freeze()
         shared_->frozen_at = machine_time() + shared_->offset;
 }
 
+void shifted_clock::freeze_all()
+{
+    freeze();
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    shared_->monotonic_at = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
 void shifted_clock::thaw()
 {
     if (const std::int64_t stood_at = shared_->frozen_at; stood_at != 0)

@@ -29,6 +29,9 @@ public:
     void advance(std::chrono::microseconds by); ///< Negative: back.
     void freeze(); ///< Stands still from now on, until `set` or `thaw`.
     void thaw();   ///< Goes on from where it stands.
+    /// `freeze`, and the process's timers stand still as well, for good: some servers make their
+    /// wall clock of the monotonic one. They do not end before they are killed.
+    void freeze_all();
 
 private:
     temporary_directory directory_;
