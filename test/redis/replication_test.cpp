@@ -176,6 +176,28 @@ BOOST_AUTO_TEST_CASE(waiters_that_want_as_many_are_told_the_same)
 }
 
 // The script cache and the connections go: neither is needed to be told the truth.
+BOOST_AUTO_TEST_CASE(the_script_that_renews_is_sent_once_a_connection_and_again_when_it_is_gone)
+{
+    replicated_server servers(1);
+    resp_client store = servers.master().connect();
+    const auto loads = [&] {
+        std::istringstream lines(store.command({"INFO", "commandstats"}).text);
+        for (std::string line; std::getline(lines, line);)
+            if (line.starts_with("cmdstat_script|load:calls="))
+                return std::stoi(line.substr(line.find('=') + 1));
+        return 0;
+    };
+    client_thread one(servers.master());
+    BOOST_TEST(!one.release(take(one, confirmed_by(1))));
+    const int first = loads();
+    for (int i = 0; i < 3; ++i)
+        BOOST_TEST(!one.release(take(one, confirmed_by(1))));
+    BOOST_TEST(loads() == first);
+    store.done({"SCRIPT", "FLUSH"});
+    BOOST_TEST(!one.release(take(one, confirmed_by(1))));
+    BOOST_TEST(loads() == first + 1);
+}
+
 BOOST_AUTO_TEST_CASE(a_connection_that_ends_is_no_confirmation)
 {
     replicated_server servers(1);

@@ -46,7 +46,7 @@ struct replica_confirmation::round
 {
     std::vector<std::shared_ptr<unconfirmed>> locks;
     std::shared_ptr<boost::redis::request> request = make_request();
-    /// Of the script, unless they are only looked for; for each lock; of the marker and of WAIT.
+    /// Of the script, where it was sent along; for each lock; of the marker and of WAIT.
     std::vector<reply> answers;
     std::size_t first = 0; ///< Of the answers, the one for the first lock.
     std::size_t answered = 0;
@@ -164,7 +164,7 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
     }
     waiting_.swap(others);
     boost::redis::request& to = *made->request;
-    if (!in_cluster_) {
+    if (!in_cluster_ && !script_is_there_) {
         // The server may be another than the one that has the scripts.
         to.push("SCRIPT", "LOAD", script_to_prolong(keys_).text);
         made->first = 1;
@@ -187,6 +187,8 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
 
 void replica_confirmation::end(round& asked, error_code failed)
 {
+    if (!failed && asked.answered == asked.answers.size() && goes_again(asked))
+        return;
     std::string problem;
     if (failed || asked.answered < asked.answers.size()) {
         problem = "the server could not be asked which replicas have the lock";
@@ -221,6 +223,20 @@ void replica_confirmation::end(round& asked, error_code failed)
         begin_again(errc::store_refused, {});
         on_other_server();
     }
+}
+
+/// The script was not there: all of it, then, with the script.
+bool replica_confirmation::goes_again(const round& asked)
+{
+    const auto first = asked.answers.begin();
+    const bool was_sent = asked.first != 0;
+    script_is_there_ = script_is_there_ || (was_sent && first->error.empty());
+    const auto is_missing = [](const reply& each) { return is_script_missing(each.error); };
+    if (was_sent || !std::any_of(first, asked.answers.end(), is_missing))
+        return false;
+    script_is_there_ = false;
+    waiting_.insert(waiting_.begin(), asked.locks.begin(), asked.locks.end());
+    return true;
 }
 
 // The health check is too patient for it.

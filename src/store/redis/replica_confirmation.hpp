@@ -86,8 +86,8 @@ public:
 private:
     struct round;
 
-    void on_attempt() override {}
-    void on_lost(error_code, std::string_view) override {}
+    void on_attempt() override { script_is_there_ = false; }
+    void on_lost(error_code, std::string_view) override { script_is_there_ = false; }
     void on_silence() noexcept override;
     void on_forget() noexcept override;
 
@@ -96,6 +96,7 @@ private:
     void refuse_lost();
     [[nodiscard]] std::shared_ptr<round> next_round();
     void end(round& asked, error_code failed);
+    bool goes_again(const round& asked);
     void watch_time(const round& asked);
     void on_time();
 
@@ -108,7 +109,8 @@ private:
     std::vector<std::weak_ptr<unconfirmed>> expected_;   ///< And those that have gone, for a while.
     std::size_t clean_at_ = 64;
     std::deque<std::shared_ptr<unconfirmed>> waiting_;
-    bool busy_ = false; ///< A round is under way, or about to begin.
+    bool busy_ = false;            ///< A round is under way, or about to begin.
+    bool script_is_there_ = false; ///< The server of this connection has been sent it.
 };
 
 } // namespace leasehold::redis_store
