@@ -5,7 +5,6 @@
 #include <boost/redis/request.hpp>
 #include <boost/redis/response.hpp>
 
-#include <array>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -80,7 +79,7 @@ asio::awaitable<void> raw_client::cycle(std::string name, std::chrono::steady_cl
 {
     redis::request request;
     redis::response<std::optional<std::string>, std::int64_t> acquired;
-    redis::response<std::array<std::int64_t, 1>> released;
+    redis::response<std::int64_t> released;
     while (std::chrono::steady_clock::now() < end) {
         const std::string owner = "lh:" + next_owner();
         request.clear();
@@ -92,7 +91,7 @@ asio::awaitable<void> raw_client::cycle(std::string name, std::chrono::steady_cl
         request.clear();
         request.push("EVALSHA", release_, 1, name, owner);
         co_await connection_->async_exec(request, released);
-        if (std::get<0>(released).value()[0] != 1)
+        if (std::get<0>(released).value() != 1)
             throw std::runtime_error("the baseline lost its lock");
         ++cycles;
     }

@@ -59,6 +59,7 @@ enum class mutant
     floor_not_raised,        ///< What a script draws may be smaller than what was drawn before.
     blocks_overlap,          ///< A block of fences begins with the last one of the block before.
     fence_before_lock,       ///< The short way draws its fences before it takes the lock.
+    shares_alike,            ///< Whose fences are drawn together get the same ones.
     turn_ignored,            ///< Whoever is told of its turn does nothing.
     connections_not_ended,   ///< What a lost connection carried may run whenever it likes.
     listening_claimed, ///< Whoever joins a line says that it hears of its turn, though it may not.

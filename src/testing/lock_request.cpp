@@ -22,7 +22,7 @@ T integer(std::string_view text) noexcept
 
 std::int64_t number(const message& said, std::size_t index)
 {
-    return integer(said.nodes()[index + 1].value);
+    return integer(said.nodes()[said.size() == 1 ? 0 : index + 1].value);
 }
 
 /// Where the words of a call are, as the store writes it; 0: there is none. When the store writes

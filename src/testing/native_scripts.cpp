@@ -477,11 +477,11 @@ message release(script_calls& redis, words keys, words arguments)
 {
     const std::string* const value = redis.get(keys[0]);
     if (value == nullptr)
-        return message::numbers({0});
+        return message::number(0);
     const bool exact = *value == arguments[0] || has(mutant::release_of_another) ||
                        (has(mutant::marked_value_released) && is_ours(*value, arguments[0]) &&
                         !has_flag(*value, arguments[0], 'e'));
-    return message::numbers({exact && redis.del(keys[0]) ? 1 : 0});
+    return message::number(exact && redis.del(keys[0]) ? 1 : 0);
 }
 
 message renew(script_calls& redis, words keys, words arguments)

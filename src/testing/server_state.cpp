@@ -224,7 +224,6 @@ message server_state::run(waiting& by, std::size_t index)
     const lock_request* const asked = by.what->request(index);
     if (asked != nullptr)
         check_form(*asked, command);
-    const auto took = std::exchange(by.took, std::nullopt);
     if (const char* const refused = refusal(command)) {
         const message said = message::error(refused);
         if (asked != nullptr)
@@ -257,13 +256,8 @@ message server_state::run(waiting& by, std::size_t index)
         if (const auto text = describe_record(command, " for " + by.from->client(), said);
             !text.empty())
             line(text);
-    if (const std::uint32_t fences = fences_drawn_by(command);
-        took && fences != 0 && !said.is_error()) {
-        const std::uint64_t last = std::stoull(said.nodes().front().value);
-        const lock_request& taken = *by.what->request(index - 1);
-        tell_grant(by, taken, {true, taken.owner, last - fences + 1, fences, false, false}, false,
-                   *took);
-    }
+    if (const std::uint32_t fences = fences_drawn_by(command); fences != 0)
+        tell_grants(by, index, fences, said);
     return said;
 }
 
@@ -292,7 +286,7 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
     follow(by.from.get(), asked, said);
     const lock_effect effect = effect_of(asked, said);
     if (effect.taken && asked.plain)
-        by.took = time.now();
+        by.took.emplace_back(index, time.now());
     else if (effect.taken)
         tell_grant(by, asked, effect, repeated, time.now());
     const bool got_in = effect.taken || effect.entered;
@@ -337,6 +331,32 @@ void server_state::tell_grant(const waiting& by, const lock_request& asked,
               asked.limited || asked.layout == config::key_layout::redisson
                   ? time.now() - by.what->sent
                   : clock::duration::zero()});
+}
+
+/// Fences were drawn for the locks that were taken before, all that wanted some alike.
+void server_state::tell_grants(waiting& by, std::size_t drawing, std::uint32_t fences,
+                               const message& said)
+{
+    const auto took = std::exchange(by.took, {});
+    if (took.empty() || said.is_error())
+        return;
+    const auto last = std::stoull(said.nodes().front().value);
+    std::vector<std::size_t> shared; // of those that did not take it, too
+    for (std::size_t i = drawing; i-- > 0 && fences_drawn_by(by.what->command(i)) == 0;)
+        if (const lock_request* const asked = by.what->request(i);
+            asked != nullptr && asked->plain && asked->what == lock_request::kind::acquire)
+            shared.push_back(i);
+    for (const auto& [index, when] : took) {
+        const auto found = std::find(shared.begin(), shared.end(), index);
+        if (found == shared.end())
+            continue;
+        const auto each = static_cast<std::uint32_t>(fences / shared.size());
+        const auto behind = static_cast<std::uint64_t>(found - shared.begin());
+        const lock_request& taken = *by.what->request(index);
+        tell_grant(by, taken,
+                   {true, taken.owner, last - behind * each - each + 1, each, false, false}, false,
+                   when);
+    }
 }
 
 /// Whether the client has asked for something over a newer connection before.

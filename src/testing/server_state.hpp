@@ -98,8 +98,8 @@ private:
         segment_ptr what;
         std::size_t next;
         std::size_t end;
-        /// When its last command took a lock, whose fences the next one draws.
-        std::optional<clock::time_point> took{};
+        /// Which of its commands took a lock whose fences one behind it draws, and when.
+        std::vector<std::pair<std::size_t, clock::time_point>> took{};
     };
 
     void work();
@@ -109,6 +109,7 @@ private:
     [[nodiscard]] bool is_in_already(const lock_request& asked);
     void tell_grant(const waiting& by, const lock_request& asked, const lock_effect& effect,
                     bool repeated, clock::time_point when);
+    void tell_grants(waiting& by, std::size_t drawing, std::uint32_t fences, const message& said);
     [[nodiscard]] bool is_left_behind(const waiting& by, const lock_request& asked);
     void follow(session* from, const lock_request& asked, const message& said);
     message client_command(session* from, words command);

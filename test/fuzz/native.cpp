@@ -127,7 +127,7 @@ struct request
     acquire_reply acquired;
     release_reply released;
     std::vector<renewal_result> renewed;
-    std::vector<sent_call> became;
+    std::deque<sent_call> became; // they stay where they are
 
     [[nodiscard]] const sent_call* last() const
     {
@@ -194,6 +194,8 @@ private:
             std::size_t call;
             answer_form form;
             std::size_t expects;
+            std::uint32_t fences = 0; ///< Of each of those that it draws for.
+            std::vector<sent_call*> shared{};
         };
         std::vector<part> parts;
         std::size_t answered = 0;
@@ -220,6 +222,7 @@ private:
     void send(const std::shared_ptr<batch>& made) override
     {
         sent_batch sent{made, made->adapter(), {}, 0};
+        std::vector<sent_call*> undrawn;
         for (const redis_store::command& each : made->commands) {
             const auto parsed = test::parse_resp(std::string_view(made->request.payload())
                                                      .substr(each.begin, each.end - each.begin));
@@ -232,10 +235,17 @@ private:
             if (verb != "CLIENT" && key != redis_store::native::fence_key) {
                 of = requests_.at(key.substr(0, key.find('.'))).get();
                 of->became.push_back({verb, words.back().text == "GET", {}});
+                if (each.made.draws)
+                    undrawn.push_back(&of->became.back());
             }
             for (std::size_t i = 0; i < each.made.commands; ++i)
                 sent.parts.push_back({of, of == nullptr ? 0 : of->became.size() - 1,
                                       each.made.forms[i], each.made.expects});
+            if (each.made.shares != 0) {
+                require(each.made.shares == undrawn.size(), "a draw for others than before it");
+                sent.parts.back().fences = each.made.fences;
+                sent.parts.back().shared = std::exchange(undrawn, {});
+            }
         }
         if (connected_)
             queue_.push_back(std::move(sent));
@@ -320,12 +330,26 @@ private:
         require(is_error(said) || fits(asked, said), "an answer of another shape is accepted");
         if (asked.of != nullptr)
             asked.of->became[asked.call].answers.push_back(said);
+        share(asked, said);
         if (++front.answered == front.parts.size()) {
             end(front.what, {});
             queue_.pop_front();
         }
         if (closes_)
             pipeline_->close();
+    }
+
+    /// The last has the end of what was drawn.
+    static void share(const sent_batch::part& drawn, const message& said)
+    {
+        std::int64_t end = std::max<std::int64_t>(number(said).value_or(0), 0);
+        for (auto each = drawn.shared.rbegin(); each != drawn.shared.rend(); ++each) {
+            message part = said;
+            if (number(said))
+                part[0].value = std::to_string(std::max<std::int64_t>(end, 0));
+            (*each)->answers.push_back(std::move(part));
+            end -= drawn.fences;
+        }
     }
 
     void lose()
@@ -506,9 +530,8 @@ private:
         const sent_call* const call = r.last();
         require(call != nullptr && call->answers.size() == 1, "an answer out of nothing");
         const left_t told = r.released.result;
-        if (const auto brief = r.said(1); brief || number(call->answers[0])) {
-            const std::int64_t count = brief ? (*brief)[0] : *number(call->answers[0]);
-            require(told == left_t::freed && count == 1, "freed without proof");
+        if (const auto count = number(call->answers[0])) {
+            require(told == left_t::freed && *count == 1, "freed without proof");
             return require(!r.released.next, "a next owner that was not sent");
         }
         const auto said = r.said(5);

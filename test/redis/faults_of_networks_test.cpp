@@ -302,7 +302,7 @@ struct cuts : network
                        const std::function<void()>& operation)
     {
         BOOST_TEST_REQUIRE(sizes.request > text.size());
-        BOOST_TEST_REQUIRE(sizes.reply > 4u);
+        BOOST_TEST_REQUIRE(sizes.reply >= 4u); // a number of one digit
         for (std::size_t n = 0; n <= sizes.request; ++n) {
             BOOST_TEST_CONTEXT("after " << n << " of " << sizes.request << " bytes of the request")
             {

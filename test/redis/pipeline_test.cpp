@@ -507,6 +507,105 @@ BOOST_AUTO_TEST_CASE(a_lock_that_was_taken_before_its_fences_were_refused_may_be
     BOOST_TEST((f.acquired[1].first == errc::store_refused));
     BOOST_TEST(!f.acquired[1].second.may_hold);
 }
+namespace {
+
+acquire_request take_with(std::string_view name, std::uint32_t fences)
+{
+    acquire_request asked = take(name);
+    asked.fences = fences;
+    return asked;
+}
+
+/// The numbers of fences that a batch draws, in turn.
+std::vector<std::string> drawn(const batch& sent)
+{
+    std::vector<std::string> all;
+    for (const auto& each : words(sent))
+        if (each.at(0) == "INCRBY")
+            all.push_back(each.at(2));
+    return all;
+}
+
+} // namespace
+
+// Behind the last of them, so that each is drawn after its lock was taken.
+BOOST_AUTO_TEST_CASE(acquires_that_go_together_draw_their_fences_together)
+{
+    native_server f;
+    f.acquire("first"); // goes at once
+    f.acquire(take_with("a", 16));
+    f.acquire(take_with("b", 16));
+    f.release("c");
+    f.acquire(take_with("d", 16));
+    f.release("e");
+    f.poll();
+    f.answer_all(1, {"_\r\n", ":1001\r\n"});
+    BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
+
+    const auto asked = words(*f.way->sent.at(2));
+    BOOST_TEST_REQUIRE(asked.size() == 6u);
+    BOOST_TEST(asked[5].at(0) == "INCRBY");
+    BOOST_TEST(asked[5].at(2) == "48");
+    f.answer(2, {"_\r\n", "$1\r\nx\r\n", ":1\r\n", "_\r\n", ":1\r\n"});
+    BOOST_TEST(f.acquired.size() == 1u); // without fences nobody has a lock
+    f.answer_all(2, {":2000\r\n"});
+    BOOST_TEST_REQUIRE(f.acquired.size() == 4u);
+    BOOST_TEST(f.released.size() == 2u);
+    const auto& a = f.acquired[1].second;
+    BOOST_TEST((a.result == acquire_reply::outcome::granted));
+    BOOST_TEST(a.first_fence == 1953u);
+    BOOST_TEST(a.fences == 16u);
+    BOOST_TEST((f.acquired[2].second.result == acquire_reply::outcome::held));
+    BOOST_TEST(f.acquired[3].second.first_fence == 1985u);
+}
+
+BOOST_AUTO_TEST_CASE(a_draw_is_for_sixteen_that_want_equally_many)
+{
+    native_server f;
+    f.acquire("first");
+    for (int i = 0; i < 17; ++i)
+        f.acquire(take_with("a" + std::to_string(i), 16));
+    f.acquire(take_with("b", 1));
+    f.poll();
+    BOOST_TEST((drawn(*f.way->sent.at(2)) == std::vector<std::string>{"256", "16", "1"}));
+    for (int i = 0; i < 16; ++i)
+        f.answer(2, {"_\r\n"});
+    f.answer(2, {":2000\r\n"});
+    BOOST_TEST(f.acquired.size() == 16u);
+}
+
+// The counter was lost: a share below the largest fence seen is given to nobody.
+BOOST_AUTO_TEST_CASE(shares_of_fences_that_are_too_small_are_drawn_again)
+{
+    native_server f; // has seen 1000
+    f.acquire("first");
+    f.acquire(take_with("a", 16));
+    f.acquire(take_with("b", 16));
+    f.poll();
+    f.answer_all(1, {"_\r\n", ":1001\r\n"});
+    f.answer_all(2, {"_\r\n", "_\r\n", ":1031\r\n"});
+    BOOST_TEST(f.acquired.size() == 2u); // "b": 1016 to 1031
+    BOOST_TEST(f.acquired[1].second.first_fence == 1016u);
+    const auto asked = words(*f.way->sent.at(3));
+    BOOST_TEST(asked.size() == 1u);
+    BOOST_TEST(asked.at(0).at(3) == "a");
+}
+
+BOOST_AUTO_TEST_CASE(without_the_answer_to_the_draw_nothing_is_known_of_those_it_is_for)
+{
+    native_server f;
+    f.acquire("first");
+    f.acquire("a");
+    f.acquire("b");
+    f.poll();
+    f.answer(2, {"_\r\n", "_\r\n"});
+    f.end(2, errc::outcome_unknown);
+    BOOST_TEST_REQUIRE(f.acquired.size() == 2u);
+    BOOST_TEST((f.acquired[0].first == errc::outcome_unknown));
+    BOOST_TEST((f.acquired[1].first == errc::outcome_unknown));
+    BOOST_TEST(f.ears.errors.empty());
+}
+
 
 BOOST_AUTO_TEST_CASE(each_reason_why_it_is_down_is_told_once)
 {
@@ -725,12 +824,12 @@ BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_an_acquire_that_goes_on)
     f.release("a");
     f.poll();
     f.answer_all(1, {"_\r\n", ":1\r\n"});
-    f.answer_all(2, {numbers({1})});
+    f.answer_all(2, {":1\r\n"});
     BOOST_TEST(f.released.empty());
     BOOST_TEST_REQUIRE(f.way->sent.size() == 5u);
     f.answer_all(3, {numbers({1, 2000, 0, 0, server_time})});
     BOOST_TEST((f.acquired.at(0).second.result == acquire_reply::outcome::granted));
-    f.answer_all(4, {numbers({1})});
+    f.answer_all(4, {":1\r\n"});
     BOOST_TEST((f.released.at(0).second.result == release_reply::outcome::freed));
 }
 

@@ -59,6 +59,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "floor_not_raised",
     "blocks_overlap",
     "fence_before_lock",
+    "shares_alike",
     "turn_ignored",
     "connections_not_ended",
     "listening_claimed",

@@ -5,6 +5,7 @@
 #include <boost/redis/error.hpp>
 #include <boost/redis/resp3/type.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <new>
 #include <utility>
@@ -20,6 +21,9 @@ constexpr boost::redis::request::config fail_fast{
     .cancel_if_unresponded = true,
     .hello_with_priority = false,
 };
+
+// One draw is a command less for each of them. Who is answered waits for it, so they are not many.
+constexpr std::uint32_t most_shares = 16;
 
 std::string_view read_line(std::string_view& text)
 {
@@ -146,6 +150,8 @@ void batch::clear()
     abandoned = false;
     answered_ = 0;
     announced_ = false;
+    read_ = 0;
+    undrawn_ = 0;
 }
 
 void batch::forget_who_waits() noexcept
@@ -168,7 +174,7 @@ boost::redis::any_adapter batch::adapter()
     return any_adapter(
         any_adapter::impl_t([this](any_adapter::parse_event event,
                                    const boost::redis::resp3::node_view& node, error_code& failed) {
-            command& asked = commands[answered_.load(std::memory_order_relaxed)];
+            command& asked = commands[read_];
             if (asked.asking && !asked.granted) {
                 // If it was refused, the command that follows is.
                 asked.granted = event == any_adapter::parse_event::done;
@@ -185,12 +191,56 @@ boost::redis::any_adapter batch::adapter()
         }));
 }
 
+void batch::before_draw_of(std::uint32_t fences, layout& keys)
+{
+    if (undrawn_ != 0 && fences != 0 &&
+        (undrawn_ == most_shares || commands[first_undrawn_].made.fences != fences))
+        draw_fences(keys);
+}
+
+void batch::draw_fences(layout& keys)
+{
+    if (undrawn_ == 0)
+        return;
+    const std::uint32_t shares = std::exchange(undrawn_, 0);
+    for (std::size_t i = first_undrawn_; i < commands.size(); ++i)
+        commands[i].undrawn = true;
+    const std::uint32_t each = commands[first_undrawn_].made.fences;
+    add(draw(), [&](boost::redis::request& to) {
+        keys.draw(std::uint64_t(shares) * each, to);
+        return call{.forms = {answer_form::number}, .fences = each, .shares = shares};
+    });
+}
+
+// Each gets what it would have got by drawing for itself, in their order.
+void batch::share(std::size_t drawn)
+{
+    const reply& whole = commands[drawn].replies.front();
+    std::int64_t end = whole.is(1) ? std::max<std::int64_t>(whole.numbers[0], 0) : 0;
+    for (std::size_t i = drawn; i-- > 0 && commands[i].undrawn;) {
+        const command& asked = commands[i];
+        if (!asked.made.draws)
+            continue;
+        reply& part = commands[i].replies[asked.made.commands];
+        part = whole;
+        if (!whole.is(1))
+            continue;
+        part.numbers[0] = std::max<std::int64_t>(end, 0); // of less than was drawn nobody has any
+        end -= has(mutant::shares_alike) ? 0 : asked.made.fences;
+    }
+}
+
 // Answers are passed on as they come, not when the last one is there: while the server works on the
 // rest of a large batch, those who were answered go on. One message to the strand covers all that
 // one read brought.
 void batch::on_reply()
 {
-    const std::size_t count = answered_.load(std::memory_order_relaxed) + 1;
+    const command& asked = commands[read_];
+    if (asked.made.shares != 0)
+        share(read_);
+    const std::size_t count = ++read_;
+    if (asked.undrawn)
+        return; // those behind it are told in their order
     answered_.store(count, std::memory_order_release);
     if (count == commands.size() || announced_.exchange(true))
         return;

@@ -60,10 +60,14 @@ struct asker
     answered handler;
 };
 
+/// Nobody: its answer is shared by those whose fences it draws.
+struct draw
+{};
+
 /// One script call of a batch, who waits for it, and what the server answered.
 struct command
 {
-    std::variant<store::acquire_handler, renew_part, store::release_handler, greeting, asker>
+    std::variant<store::acquire_handler, renew_part, store::release_handler, greeting, asker, draw>
         waiting;
     call made;
     std::size_t begin = 0; ///< Its place in the request.
@@ -72,10 +76,15 @@ struct command
     bool asking = false;     ///< A node that is given its slot is to serve it: ASKING is before it.
     bool granted = false;    ///< That was answered.
     bool put_behind = false; ///< It takes, and is sent later than what may undo it.
+    bool undrawn = false;    ///< It, or one before it, gets its fences from a draw behind it.
     std::size_t got = 0;     ///< How many of its commands were answered.
     std::array<reply, call::most_commands> replies;
 
-    [[nodiscard]] answers told() const noexcept { return std::span(replies).first(made.commands); }
+    /// The answers to its commands, and behind them its share of what was drawn.
+    [[nodiscard]] answers told() const noexcept
+    {
+        return std::span(replies).first(made.commands + (made.draws ? 1 : 0));
+    }
 
     /// What the server refused it with; empty: it did not.
     [[nodiscard]] const std::string& error() const noexcept { return replies.front().error; }
@@ -116,6 +125,13 @@ public:
     /// early.
     command& repeat(const batch& from, command& asked);
 
+    /// An acquire comes next that wants so many fences drawn behind it. One draw is good for those
+    /// that want equally many.
+    void before_draw_of(std::uint32_t fences, layout& keys);
+
+    /// Draws what the acquires so far want.
+    void draw_fences(layout& keys);
+
     /// Adds the call that goes on with one of another batch.
     command& go_on(const batch& from, command& asked, layout& keys);
 
@@ -152,16 +168,22 @@ private:
         added.begin = begin;
         added.end = request.payload().size();
         added.asking = asking;
+        if (made.draws && undrawn_++ == 0)
+            first_undrawn_ = commands.size() - 1;
         return added;
     }
 
     std::size_t begin_command(bool asking);
     void on_reply();
+    void share(std::size_t drawn);
 
     std::shared_ptr<context_poster> home_;
     std::atomic<std::size_t> answered_ = 0;
     std::atomic<bool> announced_ = false;
     std::vector<std::string_view> words_;
+    std::size_t read_ = 0; ///< Answers that have come; where the connection runs.
+    std::uint32_t undrawn_ = 0;
+    std::size_t first_undrawn_ = 0;
 };
 
 } // namespace leasehold::redis_store

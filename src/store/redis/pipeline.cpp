@@ -158,7 +158,9 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
     acquire_request asked = request;
     asked.asks_holder = request.asks_holder && tells_holder_;
     const std::int64_t latest = time_.limit(local_time_->now(), request.budget);
-    next().add(
+    batch& to_send = next();
+    to_send.before_draw_of(layout_->draws(asked), *layout_);
+    to_send.add(
         std::move(handler),
         [&](boost::redis::request& to) { return layout_->acquire(asked, latest, to); }, asking);
     flush_first();
@@ -243,6 +245,7 @@ void pipeline::flush()
     while (can_send() && !waiting_.empty() && under_way_.size() < under_way_limit) {
         const batch_ptr sent = std::move(waiting_.front());
         waiting_.pop_front();
+        sent->draw_fences(*layout_);
         under_way_.push_back(sent);
         sent->deadline = local_time_->now() + timeout_;
         sent->start(shared_from_this(), home_);
@@ -439,8 +442,9 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
             code = errc::outcome_unknown;
         }
     }
-    // What a greeting finds missing need not be there.
-    const bool is_request = !std::holds_alternative<greeting>(asked.waiting);
+    // What a greeting finds missing need not be there; of a draw those tell whose fences it draws.
+    const bool is_request = !std::holds_alternative<greeting>(asked.waiting) &&
+                            !std::holds_alternative<draw>(asked.waiting);
     const details_ptr more = code && is_request ? explain(from, asked, code) : nullptr;
     std::visit([&](auto& waiting) { answer(asked, waiting, code, more); }, asked.waiting);
 }
@@ -548,6 +552,8 @@ said<release_reply> pipeline::released(const command& asked)
                                   !knows_receivers || knows_receivers());
     return told;
 }
+
+void pipeline::answer(command&, draw&, error_code, const details_ptr&) {}
 
 void pipeline::answer(command& asked, asker& who, error_code code, details_ptr more)
 {

@@ -122,6 +122,7 @@ private:
     void answer(command& asked, renew_part& part, error_code code, details_ptr more);
     void answer(command& asked, asker& who, error_code code, details_ptr more);
     void answer(command& asked, greeting& what, error_code code, const details_ptr&);
+    void answer(command& asked, draw& drawn, error_code code, const details_ptr&);
     void greet();
     void serve();
     [[nodiscard]] said<release_reply> released(const command& asked);

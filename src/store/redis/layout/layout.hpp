@@ -36,6 +36,8 @@ struct call
     std::size_t commands = 1;
     std::array<answer_form, most_commands> forms{};
     std::uint32_t fences = 0; ///< Asked for; of an acquire that takes the lock.
+    bool draws = false;       ///< They are drawn behind it, with those of others; see `told`.
+    std::uint32_t shares = 0; ///< Of a draw: how many get a share.
     std::uint64_t floor = 0;  ///< Its fences have to be larger.
     std::uint32_t name = 0;   ///< What the layout knows the lock by, if it has to.
     std::uint16_t slot = 0;   ///< Where the lock is, in a cluster.
@@ -102,6 +104,19 @@ public:
     /// @param latest Of the owner that joins by it.
     virtual call release(const release_request& asked, std::int64_t latest,
                          boost::redis::request& to) = 0;
+
+    /// How many fences have to be drawn behind that acquire; 0: it draws them itself.
+    [[nodiscard]] virtual std::uint32_t draws(const acquire_request& asked) const
+    {
+        static_cast<void>(asked);
+        return 0;
+    }
+    /// Draws them, for several at once.
+    virtual void draw(std::uint64_t fences, boost::redis::request& to)
+    {
+        static_cast<void>(fences);
+        static_cast<void>(to);
+    }
 
     /// The answers call for the other way to the same end.
     [[nodiscard]] virtual bool goes_on(const call& made, answers told)

@@ -32,6 +32,12 @@ const reply& answer_to_draw(answers told) noexcept
     return told[has(mutant::fence_before_lock) ? 0 : 1];
 }
 
+/// The call is an acquire by the short way.
+bool takes_briefly(const call& made) noexcept
+{
+    return made.short_way && made.fences != 0;
+}
+
 bool is_count(const reply& answer) noexcept
 {
     return answer.is(1) && (answer.numbers[0] == 0 || answer.numbers[0] == 1);
@@ -138,9 +144,27 @@ call native_layout::acquire(const acquire_request& asked, std::int64_t latest,
     const auto key = contended_names::key_of(asked.name);
     if (!asked.entry.empty())
         return enter(asked, latest, to);
-    if (asked.again || doubts_counter() || contended_.contains(key))
-        return acquire_long(asked, key, latest, to);
-    return acquire_short(asked, key, to);
+    return may_be_brief(asked) ? acquire_short(asked, key, to)
+                               : acquire_long(asked, key, latest, to);
+}
+
+/// It can go the short way.
+bool native_layout::may_be_brief(const acquire_request& asked) const
+{
+    return asked.entry.empty() && !asked.again && !doubts_counter() &&
+           !contended_.contains(contended_names::key_of(asked.name));
+}
+
+std::uint32_t native_layout::draws(const acquire_request& asked) const
+{
+    return may_be_brief(asked) && !has(mutant::fence_before_lock)
+               ? std::min(asked.fences, most_short)
+               : 0;
+}
+
+void native_layout::draw(std::uint64_t fences, boost::redis::request& to)
+{
+    to.push("INCRBY", native::fence_key, fences);
 }
 
 call native_layout::enter(const acquire_request& asked, std::int64_t latest,
@@ -209,18 +233,17 @@ call native_layout::acquire_short(const acquire_request& asked, contended_names:
     const std::uint32_t fences = std::min(asked.fences, most_short);
     const bool swapped = has(mutant::fence_before_lock);
     if (swapped)
-        to.push("INCRBY", native::fence_key, fences);
+        draw(fences, to);
     if (set_gets_)
         to.push("SET", asked.name, value_, "NX", "PX", asked.lease.count(), "GET");
     else
         to.push("SET", asked.name, value_, "NX", "PX", asked.lease.count());
     constexpr answer_form text = answer_form::text;
     constexpr answer_form number = answer_form::number;
-    if (!swapped)
-        to.push("INCRBY", native::fence_key, fences);
-    return {.commands = 2,
-            .forms = {swapped ? number : text, swapped ? text : number},
+    return {.commands = swapped ? std::size_t(2) : 1,
+            .forms = {swapped ? number : text, text},
             .fences = fences,
+            .draws = !swapped,
             .floor = std::max(floor_, asked.fence_floor),
             .name = key,
             .short_way = true,
@@ -264,8 +287,6 @@ call native_layout::release(const release_request& asked, std::int64_t latest,
     case removal::script:
         to.push("EVALSHA", of_native().release.sha, 1, asked.name, value_);
         made.called = &of_native().release;
-        made.expects = 1;
-        made.forms = {answer_form::numbers};
         break;
     }
     return made;
@@ -347,9 +368,9 @@ bool native_layout::goes_on(const call& made, answers told)
         return false;
     if (made.called == &of_native().renew_one)
         return told.front().is(1) && told.front().numbers[0] == 2;
-    const reply& first = made.commands == 1 ? told.front() : answer_to_set(told);
-    if (made.commands == 1) // who waits, and what else there is, the long way knows
-        return first.is(1) && first.numbers[0] == 0;
+    if (!takes_briefly(made)) // who waits, and what else there is, the long way knows
+        return told.front().is(1) && told.front().numbers[0] == 0;
+    const reply& first = answer_to_set(told);
     if (has(mutant::fence_before_lock))
         return false; // its first command is another
     if (!first.error.empty()) {
@@ -397,7 +418,7 @@ call native_layout::go_on(const call& made, answers told, std::span<const std::s
         const renewal one{written[3], owner_in(written[4]), lease_in(written[5]), written[6]};
         return renew_all({&one, 1}, to);
     }
-    if (made.commands == 1) {
+    if (!takes_briefly(made)) {
         const bool by_script = made.called != nullptr;
         return leave(
             {.name = written[by_script ? 3 : 1], .owner = owner_in(written.back()), .entry = {}},

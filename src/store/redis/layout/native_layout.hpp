@@ -62,6 +62,9 @@ public:
     call release(const release_request& asked, std::int64_t latest,
                  boost::redis::request& to) override;
 
+    [[nodiscard]] std::uint32_t draws(const acquire_request& asked) const override;
+    void draw(std::uint64_t fences, boost::redis::request& to) override;
+
     [[nodiscard]] bool goes_on(const call& made, answers told) override;
     call go_on(const call& made, answers told, std::span<const std::string_view> written,
                boost::redis::request& to) override;
@@ -96,6 +99,7 @@ private:
     call renew_one(const renewal& asked, boost::redis::request& to);
     call renew_all(std::span<const renewal> asked, boost::redis::request& to);
     call enter(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
+    [[nodiscard]] bool may_be_brief(const acquire_request& asked) const;
     call acquire_short(const acquire_request& asked, contended_names::key key,
                        boost::redis::request& to);
     call acquire_long(const acquire_request& asked, contended_names::key key, std::int64_t latest,

@@ -1,8 +1,8 @@
 -- Leaves a lock that nobody waits for and nobody else is in; for everything else there is
 -- native_leave.
 -- KEYS lock  ARGV owner
--- Returns {1} freed, {0} the value is not exactly this owner
+-- Returns 1 freed, 0 the value is not exactly this owner
 if redis.call('GET', KEYS[1]) == ARGV[1] then
-    return {redis.call('DEL', KEYS[1])}
+    return redis.call('DEL', KEYS[1])
 end
-return {0}
+return 0
