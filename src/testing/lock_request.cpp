@@ -20,6 +20,7 @@ T integer(std::string_view text) noexcept
     return value;
 }
 
+/// Of a list, or the only one.
 std::int64_t number(const message& said, std::size_t index)
 {
     return integer(said.nodes()[said.size() == 1 ? 0 : index + 1].value);
@@ -44,7 +45,7 @@ std::optional<call_form> form_of(known_script called)
 {
     using kind = lock_request::kind;
     switch (called) {
-    case known_script::acquire: return call_form{kind::acquire, 12, 5, 10, 0, 0, 8};
+    case known_script::acquire: return call_form{kind::acquire, 12, 5, 10, 0, 7, 8};
     case known_script::release: return call_form{kind::release, 7, 4, 5, 0, 0, 0};
     case known_script::native_acquire: return call_form{kind::acquire, 16, 7, 0, 0, 9, 10};
     case known_script::native_enter: return call_form{kind::acquire, 9, 5, 8, 0, 0, 7};
@@ -116,17 +117,27 @@ std::optional<lock_request> plain_request(words command)
     return asked;
 }
 
+void take_block(const lock_request& asked, std::string_view owner, std::int64_t last,
+                lock_effect& effect)
+{
+    effect.taken = true;
+    effect.owner = owner;
+    effect.fences = asked.fences;
+    effect.first_fence = static_cast<std::uint64_t>(last) - asked.fences + 1;
+}
+
 void read_redisson(const lock_request& asked, const message& said, lock_effect& effect)
 {
-    if (number(said, 0) != 1)
-        return;
     if (asked.what == lock_request::kind::release) {
-        effect.left = true;
+        effect.left = number(said, 0) >= -1;
     }
-    else if (!asked.entry.empty()) {
+    else if (said.size() == 1) {
+        take_block(asked, asked.owner, number(said, 0), effect);
+    }
+    else if (number(said, 0) == 1 && !asked.entry.empty()) {
         effect.entered = true;
     }
-    else {
+    else if (number(said, 0) == 1) {
         effect.taken = true;
         effect.owner = asked.owner;
         effect.first_fence = static_cast<std::uint64_t>(number(said, 1));
@@ -151,15 +162,6 @@ void read_member(const lock_request& asked, const message& said, lock_effect& ef
         effect.first_fence = static_cast<std::uint64_t>(number(said, 1)) - effect.fences +
                              (status == 1 ? 1 : 0);
     }
-}
-
-void take_block(const lock_request& asked, std::string_view owner, std::int64_t last,
-                lock_effect& effect)
-{
-    effect.taken = true;
-    effect.owner = owner;
-    effect.fences = asked.fences;
-    effect.first_fence = static_cast<std::uint64_t>(last) - asked.fences + 1;
 }
 
 void read_native(const lock_request& asked, const message& said, lock_effect& effect)
@@ -195,6 +197,8 @@ std::string release_text(const lock_request& asked, const message& said)
 {
     if (asked.plain)
         return said.nodes().front().value == "1" ? "freed" : "not owner";
+    if (asked.layout == config::key_layout::redisson && !asked.of_member)
+        return number(said, 0) == -3 ? "not owner" : number(said, 0) == -2 ? "left" : "freed";
     std::string text;
     switch (number(said, 0)) {
     case 1: text = "freed"; break;
@@ -240,7 +244,7 @@ std::string acquire_text(const lock_request& asked, const message& said)
         return effect_of(asked, said).taken ? "TAKEN" : "held: " + before;
     }
     const std::int64_t status = number(said, 0);
-    if (status == 1)
+    if (status == 1 || said.size() == 1)
         return asked.entry.empty() ? "GRANTED " + fence_text(effect_of(asked, said).first_fence)
                                    : "entered";
     if (status == -1)

@@ -74,10 +74,15 @@ message acquire(script_calls& redis, words keys, words arguments)
         return message::numbers({0, left, asked ? holder(redis, lock) : 0, now});
     }
 
+    const double floor = static_cast<double>(now) * 2;
+    const std::int64_t retention = to_integer(arguments[4]).value_or(0);
     double last = 0;
-    const std::string* stored = nullptr;
+    std::optional<std::string> stored;
     try {
-        stored = redis.get(keys[1]);
+        if (!ours)
+            stored = redis.set_get(keys[1], whole(floor), retention);
+        else if (const std::string* const found = redis.get(keys[1]))
+            stored = *found;
     }
     catch (const command_error& failed) {
         return message::error(is_wrong_type(failed)
@@ -85,12 +90,15 @@ message acquire(script_calls& redis, words keys, words arguments)
                                         redis.type(keys[1]) + ", a fence counter is a string"
                                   : failed.text);
     }
-    const bool is_stored = stored != nullptr;
+    const bool is_stored = stored.has_value();
     if (is_stored) {
         const auto number = to_number(*stored);
         if (!number || number != std::floor(*number) || std::isinf(*number) ||
-            *number >= 9007199254740991)
+            *number >= 9007199254740991) {
+            if (!ours)
+                redis.set(keys[1], *stored, 0);
             return message::error("WRONGTYPE the key " + std::string(keys[1]) + " holds no fence");
+        }
         last = *number;
     }
 
@@ -102,7 +110,6 @@ message acquire(script_calls& redis, words keys, words arguments)
         return message::numbers({1, static_cast<std::int64_t>(last), 1, now});
     }
 
-    const double floor = static_cast<double>(now) * 2;
     double first = floor;
     double block = 1;
     if (last >= floor || has(mutant::fence_without_clock)) {
@@ -114,9 +121,8 @@ message acquire(script_calls& redis, words keys, words arguments)
         first = floor - block + 1;
     }
 
-    // As "%.0f" writes a whole number.
-    const std::string top = std::to_string(static_cast<std::int64_t>(first + block - 1));
-    redis.set(keys[1], top, to_integer(arguments[4]).value_or(0));
+    if (ours || first > floor || has(mutant::fence_without_clock))
+        redis.set(keys[1], whole(first + block - 1), retention);
     if (ours) {
         if (left >= 0 && left < lease)
             redis.pexpire(lock, lease);
@@ -131,6 +137,9 @@ message acquire(script_calls& redis, words keys, words arguments)
             return message::error(refused.text);
         }
     }
+    const auto wanted = static_cast<double>(to_integer(arguments[2]).value_or(1));
+    if (first + block == floor + 1 && block == wanted)
+        return message::number(static_cast<std::int64_t>(floor));
     return message::numbers(
         {1, static_cast<std::int64_t>(first), static_cast<std::int64_t>(block), now});
 }
@@ -184,21 +193,21 @@ message release(script_calls& redis, words keys, words arguments)
     const std::string* held = redis.hget(lock, owner);
     if (has(mutant::release_of_another) && held == nullptr && redis.hlen(lock) != 0) {
         redis.del(lock);
-        return message::numbers({1, 0});
+        return message::number(0);
     }
     const auto number = held == nullptr ? std::nullopt : to_number(*held);
     if (!number)
-        return message::numbers({0, 0});
+        return message::number(-3);
     if (!entry.empty()) {
         if (!redis.hdel(lock, std::string(owner) + '/' + std::string(entry)))
-            return message::numbers({0, 0});
+            return message::number(-3);
     }
     else if (*number <= static_cast<double>(redis.hlen(lock)) - 1) {
-        return message::numbers({0, 0});
+        return message::number(-3);
     }
     if (*number > 1) {
         redis.hincrby(lock, owner, -1);
-        return message::numbers({2, 0});
+        return message::number(-2);
     }
     redis.del(lock);
     std::int64_t receivers = -1;
@@ -207,7 +216,7 @@ message release(script_calls& redis, words keys, words arguments)
     }
     catch (const command_error&) {
     }
-    return message::numbers({1, receivers});
+    return message::number(receivers);
 }
 
 } // namespace

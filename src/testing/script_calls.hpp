@@ -101,6 +101,16 @@ public:
     {
         writing("set", true).set(key, text, how_long);
     }
+    /// With GET: what was there before.
+    std::optional<std::string> set_get(std::string_view key, std::string_view text,
+                                       std::int64_t how_long)
+    {
+        keyspace& data = writing("set", true);
+        const std::string* const found = data.get(key);
+        const auto before = found == nullptr ? std::nullopt : std::optional(*found);
+        data.set(key, text, how_long);
+        return before;
+    }
     void set_keepttl(std::string_view key, std::string_view text)
     {
         writing("set", true).set_text(key, text);

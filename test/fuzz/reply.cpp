@@ -64,6 +64,16 @@ std::optional<std::vector<std::int64_t>> numbers(const message& said, std::size_
     return result;
 }
 
+std::optional<std::int64_t> number(const message& said)
+{
+    if (said.size() != 1 || said[0].data_type != type::number || said[0].depth != 0)
+        return std::nullopt;
+    std::int64_t value = 0;
+    const char* const end = said[0].value.data() + said[0].value.size();
+    const auto [last, failed] = std::from_chars(said[0].value.data(), end, value);
+    return failed == std::errc() && last == end ? std::optional(value) : std::nullopt;
+}
+
 bool is_error(const message& said)
 {
     return said.size() == 1 &&
@@ -138,12 +148,24 @@ public:
     }
 
 private:
+    /// What a script answers with: a list of so many numbers, a number, or either.
+    struct shape
+    {
+        std::size_t count; ///< 0: no list.
+        bool single;
+
+        [[nodiscard]] bool fits(const message& said) const
+        {
+            return (single && number(said)) || (count != 0 && numbers(said, count));
+        }
+    };
+
     struct sent_batch
     {
         std::shared_ptr<batch> what;
         boost::redis::any_adapter adapter;
         std::vector<std::pair<request*, std::size_t>> commands;
-        std::vector<std::size_t> expected;
+        std::vector<shape> expected;
         std::size_t answered = 0;
     };
 
@@ -178,9 +200,8 @@ private:
             sent.commands.emplace_back(&asked, first);
             const bool renews = std::string_view("rst").find(asked.kind) != std::string_view::npos;
             const bool acquires = asked.kind == 'a' || asked.kind == 'e';
-            sent.expected.push_back(renews     ? std::min(asked.size - first, renewals_in_a_command)
-                                    : acquires ? 4
-                                               : 2);
+            const std::size_t renewed = std::min(asked.size - first, renewals_in_a_command);
+            sent.expected.push_back({renews ? renewed : acquires ? std::size_t(4) : 0, !renews});
         }
         if (connected_)
             queue_.push_back(std::move(sent));
@@ -269,7 +290,7 @@ private:
         sent_batch& front = queue_.front();
         const auto [asked, first] = front.commands[front.answered];
         // What no script says is no proof of anything, and neither is what comes after it.
-        require(is_error(said) || numbers(said, front.expected[front.answered]),
+        require(is_error(said) || front.expected[front.answered].fits(said),
                 "an answer of another shape is accepted");
         asked->answers[first] = said;
         if (++front.answered == front.commands.size()) {
@@ -372,10 +393,19 @@ private:
         return found == r.answers.end() ? std::nullopt : numbers(found->second, count);
     }
 
+    static std::optional<std::int64_t> last_number(const request& r)
+    {
+        const auto found = r.answers.find(0);
+        return found == r.answers.end() ? std::nullopt : number(found->second);
+    }
+
     void check_acquire(const request& r) const
     {
-        const auto said = last_numbers(r, 0, 4);
+        auto said = last_numbers(r, 0, 4);
         const bool fresh = r.kind == 'a';
+        // All that were asked for, up to twice the server's time.
+        if (const auto all = last_number(r); fresh && all && *all >= fences_asked && *all % 2 == 0)
+            said = {1, *all - fences_asked + 1, fences_asked, *all / 2};
         bool proof = said && is_time((*said)[3]) && (*said)[0] == 1;
         if (fresh && proof)
             proof = (*said)[1] > 0 && (*said)[2] > 0 && (*said)[2] <= fences_asked;
@@ -399,16 +429,14 @@ private:
 
     void check_release(const request& r) const
     {
-        const auto said = last_numbers(r, 0, 2);
+        const auto said = last_number(r);
         if (r.failed)
-            return require(closed_ || !said || (*said)[0] < 0 || (*said)[0] > 2 ||
-                               (*said)[1] < ((*said)[0] == 1 ? -1 : 0),
-                           "an answer is not understood");
+            return require(closed_ || !said || *said < -3, "an answer is not understood");
         require(said.has_value(), "an answer out of nothing");
-        const bool as_said = r.released.result == left_t::freed  ? (*said)[0] == 1
-                             : r.released.result == left_t::left ? (*said)[0] == 2
-                                                                 : (*said)[0] == 0;
-        require(as_said && (*said)[1] >= -1, "another answer than was given");
+        const bool as_said = r.released.result == left_t::freed  ? *said >= -1
+                             : r.released.result == left_t::left ? *said == -2
+                                                                 : *said == -3;
+        require(as_said, "another answer than was given");
         require(r.released.receivers_known || r.released.receivers == 0, "receivers from nowhere");
     }
 

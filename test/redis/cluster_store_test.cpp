@@ -232,7 +232,7 @@ struct cluster_fixture : store_listener
         if (asked[1] == acquire_script().sha)
             return numbers({1, 7, 1, server_time});
         if (asked[1] == release_script().sha)
-            return numbers({1, 0});
+            return ":0\r\n";
         if (asked[1] == of_native().acquire.sha)
             return numbers({1, 4'000'000'000'000'000, 0, 0, server_time});
         if (asked[1] == of_native().leave.sha)

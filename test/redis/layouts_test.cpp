@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -158,10 +159,10 @@ BOOST_AUTO_TEST_CASE(earlier_connections_are_ended_by_number_and_address)
     BOOST_TEST(f.ended == words{"3 10.0.0.1:50"}, boost::test_tools::per_element());
     f.connect("id=5 addr=10.0.0.1:52");
     BOOST_TEST(f.ended == words{"4 10.0.0.1:51"}, boost::test_tools::per_element());
-}
     f.connect("id=6 addr=[::1]:53");
     f.connect("id=7 addr=[::1]:54");
     BOOST_TEST(f.ended == words{"6 [::1]:53"}, boost::test_tools::per_element());
+}
 
 // Numbers begin anew with a server, and all who come over its local socket have one address.
 BOOST_AUTO_TEST_CASE(a_connection_that_is_not_told_apart_from_others_is_not_ended)
@@ -524,29 +525,51 @@ BOOST_AUTO_TEST_CASE(a_grant_of_what_was_not_asked_for_is_none)
 BOOST_AUTO_TEST_CASE(each_answer_to_a_release)
 {
     using left = release_reply::outcome;
-    for (std::int64_t status = -2; status <= 4; ++status)
-        for (std::int64_t receivers = -2; receivers <= 2; ++receivers)
-            BOOST_TEST_CONTEXT(status << ' ' << receivers)
-            {
-                redisson_layout keys(24h);
-                boost::redis::request to;
-                const call made = keys.release({.name = "a", .owner = "a:1", .entry = {}}, 0, to);
-                const reply answer = numbers({status, receivers});
-                const auto said = keys.released(made, {&answer, 1});
-                const bool known = status >= 0 && status <= 2 &&
-                                   receivers >= (status == 1 ? -1 : 0);
-                BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));
-                if (!known)
-                    continue;
-                BOOST_TEST((said.reply.result == (status == 1   ? left::freed
-                                                  : status == 2 ? left::left
-                                                                : left::not_owner)));
-                if (status == 1) {
-                    BOOST_TEST(said.reply.receivers_known == (receivers >= 0));
-                    BOOST_TEST(said.reply.receivers ==
-                               static_cast<std::uint64_t>(std::max<std::int64_t>(receivers, 0)));
-                }
+    for (std::int64_t status = -5; status <= 3; ++status)
+        BOOST_TEST_CONTEXT(status)
+        {
+            redisson_layout keys(24h);
+            boost::redis::request to;
+            const call made = keys.release({.name = "a", .owner = "a:1", .entry = {}}, 0, to);
+            const reply answer = numbers({status});
+            const auto said = keys.released(made, {&answer, 1});
+            const bool known = status >= -3;
+            BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));
+            if (!known)
+                continue;
+            BOOST_TEST((said.reply.result == (status >= -1   ? left::freed
+                                              : status == -2 ? left::left
+                                                             : left::not_owner)));
+            if (status >= -1) {
+                BOOST_TEST(said.reply.receivers_known == (status >= 0));
+                BOOST_TEST(said.reply.receivers ==
+                           static_cast<std::uint64_t>(std::max<std::int64_t>(status, 0)));
             }
+        }
+}
+
+BOOST_AUTO_TEST_CASE(a_number_is_the_end_of_all_fences_and_twice_the_time)
+{
+    redisson_layout keys(24h);
+    boost::redis::request asked;
+    const call made = keys.acquire(take("a"), 0, asked); // three fences
+    const reply answer = numbers({2 * server_time});
+    const auto all = keys.acquired(made, {&answer, 1});
+    BOOST_TEST(!all.code);
+    BOOST_TEST((all.reply.result == acquire_reply::outcome::granted));
+    BOOST_TEST(all.reply.first_fence == static_cast<std::uint64_t>(2 * server_time - 2));
+    BOOST_TEST(all.reply.fences == 3u);
+    BOOST_TEST((all.server_us == server_time));
+    for (const std::int64_t none :
+         {std::int64_t(-3), std::int64_t(0), std::int64_t(2), 2 * server_time + 1,
+          std::numeric_limits<std::int64_t>::max() - 1}) {
+        const reply odd = numbers({none});
+        BOOST_TEST((keys.acquired(made, {&odd, 1}).code == errc::outcome_unknown));
+    }
+    acquire_request entry = take("a");
+    entry.entry = "e";
+    const call entered = keys.acquire(entry, 0, asked);
+    BOOST_TEST((keys.acquired(entered, {&answer, 1}).code == errc::outcome_unknown));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

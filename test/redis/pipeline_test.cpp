@@ -342,7 +342,6 @@ BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_is_an_error_of_the_connectio
         numbers({1, 7, 1}),
         numbers({1, 7, 1, server_time, 1}),
         numbers({}),
-        ":1\r\n",
         "+OK\r\n",
         "_\r\n",
         "$1\r\n1\r\n",
@@ -507,6 +506,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_was_taken_before_its_fences_were_refused_may_be
     BOOST_TEST((f.acquired[1].first == errc::store_refused));
     BOOST_TEST(!f.acquired[1].second.may_hold);
 }
+
 namespace {
 
 acquire_request take_with(std::string_view name, std::uint32_t fences)
@@ -605,7 +605,6 @@ BOOST_AUTO_TEST_CASE(without_the_answer_to_the_draw_nothing_is_known_of_those_it
     BOOST_TEST((f.acquired[1].first == errc::outcome_unknown));
     BOOST_TEST(f.ears.errors.empty());
 }
-
 
 BOOST_AUTO_TEST_CASE(each_reason_why_it_is_down_is_told_once)
 {
@@ -732,7 +731,7 @@ BOOST_AUTO_TEST_CASE(what_is_sent_again_is_judged_as_what_was_asked)
 // It may have overtaken the acquire that it undoes; but not when that was answered before.
 BOOST_AUTO_TEST_CASE(a_release_that_finds_nothing_is_repeated_behind_what_it_undoes_only)
 {
-    const std::string nothing = numbers({0, 0});
+    const std::string nothing = ":-3\r\n";
     pipeline_fixture f;
     f.up();
     f.acquire("a");
@@ -743,7 +742,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_finds_nothing_is_repeated_behind_what_it_und
     BOOST_TEST(f.released.empty());
     BOOST_TEST_REQUIRE(f.way->sent.size() == 4u);
     f.answer_all(2, {granted(7)});
-    f.answer_all(3, {numbers({1, 0})});
+    f.answer_all(3, {":0\r\n"});
     BOOST_TEST(f.acquired.size() == 1u);
     BOOST_TEST((f.released.at(0).second.result == release_reply::outcome::freed));
 
@@ -758,20 +757,20 @@ BOOST_AUTO_TEST_CASE(a_release_that_finds_nothing_is_repeated_behind_what_it_und
 // the acquire takes it anew.
 BOOST_AUTO_TEST_CASE(a_release_that_overtook_an_acquire_is_repeated_and_its_first_answer_counts)
 {
-    for (const std::int64_t found : {0, 1}) {
+    for (const std::string found : {":-3\r\n", ":0\r\n"}) {
         pipeline_fixture f;
         f.up();
         f.acquire("a");
         f.release("a"); // behind it
         f.poll();
         f.answer_all(0, {noscript});
-        f.answer_all(1, {numbers({1, 3})});
+        f.answer_all(1, {":3\r\n"});
         BOOST_TEST(f.released.empty());
         BOOST_TEST_REQUIRE(f.way->sent.size() == 4u);
         BOOST_TEST(words(*f.way->sent[3]).at(0).at(1) == release_script().text);
         f.answer_all(2, {granted(7)});
         BOOST_TEST((f.acquired.at(0).second.result == acquire_reply::outcome::granted));
-        f.answer_all(3, {numbers({found, 0})});
+        f.answer_all(3, {found});
         BOOST_TEST(!f.released.at(0).first);
         BOOST_TEST((f.released[0].second.result == release_reply::outcome::freed));
         BOOST_TEST(f.released[0].second.receivers == 3u);
@@ -787,7 +786,7 @@ BOOST_AUTO_TEST_CASE(a_release_of_another_lock_is_not_repeated)
     f.release("b");
     f.poll();
     f.answer_all(0, {noscript});
-    f.answer_all(1, {numbers({1, 0})});
+    f.answer_all(1, {":0\r\n"});
     BOOST_TEST((f.released.at(0).second.result == release_reply::outcome::freed));
     BOOST_TEST(f.way->sent.size() == 3u);
 }
@@ -800,7 +799,7 @@ BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_lost_nothing_is_known)
     f.release("a");
     f.poll();
     f.answer_all(0, {noscript});
-    f.answer_all(1, {numbers({1, 0})});
+    f.answer_all(1, {":0\r\n"});
     BOOST_TEST_REQUIRE(f.way->sent.size() == 4u);
     f.end(2, errc::outcome_unknown);
     f.end(3, errc::store_unavailable); // that was not sent, but what it repeats was
@@ -812,7 +811,7 @@ BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_lost_nothing_is_known)
     f.poll();
     f.answer_all(4, {noscript});
     f.down(errc::store_unavailable);
-    f.answer_all(5, {numbers({1, 0})});
+    f.answer_all(5, {":0\r\n"});
     BOOST_TEST((f.released.at(1).first == errc::outcome_unknown));
 }
 
@@ -1003,7 +1002,7 @@ BOOST_AUTO_TEST_CASE(who_waits_elsewhere_is_known_only_where_all_is_told)
     f.up();
     const auto told = [&](std::int64_t receivers) {
         f.release("a");
-        f.answer_all(f.way->sent.size() - 1, {numbers({1, receivers})});
+        f.answer_all(f.way->sent.size() - 1, {":" + std::to_string(receivers) + "\r\n"});
         const release_reply& said = f.released.back().second;
         BOOST_TEST((said.result == release_reply::outcome::freed));
         return std::pair(said.receivers_known, said.receivers);

@@ -171,13 +171,14 @@ BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_ends_the_connection)
         BOOST_TEST(asked->answered() == (failed ? 0u : 1u));
         return failed;
     };
-    for (const char* good : {"*4\r\n:1\r\n:7\r\n:1\r\n:9\r\n", "-BUSY x\r\n", "!3\r\nOOM\r\n"})
+    for (const char* good : {"*4\r\n:1\r\n:7\r\n:1\r\n:9\r\n", ":3400000000000002\r\n",
+                             "-BUSY x\r\n", "!3\r\nOOM\r\n"})
         BOOST_TEST_CONTEXT(good)
         {
             BOOST_TEST(!outcome(good));
         }
     for (const char* odd :
-         {":1\r\n", "+OK\r\n", "_\r\n", "#t\r\n", "$1\r\n1\r\n", "*0\r\n",
+         {",1\r\n", "+OK\r\n", "_\r\n", "#t\r\n", "$1\r\n1\r\n", "*0\r\n",
           "*3\r\n:1\r\n:7\r\n:1\r\n", "*5\r\n", "~4\r\n", "%2\r\n", "|1\r\n", "*2\r\n*2\r\n",
           "*4\r\n*4\r\n:1\r\n:7\r\n:1\r\n:9\r\n", "*4\r\n:1\r\n:x\r\n", "*4\r\n:1\r\n,7.5\r\n",
           "*4\r\n:1\r\n-BUSY x\r\n", "*4\r\n:1\r\n:99999999999999999999\r\n"})

@@ -68,6 +68,9 @@ bool fits(const reply& answer, const call& made, std::size_t command,
         return node.depth == 1 ||
                (node.data_type == type::array && node.aggregate_size == made.expects);
     case answer_form::number: return node.data_type == type::number && node.depth == 0;
+    case answer_form::number_or_numbers:
+        return node.depth == 1 || node.data_type == type::number ||
+               (node.data_type == type::array && node.aggregate_size == made.expects);
     case answer_form::text:
         return node.depth == 0 &&
                (node.data_type == type::null || node.data_type == type::blob_string ||

@@ -24,6 +24,7 @@ enum class answer_form : std::uint8_t
     numbers, ///< A list of whole numbers.
     number,  ///< One.
     text,    ///< A text, or nothing.
+    number_or_numbers,
 };
 
 /// What one request has become: a command or two.

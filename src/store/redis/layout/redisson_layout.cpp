@@ -10,6 +10,22 @@
 
 namespace leasehold::redis_store {
 
+namespace {
+
+/// All fences that were asked for; the last is twice the server's time.
+said<acquire_reply> acquired_all(const call& made, std::int64_t last)
+{
+    if (made.fences == 0 || last < made.fences || last % 2 != 0 || !is_server_time(last / 2))
+        return {errc::outcome_unknown, {}};
+    said<acquire_reply> result{{}, {}, last / 2};
+    result.reply.result = acquire_reply::outcome::granted;
+    result.reply.first_fence = static_cast<std::uint64_t>(last) - made.fences + 1;
+    result.reply.fences = made.fences;
+    return result;
+}
+
+} // namespace
+
 call redisson_layout::acquire(const acquire_request& asked, std::int64_t latest,
                               boost::redis::request& to)
 {
@@ -18,6 +34,7 @@ call redisson_layout::acquire(const acquire_request& asked, std::int64_t latest,
             asked.fences, latest, fence_retention_.count(), asked.entry, asked.asks_holder ? 1 : 0);
     return {.called = &acquire_script(),
             .expects = 4,
+            .forms = {answer_form::number_or_numbers},
             .fences = asked.entry.empty() ? asked.fences : 0};
 }
 
@@ -29,7 +46,7 @@ call redisson_layout::release(const release_request& asked, std::int64_t, boost:
                 "SPUBLISH");
     else
         to.push("EVALSHA", release_script().sha, 1, asked.name, asked.owner, asked.entry, key_);
-    return {.called = &release_script(), .expects = 2};
+    return {.called = &release_script(), .forms = {answer_form::number}};
 }
 
 call redisson_layout::renew(std::span<const renewal> asked, boost::redis::request& to)
@@ -66,6 +83,8 @@ said<acquire_reply> redisson_layout::acquired(const call& made, answers told)
     using outcome = acquire_reply::outcome;
     const reply& answer = told.front();
     const auto& numbers = answer.numbers;
+    if (answer.is(1))
+        return acquired_all(made, numbers[0]);
     if (!answer.is(4) || !is_server_time(numbers[3]))
         return {errc::outcome_unknown, {}};
     said<acquire_reply> result{{}, {}, numbers[3]};
@@ -106,19 +125,17 @@ said<release_reply> redisson_layout::released(const call&, answers told)
     const auto& numbers = answer.numbers;
     said<release_reply> result;
     release_reply& reply = result.reply;
-    if (!answer.is(2) || numbers[1] < -1 || (numbers[1] < 0 && numbers[0] != 1)) {
+    if (!answer.is(1) || numbers[0] < -3) {
         result.code = errc::outcome_unknown;
         return result;
     }
     switch (numbers[0]) {
-    case 1:
+    case -3: reply.result = outcome::not_owner; break;
+    case -2: reply.result = outcome::left; break;
+    default:
         reply.result = outcome::freed;
-        reply.receivers = static_cast<std::uint64_t>(std::max<std::int64_t>(numbers[1], 0));
-        reply.receivers_known = numbers[1] >= 0;
-        break;
-    case 2: reply.result = outcome::left; break;
-    case 0: reply.result = outcome::not_owner; break;
-    default: result.code = errc::outcome_unknown;
+        reply.receivers = static_cast<std::uint64_t>(std::max<std::int64_t>(numbers[0], 0));
+        reply.receivers_known = numbers[0] >= 0;
     }
     return result;
 }

@@ -4,14 +4,15 @@
 --      for ever),
 --      entry ('' takes the lock, anything else enters it again under that name),
 --      1: say who holds it
--- Returns {status, a, b, server time in us}
+-- Returns, mostly, a number: granted all fences wanted, the last of which is this, twice the
+-- server's time. Else {status, a, b, server time in us}
 --    1, first fence, fences   granted
 --    0, PTTL, holder          held by another owner. The first 32 bits of the UUID of its client,
 --                             0: not asked or not known, -1: this user may not look
 --   -1                        too late: the caller has given up, nothing was touched
 --   -2                        cannot enter again: the owner is not in
--- Everything is read and checked before the first write: a script that fails halfway is not taken
--- back.
+-- Everything is read and checked before the first write, for a script that fails halfway is not
+-- taken back. Only the counter is read by the command that writes it.
 local call, lock, owner = redis.call, KEYS[1], ARGV[1]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -71,8 +72,22 @@ if left ~= -2 and not ours then
     return {0, left, holder, now}
 end
 
-local last = 0
-local stored = redis.pcall('GET', KEYS[2])
+-- The server's clock, two fences a microsecond, is the floor, so that the fence rises also when the
+-- counter was lost. For the same reason a block ends at that clock and reaches back to the grant
+-- before: a fence from the future would be undercut when the data is lost. It reaches back by 5 ms
+-- at most (10,000 fences): a server that begins again with an older counter has been away for
+-- longer, so none of its blocks reaches below a fence that was given before. A double holds such a
+-- number until the year 2112.
+local floor = now * 2
+-- The counter first: a fence that nobody was given does no harm, a lock that nobody knows of would.
+local last, stored = 0, nil
+if ours then
+    stored = redis.pcall('GET', KEYS[2])
+elseif ARGV[5] ~= '0' then
+    stored = redis.pcall('SET', KEYS[2], string.format('%d', floor), 'PX', ARGV[5], 'GET')
+else
+    stored = redis.pcall('SET', KEYS[2], string.format('%d', floor), 'GET')
+end
 if type(stored) == 'table' then
     if string.find(stored.err, 'WRONGTYPE', 1, true) then
         local kind = redis.pcall('TYPE', KEYS[2])
@@ -85,6 +100,9 @@ if stored then
     last = tonumber(stored)
     -- Not a whole number, or one that a double cannot add 1 to.
     if not last or last % 1 ~= 0 or last >= 9007199254740991 then
+        if not ours then
+            call('SET', KEYS[2], stored)
+        end
         return redis.error_reply('WRONGTYPE the key ' .. KEYS[2] .. ' holds no fence')
     end
 end
@@ -98,13 +116,6 @@ if ours and stored then
     return {1, last, 1, now}
 end
 
--- The server's clock, two fences a microsecond, is the floor, so that the fence rises also when the
--- counter was lost. For the same reason a block ends at that clock and reaches back to the grant
--- before: a fence from the future would be undercut when the data is lost. It reaches back by 5 ms
--- at most (10,000 fences): a server that begins again with an older counter has been away for
--- longer, so none of its blocks reaches below a fence that was given before. A double holds such a
--- number until the year 2112.
-local floor = now * 2
 local first, count = floor, 1
 if last >= floor then
     first = last + 1
@@ -113,12 +124,13 @@ elseif stored and ARGV[3] ~= '1' then
     first = floor - count + 1
 end
 
--- The counter first: a fence that nobody was given does no harm, a lock that nobody knows of would.
-local top = string.format('%d', first + count - 1)
-if ARGV[5] ~= '0' then
-    call('SET', KEYS[2], top, 'PX', ARGV[5])
-else
-    call('SET', KEYS[2], top)
+if ours or first > floor then
+    local top = string.format('%d', first + count - 1)
+    if ARGV[5] ~= '0' then
+        call('SET', KEYS[2], top, 'PX', ARGV[5])
+    else
+        call('SET', KEYS[2], top)
+    end
 end
 if ours then
     if left >= 0 and left < lease then
@@ -132,5 +144,9 @@ else
         call('DEL', lock)
         return expires
     end
+end
+-- A list costs the server a microsecond more.
+if first + count == floor + 1 and count == ARGV[3] + 0 then
+    return floor
 end
 return {1, first, count, now}
