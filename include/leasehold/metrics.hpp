@@ -104,7 +104,7 @@ struct metrics_options
 /// @par Memory
 /// A value of a label is kept for as long as this lives. Where memory fails, events count as
 /// `other`.
-class metrics final : public observer
+class LEASEHOLD_EXPORT metrics final : public observer
 {
 public:
     /// The `Content-Type` of `text`.
@@ -112,39 +112,37 @@ public:
         "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
     /// @throws boost::system::system_error `errc::invalid_option` for an option out of its range.
-    LEASEHOLD_EXPORT explicit metrics(metrics_options options = {});
-    LEASEHOLD_EXPORT ~metrics() override;
+    explicit metrics(metrics_options options = {});
+    ~metrics() override;
 
     /// What was counted until now. Each number is exact; together they need not be of one moment.
-    [[nodiscard]] LEASEHOLD_EXPORT std::vector<metric_family> collect() const;
+    [[nodiscard]] std::vector<metric_family> collect() const;
 
     /// The same as a page in the OpenMetrics text format 1.0, `# EOF` included.
-    [[nodiscard]] LEASEHOLD_EXPORT std::string text() const;
+    [[nodiscard]] std::string text() const;
 
     /// What clients tell.
     /// @{
-    LEASEHOLD_EXPORT void began(std::string_view name) noexcept override;
-    LEASEHOLD_EXPORT void acquired(std::string_view name, std::uint64_t fence, duration waited,
-                                   bool handed_over) noexcept override;
-    LEASEHOLD_EXPORT void not_acquired(std::string_view name, error_code why, duration waited,
-                                       const diagnostics& details) noexcept override;
-    LEASEHOLD_EXPORT void contended(std::string_view name, std::string_view holder,
-                                    duration waited) noexcept override;
-    LEASEHOLD_EXPORT void suspect_expiry(std::string_view name,
-                                         std::chrono::milliseconds remaining) noexcept override;
-    LEASEHOLD_EXPORT void renewed(std::string_view name, std::uint64_t fence, duration took,
-                                  duration left) noexcept override;
-    LEASEHOLD_EXPORT void renewal_late(std::string_view name, std::uint64_t fence, error_code why,
-                                       duration left) noexcept override;
-    LEASEHOLD_EXPORT void lost(std::string_view name, std::uint64_t fence, duration held,
-                               error_code reason, const diagnostics& details) noexcept override;
-    LEASEHOLD_EXPORT void released(std::string_view name, std::uint64_t fence,
-                                   duration held) noexcept override;
-    LEASEHOLD_EXPORT void passed_on(std::string_view name) noexcept override;
-    LEASEHOLD_EXPORT void answered(store_request request, duration took,
-                                   error_code why) noexcept override;
-    LEASEHOLD_EXPORT void connected() noexcept override;
-    LEASEHOLD_EXPORT void disconnected(error_code why) noexcept override;
+    void began(std::string_view name) noexcept override;
+    void acquired(std::string_view name, std::uint64_t fence, duration waited,
+                  bool handed_over) noexcept override;
+    void not_acquired(std::string_view name, error_code why, duration waited,
+                      const diagnostics& details) noexcept override;
+    void contended(std::string_view name, std::string_view holder,
+                   duration waited) noexcept override;
+    void suspect_expiry(std::string_view name,
+                        std::chrono::milliseconds remaining) noexcept override;
+    void renewed(std::string_view name, std::uint64_t fence, duration took,
+                 duration left) noexcept override;
+    void renewal_late(std::string_view name, std::uint64_t fence, error_code why,
+                      duration left) noexcept override;
+    void lost(std::string_view name, std::uint64_t fence, duration held, error_code reason,
+              const diagnostics& details) noexcept override;
+    void released(std::string_view name, std::uint64_t fence, duration held) noexcept override;
+    void passed_on(std::string_view name) noexcept override;
+    void answered(store_request request, duration took, error_code why) noexcept override;
+    void connected() noexcept override;
+    void disconnected(error_code why) noexcept override;
     /// @}
 
 private:
