@@ -67,8 +67,9 @@ BOOST_AUTO_TEST_CASE(too_few_replicas_are_an_error_that_says_how_many)
 {
     replicated_server servers(1);
     client_thread one(servers.master());
-    const std::string why = why_not(one, one.lock(stock, briefly(confirmed_by(2))));
-    BOOST_TEST(why.find("1 of 2 replicas confirmed within 50 ms") != std::string::npos, why);
+    // Long enough for the one that there is, on a machine that is busy.
+    const std::string why = why_not(one, one.lock(stock, confirmed_by(2)));
+    BOOST_TEST(why.find("1 of 2 replicas confirmed within 2000 ms") != std::string::npos, why);
     is_given_back(servers.master());
     // The client goes on with what can be confirmed.
     lease held = take(one, confirmed_by(1));
@@ -175,7 +176,6 @@ BOOST_AUTO_TEST_CASE(waiters_that_want_as_many_are_told_the_same)
     is_given_back(servers.master());
 }
 
-// The script cache and the connections go: neither is needed to be told the truth.
 BOOST_AUTO_TEST_CASE(the_script_that_renews_is_sent_once_a_connection_and_again_when_it_is_gone)
 {
     replicated_server servers(1);
@@ -198,6 +198,7 @@ BOOST_AUTO_TEST_CASE(the_script_that_renews_is_sent_once_a_connection_and_again_
     BOOST_TEST(loads() == first + 1);
 }
 
+// The script cache and the connections go: neither is needed to be told the truth.
 BOOST_AUTO_TEST_CASE(a_connection_that_ends_is_no_confirmation)
 {
     replicated_server servers(1);
