@@ -1,0 +1,18 @@
+#ifndef LEASEHOLD_TEST_GUARD_PRINT_HPP
+#define LEASEHOLD_TEST_GUARD_PRINT_HPP
+
+#include <leasehold/guard/error.hpp>
+
+#include <ostream>
+
+namespace leasehold::guard {
+
+/// For Boost.Test, which shows both sides of a comparison that fails.
+inline std::ostream& boost_test_print_type(std::ostream& out, errc value)
+{
+    return out << make_error_code(value);
+}
+
+} // namespace leasehold::guard
+
+#endif
