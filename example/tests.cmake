@@ -14,6 +14,7 @@ leasehold_example_test(example_callbacks $<TARGET_FILE:example_callbacks>)
 leasehold_example_test(example_composed $<TARGET_FILE:example_composed>)
 leasehold_example_test(example_guarded_work $<TARGET_FILE:example_guarded_work>)
 leasehold_example_test(example_metrics $<TARGET_FILE:example_metrics>)
+leasehold_example_test(example_fenced_files $<TARGET_FILE:example_fenced_files>)
 leasehold_example_test(example_simulate $<TARGET_FILE:example_simulate> --seeds 500)
 
 leasehold_example_test(example_redis_first

@@ -1,0 +1,169 @@
+#include "fenced_files/server.hpp"
+
+#include <leasehold/guard/file.hpp>
+#include <leasehold/guard/http.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+namespace guard = leasehold::guard;
+using asio::ip::tcp;
+using leasehold::error_code;
+
+namespace example {
+namespace {
+
+constexpr std::uint64_t largest_file = 1 << 20;
+
+/// A name that leads to a file of the folder and to none that the guard puts beside one.
+bool usable(std::string_view name)
+{
+    const auto fits = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-';
+    };
+    return !name.empty() && name.size() <= 100 && std::ranges::all_of(name, fits);
+}
+
+/// What the fields of this name say together, as RFC 9110 joins them; nothing: there is none.
+template <class Request>
+std::optional<std::string> field_of(const Request& asked)
+{
+    const auto [begin, end] = asked.equal_range(std::string(guard::http_field));
+    std::optional<std::string> joined;
+    for (auto field = begin; field != end; ++field) {
+        if (joined)
+            *joined += ", ";
+        joined = joined.value_or("") + std::string(field->value());
+    }
+    return joined;
+}
+
+http::response<http::string_body> with_status(unsigned status, std::string body = {})
+{
+    http::response<http::string_body> result;
+    result.result(status);
+    result.body() = std::move(body);
+    return result;
+}
+
+} // namespace
+
+fenced_file_server::fenced_file_server(asio::io_context& context, std::filesystem::path directory,
+                                       std::uint16_t port)
+    : directory_(std::move(directory)),
+      acceptor_(context, tcp::endpoint(asio::ip::address_v4::loopback(), port))
+{
+    asio::co_spawn(context, accept(), asio::detached);
+}
+
+tcp::endpoint fenced_file_server::endpoint() const
+{
+    return acceptor_.local_endpoint();
+}
+
+void fenced_file_server::stop()
+{
+    acceptor_.close();
+    for (tcp::socket* client : clients_)
+        client->close();
+}
+
+asio::awaitable<void> fenced_file_server::accept()
+{
+    for (;;) {
+        error_code failed;
+        tcp::socket client = co_await acceptor_.async_accept(asio::redirect_error(failed));
+        if (failed)
+            co_return;
+        asio::co_spawn(acceptor_.get_executor(), serve(std::move(client)), asio::detached);
+    }
+}
+
+asio::awaitable<void> fenced_file_server::serve(tcp::socket client)
+{
+    clients_.insert(&client);
+    boost::beast::flat_buffer received;
+    for (;;) {
+        http::request_parser<http::string_body> parser;
+        parser.body_limit(largest_file);
+        error_code failed;
+        co_await http::async_read(client, received, parser, asio::redirect_error(failed));
+        if (failed && failed != http::error::body_limit)
+            break;
+        response told = with_status(413);
+        if (!failed)
+            told = co_await answer(parser.get());
+        told.version(parser.get().version());
+        told.keep_alive(!failed && parser.get().keep_alive());
+        told.prepare_payload();
+        co_await http::async_write(client, told, asio::redirect_error(failed));
+        if (failed || !told.keep_alive())
+            break;
+    }
+    clients_.erase(&client);
+}
+
+asio::awaitable<fenced_file_server::response> fenced_file_server::answer(const request& asked)
+{
+    const std::string_view target = asked.target();
+    if (!target.starts_with('/') || !usable(target.substr(1)))
+        co_return with_status(404);
+    if (asked.method() != http::verb::get && asked.method() != http::verb::put)
+        co_return with_status(405);
+    const std::filesystem::path path = directory_ / target.substr(1);
+    // The guard waits for the disk and for other writers: not on the thread that serves all.
+    const auto use = [&]() -> asio::awaitable<response> {
+        co_return asked.method() == http::verb::get ? read(path) : write(path, asked);
+    };
+    co_return co_await asio::co_spawn(disk_, use, asio::use_awaitable);
+}
+
+fenced_file_server::response fenced_file_server::read(const std::filesystem::path& path) const
+{
+    std::ifstream file(path, std::ios::binary);
+    if (!file)
+        return with_status(404);
+    return with_status(200, std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+// What enforces the fence. [guard]
+fenced_file_server::response fenced_file_server::write(const std::filesystem::path& path,
+                                                       const request& asked) const
+{
+    const guard::file file(path);
+    error_code result;
+    const std::uint64_t fence = guard::fence_of_http(field_of(asked), result);
+    if (!result)
+        result = file.replace(fence, asked.body());
+    response told = with_status(guard::http_status(result), result ? result.message() + '\n' : "");
+    if (result == guard::errc::stale_fence) {
+        error_code unreadable;
+        const std::uint64_t newest = file.newest_fence(unreadable);
+        if (!unreadable)
+            told.set(std::string(guard::http_field), std::to_string(newest));
+    }
+    return told;
+}
+// [/guard]
+
+} // namespace example
