@@ -28,6 +28,8 @@ leasehold_example_test(example_redis_stock_kill ${with_redis} $<TARGET_FILE:exam
     --stock 150 --processes 3 --coroutines 4 --lease-ms 500 --kill-one)
 leasehold_example_test(example_redis_stock_unsafe ${with_redis} $<TARGET_FILE:example_stock>
     --stock 50 --processes 3 --coroutines 4 --unsafe)
+leasehold_example_test(example_redis_optimistic
+    ${with_redis} $<TARGET_FILE:example_optimistic> --stock 40 --items 20 --traders 6)
 foreach(topology sentinel cluster redlock)
     leasehold_example_test(example_topology_${topology}
         ${with_redis} ${CMAKE_CURRENT_SOURCE_DIR}/with_topology ${topology} bash -c

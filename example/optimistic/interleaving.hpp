@@ -1,0 +1,21 @@
+#ifndef LEASEHOLD_EXAMPLE_OPTIMISTIC_INTERLEAVING_HPP
+#define LEASEHOLD_EXAMPLE_OPTIMISTIC_INTERLEAVING_HPP
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <string>
+
+namespace example {
+
+/// Three processes with the GETSET lock, step by step, at times that are written down: the last
+/// unit is sold more than once. Tells each step.
+/// @return How many units too many were sold: always the same.
+boost::asio::awaitable<int> break_getset_lock(boost::asio::io_context& context, std::string url);
+
+/// The same steps with a fence for each of them: the data refuses those who come late.
+boost::asio::awaitable<int> keep_by_fence(boost::asio::io_context& context, std::string url);
+
+} // namespace example
+
+#endif

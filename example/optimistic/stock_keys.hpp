@@ -1,0 +1,62 @@
+#ifndef LEASEHOLD_EXAMPLE_OPTIMISTIC_STOCK_KEYS_HPP
+#define LEASEHOLD_EXAMPLE_OPTIMISTIC_STOCK_KEYS_HPP
+
+#include "optimistic/method.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/redis/connection.hpp>
+
+#include <memory>
+#include <string>
+
+namespace example {
+
+/// The stock in a Redis server, one key for each item; they go when it is closed.
+class stock_keys
+{
+public:
+    stock_keys(boost::asio::io_context& context, const std::string& url);
+
+    boost::asio::awaitable<void> open(int items, int stock);
+    boost::asio::awaitable<void> close();
+
+    [[nodiscard]] std::string key(int item) const;
+
+    /// One more connection, for one who sells.
+    [[nodiscard]] std::shared_ptr<boost::redis::connection> connect() const;
+
+private:
+    boost::asio::io_context& context_;
+    std::string url_;
+    std::string prefix_;
+    std::shared_ptr<boost::redis::connection> connection_; ///< While it is open.
+    int items_ = 0;
+};
+
+/// What is left of an item.
+boost::asio::awaitable<int> read_stock(boost::redis::connection& from, std::string key);
+
+/// What all methods that keep the stock in Redis have in common.
+class redis_method : public method
+{
+public:
+    redis_method(boost::asio::io_context& on, const std::string& server)
+        : context(on), url(server), keys(on, server)
+    {}
+
+    boost::asio::awaitable<void> open(int items, int stock) override
+    {
+        return keys.open(items, stock);
+    }
+    boost::asio::awaitable<void> close() override { return keys.close(); }
+
+protected:
+    boost::asio::io_context& context;
+    std::string url;
+    stock_keys keys;
+};
+
+} // namespace example
+
+#endif
