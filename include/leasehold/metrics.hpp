@@ -74,6 +74,7 @@ struct metrics_options
     std::size_t most_holders = 20;
     /// The upper bounds of the histograms: rising, above zero, at most 100.
     std::vector<std::chrono::nanoseconds> bounds = {
+        std::chrono::microseconds(100),  std::chrono::microseconds(250),
         std::chrono::microseconds(500),  std::chrono::milliseconds(1),
         std::chrono::microseconds(2500), std::chrono::milliseconds(5),
         std::chrono::milliseconds(10),   std::chrono::milliseconds(25),
