@@ -585,4 +585,77 @@ BOOST_AUTO_TEST_CASE(who_asks_after_the_end_is_refused)
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_renewal_is_tried_again_for_a_quarter_of_its_lease)
+{
+    for (const bool in_time : {true, false}) {
+        cluster_fixture f("redisson");
+        const std::string name = name_in(0);
+        f.acquire(name);
+        int refusals = in_time ? 3 : 1'000'000;
+        f.all.answer = [&](const std::string&, const words& asked) {
+            return refusals-- > 0 ? std::optional<std::string>("-TRYAGAIN\r\n")
+                                  : cluster_fixture::usual(asked);
+        };
+        std::optional<std::pair<error_code, renew_reply>> renewed;
+        const renewal one[] = {{name, "client:1", 8s}};
+        f.call([&] {
+            f.made->async_renew(one, [&](error_code code, renew_reply reply) {
+                renewed.emplace(code, std::move(reply));
+            });
+        });
+        f.advance(1900ms);
+        if (in_time) {
+            BOOST_TEST_REQUIRE(renewed.has_value());
+            BOOST_TEST(
+                (!renewed->first && renewed->second.results.at(0) == renewal_result::renewed));
+            continue;
+        }
+        BOOST_TEST(!renewed.has_value());
+        f.advance(600ms);
+        BOOST_TEST_REQUIRE(renewed.has_value());
+        BOOST_TEST((renewed->first == errc::store_refused));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_is_lost_is_told_and_others_serve)
+{
+    cluster_fixture f("redisson");
+    f.acquire(name_in(0));
+    f.acquire(name_in(5461));
+    f.call([&] { f.all.used.front()->end(); });
+    BOOST_TEST_REQUIRE(f.lost.size() == 1u);
+    const store_partition a = f.lost[0].first;
+    BOOST_TEST(a == f.made->partition_of(name_in(0)));
+    BOOST_TEST(a != f.made->partition_of(name_in(5461)));
+    BOOST_TEST((f.lost[0].second == errc::store_unavailable));
+    f.acquire(name_in(5461), "client:2");
+    BOOST_TEST((!f.acquired.back().first));
+    BOOST_TEST(f.all.calls.back().first == "b");
+    f.advance(2s);
+    f.acquire(name_in(0), "client:2");
+    BOOST_TEST((!f.acquired.back().first));
+    BOOST_TEST(f.all.calls.back().first == "a");
+}
+
+BOOST_AUTO_TEST_CASE(a_message_that_names_no_owner_or_no_name_is_no_turn)
+{
+    cluster_fixture f("native");
+    f.all.answer = [](const std::string&, const words& asked) {
+        return asked[1] == of_native().acquire.sha ? numbers({0, 5'000, 0, 0, server_time})
+                                                   : *cluster_fixture::usual(asked);
+    };
+    std::string channel;
+    native::turn_channel_in(0, "client", channel);
+    f.acquire(name_in(0));
+    const auto to = f.all.subscribed.back().first;
+    f.push(to, {"ssubscribe", channel, "1"});
+    f.turns.clear();
+    for (const std::string_view text : {"lh:client:7", "client:7 a", " a", "", "lh: "})
+        f.push(to, {"smessage", channel, text});
+    BOOST_TEST(f.turns.empty());
+    f.push(to, {"smessage", channel, "lh:client:7 a b"});
+    BOOST_TEST_REQUIRE(f.turns.size() == 1u);
+    BOOST_TEST(f.turns[0] == "a b client:7");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
