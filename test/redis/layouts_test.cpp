@@ -6,6 +6,7 @@
 #include "store/redis/layout/hearing.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
+#include "store/redis/protocol/server_clock.hpp"
 
 #include <leasehold/diagnostics.hpp>
 
@@ -525,51 +526,57 @@ BOOST_AUTO_TEST_CASE(a_grant_of_what_was_not_asked_for_is_none)
 BOOST_AUTO_TEST_CASE(each_answer_to_a_release)
 {
     using left = release_reply::outcome;
-    for (std::int64_t status = -5; status <= 3; ++status)
-        BOOST_TEST_CONTEXT(status)
+    redisson_layout keys(24h);
+    boost::redis::request to;
+    const call made = keys.release({.name = "a", .owner = "a:1", .entry = {}}, 0, to);
+    for (std::int64_t said = -6; said <= 3; ++said)
+        BOOST_TEST_CONTEXT(said)
         {
-            redisson_layout keys(24h);
-            boost::redis::request to;
-            const call made = keys.release({.name = "a", .owner = "a:1", .entry = {}}, 0, to);
-            const reply answer = numbers({status});
-            const auto said = keys.released(made, {&answer, 1});
-            const bool known = status >= -3;
-            BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));
-            if (!known)
+            const reply answer = numbers({said});
+            const auto result = keys.released(made, {&answer, 1});
+            BOOST_TEST((result.code == (said >= -3 ? error_code() : errc::outcome_unknown)));
+            if (said < -3)
                 continue;
-            BOOST_TEST((said.reply.result == (status >= -1   ? left::freed
-                                              : status == -2 ? left::left
-                                                             : left::not_owner)));
-            if (status >= -1) {
-                BOOST_TEST(said.reply.receivers_known == (status >= 0));
-                BOOST_TEST(said.reply.receivers ==
-                           static_cast<std::uint64_t>(std::max<std::int64_t>(status, 0)));
+            BOOST_TEST((result.reply.result == (said == -3   ? left::not_owner
+                                                : said == -2 ? left::left
+                                                             : left::freed)));
+            if (said >= -1) {
+                BOOST_TEST(result.reply.receivers_known == (said >= 0));
+                BOOST_TEST(result.reply.receivers ==
+                           static_cast<std::uint64_t>(std::max<std::int64_t>(said, 0)));
             }
         }
+    for (const reply& each : {numbers({}), numbers({1, 0}), text("OK"), nothing()})
+        BOOST_TEST((keys.released(made, {&each, 1}).code == errc::outcome_unknown));
 }
 
-BOOST_AUTO_TEST_CASE(a_number_is_the_end_of_all_fences_and_twice_the_time)
+// A block of fences that ends at the server's clock, which is half of its last one.
+BOOST_AUTO_TEST_CASE(each_number_that_a_whole_grant_can_be)
 {
     redisson_layout keys(24h);
-    boost::redis::request asked;
-    const call made = keys.acquire(take("a"), 0, asked); // three fences
-    const reply answer = numbers({2 * server_time});
-    const auto all = keys.acquired(made, {&answer, 1});
-    BOOST_TEST(!all.code);
-    BOOST_TEST((all.reply.result == acquire_reply::outcome::granted));
-    BOOST_TEST(all.reply.first_fence == static_cast<std::uint64_t>(2 * server_time - 2));
-    BOOST_TEST(all.reply.fences == 3u);
-    BOOST_TEST((all.server_us == server_time));
-    for (const std::int64_t none :
-         {std::int64_t(-3), std::int64_t(0), std::int64_t(2), 2 * server_time + 1,
-          std::numeric_limits<std::int64_t>::max() - 1}) {
-        const reply odd = numbers({none});
-        BOOST_TEST((keys.acquired(made, {&odd, 1}).code == errc::outcome_unknown));
-    }
-    acquire_request entry = take("a");
-    entry.entry = "e";
-    const call entered = keys.acquire(entry, 0, asked);
-    BOOST_TEST((keys.acquired(entered, {&answer, 1}).code == errc::outcome_unknown));
+    boost::redis::request to;
+    const call made = keys.acquire(take("a"), 0, to); // three fences
+    acquire_request asked = take("a");
+    asked.entry = "e";
+    const call entry = keys.acquire(asked, 0, to);
+    for (const std::int64_t last :
+         {std::int64_t{-2}, std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3},
+          std::int64_t{4}, server_time * 2 - 1, server_time * 2, server_time * 2 + 1,
+          std::int64_t{1} << 62})
+        BOOST_TEST_CONTEXT(last)
+        {
+            const reply answer = numbers({last});
+            const auto said = keys.acquired(made, {&answer, 1});
+            const bool granted = last >= 3 && last % 2 == 0 && is_server_time(last / 2);
+            BOOST_TEST((said.code == (granted ? error_code() : errc::outcome_unknown)));
+            if (granted) {
+                BOOST_TEST((said.reply.result == outcome::granted));
+                BOOST_TEST(said.reply.first_fence == static_cast<std::uint64_t>(last - 2));
+                BOOST_TEST(said.reply.fences == 3u);
+                BOOST_TEST((said.server_us == last / 2));
+            }
+            BOOST_TEST((keys.acquired(entry, {&answer, 1}).code == errc::outcome_unknown));
+        }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
