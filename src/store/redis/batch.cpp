@@ -205,14 +205,15 @@ void batch::draw_fences(layout& keys)
 {
     if (undrawn_ == 0)
         return;
-    const std::uint32_t shares = std::exchange(undrawn_, 0);
-    for (std::size_t i = first_undrawn_; i < commands.size(); ++i)
-        commands[i].undrawn = true;
+    commands.reserve(commands.size() + 1); // nothing fails once it is written
     const std::uint32_t each = commands[first_undrawn_].made.fences;
     add(draw(), [&](boost::redis::request& to) {
-        keys.draw(std::uint64_t(shares) * each, to);
-        return call{.forms = {answer_form::number}, .fences = each, .shares = shares};
+        keys.draw(std::uint64_t(undrawn_) * each, to);
+        return call{.forms = {answer_form::number}, .fences = each, .shares = undrawn_};
     });
+    for (std::size_t i = first_undrawn_; i + 1 < commands.size(); ++i)
+        commands[i].undrawn = true;
+    undrawn_ = 0;
 }
 
 // Each gets what it would have got by drawing for itself, in their order.

@@ -243,9 +243,9 @@ void pipeline::flush_soon()
 void pipeline::flush()
 {
     while (can_send() && !waiting_.empty() && under_way_.size() < under_way_limit) {
+        waiting_.front()->draw_fences(*layout_); // without memory for it, it stays
         const batch_ptr sent = std::move(waiting_.front());
         waiting_.pop_front();
-        sent->draw_fences(*layout_);
         under_way_.push_back(sent);
         sent->deadline = local_time_->now() + timeout_;
         sent->start(shared_from_this(), home_);
