@@ -38,10 +38,14 @@ struct offer
     bool asks_holder = false;
 };
 
+/// Stands still before the server starts.
+struct standing_clock : shifted_clock
+{
+    standing_clock() { freeze_all(); }
+};
+
 struct member
 {
-    member() { clock.freeze_all(); }
-
     numbers run(const redis_store::script& called, const resp_client::words& keys,
                 const resp_client::words& arguments)
     {
@@ -116,7 +120,7 @@ struct member
 
     std::int64_t left(const std::string& key = "lock") { return client.integer({"PTTL", key}); }
 
-    shifted_clock clock;
+    standing_clock clock;
     redis_server server{{}, {.environment = clock.environment()}};
     resp_client client = server.connect();
 };
