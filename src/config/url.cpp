@@ -48,7 +48,7 @@ template <class Number>
 bool read(std::string_view text, Number& value)
 {
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return failure == std::errc() && end == text.data() + text.size() && !text.empty();
+    return failure == std::errc() && end == text.data() + text.size();
 }
 
 int hex_digit(char c)

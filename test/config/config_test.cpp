@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace {
 
@@ -404,6 +405,25 @@ BOOST_AUTO_TEST_CASE(fields_are_checked)
     c.unix_socket.clear();
     c.database = 1;
     invalid(c, {"database", "0 in a cluster"});
+}
+
+// What is behind it would be cut off where the text is used.
+BOOST_AUTO_TEST_CASE(no_name_of_a_host_or_a_socket_holds_a_nul)
+{
+    const std::string nul("a\0b", 3);
+    config c;
+    c.addresses = {{nul, 1}};
+    invalid(c, {"host is '(with a NUL)'", "a name or an address"});
+    c = config();
+    c.unix_socket = nul;
+    invalid(c, {"unix_socket contains a NUL"});
+    for (const auto& [announced, reached] :
+         {std::pair(nul, std::string("b")), std::pair(std::string("a"), nul)}) {
+        c = config();
+        c.store = config::kind::cluster;
+        c.address_map = {{{announced, 1}, {reached, 1}}};
+        invalid(c, {"host in address_map is '(with a NUL)'"});
+    }
 }
 
 BOOST_AUTO_TEST_CASE(each_field_goes_up_to_its_limits)

@@ -260,6 +260,37 @@ BOOST_AUTO_TEST_CASE(a_batch_of_renewals_waits_as_long_as_its_shortest_lease_all
     }
 }
 
+// Later than that it would give a lock to one whose lease is over.
+BOOST_AUTO_TEST_CASE(what_is_written_back_runs_while_the_lease_is_valid_or_not_at_all)
+{
+    site s;
+    s.connect();
+    s.renew(10s);
+    BOOST_TEST(s.members[0]->renewals[0].budget.count() == 0);
+    s.time.set(s.time.now() + 300ms);
+    s.keep(2, kept::free);
+    s.keep(0, kept::yes);
+    s.keep(1, kept::yes);
+    BOOST_TEST_REQUIRE(s.members[2]->renewals.size() == 2u);
+    BOOST_TEST((s.members[2]->renewals[1].budget == 10s - 102ms - 300ms)); // 1 % and 2 ms
+}
+
+BOOST_AUTO_TEST_CASE(a_release_that_is_refused_for_good_when_it_is_repeated_is_not_repeated_again)
+{
+    for (const bool for_good : {false, true}) {
+        site s;
+        s.connect();
+        s.acquire();
+        s.release();
+        s.answer_release(2, errc::store_refused, {});
+        s.pass(600ms);
+        BOOST_TEST_REQUIRE(s.members[2]->releases.size() == 2u);
+        s.answer_release(2, for_good ? errc::permission_denied : errc::store_refused, {});
+        s.pass(600ms);
+        BOOST_TEST(s.members[2]->releases.size() == (for_good ? 2u : 3u));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(only_the_release_of_the_same_entry_ends_what_a_renewal_writes_back)
 {
     struct row

@@ -44,6 +44,7 @@ public:
     {
         std::vector<std::string> owners;
         bool create;
+        std::chrono::milliseconds budget;
         asio::any_completion_handler<void(std::vector<quorum::kept>)> done;
     };
     struct adoption
@@ -134,10 +135,10 @@ private:
             of_->entries.push_back(std::move(done));
         }
         void async_renew(
-            std::span<const quorum::upkeep> asked, std::chrono::milliseconds,
+            std::span<const quorum::upkeep> asked, std::chrono::milliseconds budget,
             asio::any_completion_handler<void(std::vector<quorum::kept>)> done) override
         {
-            renewal_call made{{}, asked.front().create, std::move(done)};
+            renewal_call made{{}, asked.front().create, budget, std::move(done)};
             for (const quorum::upkeep& each : asked)
                 made.owners.emplace_back(each.what.owner);
             of_->renewals.push_back(std::move(made));
