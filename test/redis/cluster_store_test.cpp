@@ -658,4 +658,27 @@ BOOST_AUTO_TEST_CASE(a_message_that_names_no_owner_or_no_name_is_no_turn)
     BOOST_TEST(f.turns[0] == "a b client:7");
 }
 
+BOOST_AUTO_TEST_CASE(a_slot_that_has_moved_is_asked_for_at_its_new_node_at_once)
+{
+    cluster_fixture f("redisson");
+    f.acquire(name_in(0));
+    f.acquire(name_in(5461));
+    f.all.map = {{0, 0, "b"}, {1, 5460, "a"}, {5461, 10922, "b"}, {10923, 16383, "c"}};
+    f.all.answer = [&](const std::string& host, const words& asked) {
+        return host == "a" ? std::optional<std::string>("-MOVED 0 b:7000\r\n")
+                           : cluster_fixture::usual(asked);
+    };
+    for (const bool known : {false, true}) {
+        const std::size_t before = f.all.calls.size();
+        f.acquire(name_in(0), "client:2");
+        BOOST_TEST((!f.acquired.back().first));
+        BOOST_TEST_REQUIRE(f.all.calls.size() == before + (known ? 1 : 2));
+        if (!known)
+            BOOST_TEST(f.all.calls[before].first == "a");
+        BOOST_TEST(f.all.calls.back().first == "b");
+    }
+    BOOST_TEST(f.acquired.size() == 4u);
+    BOOST_TEST(f.lost.empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

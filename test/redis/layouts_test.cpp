@@ -5,9 +5,11 @@
 #include "store/redis/layout/ended_connections.hpp"
 #include "store/redis/layout/hearing.hpp"
 #include "store/redis/layout/native_layout.hpp"
+#include "store/redis/layout/presence.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/protocol/server_clock.hpp"
 
+#include <leasehold/config.hpp>
 #include <leasehold/diagnostics.hpp>
 
 #include <boost/redis/request.hpp>
@@ -577,6 +579,87 @@ BOOST_AUTO_TEST_CASE(each_number_that_a_whole_grant_can_be)
             }
             BOOST_TEST((keys.acquired(entry, {&answer, 1}).code == errc::outcome_unknown));
         }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(whether_a_lock_is_there)
+
+namespace {
+
+constexpr auto redisson = config::key_layout::redisson;
+constexpr auto native_keys = config::key_layout::native;
+const std::string owner_of_a = "11111111-1111-1111-1111-111111111111:1";
+
+renewal of_a(std::string_view entry)
+{
+    return {.name = "a", .owner = owner_of_a, .lease = 10s, .entry = entry};
+}
+
+template <class Write>
+words asked_by(Write write, config::key_layout keys, std::string_view entry)
+{
+    boost::redis::request to;
+    write(keys, of_a(entry), to);
+    return words_in(to);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(what_is_asked)
+{
+    BOOST_TEST(asked_by(ask_for, redisson, "") == (words{"HEXISTS", "a", owner_of_a}),
+               boost::test_tools::per_element());
+    BOOST_TEST(asked_by(ask_for, redisson, "e") == (words{"HEXISTS", "a", owner_of_a + "/e"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(asked_by(ask_for, native_keys, "") == (words{"GET", "a"}),
+               boost::test_tools::per_element());
+    const words of_entry = asked_by(ask_for, native_keys, "e");
+    BOOST_TEST_REQUIRE(of_entry.size() == 3u);
+    BOOST_TEST(of_entry[0] == "HEXISTS");
+    BOOST_TEST(of_entry[2] == "e");
+    BOOST_TEST(of_entry[1] == asked_by(prolong, native_keys, "e").at(4)); // the key of the entries
+}
+
+BOOST_AUTO_TEST_CASE(what_prolongs_it)
+{
+    BOOST_TEST(asked_by(prolong, redisson, "") ==
+                   (words{"EVALSHA", renew_script().sha, "1", "a", owner_of_a, "10000"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(asked_by(prolong, redisson, "e") ==
+                   (words{"EVALSHA", renew_script().sha, "1", "a", owner_of_a + "/e", "10000"}),
+               boost::test_tools::per_element());
+    for (const char* const entry : {"", "e"}) {
+        const words said = asked_by(prolong, native_keys, entry);
+        BOOST_TEST_REQUIRE(said.size() == 8u);
+        BOOST_TEST(said[1] == of_native().renew.sha);
+        BOOST_TEST(said[2] == "2");
+        BOOST_TEST(said[3] == "a");
+        BOOST_TEST(said[5] == "lh:" + owner_of_a);
+        BOOST_TEST(said[6] == "10000");
+        BOOST_TEST(said[7] == entry);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(which_answers_say_that_it_is_there)
+{
+    const std::pair<reply, std::string_view> answers[] = {{numbers({1}), "number"},
+                                                          {numbers({0}), ""},
+                                                          {numbers({2}), ""},
+                                                          {numbers({1, 1}), ""},
+                                                          {text("lh:" + owner_of_a), "text"},
+                                                          {text("lh:" + owner_of_a + "|w"), "text"},
+                                                          {text("lh:" + owner_of_a + "1"), ""},
+                                                          {text(owner_of_a), ""},
+                                                          {nothing(), ""},
+                                                          {error("WRONGTYPE x"), ""}};
+    for (const auto& [answer, as] : answers) {
+        BOOST_TEST(is_there(redisson, of_a(""), answer) == (as == "number"));
+        BOOST_TEST(is_there(redisson, of_a("e"), answer) == (as == "number"));
+        BOOST_TEST(is_there(native_keys, of_a("e"), answer) == (as == "number"));
+        BOOST_TEST(is_there(native_keys, of_a(""), answer) == (as == "text"));
+        BOOST_TEST(is_prolonged(answer) == (as == "number"));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
