@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -358,6 +360,50 @@ BOOST_AUTO_TEST_CASE(each_member_that_does_not_grant_says_why)
                "member2: has restarted or forgotten, and is no member; "
                "member3: waits until what it may have forgotten is over; "
                "member4: the server refused the command for now (NOAUTH x)");
+}
+
+BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_that_failed_is_told)
+{
+    struct row
+    {
+        ballot_t says;
+        errc failed;
+        std::string_view text;
+    };
+    for (const row& each :
+         {row{ballot_t::late, {}, ""}, row{ballot_t::held, {}, ""},
+          row{ballot_t::stranger, {}, "has forgotten, and is no member"},
+          row{ballot_t::silent, {}, "waits until what it may have forgotten is over"},
+          row{ballot_t::accepted, errc::store_refused, "the server refused the command for now"},
+          row{ballot_t::accepted, errc::permission_denied, "the server denied permission"},
+          row{ballot_t::accepted, errc::outcome_unknown,
+              "the connection ended before the reply came"}})
+        BOOST_TEST_CONTEXT(each.text)
+        {
+            site s(5, 3);
+            s.connect();
+            s.acquire(800ms);
+            s.vote(0, ballot_t::accepted, 1'000);
+            s.vote(1, ballot_t::accepted, 1'000);
+            for (const unsigned i : {2u, 3u}) {
+                if (each.failed != errc())
+                    s.fail_vote(i, each.failed);
+                else
+                    s.vote(i, each.says, 0, 1s);
+            }
+            s.pass(100ms);
+            BOOST_TEST_REQUIRE(s.got.has_value());
+            const auto& said = s.got->second.details;
+            const std::string told = said ? said->server_message : std::string();
+            const std::string text(each.text);
+            BOOST_TEST(told == (text.empty() ? text
+                                             : "2 of 5 members granted it; member2: " + text +
+                                                   "; member3: " + text));
+            if (text.empty()) // that is an answer, and no error
+                BOOST_TEST((!s.got->first &&
+                            s.got->second.result ==
+                                (each.says == ballot_t::late ? granted_t::late : granted_t::held)));
+        }
 }
 
 // Where too few are left to say what was granted, one of them may come back.
