@@ -4,6 +4,7 @@
 // Everything a user needs, except <leasehold/redis_store.hpp>, for those who bring their own
 // connection.
 #include <leasehold/client.hpp>
+#include <leasehold/client_info.hpp>
 #include <leasehold/clock.hpp>
 #include <leasehold/config.hpp>
 #include <leasehold/diagnostics.hpp>

@@ -25,9 +25,9 @@ namespace leasehold {
 ///  - `memory:[name]`: this process; clients that give the same name share their locks
 ///
 /// Query parameters: `timeout`, `health_check`, `reconnect` (milliseconds), `layout` (`native`,
-/// `redisson`), but not on `memory:`; on `memory:` and with `layout=redisson` `fence_retention`
-/// (seconds, or `forever`), which `redlock:` takes too, and `quorum` instead of `layout`; on
-/// `rediss:` and `rediss+cluster:` also `ca` (a file of trusted
+/// `redisson`), `client_info` (`on`, `off`), but not on `memory:`; on `memory:` and with
+/// `layout=redisson` `fence_retention` (seconds, or `forever`), which `redlock:` takes too, and
+/// `quorum` instead of `layout`; on `rediss:` and `rediss+cluster:` also `ca` (a file of trusted
 /// certificates; default: the system's) and `verify` (`full`, `none`; default `full`); on
 /// `redis+sentinel:` also `sentinel_user`, `sentinel_password`. Percent-encoding is decoded. A
 /// parameter that is not known is an error.
@@ -146,6 +146,13 @@ struct LEASEHOLD_EXPORT config
     /// a name that was locked once costs the server some 145 bytes, the process of a `memory:`
     /// store 260.
     std::chrono::milliseconds fence_retention = std::chrono::hours(24);
+
+    /// Each client of a Redis store writes a hash `leasehold:client:<client::id>` for people who
+    /// look who holds a lock: host, pid, program, since (ms since 1970), version. It lives ten
+    /// minutes, or three lease times if that is longer, and is written again with a request that
+    /// goes out anyway when a third of that is over. A server that refuses it is not asked again
+    /// over that connection. Members of a `redlock:` never get one.
+    bool client_info = true;
 
     /// Checks every field; called by whatever uses a config.
     /// @throws boost::system::system_error `errc::invalid_option`; `what()` names the field, its

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_DIAGNOSTICS_HPP
 #define LEASEHOLD_DIAGNOSTICS_HPP
 
+#include <leasehold/client_info.hpp>
 #include <leasehold/detail/export.hpp>
 #include <leasehold/error.hpp>
 
@@ -37,12 +38,18 @@ struct diagnostics
     /// Requests to the store in that time; those of an acquire are sent for all who wait for the
     /// name in this client.
     std::uint32_t attempts = 0;
+    /// What the holder's client says of itself, if it does and that could be found out: Redis
+    /// stores write it (`config::client_info`), for people. A wait looks it up while it waits. One
+    /// try that is told `held` waits 100 ms for it, at most, and only when somebody wants the
+    /// details: `with_diagnostics`, which is the default token, or an observer. What was found out
+    /// is kept, so it is one more round trip for each holder that is new to this client.
+    client_info holder_info{};
 
     /// Whether nothing is known.
     [[nodiscard]] bool empty() const noexcept
     {
         return server.empty() && key.empty() && server_message.empty() && holder.empty() &&
-               !cause && waited.count() == 0 && attempts == 0;
+               !cause && waited.count() == 0 && attempts == 0 && holder_info.empty();
     }
 
     /// Forgets everything, and keeps the memory of the strings.
@@ -53,10 +60,12 @@ struct diagnostics
         cause = {};
         waited = {};
         attempts = 0;
+        holder_info = {};
     }
 
-    /// One line: `server 127.0.0.1:6379, key 'stock', held by client 5e0f8c21, waited 20 ms, 2
-    /// attempts`. What is empty is left out, control characters are written as hexadecimal escapes.
+    /// One line: `server 127.0.0.1:6379, key 'stock', held by client 5e0f8c21 (orders on web-3, pid
+    /// 4711, since 2026-11-23 02:04:05 UTC), waited 20 ms, 2 attempts`. What is empty is left out,
+    /// control characters are written as hexadecimal escapes.
     [[nodiscard]] LEASEHOLD_EXPORT std::string to_string() const;
 
     /// Compares all members.

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_STORE_HPP
 #define LEASEHOLD_STORE_HPP
 
+#include <leasehold/client_info.hpp>
 #include <leasehold/detail/export.hpp>
 #include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
@@ -182,12 +183,13 @@ struct store_traits
                            ///< looks by itself, with the backoff of the options.
     bool queues = false;   ///< Keeps a line for each name: honours `acquire_request::waits`, gives
                            ///< a lock that is left to the first in line, and tells that one alone.
-    bool refuses_late = true;  ///< Refuses an acquire that reaches it after its budget. Otherwise
-                               ///< such an acquire may still run until its connection's end was
-                               ///< confirmed, and the client releases it again a lease time later.
-    bool shared = false;       ///< Mode `shared`.
-    bool permits = false;      ///< Mode `permits`.
-    bool replica_acks = false; ///< Honours `acquire_request::replica_acks`.
+    bool refuses_late = true; ///< Refuses an acquire that reaches it after its budget. Otherwise
+                              ///< such an acquire may still run until its connection's end was
+                              ///< confirmed, and the client releases it again a lease time later.
+    bool shared = false;      ///< Mode `shared`.
+    bool permits = false;     ///< Mode `permits`.
+    bool describes_holders = false;              ///< Has `async_describe`.
+    bool replica_acks = false;                   ///< Honours `acquire_request::replica_acks`.
     std::chrono::milliseconds smallest_lease{1}; ///< Shorter ones are refused, `not_supported`.
     std::chrono::milliseconds grain{1};          ///< Times to live are rounded up to this.
     fence_source fences = fence_source::counter_over_clock; ///< Where fences come from.
@@ -290,6 +292,8 @@ public:
     using renew_handler = asio::any_completion_handler<void(error_code, renew_reply)>;
     /// What is called with the answer to a release.
     using release_handler = asio::any_completion_handler<void(error_code, release_reply)>;
+    /// What is called with what a holder says of itself.
+    using describe_handler = asio::any_completion_handler<void(client_info)>;
 
     store() = default;
     store(const store&) = delete;
@@ -333,6 +337,18 @@ public:
 
     /// Leaves a lock, a re-entry, or the line.
     virtual void async_release(const release_request& request, release_handler handler) = 0;
+
+    /// What the client says of itself that holds a lock, for people. Empty: nothing, or it could
+    /// not be found out. Called only with `store_traits::describes_holders`.
+    /// @param holder As `acquire_reply::details` has named it.
+    virtual void async_describe(std::string_view holder, describe_handler handler)
+    {
+        static_cast<void>(holder);
+        static_cast<void>(handler);
+    }
+
+    /// What this client says of itself. Called on the strand.
+    [[nodiscard]] virtual client_info own_info() const { return {}; }
 
     /// From now on `store_listener::on_hint` is called when the name is released by anyone, and
     /// once when the watch is in effect. Restored after a reconnect. Watching twice is the same as

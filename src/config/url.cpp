@@ -218,6 +218,11 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
             refuse(name, value, "redisson or native");
         to.layout = value == "native" ? config::key_layout::native : config::key_layout::redisson;
     }
+    else if (name == "client_info" && !redlock) {
+        if (value != "on" && value != "off")
+            refuse(name, value, "on or off");
+        to.client_info = value == "on";
+    }
     else if (name == "db" && scheme == "unix")
         read_database(to, value);
     else if (name == "ca" && tls)
@@ -233,7 +238,7 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
         to.sentinel_password = value;
     else {
         std::string allowed = "one of timeout, health_check, reconnect, fence_retention";
-        allowed += redlock ? ", quorum" : ", layout";
+        allowed += redlock ? ", quorum" : ", layout, client_info";
         if (scheme == "unix")
             allowed += ", db";
         if (tls)

@@ -15,10 +15,15 @@ details_ptr make_details(const turn_context& client, const failure& of) noexcept
         made->key = of.name;
         if (made->server.empty())
             made->server = client.server_of(of.name);
-        if (!of.holder.empty())
+        if (!of.holder.empty()) {
             made->holder = holder_name(of.holder);
-        else
+            made->holder_info = client.own_info();
+        }
+        else {
             made->holder = shown_holder(*made);
+            if (const client_info* said = client.holders.find(made->holder))
+                made->holder_info = *said;
+        }
         if (of.cause != of.told)
             made->cause = of.cause;
         const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(of.waited);

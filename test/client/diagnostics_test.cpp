@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace leasehold;
 using namespace leasehold::test;
@@ -176,6 +177,90 @@ BOOST_AUTO_TEST_CASE(a_limited_wait_tells_the_holder_and_how_often_it_looked)
     BOOST_TEST((details.waited == 1s));
     BOOST_TEST(details.attempts == answers);
     BOOST_TEST(answers > 5u);
+}
+
+namespace {
+
+const client_info info{.host = "web-3", .program = "orders", .version = "1", .pid = 4711};
+
+std::shared_ptr<fake_store> describing_store()
+{
+    auto made = std::make_shared<fake_store>();
+    made->can.describes_holders = true;
+    return made;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(one_try_waits_for_what_an_unknown_holder_says_of_itself)
+{
+    core_fixture e(describing_store());
+    diagnostics details;
+    const auto op = lock(e, e.spec("a"), details, 0s);
+    say_held_by(e, "5e0f8c21");
+    BOOST_TEST(!op->done());
+    BOOST_TEST(e.store->described() == std::vector<std::string>{"5e0f8c21"});
+    e.store->describe(info);
+    e.poll();
+    BOOST_TEST(code(*op) == errc::held);
+    BOOST_TEST((details.holder_info == info));
+    // Then it is known.
+    const auto again = lock(e, e.spec("b"), details, 0s);
+    say_held_by(e, "5e0f8c21");
+    BOOST_TEST(code(*again) == errc::held);
+    BOOST_TEST((details.holder_info == info));
+    BOOST_TEST(e.store->described().size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(one_try_waits_for_a_silent_holder_100_ms_at_most_and_once_in_10_s)
+{
+    core_fixture e(describing_store());
+    diagnostics details;
+    const auto op = lock(e, e.spec("a"), details, 0s);
+    say_held_by(e, "5e0f8c21");
+    e.advance(99ms);
+    BOOST_TEST(!op->done());
+    e.advance(1ms);
+    BOOST_TEST(code(*op) == errc::held);
+    BOOST_TEST(details.holder == "5e0f8c21");
+    BOOST_TEST(details.holder_info.empty());
+    e.store->describe({}); // too late, and nothing
+    e.poll();
+    e.advance(9s);
+    const auto soon = lock(e, e.spec("a"), details, 0s);
+    say_held_by(e, "5e0f8c21");
+    BOOST_TEST(code(*soon) == errc::held);
+    e.advance(1s);
+    const auto later = lock(e, e.spec("a"), details, 0s);
+    say_held_by(e, "5e0f8c21");
+    BOOST_TEST(!later->done());
+    BOOST_TEST(e.store->described().size() == 2u);
+    // Who gives up meanwhile is told at once, and has nothing to give back.
+    later->cancel();
+    e.poll();
+    BOOST_TEST(code(*later) == aborted);
+    e.store->describe(info);
+    e.poll();
+    e.advance(1s);
+    BOOST_TEST(e.store->release_count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_asks_for_its_holder_on_the_way_and_nobody_waits_for_that)
+{
+    core_fixture e(describing_store());
+    diagnostics details;
+    const auto op = lock(e, e.spec("a"), details, 1s);
+    const auto unlimited = e.lock("a");
+    say_held_by(e, "5e0f8c21");
+    const auto tried = e.lock(e.spec("a"), 0s);
+    BOOST_TEST(code(*tried) == errc::held);
+    e.store->describe(info);
+    e.poll();
+    e.advance(1s);
+    BOOST_TEST(code(*op) == errc::timed_out);
+    BOOST_TEST((details.holder_info == info));
+    BOOST_TEST(!unlimited->done());
+    BOOST_TEST(e.store->described().size() == 1u);
 }
 
 // A request is for all who wait, also for those who came when it was on its way.

@@ -84,12 +84,31 @@ BOOST_AUTO_TEST_CASE(details_are_one_line_without_what_is_unknown)
     BOOST_TEST((details == diagnostics()));
 }
 
+BOOST_AUTO_TEST_CASE(a_holder_is_named_with_what_it_says_of_itself)
+{
+    diagnostics details;
+    details.holder = "5e0f8c21";
+    using std::chrono::milliseconds;
+    details.holder_info = {
+        .host = "web-3\n",
+        .program = "orders",
+        .pid = 4711,
+        .since = std::chrono::sys_time<milliseconds>(milliseconds(1'795'399'445'678))};
+    BOOST_TEST(details.to_string() == "held by client 5e0f8c21 (orders on web-3\\x0a, pid 4711, "
+                                      "since 2026-11-23 02:04:05 UTC)");
+    details.holder_info = {.host = "web-3"};
+    BOOST_TEST(details.to_string() == "held by client 5e0f8c21 (on web-3)");
+    details.holder_info = {.pid = 4711};
+    BOOST_TEST(details.to_string() == "held by client 5e0f8c21 (pid 4711)");
+}
+
 BOOST_AUTO_TEST_CASE(each_detail_counts)
 {
     const diagnostics each[] = {
-        {.server = "s"}, {.key = "k"},          {.server_message = "m"},
-        {.holder = "h"}, {.cause = errc::held}, {.waited = std::chrono::milliseconds(1)},
-        {.attempts = 1},
+        {.server = "s"},         {.key = "k"},
+        {.server_message = "m"}, {.holder = "h"},
+        {.cause = errc::held},   {.waited = std::chrono::milliseconds(1)},
+        {.attempts = 1},         {.holder_info = {.host = "h"}},
     };
     for (diagnostics d : each) {
         BOOST_TEST(!d.empty());

@@ -47,13 +47,16 @@ struct scheme
 
 // Of every kind of URL, up to its parameters.
 const scheme schemes[] = {
-    {"redis://h", "timeout, health_check, reconnect, fence_retention, layout"},
-    {"rediss://h", "timeout, health_check, reconnect, fence_retention, layout, ca, verify"},
-    {"unix:///s", "timeout, health_check, reconnect, fence_retention, layout, db"},
-    {"redis+sentinel://h/m", "timeout, health_check, reconnect, fence_retention, layout, "
-                             "sentinel_user, sentinel_password"},
-    {"redis+cluster://h", "timeout, health_check, reconnect, fence_retention, layout"},
-    {"rediss+cluster://h", "timeout, health_check, reconnect, fence_retention, layout, ca, verify"},
+    {"redis://h", "timeout, health_check, reconnect, fence_retention, layout, client_info"},
+    {"rediss://h",
+     "timeout, health_check, reconnect, fence_retention, layout, client_info, ca, verify"},
+    {"unix:///s", "timeout, health_check, reconnect, fence_retention, layout, client_info, db"},
+    {"redis+sentinel://h/m",
+     "timeout, health_check, reconnect, fence_retention, layout, client_info, "
+     "sentinel_user, sentinel_password"},
+    {"redis+cluster://h", "timeout, health_check, reconnect, fence_retention, layout, client_info"},
+    {"rediss+cluster://h",
+     "timeout, health_check, reconnect, fence_retention, layout, client_info, ca, verify"},
     {"redlock://a,b,c", "timeout, health_check, reconnect, fence_retention, quorum"},
     {"memory:n", "fence_retention"},
 };
@@ -63,17 +66,12 @@ struct parameter
     std::string name, value;
 };
 
-const parameter parameters[] = {{"timeout", "100"},
-                                {"health_check", "100"},
-                                {"reconnect", "100"},
-                                {"layout", "redisson"},
-                                {"ca", "a"},
-                                {"verify", "none"},
-                                {"db", "1"},
-                                {"quorum", "2"},
-                                {"sentinel_user", "a"},
-                                {"fence_retention", ""},
-                                {"sentinel_password", "a"}};
+const parameter parameters[] = {{"timeout", "100"},      {"health_check", "100"},
+                                {"reconnect", "100"},    {"layout", "redisson"},
+                                {"client_info", "off"},  {"ca", "a"},
+                                {"verify", "none"},      {"db", "1"},
+                                {"quorum", "2"},         {"sentinel_user", "a"},
+                                {"fence_retention", ""}, {"sentinel_password", "a"}};
 
 } // namespace
 
@@ -150,6 +148,7 @@ BOOST_AUTO_TEST_CASE(each_refusal_says_the_part_its_value_and_what_is_allowed)
         {"redis://host?layout=native&fence_retention=60",
          "fence_retention is '60000 ms', must be left out, or used with layout=redisson"},
         {"redis://host?layout=hash", "layout is 'hash', must be redisson or native"},
+        {"redis://host?client_info=no", "client_info is 'no', must be on or off"},
         {"redlock://a,b,c?quorum=0",
          "quorum is '0', must be a number of hosts, a majority of them or more"},
         {"redlock://a,b,c?quorum=x",

@@ -44,6 +44,7 @@ std::vector<std::string> documented_command()
 config as(const redis_fixture& s, const std::vector<std::string>& command)
 {
     config result = s.direct();
+    result.client_info = true;
     result.health_check = 100ms; // so that this is done as well
     result.user = command.at(2);
     for (const std::string& word : command) {

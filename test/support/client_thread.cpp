@@ -36,6 +36,7 @@ config at(const std::string& url)
     config settings(url);
     settings.layout = tested_layout();
     settings.reconnect = std::chrono::milliseconds(5);
+    settings.client_info = false; // what tests look at is what locks leave
     return settings;
 }
 

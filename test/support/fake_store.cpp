@@ -120,6 +120,13 @@ void fake_store::async_release(const release_request& request, release_handler h
     add(releases_, std::move(call), std::move(handler), release_reply{});
 }
 
+void fake_store::async_describe(std::string_view holder, describe_handler handler)
+{
+    const std::lock_guard lock(mutex_);
+    check_call("async_describe");
+    described_.emplace_back(holder, std::move(handler));
+}
+
 void fake_store::watch(std::string_view name)
 {
     const std::lock_guard lock(mutex_);
@@ -152,6 +159,15 @@ std::vector<fake_store::release_call> fake_store::releases() const
 {
     const std::lock_guard lock(mutex_);
     return copies(releases_);
+}
+
+std::vector<std::string> fake_store::described() const
+{
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> holders;
+    for (const auto& each : described_)
+        holders.push_back(each.first);
+    return holders;
 }
 
 std::vector<fake_store::watch_call> fake_store::watches() const
@@ -224,6 +240,17 @@ void fake_store::complete_release(std::size_t index, error_code code, release_re
 {
     const std::lock_guard lock(mutex_);
     complete(releases_, index, code, reply);
+}
+
+void fake_store::describe(client_info said)
+{
+    const std::lock_guard lock(mutex_);
+    if (described_.empty() || !described_.back().second)
+        throw std::logic_error("fake_store: nobody was asked for");
+    asio::post(strand_,
+               [handler = std::move(described_.back().second), said = std::move(said)]() mutable {
+                   std::move(handler)(std::move(said));
+               });
 }
 
 void fake_store::grant(std::size_t index, std::uint64_t first_fence, std::uint32_t fences)
@@ -304,12 +331,14 @@ void fake_store::on_context_end() noexcept
     calls<acquire_call, acquire_handler> acquires;
     calls<renew_call, renew_handler> renewals;
     calls<release_call, release_handler> releases;
+    decltype(described_) described;
     const std::lock_guard lock(mutex_);
     listener_ = nullptr;
     strand_ = {};
     acquires.swap(acquires_);
     renewals.swap(renewals_);
     releases.swap(releases_);
+    described.swap(described_);
 }
 
 void fake_store::check_call(const char* function)

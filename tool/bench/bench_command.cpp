@@ -156,7 +156,8 @@ int bench_command::run(const command_line::words& given)
         throw usage_error("no argument is taken but options");
     if (prefix_.empty())
         throw usage_error("--prefix is empty");
-    const config where = read_url(url_);
+    config where = read_url(url_);
+    where.client_info = false; // the server is left as it was
     std::random_device random;
     jobs all({where, prefix_ + std::to_string(random()) + ':', time_, coroutines_});
 

@@ -47,7 +47,9 @@ asio::awaitable<std::exception_ptr> attempt(client& locks, const std::string& ke
 void try_lock(const config& where, const std::string& key, findings& to)
 {
     asio::io_context context;
-    client locks(context, where);
+    config quiet = where;
+    quiet.client_info = false; // the server is left as it was
+    client locks(context, quiet);
     locks.async_run(asio::detached);
     std::exception_ptr failed;
     asio::co_spawn(context, attempt(locks, key),

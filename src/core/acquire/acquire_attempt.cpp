@@ -1,14 +1,20 @@
 #include "core/acquire/acquire_attempt.hpp"
 
+#include "core/failure_details.hpp"
 #include "mutant.hpp"
 
 #include <boost/assert.hpp>
 
 #include <algorithm>
+#include <new>
+#include <string_view>
 #include <utility>
 
 namespace leasehold::detail {
 namespace {
+
+// For what a holder says of itself; the caller waits, so not for long.
+constexpr std::chrono::milliseconds describe_limit{100};
 
 /// Errors that say for certain that the request was not executed and will not be; of too few
 /// members that did, the store gives it back itself.
@@ -23,6 +29,8 @@ bool not_executed(error_code failed) noexcept
 void acquire_attempt::send(const terms& asked)
 {
     goes_on_ = asked.goes_on;
+    one_try_ = asked.one_try;
+    asks_holder_ = asked.asks_holder;
     sent_ = context_.turn_time();
     const auto limit = budget(spec->options);
     context_.timers.schedule(*this, sent_ + limit);
@@ -102,6 +110,8 @@ void acquire_attempt::abandon()
     if (std::exchange(listener_, nullptr) == nullptr)
         return;
     timer_queue::cancel(*this);
+    if (std::exchange(held_, nullptr)) // that was answered, and took nothing
+        return;
     if (!has(mutant::abandoned_entry_kept) || entry.empty())
         orphan_ = orphan(runs_until());
 }
@@ -110,6 +120,7 @@ void acquire_attempt::forget(pending_release_ptr leaving) noexcept
 {
     listener_ = nullptr;
     timer_queue::cancel(*this);
+    held_.reset();
     orphan_ = std::move(leaving);
 }
 
@@ -132,11 +143,58 @@ void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
         orphan(runs_until());
     }
     timer_queue::cancel(*this);
+    if (!failed && describe_holder(reply))
+        return;
     std::exchange(listener_, nullptr)->on_answer(*this, failed, reply);
+}
+
+/// True when the answer is told later.
+bool acquire_attempt::describe_holder(const acquire_reply& reply) noexcept
+try {
+    if (!asks_holder_ || reply.result != acquire_reply::outcome::held || !reply.details ||
+        reply.details->holder.empty() || !context_.traits().describes_holders)
+        return false;
+    const std::string holder = shown_holder(*reply.details);
+    const auto now = context_.turn_time();
+    if (!context_.holders.is_new(holder, now))
+        return false;
+    const bool has_time = now + 2 * describe_limit < sent_ + budget(spec->options);
+    auto kept = one_try_ && has_time ? std::make_unique<acquire_reply>(reply) : nullptr;
+    context_.holders.asked(holder, now);
+    context_.locks().async_describe(holder, [client = context_.shared_from_this(),
+                                             self = acquire_attempt_ptr(this),
+                                             holder](client_info said) mutable {
+        client->turn([&] {
+            try {
+                self->context_.holders.learn(holder, std::move(said));
+            }
+            catch (const std::bad_alloc&) { // then it is not known
+            }
+            self->tell_held();
+        });
+    });
+    held_ = std::move(kept);
+    if (held_)
+        context_.timers.schedule(*this, now + describe_limit);
+    return held_ != nullptr;
+}
+catch (const std::bad_alloc&) { // the error itself is told all the same
+    return false;
+}
+
+void acquire_attempt::tell_held()
+{
+    const auto reply = std::exchange(held_, nullptr);
+    if (!reply)
+        return;
+    timer_queue::cancel(*this);
+    std::exchange(listener_, nullptr)->on_answer(*this, {}, *reply);
 }
 
 void acquire_attempt::expired()
 {
+    if (held_)
+        return tell_held();
     BOOST_ASSERT(listener_ != nullptr && !orphan_);
     orphan_ = orphan(runs_until());
     std::exchange(listener_, nullptr)->on_answer(*this, errc::outcome_unknown, {});

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace leasehold::detail {
@@ -39,6 +40,7 @@ public:
     {
         std::uint32_t fences = 1;
         bool asks_holder = false; ///< Somebody wants to know who holds the lock.
+        bool one_try = false;     ///< Nobody waits for longer, so `held` is the end of it.
         /// Of a store with a line: the owner outlives this request, whatever becomes of it.
         bool goes_on = false;
         bool again = false; ///< As in `acquire_request`, and so are these.
@@ -109,6 +111,8 @@ private:
     /// @param until When it may still run.
     pending_release_ptr orphan(clock::time_point until);
     void answered(error_code failed, const acquire_reply& reply);
+    [[nodiscard]] bool describe_holder(const acquire_reply& reply) noexcept;
+    void tell_held();
     void expired() override;
 
     turn_context& context_;
@@ -117,7 +121,11 @@ private:
     listener* listener_;         ///< None when it has told, or is not to tell.
     pending_release_ptr orphan_; ///< What is given back, when it could not be waited for.
     clock::time_point sent_{};   ///< Before the request: what the lease time counts from.
-    bool goes_on_ = false;       ///< What it may have taken is not given back by this.
+    /// `held`, to be told when it is known what the holder says of itself. Most often null.
+    std::unique_ptr<acquire_reply> held_;
+    bool one_try_ = false;
+    bool asks_holder_ = false;
+    bool goes_on_ = false; ///< What it may have taken is not given back by this.
 };
 
 using acquire_attempt_ptr = boost::intrusive_ptr<acquire_attempt>;

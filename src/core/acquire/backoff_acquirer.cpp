@@ -142,7 +142,9 @@ void backoff_acquirer::on_room()
 {
     const spec_ptr& spec = behalf_.first();
     send(spec, context().make_owner(),
-         {.fences = fences(spec->options), .asks_holder = behalf_.asks_holder()});
+         {.fences = fences(spec->options),
+          .asks_holder = behalf_.asks_holder(),
+          .one_try = !behalf_.patient()});
 }
 
 void backoff_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& reply)

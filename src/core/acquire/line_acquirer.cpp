@@ -161,6 +161,7 @@ void line_acquirer::on_room()
     send(sent.spec, sent.owner,
          {.fences = fences(sent.spec->options),
           .asks_holder = behalf_.asks_holder(),
+          .one_try = !behalf_.patient(),
           .goes_on = true,
           .again = again_,
           .waits = behalf_.patient(),

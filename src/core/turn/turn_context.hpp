@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_CORE_TURN_TURN_CONTEXT_HPP
 
 #include "core/turn/counter.hpp"
+#include "core/turn/known_holders.hpp"
 #include "core/turn/reachability.hpp"
 #include "core/turn/strand.hpp"
 #include "core/turn/time_source.hpp"
@@ -163,6 +164,12 @@ public:
     /// What diagnostics call this client. From any thread.
     [[nodiscard]] std::string id() const { return uuid_.substr(0, uuid_.find('-')); }
 
+    /// What this client says of itself to others.
+    [[nodiscard]] client_info own_info() const
+    {
+        return store_ ? store_->own_info() : client_info();
+    }
+
     /// True when anybody is told of what happens.
     [[nodiscard]] bool observed() const noexcept { return observer_ != nullptr; }
 
@@ -185,6 +192,7 @@ public:
     timer_queue timers;
     fsm::random_source random;
     counters counts;
+    known_holders holders;
 
 protected:
     ~turn_context() = default;

@@ -87,6 +87,12 @@ batch::batch() : request(fail_fast)
         request.get_config() = {.cancel_if_unresponded = false, .hello_with_priority = false};
 }
 
+void batch::reserve(std::size_t bytes)
+{
+    commands.reserve(commands.size() + 1);
+    request.reserve(request.payload().size() + bytes);
+}
+
 command& batch::repeat(const batch& from, command& asked)
 {
     split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);

@@ -64,10 +64,18 @@ struct asker
 struct draw
 {};
 
+/// What is said beside the requests of a store, and harms nobody when it fails.
+struct aside
+{
+    using answered = asio::any_completion_handler<void(error_code, answers)>;
+    answered handler;
+};
+
 /// One script call of a batch, who waits for it, and what the server answered.
 struct command
 {
-    std::variant<store::acquire_handler, renew_part, store::release_handler, greeting, asker, draw>
+    std::variant<store::acquire_handler, renew_part, store::release_handler, greeting, asker, draw,
+                 aside>
         waiting;
     call made;
     std::size_t begin = 0; ///< Its place in the request.
@@ -120,6 +128,9 @@ public:
         const std::size_t begin = begin_command(asking);
         return add(std::move(waiting), write(request), begin, asking);
     }
+
+    /// Room for one more command of so many bytes.
+    void reserve(std::size_t bytes);
 
     /// Adds a command of another batch again: the server did not have its script, or it came too
     /// early.

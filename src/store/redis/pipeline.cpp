@@ -151,6 +151,57 @@ void pipeline::refuse(asker::answered handler, std::string_view key)
     });
 }
 
+void pipeline::refuse(aside::answered handler)
+{
+    if (!home_)
+        return;
+    home_->post([handler = std::move(handler), code = down_reason_]() mutable {
+        std::move(handler)(code, answers());
+    });
+}
+
+/// Behind what was asked, so that it waits for nothing of this.
+void pipeline::add_note(batch& to)
+try {
+    if (!note_ || !up_)
+        return;
+    const auto now = local_time_->now();
+    if (!note_->is_due(now))
+        return;
+    aside told{[weak = weak_from_this()](error_code failed, answers said) {
+        const auto self = weak.lock();
+        if (failed || !self || !self->note_->answered(said))
+            return;
+        // It may be written and not be given an end.
+        if (self->open_for_requests())
+            self->ask_aside([&](boost::redis::request& into) { return self->note_->remove(into); },
+                            [](error_code, answers) {});
+    }};
+    to.reserve(note_->size());
+    to.add(std::move(told), [&](boost::redis::request& into) { return note_->write(now, into); });
+}
+catch (const std::bad_alloc&) { // then with the next request
+}
+
+void pipeline::describe(std::string_view holder, store::describe_handler handler)
+{
+    struct reading
+    {
+        note_reading note;
+        store::describe_handler handler;
+    };
+    const auto all = std::make_shared<reading>(reading{note_reading(holder), std::move(handler)});
+    for (std::size_t i = 0; i < note_reading::fields; ++i)
+        ask_aside([&](boost::redis::request& to) { return all->note.ask(i, to); },
+                  [all, i](error_code failed, answers told) {
+                      if (!failed)
+                          all->note.take(i, told);
+                      // Answers, and what stands for them, come in the order of the commands.
+                      if (i + 1 == note_reading::fields)
+                          std::move(all->handler)(all->note.found());
+                  });
+}
+
 void pipeline::acquire(const acquire_request& request, store::acquire_handler handler, bool asking)
 {
     if (!open_for_requests())
@@ -158,6 +209,11 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
     acquire_request asked = request;
     asked.asks_holder = request.asks_holder && tells_holder_;
     const std::int64_t latest = time_.limit(local_time_->now(), request.budget);
+    if (note_) {
+        if (request.entry.empty()) // the owner of a re-entry may be another client's
+            note_->belongs_to(request.owner);
+        note_->lives_for(request.lease);
+    }
     batch& to_send = next();
     to_send.before_draw_of(layout_->draws(asked), *layout_);
     to_send.add(
@@ -246,6 +302,7 @@ void pipeline::flush()
         waiting_.front()->draw_fences(*layout_); // without memory for it, it stays
         const batch_ptr sent = std::move(waiting_.front());
         waiting_.pop_front();
+        add_note(*sent);
         under_way_.push_back(sent);
         sent->deadline = local_time_->now() + timeout_;
         sent->start(shared_from_this(), home_);
@@ -320,6 +377,8 @@ void pipeline::answer(command& asked, greeting& what, error_code code, const det
 void pipeline::serve()
 {
     up_ = true;
+    if (note_)
+        note_->begin();
     told_reason_ = {};
     down_words_.clear();
     tells_holder_ = true;
@@ -442,9 +501,11 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
             code = errc::outcome_unknown;
         }
     }
-    // What a greeting finds missing need not be there; of a draw those tell whose fences it draws.
+    // What a greeting finds missing need not be there, and what is said aside need not be done; of
+    // a draw those tell whose fences it draws.
     const bool is_request = !std::holds_alternative<greeting>(asked.waiting) &&
-                            !std::holds_alternative<draw>(asked.waiting);
+                            !std::holds_alternative<draw>(asked.waiting) &&
+                            !std::holds_alternative<aside>(asked.waiting);
     const details_ptr more = code && is_request ? explain(from, asked, code) : nullptr;
     std::visit([&](auto& waiting) { answer(asked, waiting, code, more); }, asked.waiting);
 }
@@ -563,6 +624,13 @@ void pipeline::answer(command& asked, asker& who, error_code code, details_ptr m
     if (!code && numbers.size() != asked.made.expects)
         code = errc::outcome_unknown;
     std::move(who.handler)(code, numbers, std::move(more));
+}
+
+void pipeline::answer(command& asked, aside& who, error_code code, const details_ptr&)
+{
+    // What the server said of each command is for the one who asked.
+    const bool answered = !code || !asked.error().empty();
+    std::move(who.handler)(answered ? error_code() : code, answered ? asked.told() : answers());
 }
 
 void pipeline::answer(command& asked, renew_part& part, error_code code, details_ptr more)

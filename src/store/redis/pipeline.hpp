@@ -4,6 +4,7 @@
 #include "core/async/context_lifetime.hpp"
 #include "core/turn/time_source.hpp"
 #include "store/redis/batch.hpp"
+#include "store/redis/client_note.hpp"
 #include "store/redis/layout/layout.hpp"
 #include "store/redis/protocol/server_clock.hpp"
 #include "store/redis/transport/transport.hpp"
@@ -79,6 +80,23 @@ public:
         flush_first();
     }
 
+    /// Beside the requests of a store; `write(request)` as above. Of a command that was refused the
+    /// answer is an error, and the listener is not told.
+    template <class Write>
+    void ask_aside(Write write, aside::answered handler)
+    {
+        if (!open_for_requests())
+            return refuse(std::move(handler));
+        next().add(aside{std::move(handler)}, write);
+        flush_first();
+    }
+
+    /// Says who this client is. Before `open`.
+    void introduce(std::shared_ptr<client_note> note) { note_ = std::move(note); }
+
+    /// Asks who another is. The handler is never called inside the call.
+    void describe(std::string_view holder, store::describe_handler handler);
+
     /// What the server's clock shows now, in microseconds; 0: not known.
     [[nodiscard]] std::int64_t server_time() const noexcept
     {
@@ -102,6 +120,8 @@ private:
     template <class Handler, class Reply>
     void refuse(Handler handler, Reply reply, std::string_view key = {});
     void refuse(asker::answered handler, std::string_view key);
+    void refuse(aside::answered handler);
+    void add_note(batch& to);
     using details_ptr = std::shared_ptr<const diagnostics>;
     details_ptr details(std::string_view key, std::string_view said) const;
     details_ptr explain(const batch& from, const command& asked, error_code code);
@@ -123,6 +143,7 @@ private:
     void answer(command& asked, asker& who, error_code code, details_ptr more);
     void answer(command& asked, greeting& what, error_code code, const details_ptr&);
     void answer(command& asked, draw& drawn, error_code code, const details_ptr&);
+    void answer(command& asked, aside& who, error_code code, const details_ptr&);
     void greet();
     void serve();
     [[nodiscard]] said<release_reply> released(const command& asked);
@@ -151,8 +172,9 @@ private:
     std::deque<batch_ptr> waiting_;
     std::vector<batch_ptr> under_way_;
     std::vector<batch_ptr> spare_;
-    std::size_t put_behind_ = 0; ///< Such commands that are not answered yet.
-    bool tells_holder_ = true;   ///< This server, to this user, as far as is known.
+    std::size_t put_behind_ = 0;        ///< Such commands that are not answered yet.
+    std::shared_ptr<client_note> note_; ///< Null: there is none, or it is not for this server.
+    bool tells_holder_ = true;          ///< This server, to this user, as far as is known.
 };
 
 } // namespace leasehold::redis_store

@@ -2,6 +2,7 @@
 
 #include "store/quorum/quorum_store.hpp"
 #include "store/quorum/redis_member.hpp"
+#include "store/redis/client_note.hpp"
 #include "store/redis/cluster/cluster_store.hpp"
 #include "store/redis/confirmed_requests.hpp"
 #include "store/redis/layout/native_layout.hpp"
@@ -40,6 +41,8 @@ public:
             subscriptions_ = std::make_shared<subscriptions>(*wakeups, from);
         pipeline_ = std::make_shared<pipeline>(std::move(way), make_layout(limits, turns_, blind),
                                                from->make_time(), limits.timeout);
+        note_ = client_note::make(limits, *from);
+        pipeline_->introduce(note_);
         if (wakeups) {
             replicas_ = std::make_shared<replica_confirmation>(*wakeups, from);
             replicas_->on_other_server = [weak = std::weak_ptr(pipeline_)] {
@@ -60,6 +63,7 @@ public:
     {
         store_traits result = pipeline_->traits();
         result.replica_acks = replicas_ != nullptr;
+        result.describes_holders = note_ != nullptr;
         return result;
     }
 
@@ -115,6 +119,16 @@ public:
         pipeline_->release(request, std::move(handler));
     }
 
+    void async_describe(std::string_view holder, describe_handler handler) override
+    {
+        pipeline_->describe(holder, std::move(handler));
+    }
+
+    [[nodiscard]] client_info own_info() const override
+    {
+        return note_ ? note_->said() : client_info();
+    }
+
     void watch(std::string_view name) override
     {
         if (subscriptions_)
@@ -130,6 +144,7 @@ public:
 private:
     std::shared_ptr<pipeline> pipeline_;
     std::shared_ptr<subscriptions> subscriptions_;   ///< Of a layout that announces releases.
+    std::shared_ptr<client_note> note_;              ///< Null: it is not to be written.
     std::shared_ptr<turn_channel> turns_;            ///< Of one with a line.
     std::shared_ptr<replica_confirmation> replicas_; ///< Null: there is no way to ask them.
 };

@@ -34,15 +34,23 @@ public:
     void async_acquire(const acquire_request& asked, acquire_handler handler) override
     {
         all_->requests().acquire(asked, std::move(handler));
+        // The owner of a re-entry may be another client's.
+        all_->introduce(asked.entry.empty() ? asked.owner : std::string_view(), asked.lease);
     }
     void async_renew(std::span<const renewal> asked, renew_handler handler) override
     {
         all_->requests().renew(asked, std::move(handler));
+        all_->introduce({}, {});
     }
     void async_release(const release_request& asked, release_handler handler) override
     {
         all_->requests().release(asked, std::move(handler));
     }
+    void async_describe(std::string_view holder, describe_handler handler) override
+    {
+        all_->describe(holder, std::move(handler));
+    }
+    [[nodiscard]] client_info own_info() const override { return all_->own_info(); }
     void watch(std::string_view name) override { all_->watch(name); }
     void unwatch(std::string_view name) override { all_->unwatch(name); }
 

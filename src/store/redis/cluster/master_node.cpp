@@ -42,6 +42,7 @@ void master_node::let_go() noexcept
     last->close();
     std::exchange(replicas, nullptr)->close();
     now = state::fresh;
+    used = false;
     announced = false;
 }
 

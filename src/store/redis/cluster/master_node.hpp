@@ -60,6 +60,7 @@ public:
     std::shared_ptr<replica_confirmation> replicas; ///< With it.
     state now = state::fresh;
     bool announced = false;    ///< The listener takes it to be reachable.
+    bool used = false;         ///< A request went there since it was opened.
     bool serves = false;       ///< Slots, as far as is known.
     std::size_t under_way = 0; ///< Requests that it has.
     error_code why;            ///< It is down.

@@ -248,6 +248,7 @@ void request_router::send(const request_ptr& one, master_node& to)
     one->now = request::standing::sent;
     one->at = to.partition;
     ++to.under_way;
+    to.used = true;
     const auto self = self_.lock();
     // What is left of the time that its caller gives it.
     const auto left = [&](std::chrono::milliseconds budget) {

@@ -54,6 +54,7 @@ shards::shards(const config& settings, std::shared_ptr<environment> from)
       turns_(settings.layout == config::key_layout::native ? std::make_shared<turns>(channels_)
                                                            : nullptr),
       watched_(turns_ ? nullptr : std::make_unique<watched_names>(channels_)),
+      note_(client_note::make(settings_, *from_)),
       router_(settings_, map_, *time_, random_, turns_.get(),
               {.open = [this](master_node& which) { open_node(which); },
                .learn = [this](const redirection& said, master_node& by) { learn(said, by); },
@@ -78,6 +79,7 @@ store_traits shards::traits() const noexcept
     store_traits result = turns_ ? native_layout(nullptr, true, floors_).traits()
                                  : redisson_layout(settings_.fence_retention, true).traits();
     result.replica_acks = true;
+    result.describes_holders = note_ != nullptr;
     return result;
 }
 
@@ -188,6 +190,10 @@ void shards::on_up(master_node& which)
     which.now = master_node::state::up;
     announce(which);
     router_.retry();
+    if (note_ && map_[slot_of(note_->key())] == which.partition) {
+        note_->begin();
+        write_note();
+    }
 }
 
 void shards::on_down(master_node& which, error_code why)
@@ -195,10 +201,68 @@ void shards::on_down(master_node& which, error_code why)
     which.now = master_node::state::down;
     which.announced = false;
     which.why = why;
+    if (!which.used && !router_.waits_for(which.partition)) {
+        // It was only to be told who this client is, which is no concern of anybody.
+        home_->post([self = shared_from_this(), &which] {
+            const bool needed = which.used || self->router_.waits_for(which.partition);
+            if (self->listener_ != nullptr && which.now == master_node::state::down && !needed)
+                which.let_go();
+        });
+        return;
+    }
     router_.on_down(which);
     if (listener_ != nullptr)
         listener_->on_disconnected(which.partition, why);
     want_map();
+}
+
+master_node* shards::node_beside(std::string_view key)
+{
+    const store_partition partition = map_[slot_of(key)];
+    if (listener_ == nullptr || partition == 0)
+        return nullptr;
+    master_node& found = map_.get(partition);
+    if (found.now == master_node::state::fresh)
+        open_node(found);
+    return found.now == master_node::state::up ? &found : nullptr;
+}
+
+void shards::introduce(std::string_view owner, std::chrono::milliseconds lease)
+{
+    if (!note_)
+        return;
+    if (!owner.empty())
+        note_->belongs_to(owner);
+    note_->lives_for(lease);
+    write_note();
+}
+
+void shards::write_note()
+{
+    constexpr std::chrono::seconds pause{10};
+    if (!note_->is_due(now()))
+        return;
+    master_node* const there = node_beside(note_->key());
+    if (there == nullptr)
+        return note_->put_off(now() + pause); // or until it has come
+    there->way->ask_aside(
+        [&](boost::redis::request& to) { return note_->write(now(), to); },
+        [self = shared_from_this(), there](error_code failed, answers told) {
+            if (failed || !self->note_->answered(told) || !there->way)
+                return;
+            // It may be written and not be given an end.
+            there->way->ask_aside(
+                [&](boost::redis::request& to) { return self->note_->remove(to); },
+                [](error_code, answers) {});
+        });
+}
+
+void shards::describe(std::string_view holder, store::describe_handler handler)
+{
+    if (master_node* const there = node_beside(note_reading(holder).key()))
+        there->way->describe(holder, std::move(handler));
+    else if (home_)
+        home_->post([done = std::move(handler)]() mutable { std::move(done)(client_info()); });
 }
 
 /// Lets go of nodes that serve nothing any more, when they have answered.

@@ -4,6 +4,7 @@
 #include "core/async/context_lifetime.hpp"
 #include "core/turn/time_source.hpp"
 #include "fsm/backoff.hpp"
+#include "store/redis/client_note.hpp"
 #include "store/redis/cluster/master_node.hpp"
 #include "store/redis/cluster/redirection.hpp"
 #include "store/redis/cluster/request_router.hpp"
@@ -19,6 +20,7 @@
 #include <leasehold/config.hpp>
 #include <leasehold/store.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +50,13 @@ public:
     void close() noexcept;
 
     [[nodiscard]] request_router& requests() noexcept { return router_; }
+
+    /// A request goes out: of this owner, for so long a lease. Says who this client is, if that is
+    /// due and the node is there.
+    void introduce(std::string_view owner, std::chrono::milliseconds lease);
+    void describe(std::string_view holder, store::describe_handler handler);
+    [[nodiscard]] client_info own_info() const { return note_ ? note_->said() : client_info(); }
+
     void watch(std::string_view name);
     void unwatch(std::string_view name);
 
@@ -59,6 +68,9 @@ private:
     // Nodes.
     [[nodiscard]] config settings_of(const config::address& at) const;
     void hint(const std::string& channel);
+    void write_note();
+    /// The node of a key that belongs to no lock. Null: it is not there, or not yet.
+    [[nodiscard]] master_node* node_beside(std::string_view key);
     void open_node(master_node& which);
     void on_up(master_node& which);
     void on_down(master_node& which, error_code why);
@@ -93,6 +105,7 @@ private:
     shard_channels channels_;
     const std::shared_ptr<turns> turns_;           ///< Of the layout `native`.
     const std::unique_ptr<watched_names> watched_; ///< Of the layout `redisson`.
+    const std::shared_ptr<client_note> note_;      ///< Null: none is to be written.
     request_router router_;
 };
 

@@ -17,6 +17,12 @@ void prefixed(std::string_view prefix, std::string_view name, std::string& out)
 
 } // namespace
 
+void client_key(std::string_view client, std::string& out)
+{
+    out.assign("leasehold:client:");
+    out += client;
+}
+
 void fence_key(std::string_view name, std::string& out)
 {
     prefixed("redisson_lock_token", name, out);

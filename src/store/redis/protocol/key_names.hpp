@@ -12,8 +12,12 @@ namespace leasehold::redis_store {
 // other. Each is written into a string that is kept for the purpose, so that its memory is used
 // again.
 
+/// The hash in which a client says who it is, in every layout.
+/// @param client As `client::id` has it. Names of locks that begin like this are refused.
+LEASEHOLD_REDIS_EXPORT void client_key(std::string_view client, std::string& out);
+
 /// The counter that fences are drawn from.
-void fence_key(std::string_view name, std::string& out);
+LEASEHOLD_REDIS_EXPORT void fence_key(std::string_view name, std::string& out);
 
 /// The channel that releases are published on.
 LEASEHOLD_REDIS_EXPORT void release_channel(std::string_view name, std::string& out);

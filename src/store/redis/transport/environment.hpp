@@ -4,6 +4,7 @@
 #include "core/turn/time_source.hpp"
 #include "store/redis/transport/connection.hpp"
 
+#include <leasehold/client_info.hpp>
 #include <leasehold/config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -26,6 +27,9 @@ public:
 
     /// For one user. Its seed, if any, is what that user's random numbers begin with.
     virtual std::unique_ptr<detail::time_source> make_time() = 0;
+
+    /// What a client that begins now says of itself; empty: nothing.
+    virtual client_info this_client() { return {}; }
 };
 
 [[nodiscard]] std::shared_ptr<environment> system_environment();

@@ -1,0 +1,85 @@
+#ifndef LEASEHOLD_SRC_CORE_TURN_KNOWN_HOLDERS_HPP
+#define LEASEHOLD_SRC_CORE_TURN_KNOWN_HOLDERS_HPP
+
+#include <leasehold/client_info.hpp>
+#include <leasehold/clock.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace leasehold::detail {
+
+/// What those say of themselves whom this client found to hold a lock. Of a fixed number of them,
+/// the last that were met; for the details of errors, nothing else.
+class known_holders
+{
+public:
+    /// Null: nothing is known.
+    [[nodiscard]] const client_info* find(std::string_view holder) const noexcept
+    {
+        const entry* const found = look_for(holder);
+        return found == nullptr || found->said.empty() ? nullptr : &found->said;
+    }
+
+    /// It is to be asked for. Who said nothing is not asked for again at once.
+    [[nodiscard]] bool is_new(std::string_view holder, clock::time_point now) const noexcept
+    {
+        const entry* const found = look_for(holder);
+        return found == nullptr || (found->said.empty() && now - found->asked >= pause);
+    }
+
+    /// It was asked for.
+    void asked(std::string_view holder, clock::time_point now)
+    {
+        entry& place = place_of(holder);
+        place.asked = now;
+    }
+
+    void learn(std::string_view holder, client_info said)
+    {
+        place_of(holder).said = std::move(said);
+    }
+
+private:
+    struct entry
+    {
+        std::string holder;
+        client_info said;
+        clock::time_point asked{};
+    };
+
+    static constexpr std::size_t most = 32;
+    static constexpr std::chrono::seconds pause{10};
+
+    [[nodiscard]] const entry* look_for(std::string_view holder) const noexcept
+    {
+        const auto found = std::find_if(all_.begin(), all_.end(),
+                                        [&](const entry& e) { return e.holder == holder; });
+        return found == all_.end() ? nullptr : &*found;
+    }
+
+    entry& place_of(std::string_view holder)
+    {
+        if (const entry* const found = look_for(holder))
+            return all_[static_cast<std::size_t>(found - all_.data())];
+        entry made;
+        made.holder = holder;
+        if (all_.size() < most)
+            return all_.emplace_back(std::move(made));
+        entry& place = all_[next_++ % most];
+        place = std::move(made);
+        return place;
+    }
+
+    std::vector<entry> all_;
+    std::size_t next_ = 0;
+};
+
+} // namespace leasehold::detail
+
+#endif

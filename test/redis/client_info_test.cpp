@@ -1,0 +1,212 @@
+// What clients say of themselves, and those who wait for them are told.
+#include <boost/test/unit_test.hpp>
+
+#include "support/cluster_deployment.hpp"
+#include "support/print.hpp"
+#include "traps/redis_fixture.hpp"
+#include "traps/test_client.hpp"
+
+#include <boost/asio/ip/host_name.hpp>
+
+#include <map>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+std::string key_of(const client& one)
+{
+    return "leasehold:client:" + one.id();
+}
+
+std::map<std::string, std::string> read(resp_client& from, const std::string& key)
+{
+    const std::vector<std::string> words = from.strings({"HGETALL", key});
+    std::map<std::string, std::string> fields;
+    for (std::size_t i = 0; i + 1 < words.size(); i += 2)
+        fields[words[i]] = words[i + 1];
+    return fields;
+}
+
+config telling(const redis_fixture& s)
+{
+    config settings = s.direct();
+    settings.client_info = true;
+    return settings;
+}
+
+/// One that holds a lock and has said who it is.
+struct holder
+{
+    holder(redis_fixture& s, const config& settings)
+        : one(s.context, settings), held(one.take("lock", leased(long_time)))
+    {}
+
+    test_client one;
+    lease held;
+};
+
+client_info told(test_client& one)
+{
+    return one.saw->events(kind::not_acquired).back().details.holder_info;
+}
+
+void is_this_process(const client_info& info)
+{
+    BOOST_TEST(info.host == boost::asio::ip::host_name());
+    BOOST_TEST(info.pid == ::getpid());
+    BOOST_TEST(info.program == "client_info_test");
+    BOOST_TEST((info.since > std::chrono::sys_days(std::chrono::year(2020) / 1 / 1)));
+    BOOST_TEST(!info.version.empty());
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_client_says_who_it_is_once_and_for_a_time)
+{
+    redis_fixture s;
+    holder h(s, telling(s));
+    s.eventually([&] { return s.exists(key_of(h.one.locks)); });
+    auto fields = read(s.raw, key_of(h.one.locks));
+    BOOST_TEST(fields.size() == 5u);
+    BOOST_TEST(fields["pid"] == std::to_string(::getpid()));
+    BOOST_TEST(fields["program"] == "client_info_test");
+    const auto life = s.left(key_of(h.one.locks));
+    BOOST_TEST((life > 60'000 && life <= 600'000));
+    // Many locks later nothing was added.
+    s.raw.done({"HDEL", key_of(h.one.locks), "program"});
+    for (int i = 0; i < 20; ++i) {
+        lease held = h.one.take("other", leased(long_time));
+        BOOST_TEST(h.one.released(held) == success);
+    }
+    BOOST_TEST(read(s.raw, key_of(h.one.locks)).count("program") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(it_outlives_leases_longer_than_that)
+{
+    redis_fixture s;
+    test_client one(s.context, telling(s));
+    lease held = one.take("lock", leased(std::chrono::hours(5)));
+    s.eventually([&] { return s.left(key_of(one.locks)) > milliseconds(14h).count(); });
+}
+
+BOOST_AUTO_TEST_CASE(who_is_kept_out_is_told_who_holds)
+{
+    redis_fixture s;
+    holder h(s, telling(s));
+    test_client other(s.context, telling(s));
+    const started tried = other.try_lock("lock", leased(long_time));
+    run_until(s.context, tried);
+    BOOST_TEST(tried.code() == errc::held);
+    is_this_process(told(other));
+    const started waited = other.lock_for(200ms, "lock", leased(long_time));
+    run_until(s.context, waited);
+    BOOST_TEST(waited.code() == errc::timed_out);
+    is_this_process(told(other));
+    // Also of its own leases.
+    const started own = h.one.try_lock("lock", leased(long_time));
+    run_until(s.context, own);
+    is_this_process(told(h.one));
+}
+
+BOOST_AUTO_TEST_CASE(it_can_be_switched_off)
+{
+    redis_fixture s;
+    config quiet = telling(s);
+    quiet.client_info = false;
+    holder h(s, quiet);
+    test_client other(s.context, telling(s));
+    const started tried = other.try_lock("lock", leased(long_time));
+    run_until(s.context, tried);
+    BOOST_TEST(tried.code() == errc::held);
+    BOOST_TEST(told(other).empty());
+    BOOST_TEST(!s.exists(key_of(h.one.locks)));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_refuses_it_is_asked_once_a_connection)
+{
+    redis_fixture s;
+    s.raw.done({"ACL", "SETUSER", "limited", "on", "nopass", "~lock*", "~other*",
+                "~redisson_lock_token:*", "~leasehold:fence*", "~leasehold:line:*",
+                "~leasehold:waiters:*", "~leasehold:entries:*", "~leasehold:check", "&*", "+@all"});
+    config settings = telling(s);
+    settings.user = "limited";
+    holder h(s, settings);
+    for (int i = 0; i < 20; ++i) {
+        lease held = h.one.take("other", leased(long_time));
+        BOOST_TEST(h.one.released(held) == success);
+    }
+    std::size_t refusals = 0;
+    for (const auto& entry : s.raw.command({"ACL", "LOG"}).items) {
+        for (std::size_t i = 0; i + 1 < entry.items.size(); i += 2) {
+            if (entry.items[i].text == "count")
+                refusals += static_cast<std::size_t>(entry.items[i + 1].number);
+        }
+    }
+    BOOST_TEST(refusals == 2u); // HSET and PEXPIRE
+    test_client other(s.context, settings);
+    const started tried = other.try_lock("lock", leased(long_time));
+    run_until(s.context, tried);
+    BOOST_TEST(tried.code() == errc::held);
+    BOOST_TEST(told(other).empty());
+    BOOST_TEST(h.one.stats().disconnects == 0u);
+}
+
+// It must not stay for ever.
+BOOST_AUTO_TEST_CASE(what_cannot_be_given_an_end_is_taken_away)
+{
+    redis_fixture s;
+    const auto made = s.raw.command({"ACL", "SETUSER", "limited", "on", "nopass", "~*", "&*",
+                                     "+@all", "-pexpire",
+                                     "(+pexpire ~lock* ~redisson_* ~leasehold:[^c]* "
+                                     "~leasehold:check)"});
+    if (made.is_error())
+        return; // a server before 7.0, which knows no such rights
+    config settings = telling(s);
+    settings.user = "limited";
+    holder h(s, settings);
+    lease more = h.one.take("lock2", leased(long_time));
+    s.eventually([&] { return !s.exists(key_of(h.one.locks)); });
+}
+
+BOOST_AUTO_TEST_CASE(it_is_said_again_to_a_server_that_has_lost_it)
+{
+    redis_fixture s({}, {.tcp = true});
+    holder h(s, telling(s));
+    s.eventually([&] { return s.exists(key_of(h.one.locks)); });
+    s.server.restart_empty();
+    s.reconnect();
+    s.eventually([&] {
+        const started next = h.one.lock_for(1s, "next", leased(long_time));
+        run_until(s.context, next);
+        return s.exists(key_of(h.one.locks));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(in_a_cluster_it_has_a_slot_of_its_own)
+{
+    cluster_deployment cluster;
+    asio::io_context context;
+    config settings(cluster.url());
+    settings.layout = tested_layout();
+    test_client one(context, settings);
+    test_client other(context, settings);
+    std::vector<lease> held;
+    held.push_back(one.take("lock", leased(long_time)));
+    const std::string key = key_of(one.locks);
+    int more = 0;
+    eventually(context, [&] {
+        held.push_back(one.take("more" + std::to_string(more++), leased(long_time)));
+        return cluster.connect_to(key).integer({"EXISTS", key}) == 1;
+    });
+    eventually(context, [&] {
+        const started waited = other.lock_for(100ms, "lock", leased(long_time));
+        run_until(context, waited);
+        return !told(other).empty();
+    });
+    is_this_process(told(other));
+}
