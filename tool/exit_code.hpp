@@ -7,6 +7,7 @@ namespace leasehold::tool {
 enum exit_code : int
 {
     success = 0,
+    not_there = 1, ///< Nobody holds the lock that was asked for.
     bad_arguments = 2,
     internal_failure = 70,   ///< The guardian is gone, or the system refused what is needed.
     busy = 75,               ///< Another owner holds the lock, until the end of the wait.

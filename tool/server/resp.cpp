@@ -7,7 +7,7 @@
 namespace leasehold::tool {
 namespace {
 
-using kind = resp_value::kind;
+using value_kind = resp_value::kind;
 
 constexpr std::size_t largest_answer = std::size_t(256) << 20;
 constexpr int deepest = 64;
@@ -43,7 +43,7 @@ public:
             return error(body);
         case ':': {
             resp_value value;
-            value.type = kind::number;
+            value.type = value_kind::number;
             value.number = number(body);
             return value;
         }
@@ -102,7 +102,7 @@ private:
     static resp_value text(std::string_view words)
     {
         resp_value value;
-        value.type = kind::text;
+        value.type = value_kind::text;
         value.text = words;
         return value;
     }
@@ -110,7 +110,7 @@ private:
     static resp_value error(std::string_view words)
     {
         resp_value value = text(words);
-        value.type = kind::error;
+        value.type = value_kind::error;
         return value;
     }
 
@@ -139,7 +139,7 @@ private:
         if (size < 0)
             return resp_value{};
         resp_value value;
-        value.type = kind::list;
+        value.type = value_kind::list;
         for (std::int64_t i = 0; i < size; ++i) {
             auto item = read(depth + 1);
             if (!item)
@@ -162,9 +162,9 @@ bool resp_value::is_error(std::string_view code) const noexcept
 
 std::optional<std::int64_t> resp_value::to_number() const noexcept
 {
-    if (type == kind::number)
+    if (type == value_kind::number)
         return number;
-    if (type != kind::text)
+    if (type != value_kind::text)
         return std::nullopt;
     std::int64_t value = 0;
     const char* const end = text.data() + text.size();
@@ -177,7 +177,7 @@ std::optional<std::int64_t> resp_value::to_number() const noexcept
 const resp_value* resp_value::find(std::string_view key) const noexcept
 {
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-        if (items[i].type == kind::text && items[i].text == key)
+        if (items[i].type == value_kind::text && items[i].text == key)
             return &items[i + 1];
     }
     return nullptr;

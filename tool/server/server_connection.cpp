@@ -345,6 +345,11 @@ void interrupt(asio::io_context& context)
     asio::use_service<interruption>(context).asked = true;
 }
 
+bool is_interrupted(asio::io_context& context)
+{
+    return asio::use_service<interruption>(context).asked;
+}
+
 std::string name_of(const config::address& at)
 {
     const bool ipv6 = at.host.find(':') != std::string::npos;

@@ -92,6 +92,7 @@ private:
 /// Ends the calls of all connections of a context, from a handler that the context runs: what they
 /// throw is `interrupted`. So do later ones.
 void interrupt(boost::asio::io_context& context);
+[[nodiscard]] bool is_interrupted(boost::asio::io_context& context);
 
 /// "127.0.0.1:6379"; an IPv6 address in brackets.
 [[nodiscard]] std::string name_of(const config::address& at);

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_QUORUM_MEMBER_LAYOUT_HPP
 #define LEASEHOLD_SRC_STORE_QUORUM_MEMBER_LAYOUT_HPP
 
+#include "store/quorum/member_names.hpp"
 #include "store/redis/layout/ended_connections.hpp"
 #include "store/redis/layout/layout.hpp"
 
@@ -79,33 +80,6 @@ public:
 private:
     redis_store::ended_connections ended_;
 };
-
-// Keys and channels. Each is written into a string that is kept for the purpose.
-
-/// What every value of a lock begins with.
-inline constexpr std::string_view mark = "lhq:";
-/// What the member knows of itself.
-inline constexpr std::string_view record_key = "leasehold:quorum";
-
-inline std::string fence_key(std::string_view name)
-{
-    return std::string("leasehold:quorum:fence:").append(name);
-}
-
-inline std::string entries_key(std::string_view name)
-{
-    return std::string("leasehold:quorum:entries:").append(name);
-}
-
-inline std::string release_channel(std::string_view name)
-{
-    return std::string("leasehold:quorum:free:").append(name);
-}
-
-inline std::string value_of(std::string_view owner)
-{
-    return std::string(mark).append(owner);
-}
 
 } // namespace leasehold::quorum
 

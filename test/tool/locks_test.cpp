@@ -1,0 +1,546 @@
+// `leasehold ls`, `inspect`, `break` and `watch`, as processes, on servers of the test's own.
+#include "support/client_thread.hpp"
+#include "support/cluster_deployment.hpp"
+#include "support/directory.hpp"
+#include "support/print.hpp"
+#include "support/process.hpp"
+#include "support/quorum_deployment.hpp"
+#include "support/redis_server.hpp"
+#include "support/sentinel_deployment.hpp"
+#include "support/tested_layout.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <poll.h>
+#include <pty.h>
+#include <sstream>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace leasehold::test {
+namespace {
+
+using namespace std::chrono_literals;
+using words = std::vector<std::string>;
+
+const std::string tool = LEASEHOLD_TEST_TOOL;
+
+/// What a run of the tool came to.
+struct ran
+{
+    int code = -1;
+    std::vector<std::string> lines{}; ///< Of the standard output.
+    std::string said{};               ///< On the standard error output.
+
+    [[nodiscard]] std::string text() const
+    {
+        std::string all;
+        for (const std::string& each : lines)
+            all.append(each).append("\n");
+        return all;
+    }
+    [[nodiscard]] bool has(const std::string& part) const
+    {
+        return text().find(part) != std::string::npos;
+    }
+    [[nodiscard]] bool says(const std::string& part) const
+    {
+        return said.find(part) != std::string::npos;
+    }
+};
+
+/// The line that shows a lock; empty: none does.
+std::string line_of(const ran& listed, const std::string& name)
+{
+    for (const std::string& each : listed.lines) {
+        if (each.starts_with(name + " "))
+            return each;
+    }
+    return {};
+}
+
+class tool_runs
+{
+public:
+    std::unique_ptr<process> start(const words& arguments, const std::string& url)
+    {
+        words all{"/bin/sh", "-c", "exec \"$@\" 2>" + messages_, "sh", tool};
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        return std::make_unique<process>(all, environment_t{{"LEASEHOLD_URL", url}});
+    }
+
+    ran finish(process& running)
+    {
+        ran done;
+        while (auto line = running.read_line(60s))
+            done.lines.push_back(*line);
+        done.code = running.wait(30s).code;
+        done.said = said();
+        return done;
+    }
+
+    ran run(const words& arguments, const std::string& url)
+    {
+        return finish(*start(arguments, url));
+    }
+
+    [[nodiscard]] std::string said() const
+    {
+        std::ostringstream text;
+        text << std::ifstream(messages_).rdbuf();
+        return text.str();
+    }
+
+private:
+    temporary_directory directory_;
+    std::string messages_ = directory_.file("messages");
+};
+
+lock_options long_lease()
+{
+    lock_options options;
+    options.lease_time = 60s;
+    options.renew_interval = 100ms; // so that a loss is noticed soon
+    return options;
+}
+
+lease take(client_thread& by, const std::string& name)
+{
+    taken got = by.lock(name, long_lease());
+    BOOST_TEST_REQUIRE(!got.code, got.code.message());
+    return std::move(got.held);
+}
+
+struct fixture : tool_runs
+{
+    redis_server server;
+
+    ran run(const words& arguments) { return tool_runs::run(arguments, server.unix_url()); }
+    std::unique_ptr<process> start(const words& arguments)
+    {
+        return tool_runs::start(arguments, server.unix_url());
+    }
+
+    [[nodiscard]] resp_client raw() const { return server.connect(); }
+
+    /// Of clients that say who they are.
+    [[nodiscard]] config telling() const
+    {
+        config settings = at(server);
+        settings.client_info = true;
+        return settings;
+    }
+};
+
+/// A key that is a lock of nobody that is there.
+void abandon(resp_client& server, const std::string& name, int number)
+{
+    // As clients of this library write it, which other libraries do not.
+    const std::string mark = tested_layout() == config::key_layout::native ? "lh:" : "";
+    const std::string owner = "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:" + std::to_string(number);
+    take_for(server, name, mark + owner, 60s);
+}
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(tool_locks, fixture)
+
+BOOST_AUTO_TEST_CASE(held_locks_are_listed_with_who_holds_them)
+{
+    client_thread one(telling());
+    const lease stock = take(one, "stock");
+    const lease other = take(one, "other {name}\n");
+    auto store = raw();
+    wait_until(
+        [&] { return store.integer({"EXISTS", "leasehold:client:" + one.locks().id()}) == 1; });
+    const ran listed = run({"ls"});
+    BOOST_TEST(listed.code == 0);
+    BOOST_TEST(listed.said == "");
+    BOOST_TEST_REQUIRE(listed.lines.size() == 3u);
+    BOOST_TEST(listed.lines[0].starts_with("NAME "));
+    const std::string line = line_of(listed, "stock");
+    for (const std::string& part :
+         {one.locks().id(), std::string(" tool_locks_test "), std::to_string(::getpid())})
+        BOOST_TEST((line.find(part) != std::string::npos), line << " has no " << part);
+    BOOST_TEST(listed.has("other {name}\\x0a "));
+    BOOST_TEST(!listed.has("\x1b"));
+
+    BOOST_TEST(run({"ls", "sto*"}).lines.size() == 2u);
+    const ran none = run({"ls", "nothing*"});
+    BOOST_TEST(none.code == 0);
+    BOOST_TEST(none.lines.empty());
+    BOOST_TEST(none.says("no lock is held that 'nothing*' names"));
+    BOOST_TEST(run({"ls", "--json", "nothing*"}).text() == "[]\n");
+    const ran json = run({"ls", "--json", "stock"});
+    BOOST_TEST(json.has("[{\"name\":\"stock\",\"layout\":\""));
+    BOOST_TEST(json.has("\"owner\":\"" + stock.owner().id() + "\""));
+    BOOST_TEST(json.has("\"pid\":" + std::to_string(::getpid())));
+    BOOST_TEST(json.has("\"waiters\":0}]"));
+    BOOST_TEST(stock.fence() > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_lock_is_not_listed)
+{
+    auto store = raw();
+    store.command({"SET", "text", "lh"});
+    store.command({"SET", "large", std::string(100'000, 'x')});
+    store.command({"HSET", "hash", "field", "1"});
+    store.command({"HSET", "5e0f8c21", "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:1", "text"});
+    store.command({"RPUSH", "list", "lh:5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:1"});
+    BOOST_TEST(run({"ls"}).lines.empty());
+    for (const std::string key : {"hash", "list"}) {
+        const ran looked = run({"inspect", key});
+        BOOST_TEST(looked.code == 2);
+        BOOST_TEST(looked.says("and no lock"));
+        BOOST_TEST(run({"break", key, "--owner", "a"}).code == 2);
+    }
+    BOOST_TEST(run({"inspect", "text"}).has("of another library"));
+    BOOST_TEST(run({"break", "text", "--owner", "lh"}).code == 2);
+    BOOST_TEST(store.integer({"EXISTS", "text"}) == 1);
+    BOOST_TEST(run({"inspect", "leasehold:fence"}).code == 2);
+}
+
+BOOST_AUTO_TEST_CASE(ten_thousand_locks_are_listed_once_each)
+{
+    auto store = raw();
+    for (int i = 0; i < 10'000; ++i)
+        abandon(store, "name" + std::to_string(i), i);
+    const ran listed = run({"ls", "name*"});
+    BOOST_TEST(listed.code == 0);
+    BOOST_TEST(listed.lines.size() == 10'001u);
+    BOOST_TEST(line_of(listed, "name9999") != "");
+    BOOST_TEST(run({"ls", "name123?"}).lines.size() == 11u);
+}
+
+BOOST_AUTO_TEST_CASE(one_lock_is_shown_in_full_with_its_line)
+{
+    client_thread one(telling());
+    client_thread two(telling());
+    const ran none = run({"inspect", "stock"});
+    BOOST_TEST(none.code == 1);
+    BOOST_TEST(none.says("nobody holds 'stock'"));
+    BOOST_TEST(run({"inspect", "--json", "stock"}).text() == "null\n");
+
+    lease held = take(one, "stock");
+    auto waiting = two.start_lock("stock", long_lease());
+    auto store = raw();
+    wait_until([&] { return waiters_of(store, "stock") == 1; });
+    const ran shown = run({"inspect", "stock"});
+    BOOST_TEST(shown.code == 0);
+    BOOST_TEST(shown.has(held.owner().id()));
+    BOOST_TEST(shown.has("waiters     1\n"));
+    const bool native = tested_layout() == config::key_layout::native;
+    BOOST_TEST(shown.has("  1         ") == native);
+    BOOST_TEST(run({"inspect", "--json", "stock"}).has("\"there\":true") == native);
+    BOOST_TEST(!one.release(std::move(held)));
+    BOOST_TEST(!get(waiting).code);
+}
+
+BOOST_AUTO_TEST_CASE(a_lock_is_taken_from_its_owner_and_goes_to_who_waits)
+{
+    client_thread one(telling());
+    client_thread two(telling());
+    lease held = take(one, "stock");
+    const std::string owner = held.owner().id();
+    auto waiting = two.start_lock("stock", long_lease());
+    auto store = raw();
+    wait_until([&] { return waiters_of(store, "stock") == 1; });
+    auto lost = client_thread::start_wait_lost(held);
+
+    const ran other = run({"break", "stock", "--owner", owner + "0"});
+    BOOST_TEST(other.code == 75);
+    BOOST_TEST(other.says("another owner holds 'stock'"));
+    BOOST_TEST(other.says("nothing was touched"));
+    BOOST_TEST(run({"break", "stock"}).code == 2);
+    BOOST_TEST(holder_of(store, "stock") == owner);
+
+    const ran done = run({"break", "stock", "--owner", owner});
+    BOOST_TEST(done.code == 0);
+    BOOST_TEST(done.has("took 'stock' away from client " + one.locks().id()));
+    taken next = get(waiting);
+    BOOST_TEST(!next.code);
+    BOOST_TEST(get(lost) == errc::lost);
+    // Broken again: its owner has nothing, and the next one keeps it.
+    BOOST_TEST(run({"break", "stock", "--owner", owner}).code == 75);
+    BOOST_TEST(next.held.valid());
+    BOOST_TEST(!two.release(std::move(next.held)));
+    const ran gone = run({"break", "stock", "--owner", owner});
+    BOOST_TEST(gone.code == 1);
+    BOOST_TEST(gone.says("nobody holds 'stock'"));
+}
+
+// Whoever waits is not in the way of anybody, and loses no place.
+BOOST_AUTO_TEST_CASE(who_stands_in_line_has_no_lock_to_be_broken)
+{
+    client_thread one(telling());
+    client_thread two(telling());
+    lease held = take(one, "stock");
+    auto waiting = two.start_lock("stock", long_lease());
+    auto store = raw();
+    wait_until([&] { return waiters_of(store, "stock") == 1; });
+    if (tested_layout() == config::key_layout::native) {
+        const std::string waiter =
+            store.strings({"LRANGE", "leasehold:line:{stock}", "0", "-1"}).at(0).substr(3);
+        BOOST_TEST(run({"break", "stock", "--owner", waiter}).code == 75);
+        BOOST_TEST(waiters_of(store, "stock") == 1);
+    }
+    BOOST_TEST(!one.release(std::move(held)));
+    BOOST_TEST(!get(waiting).code);
+}
+
+BOOST_AUTO_TEST_CASE(a_lock_that_was_entered_again_is_taken_away_whole)
+{
+    client_thread one(telling());
+    const lease held = take(one, "stock");
+    std::vector<lease> entries;
+    for (int i = 0; i < 3; ++i) {
+        taken entered = get(one.start_enter("stock", long_lease(), held.owner()));
+        BOOST_TEST_REQUIRE(!entered.code, entered.code.message());
+        entries.push_back(std::move(entered.held));
+    }
+    BOOST_TEST(run({"inspect", "stock"}).has("held        4 times by its owner"));
+    const ran done = run({"break", "--json", "stock", "--owner", held.owner().id()});
+    BOOST_TEST(done.code == 0);
+    BOOST_TEST(done.has("\"result\":\"freed\""));
+    auto store = raw();
+    BOOST_TEST(holder_of(store, "stock") == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_said_to_be_so)
+{
+    const std::string url = server.unix_url() + "?timeout=300";
+    server.pause();
+    for (const words& arguments :
+         {words{"ls"}, words{"inspect", "a"}, words{"break", "a", "--owner", "b"}}) {
+        const ran done = tool_runs::run(arguments, url);
+        BOOST_TEST(done.code == 77);
+        BOOST_TEST(done.says("does not answer within 300 ms"));
+    }
+    server.resume();
+    // In the middle of an answer.
+    server.pause();
+    const auto listing = start({"ls"});
+    server.kill();
+    const ran cut = finish(*listing);
+    BOOST_TEST(cut.code == 77);
+    BOOST_TEST(cut.says(server.socket()));
+    BOOST_TEST(run({"watch"}).code == 77);
+}
+
+BOOST_AUTO_TEST_CASE(arguments_are_checked)
+{
+    for (const words& wrong :
+         {words{"ls", "a", "b"}, words{"ls", "--url", "memory:"}, words{"inspect"},
+          words{"inspect", ""}, words{"inspect", "a", "b"}, words{"watch", "--every", "1ms"},
+          words{"watch", "--url", "memory:a"}, words{"ls", "--url", "http://a"},
+          words{"break", "--owner", "a"}, words{"break", "a", "--owner", ""}, words{"ls", "--x"}}) {
+        const ran done = run(wrong);
+        BOOST_TEST(done.code == 2, wrong.front() << ": " << done.said);
+        BOOST_TEST(done.lines.empty());
+        BOOST_TEST(done.said != "");
+    }
+    BOOST_TEST(run({"ls", "--url", "memory:"}).says("no other sees them"));
+    for (const std::string name : {"ls", "inspect", "break", "watch"}) {
+        const ran help = run({name, "--help"});
+        BOOST_TEST(help.code == 0);
+        BOOST_TEST(help.has("usage: leasehold " + name));
+        BOOST_TEST(help.has("--url URL"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_tells_in_lines_what_comes_and_goes)
+{
+    client_thread one(telling());
+    client_thread two(telling());
+    lease first = take(one, "first");
+    const auto watching = start({"watch", "--every", "20ms"});
+    const auto tells = [&](const std::string& part) {
+        const auto line = watching->read_line(30s);
+        BOOST_TEST_REQUIRE(line.has_value());
+        BOOST_TEST((line->find(part) != std::string::npos), *line << " is not " << part);
+    };
+    tells(" held first by " + one.locks().id());
+    lease second = take(two, "second");
+    tells(" taken second by " + two.locks().id());
+    BOOST_TEST(!one.release(std::move(first)));
+    tells(" freed first by " + one.locks().id());
+    const std::string owner = second.owner().id();
+    auto next = one.start_lock("second", long_lease());
+    auto store = raw();
+    wait_until([&] { return waiters_of(store, "second") == 1; });
+    BOOST_TEST(!two.release(std::move(second)));
+    tells(" passed second by " + one.locks().id());
+    BOOST_TEST(!get(next).code);
+    tells(" freed second");
+    watching->signal(SIGINT);
+    const ran done = finish(*watching);
+    BOOST_TEST(done.code == 0);
+    BOOST_TEST(done.lines.empty());
+    BOOST_TEST(done.said == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_outlives_its_server)
+{
+    auto before = raw();
+    abandon(before, "stock", 1);
+    const auto watching = start({"watch", "--json", "--every", "20ms"});
+    const auto line = watching->read_line(30s);
+    BOOST_TEST_REQUIRE(line.has_value());
+    BOOST_TEST(line->find("\"event\":\"held\",\"lock\":{\"name\":\"stock\"") != std::string::npos);
+    server.kill();
+    wait_until([&] { return said().find(server.socket()) != std::string::npos; });
+    server.start();
+    wait_until(
+        [&] { return said().find("all servers can be reached again") != std::string::npos; });
+    const auto freed = watching->read_line(30s);
+    BOOST_TEST_REQUIRE(freed.has_value());
+    BOOST_TEST(freed->find("\"event\":\"freed\"") != std::string::npos);
+    watching->signal(SIGTERM);
+    BOOST_TEST(finish(*watching).code == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_on_a_terminal_gives_its_screen_back)
+{
+    auto store = raw();
+    abandon(store, "stock", 1);
+    int terminal = -1;
+    winsize size{.ws_row = 10, .ws_col = 60, .ws_xpixel = 0, .ws_ypixel = 0};
+    const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
+    BOOST_TEST_REQUIRE(child >= 0);
+    if (child == 0) {
+        ::setenv("LEASEHOLD_URL", server.unix_url().c_str(), 1);
+        ::setenv("TERM", "xterm", 1);
+        ::execl(tool.c_str(), tool.c_str(), "watch", "--every", "20ms", nullptr);
+        ::_exit(127);
+    }
+    std::string seen;
+    const auto read_until = [&](const std::string& part) {
+        const auto deadline = std::chrono::steady_clock::now() + 30s;
+        while (seen.find(part) == std::string::npos) {
+            BOOST_TEST_REQUIRE((std::chrono::steady_clock::now() < deadline), seen);
+            pollfd ready{terminal, POLLIN, 0};
+            if (::poll(&ready, 1, 100) <= 0)
+                continue;
+            char bytes[4096];
+            const ssize_t count = ::read(terminal, bytes, sizeof bytes);
+            if (count <= 0)
+                break; // it has ended
+            seen.append(bytes, static_cast<std::size_t>(count));
+        }
+        BOOST_TEST((seen.find(part) != std::string::npos), "no " << part << " in " << seen);
+    };
+    read_until("\x1b[?1049h");
+    read_until("1 lock, ");
+    read_until("stock");
+    // As ^C does.
+    BOOST_TEST(::write(terminal, "\x03", 1) == 1);
+    read_until("\x1b[?25h\x1b[?1049l");
+    int status = 0;
+    BOOST_TEST(::waitpid(child, &status, 0) == child);
+    BOOST_TEST((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    ::close(terminal);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(tool_locks_elsewhere, tool_runs)
+
+BOOST_AUTO_TEST_CASE(in_a_cluster)
+{
+    cluster_deployment cluster(
+        {.replicas = false, .options = {"--cluster-require-full-coverage", "no"}});
+    {
+        config settings(cluster.url());
+        settings.layout = tested_layout();
+        client_thread one(settings);
+        client_thread two(settings);
+        const lease held = take(one, "stock");
+        auto waiting = two.start_lock("stock", long_lease());
+        two.seen().wait_for(recording_observer::kind::waiting);
+        const ran done = run({"break", "stock", "--owner", held.owner().id()}, cluster.url());
+        BOOST_TEST(done.code == 0);
+        BOOST_TEST(done.said == "");
+        taken next = get(waiting);
+        BOOST_TEST(!next.code);
+        BOOST_TEST(!two.release(std::move(next.held)));
+    }
+    for (int i = 0; i < 20; ++i) {
+        const std::string name = "name" + std::to_string(i);
+        resp_client node = cluster.connect_to(name);
+        abandon(node, name, i);
+    }
+    const ran listed = run({"ls", "name*"}, cluster.url());
+    BOOST_TEST(listed.code == 0);
+    BOOST_TEST(listed.said == "");
+    BOOST_TEST(listed.lines.size() == 21u);
+
+    const std::size_t gone = cluster.master_of("name0");
+    cluster.node(gone).kill();
+    const ran rest = run({"ls", "name*"}, cluster.url() + "?timeout=10000");
+    BOOST_TEST(rest.code == 77);
+    BOOST_TEST(rest.says(std::to_string(cluster.node(gone).port())));
+    BOOST_TEST(rest.lines.size() > 1u);
+    BOOST_TEST(rest.lines.size() < 21u);
+}
+
+BOOST_AUTO_TEST_CASE(behind_sentinel)
+{
+    sentinel_deployment sentinel;
+    {
+        config settings(sentinel.url());
+        settings.layout = tested_layout();
+        client_thread one(settings);
+        const lease held = take(one, "stock");
+        BOOST_TEST(line_of(run({"ls"}, sentinel.url()), "stock") != "");
+        const ran done = run({"break", "stock", "--owner", held.owner().id()}, sentinel.url());
+        BOOST_TEST(done.code == 0);
+    }
+    const ran nobody = run({"ls"}, "redis+sentinel://127.0.0.1:1/nobody");
+    BOOST_TEST(nobody.code == 77);
+    const std::string other = sentinel.url().substr(0, sentinel.url().rfind('/')) + "/nobody";
+    BOOST_TEST(run({"ls"}, other).code == 77);
+}
+
+BOOST_AUTO_TEST_CASE(at_a_quorum)
+{
+    if (tested_layout() != config::key_layout::native)
+        return;
+    quorum_deployment members;
+    client_thread one(members.settings());
+    client_thread two(members.settings());
+    lease held = take(one, "stock");
+    const ran listed = run({"ls"}, members.url());
+    BOOST_TEST(listed.code == 0);
+    BOOST_TEST(line_of(listed, "stock").find(one.locks().id() + " (") != std::string::npos);
+    auto waiting = two.start_lock("stock", long_lease());
+    two.seen().wait_for(recording_observer::kind::waiting);
+    const std::string owner = held.owner().id();
+    BOOST_TEST(run({"inspect", "stock"}, members.url()).has(owner));
+    BOOST_TEST(run({"break", "stock", "--owner", owner + "1"}, members.url()).code == 75);
+    members[0].kill();
+    const ran done = run({"break", "stock", "--owner", owner}, members.url());
+    BOOST_TEST(done.code == 0);
+    BOOST_TEST(done.has("took 'stock' away from client " + one.locks().id()));
+    taken next = get(waiting);
+    BOOST_TEST(!next.code);
+    // A majority is enough, and it is said who is missing.
+    const ran rest = run({"ls"}, members.url());
+    BOOST_TEST(rest.code == 0);
+    BOOST_TEST(line_of(rest, "stock") != "");
+    BOOST_TEST(rest.says(std::to_string(members[0].port())));
+    members[1].kill();
+    BOOST_TEST(run({"ls"}, members.url()).code == 77);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace leasehold::test

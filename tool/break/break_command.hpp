@@ -1,0 +1,15 @@
+#ifndef LEASEHOLD_TOOL_BREAK_BREAK_COMMAND_HPP
+#define LEASEHOLD_TOOL_BREAK_BREAK_COMMAND_HPP
+
+#include "command.hpp"
+
+#include <memory>
+
+namespace leasehold::tool {
+
+/// `leasehold break`: ends what one owner holds.
+[[nodiscard]] std::unique_ptr<command> make_break_command();
+
+} // namespace leasehold::tool
+
+#endif

@@ -1,0 +1,220 @@
+#include "lock_breaker.hpp"
+
+#include "lock_reader.hpp"
+
+#include "command_line.hpp"
+
+#include "store/quorum/member_names.hpp"
+#include "store/redis/cluster/slot.hpp"
+#include "store/redis/layout/native_names.hpp"
+#include "store/redis/protocol/key_names.hpp"
+#include "store/redis/protocol/script.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace leasehold::tool {
+namespace {
+
+namespace native = redis_store::native;
+using break_outcome = break_result::outcome;
+
+// The owner may go on entering while it is broken; not for ever.
+constexpr int most_leaves = 10'000;
+
+/// Asks the server that has the lock.
+using ask_server = std::function<resp_value(const command_words&)>;
+
+command_words eval(const redis_store::script& called, const std::vector<std::string>& keys,
+                   const std::vector<std::string>& arguments)
+{
+    command_words words{"EVAL", std::string(called.text), std::to_string(keys.size())};
+    words.insert(words.end(), keys.begin(), keys.end());
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return words;
+}
+
+/// The first number that a script answers with.
+std::int64_t status_of(const resp_value& answer, std::size_t place = 0)
+{
+    if (answer.is_error())
+        throw refused("the server refuses to break the lock: " + answer.text);
+    if (place >= answer.items.size())
+        throw refused("the server does not answer as a script does");
+    return answer.items[place].number;
+}
+
+/// Leaves the lock for its owner, entry by entry.
+class native_break
+{
+public:
+    native_break(ask_server ask, const std::string& name, const std::string& owner, bool cluster)
+        : ask_(std::move(ask)), name_(name)
+    {
+        native::value_of(owner, value_);
+        native::line_key(name, line_);
+        native::waiters_key(name, waiters_);
+        native::entries_key(name, entries_);
+        fence_ = native::fence_key;
+        if (cluster)
+            native::fence_key_in(redis_store::cluster::slot_of(name), fence_);
+    }
+
+    void run(break_result& to)
+    {
+        for (int tries = 0; tries < most_leaves && holds(); ++tries) {
+            std::string entry;
+            if (entered_) {
+                const resp_value entries = ask_({"HKEYS", entries_});
+                if (!entries.items.empty())
+                    entry = entries.items[0].text;
+            }
+            const std::int64_t status = status_of(ask_(leave(entry)));
+            if (status == 1 || status == 4) {
+                to.result = status == 4 ? break_outcome::passed_on : break_outcome::freed;
+                if (status == 4)
+                    to.next = native::owner_of(ask_({"GET", name_}).text);
+                return;
+            }
+        }
+        to.result = break_outcome::not_held; // it has gone by itself
+    }
+
+private:
+    bool holds()
+    {
+        const resp_value found = ask_({"GET", name_});
+        const bool marked = found.text.starts_with(value_ + "|");
+        entered_ = marked && found.text.find('e', value_.size()) != std::string::npos;
+        return marked || found.text == value_;
+    }
+
+    [[nodiscard]] command_words leave(const std::string& entry) const
+    {
+        return eval(redis_store::of_native().leave, {name_, fence_, line_, waiters_, entries_},
+                    {value_, entry, "", "0", "0", "0", "0", "0", "0", "0"});
+    }
+
+    ask_server ask_;
+    std::string name_, value_, fence_, line_, waiters_, entries_;
+    bool entered_ = false; ///< More than once.
+};
+
+/// The same in the layout `redisson`: the count of the owner, and a mark for each further entry.
+void break_redisson(const ask_server& ask, const std::string& name, const std::string& owner,
+                    bool cluster, break_result& to)
+{
+    std::string channel;
+    redis_store::release_channel(name, channel);
+    const auto leave = [&](const std::string& entry) {
+        std::vector<std::string> arguments{owner, entry, channel};
+        if (cluster)
+            arguments.emplace_back("SPUBLISH");
+        return ask(eval(redis_store::release_script(), {name}, arguments));
+    };
+    const std::string mark = owner + "/";
+    for (int tries = 0; tries < most_leaves; ++tries) {
+        resp_value left = leave("");
+        if (status_of(left) == 0) {
+            // Only what was entered again is left, or nothing.
+            std::string entry;
+            for (const resp_value& field : ask({"HKEYS", name}).items) {
+                if (field.text.starts_with(mark))
+                    entry = field.text.substr(mark.size());
+            }
+            if (entry.empty())
+                return;
+            left = leave(entry);
+        }
+        if (status_of(left) == 1) {
+            to.result = break_outcome::freed;
+            to.told = static_cast<std::size_t>(std::max<std::int64_t>(status_of(left, 1), 0));
+            return;
+        }
+    }
+}
+
+/// At one member.
+/// @returns Whether it had the lock.
+bool break_member(const ask_server& ask, const std::string& name, const std::string& owner,
+                  break_result& to)
+{
+    const std::string entries = quorum::entries_key(name);
+    for (int tries = 0; tries < most_leaves; ++tries) {
+        if (ask({"GET", name}).text != quorum::value_of(owner))
+            return tries > 0;
+        std::string entry;
+        for (const resp_value& field : ask({"HKEYS", entries}).items) {
+            if (field.text.starts_with("e:"))
+                entry = field.text.substr(2);
+        }
+        const resp_value left =
+            ask(eval(redis_store::of_quorum().release, {name, entries, quorum::fence_key(name)},
+                     {quorum::value_of(owner), entry, quorum::release_channel(name)}));
+        if (status_of(left) == 1) {
+            to.told = std::max(to.told, static_cast<std::size_t>(
+                                            std::max<std::int64_t>(status_of(left, 1), 0)));
+            return true;
+        }
+    }
+    return false;
+}
+
+break_result break_at_quorum(servers& where, const std::string& name, const std::string& owner)
+{
+    break_result done;
+    if (auto found = lock_reader(where).look(name)) {
+        done.before = std::move(*found);
+        done.result = done.before.owner == owner ? break_outcome::not_held : break_outcome::other_owner;
+    }
+    // What only a few members have is broken as well: it keeps the others of them out.
+    for (std::size_t place = 0; place < where.size(); ++place) {
+        try {
+            server_connection& member = where.connection(place);
+            const ask_server ask = [&](const command_words& words) { return member.ask(words); };
+            if (break_member(ask, name, owner, done))
+                ++done.members;
+        }
+        catch (const unreachable&) {
+            // Enough of them answered when the lock was looked for.
+        }
+    }
+    if (done.members > 0)
+        done.result = break_outcome::freed;
+    return done;
+}
+
+} // namespace
+
+break_result break_lock(servers& where, const std::string& name, const std::string& owner)
+{
+    if (where.is_quorum())
+        return break_at_quorum(where, name, owner);
+    break_result done;
+    auto found = lock_reader(where).look(name);
+    if (!found)
+        return done;
+    done.before = std::move(*found);
+    if (done.before.kind == lock_kind::foreign || done.before.kind == lock_kind::quorum)
+        throw usage_error("KEY '" + name +
+                          "' is a lock of another kind; whoever has taken it has to give it back");
+    const ask_server ask = [&](const command_words& words) { return where.ask(name, words); };
+    if (done.before.kind == lock_kind::redisson) {
+        break_redisson(ask, name, owner, where.is_cluster(), done);
+        if (done.result == break_outcome::not_held && done.before.owner != owner)
+            done.result = break_outcome::other_owner;
+        return done;
+    }
+    if (done.before.owner != owner) {
+        done.result = break_outcome::other_owner;
+        return done;
+    }
+    native_break(ask, name, owner, where.is_cluster()).run(done);
+    return done;
+}
+
+} // namespace leasehold::tool

@@ -1,0 +1,42 @@
+#include "lock_command.hpp"
+
+#include "lock_reader.hpp"
+#include "url_option.hpp"
+
+#include <utility>
+
+namespace leasehold::tool {
+
+lock_command::lock_command(std::string usage, std::string about, std::string json_help)
+    : command(std::move(usage), std::move(about))
+{
+    declare_url(options(), url_);
+    options().flag("--json", std::move(json_help), json_);
+}
+
+servers lock_command::open()
+{
+    return servers(context_, read_url(url_));
+}
+
+const std::string& lock_command::only_key(const command_line::words& given)
+{
+    if (given.arguments.empty())
+        throw usage_error("KEY is missing");
+    if (given.arguments.size() > 1 || !given.command.empty())
+        throw usage_error("one KEY is allowed, and nothing behind it");
+    const std::string& key = given.arguments.front();
+    if (key.empty() || is_reserved(key))
+        throw usage_error("KEY is '" + key + "', which is no name of a lock");
+    return key;
+}
+
+std::string lock_command::pattern(const command_line::words& given)
+{
+    if (given.arguments.size() > 1 || !given.command.empty())
+        throw usage_error("one PATTERN is allowed, and nothing behind it; quote it, so that the "
+                          "shell leaves it as it is");
+    return given.arguments.empty() ? "*" : given.arguments.front();
+}
+
+} // namespace leasehold::tool

@@ -1,0 +1,517 @@
+#include "lock_reader.hpp"
+
+#include "command_line.hpp"
+
+#include "store/quorum/member_names.hpp"
+#include "store/redis/layout/native_names.hpp"
+#include "store/redis/protocol/key_names.hpp"
+
+#include <leasehold/diagnostics.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace leasehold::tool {
+namespace {
+
+namespace native = redis_store::native;
+using std::chrono::milliseconds;
+
+// No value of a lock is longer, and what is none need not be carried here.
+constexpr char last_byte[] = "511";
+
+// So many keys go into one request.
+constexpr std::size_t at_once = 500;
+
+/// Writes a name that is made into a string that is kept.
+template <class Make>
+std::string made_by(Make make, std::string_view name)
+{
+    std::string made;
+    make(name, made);
+    return made;
+}
+
+std::string native_fence_key(const std::string& name, bool in_cluster)
+{
+    std::string key(native::fence_key);
+    if (in_cluster)
+        native::fence_key_in(redis_store::cluster::slot_of(name), key);
+    return key;
+}
+
+/// How the value of a string says that it is a lock, and whose. Nothing: of another kind.
+bool read_value(const std::string& value, lock_state& to)
+{
+    const std::string_view text = value;
+    if (text.starts_with(quorum::mark)) {
+        to.kind = lock_kind::quorum;
+        to.owner = text.substr(quorum::mark.size());
+    }
+    else if (const std::string_view owner = native::owner_of(text); !owner.empty()) {
+        to.kind = lock_kind::native;
+        to.owner = owner;
+    }
+    else {
+        return false;
+    }
+    to.client = holder_name(to.owner);
+    return true;
+}
+
+/// False: it has gone meanwhile.
+bool read_life(const resp_value& answer, lock_state& to)
+{
+    const auto left = answer.to_number();
+    if (!left || *left == -2)
+        return false;
+    to.left = *left < 0 ? std::nullopt : std::optional(milliseconds(*left));
+    return true;
+}
+
+std::optional<std::uint64_t> read_fence(const resp_value& answer)
+{
+    const auto number = answer.to_number();
+    return number && *number > 0 ? std::optional(static_cast<std::uint64_t>(*number))
+                                 : std::nullopt;
+}
+
+std::size_t read_count(const resp_value& answer)
+{
+    return static_cast<std::size_t>(std::max<std::int64_t>(answer.to_number().value_or(0), 0));
+}
+
+/// Of PUBSUB NUMSUB for one channel.
+std::size_t read_listeners(const resp_value& answer)
+{
+    return answer.items.size() == 2 ? read_count(answer.items[1]) : 0;
+}
+
+client_info read_info(const resp_value& answer)
+{
+    client_info info;
+    if (answer.items.size() != 5)
+        return info;
+    info.host = answer.items[0].text;
+    info.pid = answer.items[1].to_number().value_or(0);
+    info.program = answer.items[2].text;
+    info.since = decltype(info.since)(milliseconds(answer.items[3].to_number().value_or(0)));
+    info.version = answer.items[4].text;
+    return info;
+}
+
+command_words info_question(const std::string& client)
+{
+    return {"HMGET", made_by(redis_store::client_key, client), "host", "pid", "program", "since",
+            "version"};
+}
+
+bool by_name(const lock_state& left, const lock_state& right)
+{
+    return left.name < right.name;
+}
+
+} // namespace
+
+bool is_reserved(std::string_view key) noexcept
+{
+    return key.starts_with("leasehold:") || key.starts_with("redisson_lock_token:");
+}
+
+lock_reader::asker lock_reader::all_of_them()
+{
+    return [this](const commands& asked) { return servers_.ask_all(asked); };
+}
+
+lock_reader::asker lock_reader::member(std::size_t place)
+{
+    return [this, place](const commands& asked) {
+        std::vector<command_words> words;
+        words.reserve(asked.size());
+        for (const auto& each : asked)
+            words.push_back(each.words);
+        return servers_.connection(place).ask_all(words);
+    };
+}
+
+void lock_reader::scan(std::size_t place, const std::string& pattern, const char* type,
+                       const std::function<void(const std::vector<std::string>&)>& found)
+{
+    std::string cursor = "0";
+    do {
+        const resp_value page = servers_.connection(place).demand(
+            {"SCAN", cursor, "MATCH", pattern, "COUNT", "1000", "TYPE", type});
+        if (page.items.size() != 2)
+            throw refused(servers_.name(place) + " does not answer SCAN as Redis does");
+        cursor = page.items[0].text;
+        std::vector<std::string> names;
+        for (const resp_value& each : page.items[1].items) {
+            if (!is_reserved(each.text))
+                names.push_back(each.text);
+        }
+        if (!names.empty())
+            found(names);
+    } while (cursor != "0");
+}
+
+void lock_reader::read_strings(const asker& ask, const std::vector<std::string>& names,
+                               std::vector<lock_state>& to, bool foreign)
+{
+    commands asked;
+    for (const std::string& name : names)
+        asked.push_back({name, {"GETRANGE", name, "0", last_byte}});
+    const answers said = ask(asked);
+    std::vector<lock_state> native_ones;
+    std::vector<lock_state> members;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        lock_state found;
+        found.name = names[i];
+        if (said[i].is_error() || said[i].text.empty())
+            continue;
+        if (!read_value(said[i].text, found)) {
+            if (!foreign)
+                continue;
+            found.kind = lock_kind::foreign;
+            found.owner = said[i].text;
+        }
+        (found.kind == lock_kind::quorum ? members : native_ones).push_back(std::move(found));
+    }
+    read_native(ask, native_ones);
+    read_member(ask, members);
+    std::move(native_ones.begin(), native_ones.end(), std::back_inserter(to));
+    std::move(members.begin(), members.end(), std::back_inserter(to));
+}
+
+void lock_reader::read_hashes(const asker& ask, const std::vector<std::string>& names,
+                              std::vector<lock_state>& to)
+{
+    // The first fields are enough to tell a lock: what has many is most often none.
+    commands asked;
+    for (const std::string& name : names)
+        asked.push_back({name, {"HSCAN", name, "0", "COUNT", "10"}});
+    const answers said = ask(asked);
+    std::vector<lock_state> found;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (said[i].items.size() != 2)
+            continue;
+        const std::vector<resp_value>& fields = said[i].items[1].items;
+        for (std::size_t j = 0; j + 1 < fields.size(); j += 2) {
+            const std::string owner = fields[j].text.substr(0, fields[j].text.find('/'));
+            const auto holds = fields[j + 1].to_number();
+            if (holder_name(owner).empty() || !holds || *holds < 1)
+                continue;
+            if (found.empty() || found.back().name != names[i]) {
+                lock_state made;
+                made.name = names[i];
+                made.kind = lock_kind::redisson;
+                made.owner = owner;
+                made.client = holder_name(owner);
+                found.push_back(std::move(made));
+            }
+            if (owner == fields[j].text)
+                found.back().holds = static_cast<std::size_t>(*holds);
+        }
+    }
+    read_redisson(ask, found);
+    std::move(found.begin(), found.end(), std::back_inserter(to));
+}
+
+/// Asks for the time to live, and for what `of` says, of each lock; those that have gone meanwhile
+/// are taken out.
+void lock_reader::read_rest(const asker& ask, std::vector<lock_state>& locks,
+                            const std::function<commands(const lock_state&)>& of,
+                            const std::function<void(lock_state&, const resp_value*)>& take)
+{
+    std::vector<lock_state> there;
+    for (std::size_t first = 0; first < locks.size(); first += at_once) {
+        const std::size_t last = std::min(first + at_once, locks.size());
+        commands asked;
+        std::vector<std::size_t> begins;
+        for (std::size_t i = first; i < last; ++i) {
+            begins.push_back(asked.size());
+            asked.push_back({locks[i].name, {"PTTL", locks[i].name}});
+            const commands more = of(locks[i]);
+            asked.insert(asked.end(), more.begin(), more.end());
+        }
+        const answers said = ask(asked);
+        for (std::size_t i = first; i < last; ++i) {
+            const resp_value* const answer = &said[begins[i - first]];
+            if (!read_life(*answer, locks[i]))
+                continue;
+            take(locks[i], answer + 1);
+            there.push_back(std::move(locks[i]));
+        }
+    }
+    locks = std::move(there);
+}
+
+void lock_reader::read_native(const asker& ask, std::vector<lock_state>& locks)
+{
+    const bool in_cluster = servers_.is_cluster();
+    read_rest(
+        ask, locks,
+        [&](const lock_state& lock) -> commands {
+            if (lock.kind == lock_kind::foreign)
+                return {};
+            const std::string fence = native_fence_key(lock.name, in_cluster);
+            const std::string line = made_by(native::line_key, lock.name);
+            const std::string entries = made_by(native::entries_key, lock.name);
+            return {{fence, {"GET", fence}}, {line, {"LLEN", line}}, {entries, {"HLEN", entries}}};
+        },
+        [](lock_state& lock, const resp_value* said) {
+            if (lock.kind == lock_kind::foreign)
+                return;
+            lock.fence_at_most = read_fence(said[0]);
+            lock.waiters = read_count(said[1]);
+            lock.holds = std::max<std::size_t>(read_count(said[2]), 1);
+        });
+}
+
+void lock_reader::read_redisson(const asker& ask, std::vector<lock_state>& locks)
+{
+    const char* const count = servers_.is_cluster() ? "SHARDNUMSUB" : "NUMSUB";
+    read_rest(
+        ask, locks,
+        [&](const lock_state& lock) -> commands {
+            const std::string fence = made_by(redis_store::fence_key, lock.name);
+            const std::string channel = made_by(redis_store::release_channel, lock.name);
+            return {{fence, {"GET", fence}}, {channel, {"PUBSUB", count, channel}}};
+        },
+        [](lock_state& lock, const resp_value* said) {
+            lock.fence_at_most = read_fence(said[0]);
+            lock.waiters = read_listeners(said[1]);
+        });
+}
+
+void lock_reader::read_member(const asker& ask, std::vector<lock_state>& locks)
+{
+    read_rest(
+        ask, locks,
+        [](const lock_state& lock) -> commands {
+            return {{lock.name, {"GET", quorum::fence_key(lock.name)}},
+                    {lock.name, {"PUBSUB", "NUMSUB", quorum::release_channel(lock.name)}},
+                    {lock.name, {"HLEN", quorum::entries_key(lock.name)}}};
+        },
+        [](lock_state& lock, const resp_value* said) {
+            lock.fence_at_most = read_fence(said[0]);
+            lock.waiters = read_listeners(said[1]);
+            // One of the fields names the owner.
+            lock.holds = std::max<std::size_t>(read_count(said[2]), 2) - 1;
+            lock.members = 1;
+        });
+}
+
+client_info lock_reader::describe(const std::string& client)
+{
+    if (client.empty())
+        return {};
+    const command_words question = info_question(client);
+    return read_info(servers_.ask(question[1], question));
+}
+
+void lock_reader::describe(std::vector<lock_state>& locks)
+{
+    std::map<std::string, client_info> known;
+    for (const lock_state& lock : locks) {
+        if (!lock.client.empty())
+            known.emplace(lock.client, client_info());
+    }
+    commands asked;
+    for (const auto& each : known) {
+        const command_words question = info_question(each.first);
+        asked.push_back({question[1], question});
+    }
+    auto place = known.begin();
+    for (std::size_t first = 0; first < asked.size(); first += at_once) {
+        const auto begin = asked.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto end = asked.begin() +
+                         static_cast<std::ptrdiff_t>(std::min(first + at_once, asked.size()));
+        for (const resp_value& answer : servers_.ask_all({begin, end}))
+            (place++)->second = read_info(answer);
+    }
+    for (lock_state& lock : locks)
+        lock.info = known[lock.client];
+}
+
+lock_list lock_reader::list(const std::string& pattern)
+{
+    if (servers_.is_quorum())
+        return list_quorum(pattern);
+    lock_list all;
+    std::set<std::string> seen; // SCAN may name a key twice
+    const auto fresh = [&](const std::vector<std::string>& names) {
+        std::vector<std::string> some;
+        std::copy_if(names.begin(), names.end(), std::back_inserter(some),
+                     [&](const std::string& name) { return seen.insert(name).second; });
+        return some;
+    };
+    const std::size_t count = servers_.size();
+    for (std::size_t place = 0; place < count; ++place) {
+        try {
+            scan(place, pattern, "string", [&](const std::vector<std::string>& names) {
+                read_strings(all_of_them(), fresh(names), all.locks);
+            });
+            scan(place, pattern, "hash", [&](const std::vector<std::string>& names) {
+                read_hashes(all_of_them(), fresh(names), all.locks);
+            });
+        }
+        catch (const unreachable& failed) {
+            all.problems.emplace_back(failed.what());
+        }
+        catch (const refused& failed) {
+            all.problems.emplace_back(failed.what());
+        }
+    }
+    try {
+        describe(all.locks);
+    }
+    catch (const unreachable& failed) {
+        all.problems.emplace_back(failed.what());
+    }
+    all.complete = all.problems.empty();
+    std::sort(all.locks.begin(), all.locks.end(), by_name);
+    return all;
+}
+
+std::size_t lock_reader::quorum() const
+{
+    return servers_.where().quorum != 0 ? servers_.where().quorum : servers_.size() / 2 + 1;
+}
+
+lock_list lock_reader::list_quorum(const std::string& pattern)
+{
+    lock_list all;
+    std::vector<std::vector<lock_state>> seen;
+    for (std::size_t place = 0; place < servers_.size(); ++place) {
+        try {
+            std::vector<lock_state> found;
+            scan(place, pattern, "string", [&](const std::vector<std::string>& names) {
+                read_strings(member(place), names, found);
+            });
+            seen.push_back(std::move(found));
+        }
+        catch (const unreachable& failed) {
+            all.problems.emplace_back(failed.what());
+        }
+        catch (const refused& failed) {
+            all.problems.emplace_back(failed.what());
+        }
+    }
+    all.complete = seen.size() >= quorum();
+    all.locks = merge(seen);
+    return all;
+}
+
+/// Of each name the owner that most members have.
+std::vector<lock_state> lock_reader::merge(const std::vector<std::vector<lock_state>>& seen)
+{
+    struct votes
+    {
+        lock_state lock;
+        std::vector<milliseconds> lives;
+    };
+    std::map<std::string, std::map<std::string, votes>> by_owner;
+    for (const auto& of_member : seen) {
+        std::set<std::string> names; // SCAN may name a key twice
+        for (const lock_state& lock : of_member) {
+            if (!names.insert(lock.name).second || lock.kind != lock_kind::quorum)
+                continue;
+            votes& all = by_owner[lock.name][lock.owner];
+            const std::size_t waiters = std::max(all.lock.waiters, lock.waiters);
+            const auto fence = std::max(all.lock.fence_at_most, lock.fence_at_most);
+            all.lock = lock;
+            all.lock.waiters = waiters;
+            all.lock.fence_at_most = fence;
+            all.lives.push_back(lock.left.value_or(milliseconds::max()));
+        }
+    }
+    std::vector<lock_state> merged;
+    for (auto& [name, owners] : by_owner) {
+        auto best = owners.begin();
+        for (auto each = owners.begin(); each != owners.end(); ++each) {
+            if (each->second.lives.size() > best->second.lives.size())
+                best = each;
+        }
+        auto& [lock, lives] = best->second;
+        lock.members = lives.size();
+        lock.of = servers_.size();
+        // It is held for as long as so many have it.
+        std::sort(lives.rbegin(), lives.rend());
+        lock.left = lives[std::min(quorum(), lives.size()) - 1];
+        merged.push_back(std::move(lock));
+    }
+    return merged;
+}
+
+std::optional<lock_state> lock_reader::look(const std::string& name)
+{
+    std::vector<lock_state> found;
+    if (servers_.is_quorum()) {
+        std::vector<std::vector<lock_state>> seen;
+        std::string problems;
+        for (std::size_t place = 0; place < servers_.size(); ++place) {
+            try {
+                std::vector<lock_state> here;
+                read_strings(member(place), {name}, here);
+                seen.push_back(std::move(here));
+            }
+            catch (const unreachable& failed) {
+                problems.append(problems.empty() ? "" : "; ").append(failed.what());
+            }
+        }
+        if (seen.size() < quorum())
+            throw unreachable(problems);
+        found = merge(seen);
+        return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+    }
+    const resp_value type = servers_.ask(name, {"TYPE", name});
+    if (type.is_error())
+        throw refused(type.text);
+    if (type.text == "none")
+        return std::nullopt;
+    if (type.text == "string")
+        read_strings(all_of_them(), {name}, found, true);
+    else if (type.text == "hash")
+        read_hashes(all_of_them(), {name}, found);
+    if (found.empty()) {
+        // It may have gone since.
+        if (servers_.ask(name, {"TYPE", name}).text == "none")
+            return std::nullopt;
+        throw usage_error("KEY '" + name + "' is a " + type.text + ", and no lock");
+    }
+    lock_state& lock = found.front();
+    lock.info = describe(lock.client);
+    if (lock.kind == lock_kind::native)
+        read_line(lock);
+    return std::move(lock);
+}
+
+void lock_reader::read_line(lock_state& of)
+{
+    const std::string line = made_by(native::line_key, of.name);
+    const std::string waiters = made_by(native::waiters_key, of.name);
+    const answers said = servers_.ask_all(
+        {{line, {"LRANGE", line, "0", "-1"}}, {waiters, {"HGETALL", waiters}}});
+    const resp_value time = servers_.ask(line, {"TIME"}); // the line is in
+    const std::int64_t now = time.items.size() == 2
+                                 ? time.items[0].to_number().value_or(0) * 1'000'000
+                                 : 0;
+    for (const resp_value& each : said[0].items) {
+        lock_waiter waiter;
+        waiter.owner = native::owner_of(each.text);
+        waiter.client = holder_name(waiter.owner);
+        const resp_value* const entry = said[1].find(each.text);
+        std::int64_t until = 0;
+        if (entry != nullptr)
+            std::from_chars(entry->text.data(), entry->text.data() + entry->text.size(), until);
+        waiter.there = until >= now;
+        waiter.info = describe(waiter.client);
+        of.line.push_back(std::move(waiter));
+    }
+}
+
+} // namespace leasehold::tool

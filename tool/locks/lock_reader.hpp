@@ -1,0 +1,73 @@
+#ifndef LEASEHOLD_TOOL_LOCKS_LOCK_READER_HPP
+#define LEASEHOLD_TOOL_LOCKS_LOCK_READER_HPP
+
+#include "lock_state.hpp"
+
+#include "server/servers.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::tool {
+
+/// The locks that were found.
+struct lock_list
+{
+    std::vector<lock_state> locks{};     ///< By name.
+    std::vector<std::string> problems{}; ///< Of the servers that could not be asked.
+    bool complete = true; ///< Nothing is missing: of a quorum enough members were asked.
+};
+
+/// Looks at locks, of every layout, and changes nothing.
+class lock_reader
+{
+public:
+    explicit lock_reader(servers& where) : servers_(where) {}
+
+    /// @param pattern As `SCAN` has it.
+    /// @throws interrupted
+    [[nodiscard]] lock_list list(const std::string& pattern);
+
+    /// With all that is known of it. Nothing: it is free.
+    /// @throws unreachable, refused, usage_error (it is no lock)
+    [[nodiscard]] std::optional<lock_state> look(const std::string& name);
+
+private:
+    using commands = std::vector<servers::keyed_command>;
+    using answers = std::vector<resp_value>;
+    /// Asks whoever has the keys.
+    using asker = std::function<answers(const commands&)>;
+
+    [[nodiscard]] asker all_of_them();
+    [[nodiscard]] asker member(std::size_t place);
+    void scan(std::size_t place, const std::string& pattern, const char* type,
+              const std::function<void(const std::vector<std::string>&)>& found);
+    void read_strings(const asker& ask, const std::vector<std::string>& names,
+                      std::vector<lock_state>& to, bool foreign = false);
+    void read_hashes(const asker& ask, const std::vector<std::string>& names,
+                     std::vector<lock_state>& to);
+    void read_native(const asker& ask, std::vector<lock_state>& locks);
+    void read_redisson(const asker& ask, std::vector<lock_state>& locks);
+    void read_member(const asker& ask, std::vector<lock_state>& locks);
+    void read_rest(const asker& ask, std::vector<lock_state>& locks,
+                   const std::function<commands(const lock_state&)>& of,
+                   const std::function<void(lock_state&, const resp_value*)>& take);
+    void read_line(lock_state& of);
+    [[nodiscard]] client_info describe(const std::string& client);
+    void describe(std::vector<lock_state>& locks);
+    [[nodiscard]] lock_list list_quorum(const std::string& pattern);
+    [[nodiscard]] std::vector<lock_state> merge(const std::vector<std::vector<lock_state>>& seen);
+    [[nodiscard]] std::size_t quorum() const;
+
+    servers& servers_;
+};
+
+/// Whether a key is one that belongs to locks, and no lock.
+[[nodiscard]] bool is_reserved(std::string_view key) noexcept;
+
+} // namespace leasehold::tool
+
+#endif

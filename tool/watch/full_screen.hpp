@@ -1,0 +1,24 @@
+#ifndef LEASEHOLD_TOOL_WATCH_FULL_SCREEN_HPP
+#define LEASEHOLD_TOOL_WATCH_FULL_SCREEN_HPP
+
+#include <string>
+#include <vector>
+
+namespace leasehold::tool {
+
+/// The other screen of the terminal, without a cursor, for as long as this is there.
+class full_screen
+{
+public:
+    full_screen();
+    full_screen(const full_screen&) = delete;
+    full_screen& operator=(const full_screen&) = delete;
+    ~full_screen();
+
+    /// Shows these lines; those below the last row are left out.
+    void show(const std::vector<std::string>& lines);
+};
+
+} // namespace leasehold::tool
+
+#endif

@@ -1,0 +1,189 @@
+#include "watch_command.hpp"
+
+#include "exit_code.hpp"
+#include "full_screen.hpp"
+#include "lock_changes.hpp"
+#include "locks/lock_command.hpp"
+#include "locks/lock_reader.hpp"
+#include "locks/lock_text.hpp"
+#include "message.hpp"
+#include "terminal.hpp"
+#include "values.hpp"
+
+#include "config/printable.hpp"
+
+#include <leasehold/error.hpp>
+
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <string_view>
+
+namespace leasehold::tool {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr char watch_about[] = R"(Shows the locks as they come and go, until INT, TERM or HUP: a table that fills
+the terminal; elsewhere a line for each lock that is held, taken, passed to
+another owner, or freed. PATTERN is as for 'leasehold ls'.
+
+The servers are read anew each time. What is taken and left between two looks
+is not seen. A server that cannot be reached is tried again, and said to be so.
+)";
+
+constexpr char watch_notes[] = R"(Exit code: 0, or
+  2    an argument is wrong
+  77   no server could be reached at all
+)";
+
+class watch_command final : public lock_command
+{
+public:
+    watch_command()
+        : lock_command("watch [OPTION...] [PATTERN]", watch_about,
+                       "An object for each change, one a line.")
+    {
+        options().value("--every", "TIME", "The time between two looks (1s).",
+                        [this](std::string_view value) { pause_ = read_duration(value); });
+        options().notes(watch_notes);
+    }
+
+    int run(const command_line::words& given) override;
+
+private:
+    [[nodiscard]] lock_list look();
+    [[nodiscard]] bool show(const lock_list& seen);
+    [[nodiscard]] bool print(const lock_list& seen);
+    void rest();
+
+    std::string names_;
+    milliseconds pause_{1'000};
+    std::optional<servers> servers_;
+    std::optional<full_screen> screen_;
+    lock_changes changes_;
+    std::vector<std::string> problems_; ///< That were told last.
+};
+
+int watch_command::run(const command_line::words& given)
+{
+    names_ = pattern(given);
+    if (pause_ < milliseconds(10))
+        throw usage_error("--every is " + to_text(pause_) + "; it must be 10ms or more");
+    boost::asio::signal_set ends(context_, SIGINT, SIGTERM, SIGHUP);
+    ends.async_wait([this](error_code failed, int) {
+        if (!failed)
+            interrupt(context_);
+    });
+    // A reader that has gone is an error of the write.
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        lock_list seen = look();
+        if (!seen.complete && seen.locks.empty() && !seen.problems.empty())
+            throw unreachable(seen.problems.front()); // a URL that leads nowhere is told at once
+        if (!json() && writes_to_terminal())
+            screen_.emplace();
+        while (screen_ ? show(seen) : print(seen)) {
+            rest();
+            seen = look();
+        }
+    }
+    catch (const interrupted&) {
+    }
+    screen_.reset();
+    return success;
+}
+
+lock_list watch_command::look()
+{
+    try {
+        if (!servers_)
+            servers_.emplace(open());
+        lock_list seen = lock_reader(*servers_).list(names_);
+        // Another may be the master by now.
+        if (!seen.problems.empty() && !servers_->is_quorum())
+            servers_.reset();
+        return seen;
+    }
+    catch (const unreachable& failed) {
+        return {{}, {failed.what()}, false};
+    }
+    catch (const refused& failed) {
+        return {{}, {failed.what()}, false};
+    }
+}
+
+bool watch_command::show(const lock_list& seen)
+{
+    const terminal_size size = size_of_terminal();
+    const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+    std::string head = std::to_string(seen.locks.size()) +
+                       (seen.locks.size() == 1 ? " lock" : " locks") + ", " + time_text(now) +
+                       ", every " + to_text(pause_);
+    std::vector<std::string> lines{fit(head, size.columns)};
+    for (const std::string& each : seen.problems)
+        lines.push_back(bold(fit(detail::printable(each), size.columns), writes_colour()));
+    lines.emplace_back();
+    const auto table = lock_table(seen.locks, size.columns);
+    for (std::size_t i = 0; i < table.size(); ++i)
+        lines.push_back(i == 0 ? bold(table[i], writes_colour()) : table[i]);
+    screen_->show(lines);
+    return true;
+}
+
+bool watch_command::print(const lock_list& seen)
+{
+    const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+    std::string text;
+    for (const lock_change& each : changes_.look(seen.locks, seen.complete)) {
+        if (json()) {
+            json_writer out;
+            out.begin_object().key("time").text(time_text(now));
+            out.key("event").text(name_of(each.what)).key("lock");
+            write_json(out, each.lock);
+            text.append(out.end_object().str()).append("\n");
+            continue;
+        }
+        text.append(time_text(now)).append(" ").append(name_of(each.what)).append(" ");
+        text.append(detail::printable(each.lock.name));
+        if (!each.lock.client.empty())
+            text.append(" by ").append(each.lock.client);
+        if (const std::string process = process_text(each.lock.info); !process.empty())
+            text.append(" (").append(process).append(")");
+        text.append("\n");
+    }
+    if (seen.problems != problems_) {
+        for (const std::string& each : seen.problems)
+            say(each);
+        if (seen.problems.empty())
+            say("all servers can be reached again");
+        problems_ = seen.problems;
+    }
+    return write_out(text);
+}
+
+/// Until it is time to look again; a signal ends it.
+void watch_command::rest()
+{
+    bool over = false;
+    boost::asio::steady_timer timer(context_, pause_);
+    timer.async_wait([&](error_code) { over = true; });
+    context_.restart();
+    while (!over) {
+        context_.run_one();
+        if (is_interrupted(context_))
+            throw interrupted();
+    }
+}
+
+} // namespace
+
+std::unique_ptr<command> make_watch_command()
+{
+    return std::make_unique<watch_command>();
+}
+
+} // namespace leasehold::tool
