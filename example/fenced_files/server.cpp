@@ -132,10 +132,13 @@ asio::awaitable<fenced_file_server::response> fenced_file_server::answer(const r
         co_return with_status(405);
     const std::filesystem::path path = directory_ / target.substr(1);
     // The guard waits for the disk and for other writers: not on the thread that serves all.
-    const auto use = [&]() -> asio::awaitable<response> {
-        co_return asked.method() == http::verb::get ? read(path) : write(path, asked);
-    };
-    co_return co_await asio::co_spawn(disk_, use, asio::use_awaitable);
+    co_return co_await asio::co_spawn(disk_, use(path, asked), asio::use_awaitable);
+}
+
+asio::awaitable<fenced_file_server::response> fenced_file_server::use(
+    const std::filesystem::path& path, const request& asked)
+{
+    co_return asked.method() == http::verb::get ? read(path) : write(path, asked);
 }
 
 fenced_file_server::response fenced_file_server::read(const std::filesystem::path& path) const

@@ -37,6 +37,7 @@ private:
     boost::asio::awaitable<void> accept();
     boost::asio::awaitable<void> serve(boost::asio::ip::tcp::socket client);
     boost::asio::awaitable<response> answer(const request& asked);
+    boost::asio::awaitable<response> use(const std::filesystem::path& path, const request& asked);
     response read(const std::filesystem::path& path) const;
     response write(const std::filesystem::path& path, const request& asked) const;
 

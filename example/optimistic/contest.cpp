@@ -14,7 +14,6 @@ namespace asio = boost::asio;
 using steady = std::chrono::steady_clock;
 
 namespace example {
-namespace {
 
 class contest
 {
@@ -88,8 +87,6 @@ private:
     int running_ = 0;
     int thoughts_ = 0;
 };
-
-} // namespace
 
 asio::awaitable<verdict> hold_contest(asio::io_context& context, method& tried, market on)
 {
