@@ -104,6 +104,20 @@ private:
     bool entered_ = false; ///< More than once.
 };
 
+// What `release.lua` answers; 0 or more: freed, and so many were told.
+constexpr std::int64_t freed_unheard = -1;
+constexpr std::int64_t not_in = -3;
+
+/// The number that is the whole answer of a script.
+std::int64_t number_of(const resp_value& answer)
+{
+    if (answer.is_error())
+        throw refused("the server refuses to break the lock: " + answer.text);
+    if (answer.type != resp_value::kind::number)
+        throw refused("the server does not answer as a script does");
+    return answer.number;
+}
+
 /// The same in the layout `redisson`: the count of the owner, and a mark for each further entry.
 void break_redisson(const ask_server& ask, const std::string& name, const std::string& owner,
                     bool cluster, break_result& to)
@@ -118,8 +132,8 @@ void break_redisson(const ask_server& ask, const std::string& name, const std::s
     };
     const std::string mark = owner + "/";
     for (int tries = 0; tries < most_leaves; ++tries) {
-        resp_value left = leave("");
-        if (status_of(left) == 0) {
+        std::int64_t left = number_of(leave(""));
+        if (left == not_in) {
             // Only what was entered again is left, or nothing.
             std::string entry;
             for (const resp_value& field : ask({"HKEYS", name}).items) {
@@ -128,11 +142,11 @@ void break_redisson(const ask_server& ask, const std::string& name, const std::s
             }
             if (entry.empty())
                 return;
-            left = leave(entry);
+            left = number_of(leave(entry));
         }
-        if (status_of(left) == 1) {
+        if (left >= freed_unheard) {
             to.result = break_outcome::freed;
-            to.told = static_cast<std::size_t>(std::max<std::int64_t>(status_of(left, 1), 0));
+            to.told = static_cast<std::size_t>(std::max<std::int64_t>(left, 0));
             return;
         }
     }
