@@ -44,11 +44,12 @@ void client_fleet::start(std::size_t place)
         const std::ofstream made(file);
     }
     here.client = std::make_unique<member>(
-        std::vector<std::string>{
-            LEASEHOLD_CHAOS_CLIENT, here.proxy ? here.proxy->url() : url_, register_socket_, file,
-            name, std::to_string(set_.seed + started_), std::to_string(set_.lease.count()),
-            joined(set_.names), std::to_string(set_.workers), set_.fenced ? "1" : "0",
-            std::to_string(place == 0 ? set_.pauses : 0), std::to_string(set_.replica_acks)},
+        std::vector<std::string>{LEASEHOLD_CHAOS_CLIENT, here.proxy ? here.proxy->url() : url_,
+                                 register_socket_, file, name, std::to_string(set_.seed + started_),
+                                 std::to_string(set_.lease.count()), joined(set_.names),
+                                 std::to_string(set_.workers), set_.fenced ? "1" : "0",
+                                 std::to_string(place == 0 ? set_.pauses : 0),
+                                 std::to_string(set_.replica_acks), set_.promises ? "1" : "0"},
         file, name);
 }
 

@@ -29,6 +29,7 @@ struct crew_settings
     bool fenced = true;
     int pauses = 0; ///< Of the first client.
     std::uint32_t replica_acks = 0;
+    bool promises = false; ///< To be alive: `lease` is then how long they may be silent.
 };
 
 /// Client processes, and what they write. Where there is only one server, each is behind a proxy of
