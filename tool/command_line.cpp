@@ -12,9 +12,8 @@ command_line::command_line(std::string usage, std::string about)
 
 void command_line::flag(std::string name, std::string help, bool& found)
 {
-    options_.push_back({{std::move(name), {}, std::move(help)}, [&found](std::string_view) {
-                            found = true;
-                        }});
+    options_.push_back(
+        {{std::move(name), {}, std::move(help)}, [&found](std::string_view) { found = true; }});
 }
 
 void command_line::value(std::string name, std::string placeholder, std::string help, reader read)

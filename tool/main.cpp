@@ -30,8 +30,7 @@ std::string usage()
         name.resize(width, ' ');
         text.append("  ").append(name).append("  ").append(each.summary).append("\n");
     }
-    return text +
-           "\nleasehold COMMAND --help tells more; leasehold --version tells the version.\n";
+    return text + "\nleasehold COMMAND --help tells more; leasehold --version tells the version.\n";
 }
 
 [[noreturn]] void refuse(std::string text)

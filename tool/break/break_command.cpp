@@ -16,7 +16,8 @@ namespace {
 
 using break_outcome = break_result::outcome;
 
-constexpr char break_about[] = R"(Takes the lock KEY away from the owner ID, as 'leasehold inspect KEY' shows it,
+constexpr char break_about[] =
+    R"(Takes the lock KEY away from the owner ID, as 'leasehold inspect KEY' shows it,
 and wakes the next who waits. Compared and deleted in one step: when another
 owner has the lock by then, nothing is touched.
 

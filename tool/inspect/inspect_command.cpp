@@ -10,7 +10,8 @@
 namespace leasehold::tool {
 namespace {
 
-constexpr char inspect_about[] = R"(Tells all that is known of the lock KEY, and changes nothing: who holds it,
+constexpr char inspect_about[] =
+    R"(Tells all that is known of the lock KEY, and changes nothing: who holds it,
 since when that client runs, until when, and who stands in line for it.
 
 The owner is shown in full. Whoever knows it can enter the lock, and break it.
@@ -25,8 +26,10 @@ constexpr char inspect_notes[] = R"(Exit code: 0, or
 class inspect_command final : public lock_command
 {
 public:
-    inspect_command() : lock_command("inspect [OPTION...] KEY", inspect_about, "One object; null: nobody "
-                                                                       "holds it.")
+    inspect_command()
+        : lock_command("inspect [OPTION...] KEY", inspect_about,
+                       "One object; null: nobody "
+                       "holds it.")
     {
         options().notes(inspect_notes);
     }

@@ -166,12 +166,12 @@ bool break_member(const ask_server& ask, const std::string& name, const std::str
             if (field.text.starts_with("e:"))
                 entry = field.text.substr(2);
         }
-        const resp_value left =
-            ask(eval(redis_store::of_quorum().release, {name, entries, quorum::fence_key(name)},
-                     {quorum::value_of(owner), entry, quorum::release_channel(name)}));
+        const resp_value left = ask(
+            eval(redis_store::of_quorum().release, {name, entries, quorum::fence_key(name)},
+                 {quorum::value_of(owner), entry, quorum::release_channel(name)}));
         if (status_of(left) == 1) {
-            to.told = std::max(to.told, static_cast<std::size_t>(
-                                            std::max<std::int64_t>(status_of(left, 1), 0)));
+            to.told = std::max(
+                to.told, static_cast<std::size_t>(std::max<std::int64_t>(status_of(left, 1), 0)));
             return true;
         }
     }
@@ -183,7 +183,8 @@ break_result break_at_quorum(servers& where, const std::string& name, const std:
     break_result done;
     if (auto found = lock_reader(where).look(name)) {
         done.before = std::move(*found);
-        done.result = done.before.owner == owner ? break_outcome::not_held : break_outcome::other_owner;
+        done.result = done.before.owner == owner ? break_outcome::not_held
+                                                 : break_outcome::other_owner;
     }
     // What only a few members have is broken as well: it keeps the others of them out.
     for (std::size_t place = 0; place < where.size(); ++place) {

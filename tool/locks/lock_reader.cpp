@@ -106,7 +106,7 @@ client_info read_info(const resp_value& answer)
 
 command_words info_question(const std::string& client)
 {
-    return {"HMGET", made_by(redis_store::client_key, client), "host", "pid", "program", "since",
+    return {"HMGET",  made_by(redis_store::client_key, client), "host", "pid", "program", "since",
             "version"};
 }
 

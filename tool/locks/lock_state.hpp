@@ -46,17 +46,17 @@ struct lock_state
 {
     std::string name{};
     lock_kind kind = lock_kind::native;
-    std::string owner{};    ///< In full: with it one can enter the lock, and break it.
-    std::string client{};   ///< As `client::id`.
-    client_info info{};     ///< What that says of itself.
-    std::size_t holds = 1;  ///< How often the owner is in.
+    std::string owner{};   ///< In full: with it one can enter the lock, and break it.
+    std::string client{};  ///< As `client::id`.
+    client_info info{};    ///< What that says of itself.
+    std::size_t holds = 1; ///< How often the owner is in.
     /// Without a value: it never ends.
     std::optional<std::chrono::milliseconds> left{};
     /// The fence of the holder is not larger. Which it is the holder alone knows.
     std::optional<std::uint64_t> fence_at_most{};
-    std::size_t waiters = 0; ///< Clients.
-    std::size_t members = 0; ///< Of a quorum: how many of them have it.
-    std::size_t of = 0;      ///< How many there are.
+    std::size_t waiters = 0;         ///< Clients.
+    std::size_t members = 0;         ///< Of a quorum: how many of them have it.
+    std::size_t of = 0;              ///< How many there are.
     std::vector<lock_waiter> line{}; ///< Only where one lock was asked for.
 };
 

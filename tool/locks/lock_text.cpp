@@ -98,8 +98,8 @@ std::vector<std::string> lock_table(std::span<const lock_state> locks, std::size
 {
     constexpr std::size_t count = 9;
     using row = std::array<std::string, count>;
-    std::vector<row> rows{{"NAME", "HOLDER", "PROGRAM", "HOST", "PID", "SINCE", "LEFT", "FENCE<=",
-                           "WAITERS"}};
+    std::vector<row> rows{
+        {"NAME", "HOLDER", "PROGRAM", "HOST", "PID", "SINCE", "LEFT", "FENCE<=", "WAITERS"}};
     const bool quorum = std::any_of(locks.begin(), locks.end(),
                                     [](const lock_state& lock) { return lock.of > 0; });
     if (quorum)

@@ -29,8 +29,10 @@ constexpr char ls_notes[] = R"(Exit code: 0, also when there is no lock, or
 class ls_command final : public lock_command
 {
 public:
-    ls_command() : lock_command("ls [OPTION...] [PATTERN]", ls_about, "An array with an object for "
-                                                                   "each lock.")
+    ls_command()
+        : lock_command("ls [OPTION...] [PATTERN]", ls_about,
+                       "An array with an object for "
+                       "each lock.")
     {
         options().notes(ls_notes);
     }

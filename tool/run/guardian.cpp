@@ -88,15 +88,12 @@ private:
             return;
         }
         switch (static_cast<order>(message[0])) {
-        case order::start:
-            start(std::string_view(message).substr(1));
-            break;
+        case order::start: start(std::string_view(message).substr(1)); break;
         case order::forward:
             if (message.size() == 2)
                 signal_descendants(::getpid(), message[1], leader_);
             break;
-        case order::look:
-            break;
+        case order::look: break;
         }
     }
 

@@ -37,9 +37,8 @@ guardian_link::~guardian_link()
 
 bool guardian_link::send(std::string_view message) const noexcept
 {
-    return uninterrupted([&] {
-               return ::send(socket_, message.data(), message.size(), MSG_NOSIGNAL);
-           }) >= 0;
+    return uninterrupted(
+               [&] { return ::send(socket_, message.data(), message.size(), MSG_NOSIGNAL); }) >= 0;
 }
 
 void guardian_link::start(const std::vector<std::string>& environment) const
@@ -73,8 +72,7 @@ bool guardian_link::receive(outcome& told) const noexcept
 std::string guardian_link::receive_order() const
 {
     // The length first: a message that does not fit would lose its end.
-    ssize_t size = uninterrupted(
-        [&] { return ::recv(socket_, nullptr, 0, MSG_PEEK | MSG_TRUNC); });
+    ssize_t size = uninterrupted([&] { return ::recv(socket_, nullptr, 0, MSG_PEEK | MSG_TRUNC); });
     if (size <= 0)
         return {};
     std::string message(static_cast<std::size_t>(size), '\0');

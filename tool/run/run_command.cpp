@@ -111,8 +111,7 @@ void check(const run_settings& settings)
     // Behind the first renewal, or every command would be ended by it.
     if (settings.term_before > settings.lease_time / 2)
         throw usage_error("--term-before is " + to_text(settings.term_before) +
-                          "; it must be at most half of --lease, " +
-                          to_text(settings.lease_time));
+                          "; it must be at most half of --lease, " + to_text(settings.lease_time));
 }
 
 supervisor::ending supervise(const run_settings& settings)
@@ -129,24 +128,25 @@ public:
     {
         settings_.lease_time = milliseconds(15'000);
         declare_url(options(), settings_.url);
-        options().value("--lease", "TIME",
-                      "The time to live of the locks: so long after a crash they are\n"
-                      "free (15s).",
-                      [this](std::string_view value) { settings_.lease_time = read_duration(value); });
+        options().value(
+            "--lease", "TIME",
+            "The time to live of the locks: so long after a crash they are\n"
+            "free (15s).",
+            [this](std::string_view value) { settings_.lease_time = read_duration(value); });
         options().value("--wait", "TIME", "How long to wait for the locks (for ever).",
-                      [this](std::string_view value) { settings_.wait = read_duration(value); });
+                        [this](std::string_view value) { settings_.wait = read_duration(value); });
         options().flag("--no-wait", "Try once.", no_wait_);
         options().value("--term-before", "SHARE",
-                      "So long before the end of the lease the command is sent TERM:\n"
-                      "a time, or a part of --lease (20%).",
-                      [this](std::string_view value) { term_before_ = share::read(value); });
+                        "So long before the end of the lease the command is sent TERM:\n"
+                        "a time, or a part of --lease (20%).",
+                        [this](std::string_view value) { term_before_ = share::read(value); });
         options().value("--kill-before", "SHARE", "The same for KILL (2%).",
-                      [this](std::string_view value) { kill_before_ = share::read(value); });
+                        [this](std::string_view value) { kill_before_ = share::read(value); });
         options().flag("--shell", "COMMAND and its arguments are one line for /bin/sh.", shell_);
         options().flag("--reenter",
-                     "Enter locks that a 'leasehold run' around this one holds, as\n"
-                     "its environment says.",
-                     reenter_);
+                       "Enter locks that a 'leasehold run' around this one holds, as\n"
+                       "its environment says.",
+                       reenter_);
         options().flag("--verbose", "Say what is waited for, held and late.", settings_.verbose);
         options().notes(notes);
     }

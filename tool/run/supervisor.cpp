@@ -111,12 +111,15 @@ private:
 };
 
 supervisor::supervisor(const run_settings& settings, deadline_page& page, const guardian& watching)
-    : settings_(settings), page_(page), guardian_(watching),
+    : settings_(settings),
+      page_(page),
+      guardian_(watching),
       locks_(context_, config(settings.url),
              // The deadline has moved when the observer has returned.
              std::make_shared<lease_observer>(
                  [this] { asio::post(context_, [this] { keep_page(); }); }, settings.verbose)),
-      signals_(context_), reports_(context_, ::dup(watching.link().native_handle())),
+      signals_(context_),
+      reports_(context_, ::dup(watching.link().native_handle())),
       last_moment_(context_)
 {
     std::signal(SIGPIPE, SIG_IGN);
@@ -276,11 +279,10 @@ void supervisor::obey_signals()
 void supervisor::watch_leases()
 {
     for (lease& each : leases_) {
-        each.async_wait_lost(
-            [this, name = each.name()](error_code why) {
-                if (why != asio::error::operation_aborted)
-                    lose(name, why);
-            });
+        each.async_wait_lost([this, name = each.name()](error_code why) {
+            if (why != asio::error::operation_aborted)
+                lose(name, why);
+        });
     }
 }
 

@@ -35,39 +35,29 @@ public:
         switch (head->front()) {
         case '+':
         case ',':
-        case '(':
-            return text(body);
-        case '#':
-            return text(body == "t" ? "true" : "false");
-        case '-':
-            return error(body);
+        case '(': return text(body);
+        case '#': return text(body == "t" ? "true" : "false");
+        case '-': return error(body);
         case ':': {
             resp_value value;
             value.type = value_kind::number;
             value.number = number(body);
             return value;
         }
-        case '_':
-            return resp_value{};
+        case '_': return resp_value{};
         case '$':
         case '=':
-        case '!':
-            return bulk(head->front(), number(body));
+        case '!': return bulk(head->front(), number(body));
         case '*':
-        case '~':
-            return list(number(body), depth);
-        case '%':
-            return list(doubled(number(body)), depth);
-        case '>':
-            push_ = depth == 0;
-            return list(number(body), depth);
+        case '~': return list(number(body), depth);
+        case '%': return list(doubled(number(body)), depth);
+        case '>': push_ = depth == 0; return list(number(body), depth);
         case '|': { // attributes, of the value behind them
             if (!list(doubled(number(body)), depth))
                 return std::nullopt;
             return read(depth + 1);
         }
-        default:
-            throw resp_error("an answer is no RESP");
+        default: throw resp_error("an answer is no RESP");
         }
     }
 

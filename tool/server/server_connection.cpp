@@ -84,8 +84,12 @@ struct server_connection::state
     using tls_stream = asio::ssl::stream<socket_type&>;
 
     state(asio::io_context& of, const connection_settings& with, std::string called)
-        : context(of), interrupts(asio::use_service<interruption>(of)), settings(with),
-          name(std::move(called)), socket(of), resolver(of)
+        : context(of),
+          interrupts(asio::use_service<interruption>(of)),
+          settings(with),
+          name(std::move(called)),
+          socket(of),
+          resolver(of)
     {}
 
     [[noreturn]] void fail(const std::string& why)
@@ -107,10 +111,7 @@ struct server_connection::state
     {
         std::shared_ptr<outcome> to;
         void operator()(error_code failed) const { *to = {true, failed}; }
-        void operator()(error_code failed, std::size_t bytes) const
-        {
-            *to = {true, failed, bytes};
-        }
+        void operator()(error_code failed, std::size_t bytes) const { *to = {true, failed, bytes}; }
     };
 
     /// Runs one operation to its end.
@@ -135,7 +136,8 @@ struct server_connection::state
             if (context.stopped())
                 context.restart();
         }
-        if (ended->failed == asio::error::eof || ended->failed == asio::ssl::error::stream_truncated)
+        if (ended->failed == asio::error::eof ||
+            ended->failed == asio::ssl::error::stream_truncated)
             fail("has closed the connection");
         if (ended->failed)
             fail("cannot be reached: " + ended->failed.message());
@@ -153,12 +155,12 @@ struct server_connection::state
         };
         const auto found = std::make_shared<found_addresses>();
         finish([&](const handler& then) {
-            resolver.async_resolve(at.host, std::to_string(at.port),
-                                   [found, then](error_code failed,
-                                                 tcp::resolver::results_type all) {
-                                       found->all = std::move(all);
-                                       then(failed);
-                                   });
+            resolver.async_resolve(
+                at.host, std::to_string(at.port),
+                [found, then](error_code failed, tcp::resolver::results_type all) {
+                    found->all = std::move(all);
+                    then(failed);
+                });
         });
         std::optional<unreachable> last;
         for (const auto& each : found->all) {

@@ -72,12 +72,9 @@ void servers::look_again()
 std::vector<config::address> servers::find_masters()
 {
     switch (where_.store) {
-    case config::kind::cluster:
-        return find_in_cluster();
-    case config::kind::sentinel:
-        return {find_by_sentinels()};
-    default:
-        return where_.addresses;
+    case config::kind::cluster: return find_in_cluster();
+    case config::kind::sentinel: return {find_by_sentinels()};
+    default: return where_.addresses;
     }
 }
 
@@ -85,8 +82,8 @@ config::address servers::find_by_sentinels()
 {
     return first_that_answers(where_.addresses, [&](const config::address& at) {
         server_connection sentinel(context_, sentinel_settings_of(where_), at);
-        const resp_value answer =
-            sentinel.demand({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", where_.master});
+        const resp_value answer = sentinel.demand(
+            {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", where_.master});
         if (answer.items.size() != 2)
             throw refused(sentinel.name() + " knows no master '" + where_.master + "'");
         return read_address(answer.items[0], answer.items[1]);
@@ -122,8 +119,8 @@ std::vector<config::address> servers::find_in_cluster()
             const std::int64_t last = std::min<std::int64_t>(
                 range.items[1].number, static_cast<std::int64_t>(cluster::slot_count) - 1);
             for (std::int64_t slot = first; slot <= last; ++slot)
-                slots[static_cast<std::size_t>(slot)] =
-                    static_cast<std::uint16_t>(known - masters.begin());
+                slots[static_cast<std::size_t>(slot)] = static_cast<std::uint16_t>(known -
+                                                                                   masters.begin());
         }
         if (masters.empty())
             throw refused(node.name() + " knows of no master that serves slots");
@@ -167,16 +164,15 @@ resp_value servers::follow(const keyed_command& command, std::size_t place, resp
     for (int tries = 0; is_cluster() && tries < most_redirections && answer.is_error(); ++tries) {
         const cluster::redirection to = cluster::read_redirection(answer.text);
         switch (to.what) {
-        case redirect::none:
-            return answer;
+        case redirect::none: return answer;
         case redirect::moved:
             place = place_at(cluster::address_reading(where_)(to.where, all_[place].at));
             slots_[to.slot] = static_cast<std::uint16_t>(place);
             answer = connection(place).ask(command.words);
             break;
         case redirect::ask: {
-            const std::size_t target =
-                place_at(cluster::address_reading(where_)(to.where, all_[place].at));
+            const std::size_t target = place_at(
+                cluster::address_reading(where_)(to.where, all_[place].at));
             answer = std::move(connection(target).ask_all({{"ASKING"}, command.words}).back());
             break;
         }

@@ -27,10 +27,7 @@ public:
     servers(boost::asio::io_context& context, config where);
 
     [[nodiscard]] const config& where() const noexcept { return where_; }
-    [[nodiscard]] bool is_cluster() const noexcept
-    {
-        return where_.store == config::kind::cluster;
-    }
+    [[nodiscard]] bool is_cluster() const noexcept { return where_.store == config::kind::cluster; }
     [[nodiscard]] bool is_quorum() const noexcept { return where_.store == config::kind::redlock; }
 
     [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }

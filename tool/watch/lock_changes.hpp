@@ -16,7 +16,7 @@ struct lock_change
 {
     enum class kind : std::uint8_t
     {
-        held,   ///< At the first look.
+        held, ///< At the first look.
         taken,
         passed, ///< Another owner has it than before.
         freed,

@@ -27,7 +27,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr char watch_about[] = R"(Shows the locks as they come and go, until INT, TERM or HUP: a table that fills
+constexpr char watch_about[] =
+    R"(Shows the locks as they come and go, until INT, TERM or HUP: a table that fills
 the terminal; elsewhere a line for each lock that is held, taken, passed to
 another owner, or freed. PATTERN is as for 'leasehold ls'.
 
