@@ -1,18 +1,13 @@
 #include "model/grace/state.hpp"
+#include "model/small_model.hpp"
 
-#include "support/command_line.hpp"
-
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <iostream>
 #include <string>
 #include <vector>
 
 namespace {
 
 using namespace leasehold::test::grace_model;
+using runs = std::vector<leasehold::test::model::search_run<setting>>;
 
 constexpr const char* usage = R"(grace_model [OPTION...]
 Every state that two or three clients can come to who promise to be alive, and supersede each other:
@@ -25,16 +20,9 @@ with an earlier snapshot.
   --most N      states at most
 )";
 
-struct run
+runs searches()
 {
-    const char* name;
-    setting g;
-    int effort = 0; ///< 0 quick, 1 usual, 2 deep.
-};
-
-const std::vector<run>& searches()
-{
-    static const std::vector<run> all{
+    return {
         {"1 acquire each", {.acquires = 1, .faults = 0}, 1},
         {"1 acquire each, 1 fault, one name", {.acquires = 1, .faults = 1, .others = false}},
         {"1 acquire each, entries, one name",
@@ -48,12 +36,11 @@ const std::vector<run>& searches()
         {"2 acquires each, entries, one name", {.faults = 0, .entries = true, .others = false}, 2},
         {"2 acquires each", {.faults = 0}, 2},
     };
-    return all;
 }
 
-const std::vector<run>& errors()
+runs errors()
 {
-    static const std::vector<run> all{
+    return {
         {"promise_not_kept: the lease time alone counts",
          {.faults = 0, .others = false, .wrong = mistake::promise_not_kept}},
         {"sign_from_answer: a sign of life counts from its answer",
@@ -97,73 +84,26 @@ const std::vector<run>& errors()
         {"removed_by_prefix: it removes what begins as what it has seen",
          {.faults = 0, .others = false, .wrong = mistake::removed_by_prefix}},
     };
-    return all;
 }
 
-outcome go(const run& each, std::uint64_t most, bool trace, bool wanted)
+std::string words_of(const step& made)
 {
-    using clock = std::chrono::steady_clock;
-    const auto began = clock::now();
-    outcome o = search(each.g, most);
-    const double seconds = std::chrono::duration<double>(clock::now() - began).count();
-    const std::string result = !o.found.empty() ? o.found
-                               : o.complete     ? "nothing is wrong"
-                                                : "cut off";
-    std::printf("%-66s %10llu %11llu %6.1f  %s\n", each.name,
-                static_cast<unsigned long long>(o.states),
-                static_cast<unsigned long long>(o.transitions), seconds, result.c_str());
-    if (!o.found.empty() && (trace || !wanted)) {
-        for (const step& made : o.path)
-            std::printf("      %s%s: %s %s\n", made.who < 0 ? "" : "client ",
-                        made.who < 0 ? "world" : std::to_string(made.who).c_str(), made.what,
-                        made.about);
-    }
-    std::fflush(stdout);
-    return o;
+    const std::string who = made.who < 0 ? "world" : "client " + std::to_string(made.who);
+    return who + ": " + made.what + ' ' + made.about;
 }
 
 } // namespace
 
 int main(int argc, char** argv)
 {
-    int effort = 1;
-    bool run_searches = true;
-    bool run_errors = true;
-    bool trace = false;
-    std::uint64_t most = 100'000'000;
-    try {
-        leasehold::test::command_line()
-            .flag("--quick", [&] { effort = 0; })
-            .flag("--deep", [&] { effort = 2; })
-            .flag("--searches", [&] { run_errors = false; })
-            .flag("--errors", [&] { run_searches = false; })
-            .flag("--trace", trace)
-            .number("--most", most)
-            .flag("--help",
-                  [] {
-                      std::cout << usage;
-                      std::exit(0);
-                  })
-            .read(argc, argv);
-        bool good = true;
-        std::printf("%-66s %10s %11s %6s  %s\n", "dead holder: search", "states", "transitions",
-                    "s", "result");
-        for (const run& each : searches()) {
-            if (run_searches && each.effort <= effort)
-                good = go(each, most, trace, false).complete && good;
-        }
-        unsigned found = 0;
-        unsigned missed = 0;
-        for (const run& each : errors()) {
-            if (run_errors && each.effort <= effort)
-                ++(go(each, most, trace, true).found.empty() ? missed : found);
-        }
-        if (run_errors)
-            std::printf("%u errors found, %u not\n", found, missed);
-        return good && missed == 0 ? 0 : 1;
-    }
-    catch (const std::exception& failed) {
-        std::cerr << "error: " << failed.what() << '\n';
-        return 2;
-    }
+    const leasehold::test::model::small_model<setting, step> all{
+        .usage = usage,
+        .title = "dead holder: search",
+        .width = 66,
+        .most = 100'000'000,
+        .searches = searches(),
+        .errors = errors(),
+        .words = &words_of,
+    };
+    return leasehold::test::model::run(all, argc, argv);
 }

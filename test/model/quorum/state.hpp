@@ -4,8 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <string>
 #include <vector>
 
 // Every state that a quorum of three members can come to, with two clients that each lock one name
@@ -150,18 +148,6 @@ struct step
 /// members and clients only.
 [[nodiscard]] state canonical(const state& s, const setting& g);
 void steps_from(const state& s, const setting& g, std::vector<step>& out);
-
-struct outcome
-{
-    bool complete = false;
-    std::string found; ///< The promise that is broken.
-    std::uint64_t states = 0;
-    std::uint64_t transitions = 0;
-    std::vector<step> path;
-};
-
-[[nodiscard]] outcome search(const setting& g, std::uint64_t most,
-                             const std::function<void(std::uint64_t)>& tell);
 
 } // namespace leasehold::test::quorum_model
 

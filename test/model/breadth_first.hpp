@@ -1,13 +1,18 @@
-#include "model/quorum/state.hpp"
+#ifndef LEASEHOLD_TEST_MODEL_BREADTH_FIRST_HPP
+#define LEASEHOLD_TEST_MODEL_BREADTH_FIRST_HPP
 
-#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <unordered_set>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
-namespace leasehold::test::quorum_model {
-namespace {
+// The search of the smaller models. Of each state that was seen only a fingerprint is kept.
+namespace leasehold::test::model {
 
-// Of each state 128 bits are kept: two that are not the same would look so once in 10^25 pairs.
+/// Of each state 128 bits are kept: two that are not the same would look so once in 10^25 pairs.
 struct fingerprint
 {
     std::uint64_t low;
@@ -15,12 +20,7 @@ struct fingerprint
     bool operator==(const fingerprint&) const = default;
 };
 
-struct by_low
-{
-    std::size_t operator()(const fingerprint& f) const noexcept { return f.low; }
-};
-
-std::uint64_t mix(std::uint64_t h) noexcept
+[[nodiscard]] inline std::uint64_t mix(std::uint64_t h) noexcept
 {
     h ^= h >> 32;
     h *= 0xd6e8feb86659fd93U;
@@ -29,10 +29,11 @@ std::uint64_t mix(std::uint64_t h) noexcept
     return h ^ h >> 32;
 }
 
-fingerprint print_of(const state& s) noexcept
+template <class State>
+[[nodiscard]] fingerprint print_of(const State& s) noexcept
 {
-    static_assert(alignof(state) == 1); // no byte of it is without meaning
-    unsigned char raw[(sizeof(state) + 7) / 8 * 8]{};
+    static_assert(alignof(State) == 1); // no byte of it is without meaning
+    unsigned char raw[(sizeof(State) + 7) / 8 * 8]{};
     std::memcpy(raw, &s, sizeof s);
     fingerprint out{0x9e3779b97f4a7c15U, 0xbf58476d1ce4e5b9U};
     for (std::size_t i = 0; i < sizeof raw; i += 8) {
@@ -89,29 +90,42 @@ private:
     std::uint64_t size_ = 0;
 };
 
-struct entry
+template <class Step>
+struct outcome
 {
-    state s;
-    std::uint32_t parent; ///< Its place in the way here.
+    bool complete = false;
+    std::string found; ///< The promise that is broken.
+    std::uint64_t states = 0;
+    std::uint64_t transitions = 0;
+    std::vector<Step> path;
 };
 
-/// What a step of the way was: the parent, and which of its steps.
-struct came
+/// Visits every state, so what is found is found on a shortest way. The namespace of the model has
+/// `first_state`, `steps_from` and `canonical`; a step has `to` and `wrong`.
+/// @param tell Told now and then how many states there are.
+template <class Step, class Setting>
+[[nodiscard]] outcome<Step> search(const Setting& g, std::uint64_t most,
+                                   const std::function<void(std::uint64_t)>& tell)
 {
-    std::uint32_t parent;
-    std::uint8_t number;
-};
+    using state = decltype(Step::to);
+    struct entry
+    {
+        state s;
+        std::uint32_t parent; // its place in the way here
+    };
+    // What a step of the way was: the parent, and which of its steps.
+    struct came
+    {
+        std::uint32_t parent;
+        std::uint8_t number;
+    };
 
-} // namespace
-
-outcome search(const setting& g, std::uint64_t most, const std::function<void(std::uint64_t)>& tell)
-{
-    outcome out;
+    outcome<Step> out;
     print_set visited;
     std::vector<came> way{{0, 0}};
     std::vector<entry> level{{first_state(g), 0}};
     visited.insert(print_of(canonical(level.front().s, g)));
-    std::vector<step> next;
+    std::vector<Step> next;
     const auto trace = [&](std::uint32_t at, std::uint8_t last) {
         std::vector<std::uint8_t> numbers{last};
         for (; at != 0; at = way[at].parent)
@@ -155,4 +169,6 @@ outcome search(const setting& g, std::uint64_t most, const std::function<void(st
     return out;
 }
 
-} // namespace leasehold::test::quorum_model
+} // namespace leasehold::test::model
+
+#endif
