@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -31,12 +30,6 @@ using namespace leasehold::test;
 namespace guard = leasehold::guard;
 using guard::errc;
 using leasehold::error_code;
-
-std::string content(const std::filesystem::path& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void put(const std::filesystem::path& path, const std::string& text)
 {
@@ -57,7 +50,7 @@ struct fixture
     temporary_directory directory;
     guard::file guarded{directory.path() / "data"};
 
-    std::string data() const { return content(guarded.path()); }
+    std::string data() const { return text_of(guarded.path()); }
 };
 
 /// Writes, and is stopped by the operating system in the middle of it or before: a process.

@@ -2,13 +2,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
+#include "support/documented_rights.hpp"
 #include "support/quorum_deployment.hpp"
 
 #include <cstdint>
-#include <fstream>
 #include <future>
-#include <iterator>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -283,17 +281,7 @@ BOOST_AUTO_TEST_CASE(re_entry_holds_at_a_quorum)
 // With the rights that the documentation says are enough.
 BOOST_AUTO_TEST_CASE(a_user_with_few_rights_can_do_all)
 {
-    std::ifstream file(LEASEHOLD_TEST_RIGHTS);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
-    const std::size_t part = text.find("At each member of a `redlock://`");
-    BOOST_TEST_REQUIRE(part != std::string::npos);
-    const std::size_t begin = text.find("ACL SETUSER", part);
-    std::istringstream words(text.substr(begin, text.find("```", begin) - begin));
-    std::vector<std::string> command;
-    for (std::string word; words >> word;) {
-        if (word != "\\")
-            command.push_back(word);
-    }
+    const auto command = documented_rights("At each member of a `redlock://`");
     quorum_deployment servers(3);
     servers.command(command);
     config settings = settings_of(servers);

@@ -1,11 +1,9 @@
 #include <boost/test/unit_test.hpp>
 
+#include "support/documented_rights.hpp"
 #include "traps/redis_fixture.hpp"
 #include "traps/test_client.hpp"
 
-#include <fstream>
-#include <iterator>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,18 +25,7 @@ std::vector<std::string> documented_command()
 {
     const bool native = tested_layout() == config::key_layout::native;
     const std::string user = native ? "leasehold" : "leasehold_and_redisson";
-    std::ifstream file(LEASEHOLD_TEST_RIGHTS);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
-    const std::size_t begin = text.find("\nACL SETUSER " + user + ' ');
-    BOOST_TEST_REQUIRE(begin != std::string::npos);
-    const std::size_t end = text.find("```", begin);
-    std::istringstream words(text.substr(begin, end - begin));
-    std::vector<std::string> result;
-    for (std::string word; words >> word;) {
-        if (word != "\\")
-            result.push_back(word);
-    }
-    return result;
+    return documented_rights("\nACL SETUSER " + user + ' ');
 }
 
 config as(const redis_fixture& s, const std::vector<std::string>& command)

@@ -5,6 +5,7 @@
 #include "support/child.hpp"
 #include "support/cluster_deployment.hpp"
 #include "support/directory.hpp"
+#include "support/documented_rights.hpp"
 #include "support/port.hpp"
 #include "support/store_contract.hpp"
 
@@ -14,10 +15,7 @@
 
 #include <array>
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -461,18 +459,9 @@ BOOST_AUTO_TEST_CASE(the_rights_that_the_documentation_names_are_enough)
     const std::string user = tested_layout() == config::key_layout::native
                                  ? "leasehold"
                                  : "leasehold_and_redisson";
-    std::ifstream file(LEASEHOLD_TEST_RIGHTS);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
     std::vector<std::vector<std::string>> commands;
     for (const std::string& of : {user, std::string("leasehold +cluster")}) {
-        const std::size_t begin = text.find("\nACL SETUSER " + of);
-        BOOST_TEST_REQUIRE(begin != text.npos);
-        std::istringstream words(text.substr(begin, text.find("```", begin) - begin));
-        auto& all = commands.emplace_back();
-        for (std::string word; words >> word;) {
-            if (word != "\\")
-                all.push_back(word);
-        }
+        auto& all = commands.emplace_back(documented_rights("\nACL SETUSER " + of));
         all.at(2) = user;
     }
     for (std::size_t i = 0; i < deployment().size(); ++i) {

@@ -23,6 +23,9 @@ private:
     std::filesystem::path path_;
 };
 
+/// All that is in a file; nothing when it cannot be read.
+[[nodiscard]] std::string text_of(const std::filesystem::path& file);
+
 } // namespace leasehold::test
 
 #endif

@@ -2,8 +2,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <thread>
 
@@ -53,8 +51,7 @@ resp_client redis_server::connect(std::chrono::milliseconds limit) const
 
 std::string redis_server::log() const
 {
-    std::ifstream file(directory_.file("log"));
-    return {std::istreambuf_iterator<char>(file), {}};
+    return text_of(directory_.file("log"));
 }
 
 void redis_server::start()

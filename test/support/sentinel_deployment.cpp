@@ -3,7 +3,6 @@
 #include "support/poll_servers.hpp"
 
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -45,11 +44,7 @@ struct sentinel_deployment::sentinel
         return resp_client(loopback_endpoint(port.number()), std::chrono::seconds(2));
     }
 
-    std::string log() const
-    {
-        std::ifstream file(directory.file("log"));
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
+    std::string log() const { return text_of(directory.file("log")); }
 
     bool knows_all()
     {

@@ -6,6 +6,7 @@
 #include "server/server_connection.hpp"
 
 #include "support/cluster_deployment.hpp"
+#include "support/documented_rights.hpp"
 #include "support/process.hpp"
 #include "support/redis_server.hpp"
 #include "support/sentinel_deployment.hpp"
@@ -17,10 +18,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <functional>
-#include <iterator>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -332,16 +330,10 @@ namespace {
 /// The rights that the documentation lists for a user, of the kind of URL whose text comes before.
 words rights_of_documentation(const std::string& before)
 {
-    std::ifstream file(LEASEHOLD_TEST_RIGHTS);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
-    const std::size_t begin = text.find("ACL SETUSER", text.find(before));
-    BOOST_TEST_REQUIRE(begin != std::string::npos);
-    std::istringstream lines(text.substr(begin, text.find("```", begin) - begin));
-    words found;
-    for (std::string word; lines >> word;) {
-        if (std::string_view("+~&").find(word[0]) != std::string_view::npos)
-            found.push_back(word);
-    }
+    words found = test::documented_rights(before);
+    std::erase_if(found, [](const std::string& word) {
+        return std::string_view("+~&").find(word[0]) == std::string_view::npos;
+    });
     return found;
 }
 

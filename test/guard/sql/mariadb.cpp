@@ -8,8 +8,6 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -166,11 +164,7 @@ public:
 private:
     [[nodiscard]] std::string socket() const { return directory_.file("socket"); }
 
-    [[nodiscard]] std::string log() const
-    {
-        std::ifstream file(directory_.file("log"));
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
+    [[nodiscard]] std::string log() const { return text_of(directory_.file("log")); }
 
     temporary_directory directory_;
     child server_;

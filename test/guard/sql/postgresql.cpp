@@ -7,8 +7,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 #include <utility>
@@ -140,11 +138,7 @@ private:
         return "host=" + directory_.path().string() + " user=test dbname=postgres";
     }
 
-    [[nodiscard]] std::string log() const
-    {
-        std::ifstream file(directory_.file("log"));
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
+    [[nodiscard]] std::string log() const { return text_of(directory_.file("log")); }
 
     temporary_directory directory_;
     child server_;
