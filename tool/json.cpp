@@ -1,36 +1,13 @@
 #include "json.hpp"
 
+#include "config/utf8.hpp"
+
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
 
 namespace leasehold::tool {
-namespace {
-
-/// How many bytes the first character has. 0: it is no UTF-8.
-std::size_t length_of_first(std::string_view text)
-{
-    const auto byte = [&](std::size_t place) { return static_cast<unsigned char>(text[place]); };
-    const unsigned char first = byte(0);
-    if (first < 0x80)
-        return 1;
-    const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || text.size() < length)
-        return 0;
-    for (std::size_t i = 1; i < length; ++i) {
-        if (byte(i) < 0x80 || byte(i) > 0xbf)
-            return 0;
-    }
-    // Longer than need be, halves of a pair, and what is beyond the last character.
-    const unsigned char second = byte(1);
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
-        return 0;
-    return length;
-}
-
-} // namespace
 
 void json_writer::separate()
 {
@@ -122,7 +99,7 @@ void json_writer::quote(std::string_view value)
     while (!value.empty()) {
         const char first = value.front();
         const auto byte = static_cast<unsigned char>(first);
-        const std::size_t length = length_of_first(value);
+        const std::size_t length = detail::utf8_length(value);
         if (first == '"' || first == '\\')
             text_.append({'\\', first});
         else if (byte < ' ' || byte == 0x7f)

@@ -4,6 +4,8 @@
 #include "message.hpp"
 #include "server/server_connection.hpp"
 
+#include <leasehold_version.hpp>
+
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
@@ -62,7 +64,7 @@ int dispatch(const std::vector<std::string>& words)
         return success;
     }
     if (words[0] == "--version") {
-        std::puts("leasehold " LEASEHOLD_TOOL_VERSION);
+        std::printf("leasehold %s\n", leasehold::version);
         return success;
     }
     refuse("unknown command '" + words[0] + "'");

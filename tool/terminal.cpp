@@ -1,6 +1,7 @@
 #include "terminal.hpp"
 
-#include <cerrno>
+#include "uninterrupted.hpp"
+
 #include <cstdlib>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -67,9 +68,8 @@ std::string fit(std::string_view text, std::size_t width)
 bool write_out(std::string_view text) noexcept
 {
     while (!text.empty()) {
-        const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-        if (written < 0 && errno == EINTR)
-            continue;
+        const ssize_t written = detail::uninterrupted(
+            [&] { return ::write(STDOUT_FILENO, text.data(), text.size()); });
         if (written <= 0)
             return false;
         text.remove_prefix(static_cast<std::size_t>(written));

@@ -1,46 +1,21 @@
 #include <leasehold/diagnostics.hpp>
 
 #include "config/printable.hpp"
+#include "config/process_text.hpp"
 
-#include <chrono>
-#include <cstdio>
 #include <new>
 #include <utility>
 
 namespace leasehold {
 namespace {
 
-/// "2026-11-23 02:04:05 UTC"
-std::string time_text(std::chrono::sys_time<std::chrono::milliseconds> at)
-{
-    using namespace std::chrono;
-    const sys_days day = floor<days>(at);
-    const year_month_day date(day);
-    const hh_mm_ss time(floor<seconds>(at) - day);
-    char text[64];
-    std::snprintf(text, sizeof text, "%04d-%02u-%02u %02d:%02d:%02d UTC",
-                  static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                  static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
-                  static_cast<int>(time.minutes().count()),
-                  static_cast<int>(time.seconds().count()));
-    return text;
-}
-
 /// "orders on web-3, pid 4711, since 2026-11-23 02:04:05 UTC"
 std::string text_of(const client_info& info)
 {
-    std::string result = info.program;
-    const auto add = [&](std::string_view label, const std::string& value, bool comma = true) {
-        if (value.empty())
-            return;
-        result.append(comma && !result.empty() ? ", " : "");
-        result.append(label).append(value);
-    };
-    add(result.empty() ? "on " : " on ", info.host, false);
-    add("pid ", info.pid > 0 ? std::to_string(info.pid) : std::string());
-    add("since ",
-        info.since.time_since_epoch().count() > 0 ? time_text(info.since) : std::string());
-    return result;
+    std::string text = detail::process_text(info);
+    if (const std::string since = detail::time_text(info.since, " ", " UTC"); !since.empty())
+        text.append(text.empty() ? "since " : ", since ").append(since);
+    return text;
 }
 
 } // namespace

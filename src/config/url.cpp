@@ -333,20 +333,15 @@ config parse(std::string_view text)
     result.user = decode(take_until(secret, ':'), "user");
     result.password = decode(secret, "password");
     result.tls = scheme.starts_with("rediss");
-    if (scheme == "redis+sentinel") {
+    const bool sentinel = scheme == "redis+sentinel";
+    if (sentinel)
         result.store = config::kind::sentinel;
-        read_hosts(result, given.hosts, 26379);
-    }
-    else if (cluster || redlock) {
+    else if (cluster || redlock)
         result.store = cluster ? config::kind::cluster : config::kind::redlock;
-        read_hosts(result, given.hosts, 6379);
-    }
-    else if (scheme != "unix") {
-        read_hosts(result, given.hosts, 6379);
-    }
-    else if (!given.hosts.empty()) {
+    if (scheme != "unix")
+        read_hosts(result, given.hosts, sentinel ? 26379 : 6379);
+    else if (!given.hosts.empty())
         refuse("host", given.hosts, "absent in a unix: URL, as in unix:///run/redis.sock");
-    }
     read_path(result, given);
     read_parameters(result, scheme, given.query);
     if (const std::string wrong = problem_of(result); !wrong.empty())

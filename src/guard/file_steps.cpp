@@ -1,5 +1,7 @@
 #include "guard/file_steps.hpp"
 
+#include "uninterrupted.hpp"
+
 #include <boost/system/errc.hpp>
 
 #include <fcntl.h>
@@ -14,24 +16,16 @@
 namespace leasehold::guard {
 namespace {
 
+using detail::uninterrupted;
+
 error_code last_error() noexcept
 {
     return {errno, boost::system::system_category()};
 }
 
-template <class Call>
-auto again_when_interrupted(Call call)
-{
-    auto result = call();
-    while (result < 0 && errno == EINTR)
-        result = call();
-    return result;
-}
-
 descriptor open(const std::filesystem::path& path, int flags, error_code& failed)
 {
-    const int number = again_when_interrupted(
-        [&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); });
+    const int number = uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); });
     if (number < 0)
         failed = last_error();
     return descriptor(number);
@@ -49,7 +43,7 @@ bool same_file(const std::filesystem::path& path, int number) noexcept
 error_code write_all(int number, std::string_view content) noexcept
 {
     while (!content.empty()) {
-        const auto written = again_when_interrupted(
+        const auto written = uninterrupted(
             [&] { return ::write(number, content.data(), content.size()); });
         if (written < 0)
             return last_error();
@@ -60,7 +54,7 @@ error_code write_all(int number, std::string_view content) noexcept
 
 error_code to_disk(int number) noexcept
 {
-    const int result = again_when_interrupted([&] { return ::fsync(number); });
+    const int result = uninterrupted([&] { return ::fsync(number); });
     return result < 0 ? last_error() : error_code();
 }
 
@@ -92,7 +86,7 @@ descriptor lock_file(const std::filesystem::path& path, error_code& failed)
         descriptor opened = open(path, O_RDWR | O_CREAT, failed);
         if (failed)
             return {};
-        if (again_when_interrupted([&] { return ::flock(opened.get(), LOCK_EX); }) != 0) {
+        if (uninterrupted([&] { return ::flock(opened.get(), LOCK_EX); }) != 0) {
             failed = last_error();
             return {};
         }
@@ -110,7 +104,7 @@ std::string read_file(const std::filesystem::path& path, error_code& failed)
     std::string content;
     std::array<char, 4096> part;
     for (;;) {
-        const auto size = again_when_interrupted(
+        const auto size = uninterrupted(
             [&] { return ::read(opened.get(), part.data(), part.size()); });
         if (size < 0)
             failed = last_error();

@@ -1,5 +1,7 @@
 #include "metrics/label_value.hpp"
 
+#include "config/utf8.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
@@ -14,30 +16,16 @@ bool is_plain(char c) noexcept
     return c >= ' ' && c <= '~';
 }
 
-bool is_continuation(char c) noexcept
-{
-    return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-}
-
 /// How long the character is that the text begins with; 0 when that is no UTF-8, or a control
 /// character.
 std::size_t character(std::string_view text) noexcept
 {
-    if (is_plain(text[0]))
-        return 1;
-    const auto lead = static_cast<unsigned char>(text[0]);
-    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    if (lead < 0xC2 || lead > 0xF4 || text.size() < length ||
-        !std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(length),
-                     is_continuation))
-        return 0;
-    // Longer than need be, a surrogate, above the last character, or one of the second set of
-    // control characters.
-    const auto second = static_cast<unsigned char>(text[1]);
-    const bool wrong = (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
-                       (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F) ||
-                       (lead == 0xC2 && second < 0xA0);
-    return wrong ? 0 : length;
+    const std::size_t length = utf8_length(text);
+    if (length == 1)
+        return is_plain(text[0]) ? 1 : 0;
+    const bool second_controls = text[0] == '\xc2' && length == 2 &&
+                                 static_cast<unsigned char>(text[1]) < 0xa0;
+    return second_controls ? 0 : length;
 }
 
 } // namespace

@@ -1,9 +1,8 @@
 #include "measurements.hpp"
 
 #include "../json.hpp"
+#include "../percentile.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 namespace leasehold::tool::bench {
@@ -50,15 +49,7 @@ void add(json_writer& to, std::string_view name, const std::optional<double>& of
 
 nanoseconds durations::percentile(double percent) const
 {
-    if (all_.empty())
-        return nanoseconds(0);
-    std::vector<nanoseconds> sorted = all_;
-    const auto rank = static_cast<std::size_t>(
-        std::ceil(static_cast<double>(sorted.size()) * percent / 100));
-    const auto at = sorted.begin() +
-                    static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
-    std::nth_element(sorted.begin(), at, sorted.end());
-    return *at;
+    return tool::percentile(all_, percent);
 }
 
 std::string as_text(const measurements& of)

@@ -3,6 +3,8 @@
 #include "../exit_code.hpp"
 #include "description.hpp"
 
+#include <leasehold_version.hpp>
+
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
@@ -26,7 +28,7 @@ public:
         const std::string wanted = given.arguments.empty() ? "" : given.arguments.front();
         std::string text;
         if (wanted == "man")
-            text = make_manual(commands, LEASEHOLD_TOOL_VERSION);
+            text = make_manual(commands, version);
         else if (wanted == "bash")
             text = make_bash_completions(commands);
         else if (wanted == "zsh")

@@ -1,5 +1,6 @@
 #include "judge.hpp"
 
+#include "../percentile.hpp"
 #include "../values.hpp"
 
 #include <algorithm>

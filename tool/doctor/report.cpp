@@ -1,6 +1,7 @@
 #include "report.hpp"
 
 #include "../json.hpp"
+#include "../percentile.hpp"
 
 #include <algorithm>
 #include <cstddef>

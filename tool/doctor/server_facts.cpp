@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <system_error>
 
@@ -94,15 +93,6 @@ bool server_facts::has_append_only_file() const noexcept
 bool server_facts::has_snapshots() const noexcept
 {
     return !setting("save").empty();
-}
-
-microseconds percentile(std::vector<microseconds> of, double percent)
-{
-    if (of.empty())
-        return microseconds(0);
-    std::sort(of.begin(), of.end());
-    const double rank = std::ceil(static_cast<double>(of.size()) * percent / 100);
-    return of[std::min(of.size(), std::max<std::size_t>(static_cast<std::size_t>(rank), 1)) - 1];
 }
 
 } // namespace leasehold::tool::doctor

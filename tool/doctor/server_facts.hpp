@@ -71,9 +71,6 @@ struct server_facts
     [[nodiscard]] bool has_snapshots() const noexcept;
 };
 
-/// The middle one, and the one that so many per cent are not above.
-[[nodiscard]] microseconds percentile(std::vector<microseconds> of, double percent);
-
 } // namespace leasehold::tool::doctor
 
 #endif

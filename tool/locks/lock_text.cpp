@@ -69,29 +69,7 @@ std::string life_text(std::optional<milliseconds> left)
 
 std::string time_text(std::chrono::sys_time<milliseconds> at)
 {
-    using namespace std::chrono;
-    if (at.time_since_epoch().count() <= 0)
-        return {};
-    const sys_days day = floor<days>(at);
-    const year_month_day date(day);
-    const hh_mm_ss time(floor<seconds>(at) - day);
-    char text[64];
-    std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ",
-                  static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                  static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
-                  static_cast<int>(time.minutes().count()),
-                  static_cast<int>(time.seconds().count()));
-    return text;
-}
-
-std::string process_text(const client_info& info)
-{
-    std::string text = printable(info.program);
-    if (!info.host.empty())
-        text.append(text.empty() ? "on " : " on ").append(printable(info.host));
-    if (info.pid > 0)
-        text.append(text.empty() ? "pid " : ", pid ").append(std::to_string(info.pid));
-    return text;
+    return detail::time_text(at, "T", "Z");
 }
 
 std::vector<std::string> lock_table(std::span<const lock_state> locks, std::size_t columns)

@@ -5,6 +5,8 @@
 
 #include "json.hpp"
 
+#include "config/process_text.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <span>
@@ -20,8 +22,7 @@ namespace leasehold::tool {
 /// "2026-11-23T02:04:05Z"; empty: not known.
 [[nodiscard]] std::string time_text(std::chrono::sys_time<std::chrono::milliseconds> at);
 
-/// "orders on web-3, pid 4711"; empty: nothing is known.
-[[nodiscard]] std::string process_text(const client_info& info);
+using detail::process_text;
 
 /// A line for each lock below a line of headings.
 /// @param columns What is longer is cut; 0: nothing is.

@@ -3,6 +3,8 @@
 #include "../exit_code.hpp"
 #include "process_tree.hpp"
 
+#include "uninterrupted.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -284,8 +286,7 @@ guardian::~guardian()
 {
     link_ = guardian_link(-1);
     resume();
-    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    detail::uninterrupted([this] { return ::waitpid(process_, nullptr, 0); });
 }
 
 void guardian::resume() const noexcept

@@ -1,5 +1,7 @@
 #include "guardian_link.hpp"
 
+#include "uninterrupted.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
@@ -8,20 +10,8 @@
 #include <unistd.h>
 
 namespace leasehold::tool {
-namespace {
 
-/// What the system says of a call that no signal ended.
-template <class Call>
-ssize_t uninterrupted(Call call)
-{
-    ssize_t result = -1;
-    do
-        result = call();
-    while (result < 0 && errno == EINTR);
-    return result;
-}
-
-} // namespace
+using detail::uninterrupted;
 
 void make_guardian_links(int (&sockets)[2])
 {

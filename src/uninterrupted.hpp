@@ -1,0 +1,20 @@
+#ifndef LEASEHOLD_SRC_UNINTERRUPTED_HPP
+#define LEASEHOLD_SRC_UNINTERRUPTED_HPP
+
+#include <cerrno>
+
+namespace leasehold::detail {
+
+/// What the system says of a call that no signal ended.
+template <class Call>
+auto uninterrupted(Call call)
+{
+    auto result = call();
+    while (result < 0 && errno == EINTR)
+        result = call();
+    return result;
+}
+
+} // namespace leasehold::detail
+
+#endif
