@@ -4,6 +4,7 @@
 #include "support/arguments.hpp"
 #include "support/lines.hpp"
 #include "support/redis.hpp"
+#include "support/rethrow.hpp"
 #include "support/worker.hpp"
 
 #include <leasehold.hpp>
@@ -27,7 +28,6 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -48,12 +48,6 @@ struct options
     std::string key;    // of the journal
     std::string worker; // number of this process; empty in the parent
 };
-
-void rethrow(std::exception_ptr failure)
-{
-    if (failure)
-        std::rethrow_exception(failure);
-}
 
 /// What the job leaves behind: a list in Redis, an entry `<tick> <process> <fence>` per run.
 class journal
@@ -121,8 +115,8 @@ public:
     void run()
     {
         locks_.async_run(asio::detached);
-        asio::co_spawn(context_, stand(), rethrow);
-        asio::co_spawn(context_, stop_with_parent(), rethrow);
+        asio::co_spawn(context_, stand(), example::rethrow);
+        asio::co_spawn(context_, stop_with_parent(), example::rethrow);
         context_.run();
     }
 
@@ -196,7 +190,7 @@ public:
     {
         asio::io_context context(1);
         journal written(context, wanted_);
-        asio::co_spawn(context, start(context, written), rethrow);
+        asio::co_spawn(context, start(context, written), example::rethrow);
         context.run();
         return passed_;
     }
@@ -206,7 +200,7 @@ private:
     {
         co_await written.open();
         for (std::size_t i = 0; i < candidates_.size(); ++i)
-            asio::co_spawn(context, listen(context, written, i), rethrow);
+            asio::co_spawn(context, listen(context, written, i), example::rethrow);
     }
 
     asio::awaitable<void> listen(asio::io_context& context, journal& written, std::size_t index)
@@ -306,9 +300,7 @@ try {
         candidate(wanted).run();
         return 0;
     }
-    std::ostringstream key;
-    key << "leasehold-example:cron:" << std::hex << std::random_device()();
-    wanted.key = key.str();
+    wanted.key = example::new_key("cron:");
     return supervisor(wanted, argv[0]).run() ? 0 : 1;
 }
 catch (const std::exception& failure) {

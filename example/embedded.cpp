@@ -6,6 +6,7 @@
 // SIGINT or SIGTERM.
 #include "support/arguments.hpp"
 #include "support/redis.hpp"
+#include "support/rethrow.hpp"
 
 #include <leasehold.hpp>
 #include <leasehold/redis_store.hpp>
@@ -48,19 +49,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-void rethrow(std::exception_ptr failure)
-{
-    if (failure)
-        std::rethrow_exception(failure);
-}
-
-std::string new_prefix()
-{
-    std::ostringstream text;
-    text << "leasehold-example:" << std::hex << std::random_device()() << ':';
-    return text.str();
-}
-
 /// Listens on a port of this machine. A line from a client is the name of an account; the answer is
 /// its new balance, or "error: …".
 class server
@@ -77,7 +65,7 @@ public:
         connection_->async_run(example::redis_config(where),
                                asio::consign(asio::detached, connection_));
         locks_.async_run(asio::detached);
-        asio::co_spawn(context, accept(), rethrow);
+        asio::co_spawn(context, accept(), example::rethrow);
         signals_.async_wait([this](leasehold::error_code aborted, int) {
             if (!aborted)
                 stop();
@@ -97,7 +85,7 @@ public:
     {
         if (std::exchange(stopping_, true))
             return;
-        asio::co_spawn(context_, shut_down(), rethrow);
+        asio::co_spawn(context_, shut_down(), example::rethrow);
     }
 
     asio::awaitable<int> balance(const std::string& account)
@@ -117,7 +105,7 @@ private:
             tcp::socket client = co_await acceptor_.async_accept(asio::redirect_error(failed));
             if (failed)
                 co_return;
-            asio::co_spawn(context_, session(std::move(client)), rethrow);
+            asio::co_spawn(context_, session(std::move(client)), example::rethrow);
         }
     }
 
@@ -175,7 +163,7 @@ private:
     }
 
     asio::io_context& context_;
-    const std::string prefix_ = new_prefix();
+    const std::string prefix_ = example::new_key() + ':';
     std::shared_ptr<redis::connection> connection_;
     leasehold::client locks_;
     tcp::acceptor acceptor_;
@@ -215,7 +203,7 @@ asio::awaitable<void> try_it_out(server& tried, int clients, int bookings, bool&
     for (int i = 0; i < clients; ++i) {
         asio::co_spawn(executor, be_client(where, bookings, booked),
                        [&](std::exception_ptr failure) {
-                           rethrow(failure);
+                           example::rethrow(failure);
                            if (--running == 0)
                                done.cancel();
                        });
@@ -261,7 +249,7 @@ try {
     std::cout << "listening on " << running.endpoint() << std::endl;
     bool passed = serve;
     if (!serve)
-        asio::co_spawn(context, try_it_out(running, clients, bookings, passed), rethrow);
+        asio::co_spawn(context, try_it_out(running, clients, bookings, passed), example::rethrow);
     context.run();
     std::cout << "stopped\n";
     return passed ? 0 : 1;

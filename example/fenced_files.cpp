@@ -5,6 +5,7 @@
 // By itself it plays this through; with --serve it serves a folder until SIGINT or SIGTERM.
 #include "fenced_files/server.hpp"
 #include "support/arguments.hpp"
+#include "support/rethrow.hpp"
 
 #include <leasehold.hpp>
 #include <leasehold/guard/http.hpp>
@@ -39,12 +40,6 @@ using asio::ip::tcp;
 using namespace std::chrono_literals;
 
 namespace {
-
-void rethrow(std::exception_ptr failure)
-{
-    if (failure)
-        std::rethrow_exception(failure);
-}
 
 // A write carries the fence of the lease it is made under. [put]
 asio::awaitable<unsigned> put(tcp::endpoint server, std::string name, std::string content,
@@ -142,7 +137,7 @@ int play_through()
     leasehold::lease sleeper;
     asio::co_spawn(first, take(locks_of_first, 100ms),
                    [&](std::exception_ptr failure, leasehold::lease got) {
-                       rethrow(failure);
+                       example::rethrow(failure);
                        sleeper = std::move(got);
                        first.stop();
                    });
@@ -153,7 +148,7 @@ int play_through()
     bool passed = false;
     asio::co_spawn(second, write_both(server, locks_of_second, sleeper, passed),
                    [&](std::exception_ptr failure) {
-                       rethrow(failure);
+                       example::rethrow(failure);
                        locks_of_second.async_shutdown(asio::detached);
                    });
     second.run();

@@ -5,6 +5,7 @@
 // By itself it works for a moment, fetches its own page as a monitoring system does, shows what
 // that says, and ends; with --serve it goes on until SIGINT or SIGTERM.
 #include "support/arguments.hpp"
+#include "support/rethrow.hpp"
 
 #include <leasehold.hpp>
 
@@ -42,12 +43,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-void rethrow(std::exception_ptr failure)
-{
-    if (failure)
-        std::rethrow_exception(failure);
-}
-
 /// Answers GET /metrics on a port of this machine.
 class metrics_server
 {
@@ -57,7 +52,7 @@ public:
         : counted_(std::move(counted)),
           acceptor_(context, tcp::endpoint(asio::ip::address_v4::loopback(), port))
     {
-        asio::co_spawn(context, accept(), rethrow);
+        asio::co_spawn(context, accept(), example::rethrow);
     }
 
     [[nodiscard]] tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
@@ -174,7 +169,7 @@ try {
     address << server.endpoint();
     std::cout << "http://" << address.str() << "/metrics" << std::endl;
     for (int i = 0; i < workers; ++i)
-        asio::co_spawn(context, work(locks, i), rethrow);
+        asio::co_spawn(context, work(locks, i), example::rethrow);
 
     asio::signal_set signals(context, SIGINT, SIGTERM);
     const auto stop = [&] {
@@ -191,7 +186,7 @@ try {
         asio::co_spawn(context, try_it_out(server.endpoint(), passed),
                        [&](std::exception_ptr failure) {
                            stop();
-                           rethrow(failure);
+                           example::rethrow(failure);
                        });
     }
     context.run();

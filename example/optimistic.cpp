@@ -6,6 +6,7 @@
 #include "optimistic/interleaving.hpp"
 #include "optimistic/method.hpp"
 #include "support/arguments.hpp"
+#include "support/rethrow.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -31,8 +32,7 @@ T run(asio::io_context& context, asio::awaitable<T> what)
 {
     T result{};
     asio::co_spawn(context, std::move(what), [&](std::exception_ptr failure, T got) {
-        if (failure)
-            std::rethrow_exception(failure);
+        example::rethrow(failure);
         result = std::move(got);
     });
     context.restart();

@@ -2,6 +2,7 @@
 // does not get in within it is told to try again, instead of hanging on a page that does not
 // answer.
 #include "support/arguments.hpp"
+#include "support/rethrow.hpp"
 
 #include <leasehold.hpp>
 
@@ -79,12 +80,6 @@ asio::awaitable<void> sign_up(course& to, std::string name)
         co_await to.locks.async_shutdown();
 }
 
-void rethrow(std::exception_ptr failure)
-{
-    if (failure)
-        std::rethrow_exception(failure);
-}
-
 } // namespace
 
 int main(int argc, char** argv)
@@ -105,7 +100,7 @@ try {
     locks.async_run(asio::detached);
     course pottery{context, locks, leasehold::mutex(locks, "course:pottery"), places, persons};
     for (int i = 1; i <= persons; ++i)
-        asio::co_spawn(context, sign_up(pottery, "person " + std::to_string(i)), rethrow);
+        asio::co_spawn(context, sign_up(pottery, "person " + std::to_string(i)), example::rethrow);
     context.run();
 
     const int signed_up = static_cast<int>(pottery.participants.size());

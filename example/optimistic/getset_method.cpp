@@ -77,20 +77,20 @@ std::int64_t milliseconds_now()
     return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-class getset_trader final : public trader
+class getset_trader final : public redis_trader
 {
 public:
-    getset_trader(asio::io_context& context, const stock_keys& keys)
-        : context_(context), keys_(keys), connection_(keys.connect())
+    getset_trader(asio::io_context& context, const stock_keys& of)
+        : redis_trader(of), context_(context)
     {}
 
     asio::awaitable<outcome> try_to_sell(int item, const thinking& think) override
     {
-        const std::string key = keys_.key(item);
-        const int seen = co_await read_stock(*connection_, key);
+        const std::string key = keys.key(item);
+        const int seen = co_await read_stock(*connection, key);
         if (seen <= 0)
             co_return outcome::none_left;
-        getset_lock lock(*connection_, key + ":lock");
+        getset_lock lock(*connection, key + ":lock");
         for (;;) {
             const std::int64_t now = milliseconds_now();
             const bool taken = co_await lock.try_lock(now, now + lease_time.count());
@@ -100,27 +100,19 @@ public:
             asio::steady_timer pause(context_, 1ms);
             co_await pause.async_wait();
         }
-        const int left = co_await read_stock(*connection_, key);
+        const int left = co_await read_stock(*connection, key);
         if (left > 0) {
             co_await think();
             redis::request request;
             request.push("SET", key, left - 1);
-            co_await connection_->async_exec(request, redis::ignore);
+            co_await connection->async_exec(request, redis::ignore);
         }
         co_await lock.unlock();
         co_return left > 0 ? outcome::sold : outcome::none_left;
     }
 
-    asio::awaitable<void> close() override
-    {
-        connection_->cancel();
-        co_return;
-    }
-
 private:
     asio::io_context& context_;
-    const stock_keys& keys_;
-    std::shared_ptr<redis::connection> connection_;
 };
 
 class getset_method final : public redis_method

@@ -8,17 +8,16 @@
 #include <boost/asio/redirect_error.hpp>
 
 namespace asio = boost::asio;
-namespace redis = boost::redis;
 namespace guard = leasehold::guard;
 
 namespace example {
 namespace {
 
-class lock_trader final : public trader
+class lock_trader final : public redis_trader
 {
 public:
-    lock_trader(asio::io_context& context, const std::string& url, const stock_keys& keys)
-        : keys_(keys), connection_(keys.connect()), locks_(context, url)
+    lock_trader(asio::io_context& context, const std::string& url, const stock_keys& of)
+        : redis_trader(of), locks_(context, url)
     {
         locks_.async_run(asio::detached);
     }
@@ -26,20 +25,20 @@ public:
     // [sell]
     asio::awaitable<outcome> try_to_sell(int item, const thinking& think) override
     {
-        const std::string key = keys_.key(item);
-        const int seen = co_await read_stock(*connection_, key);
+        const std::string key = keys.key(item);
+        const int seen = co_await read_stock(*connection, key);
         if (seen <= 0) // no lock is needed to see that
             co_return outcome::none_left;
         const leasehold::mutex lock(locks_, key + ":lock");
         leasehold::lease lease = co_await lock.async_lock();
-        const int left = co_await read_stock(*connection_, key);
+        const int left = co_await read_stock(*connection, key);
         outcome result = outcome::none_left;
         if (left > 0) {
             co_await think();
             guard::redis_write write(key + ":fence", lease.fence());
             write.push("SET", key, left - 1);
             leasehold::error_code failed;
-            co_await guard::async_write(connection_, write, asio::redirect_error(failed));
+            co_await guard::async_write(connection, write, asio::redirect_error(failed));
             result = failed ? outcome::conflict : outcome::sold;
         }
         leasehold::error_code ended;
@@ -52,12 +51,10 @@ public:
     {
         leasehold::error_code unreleased;
         co_await locks_.async_shutdown(asio::redirect_error(unreleased));
-        connection_->cancel();
+        co_await redis_trader::close();
     }
 
 private:
-    const stock_keys& keys_;
-    std::shared_ptr<redis::connection> connection_;
     leasehold::client locks_;
 };
 

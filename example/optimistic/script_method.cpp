@@ -15,10 +15,10 @@ namespace redis = boost::redis;
 namespace example {
 namespace {
 
-class script_trader final : public trader
+class script_trader final : public redis_trader
 {
 public:
-    explicit script_trader(const stock_keys& keys) : keys_(keys), connection_(keys.connect()) {}
+    using redis_trader::redis_trader;
 
     // [sell]
     asio::awaitable<outcome> try_to_sell(int item, const thinking& think) override
@@ -27,28 +27,18 @@ public:
             if tonumber(redis.call('GET', KEYS[1]) or 0) <= 0 then return 0 end
             redis.call('DECR', KEYS[1])
             return 1)";
-        const std::string key = keys_.key(item);
-        const int seen = co_await read_stock(*connection_, key);
+        const std::string key = keys.key(item);
+        const int seen = co_await read_stock(*connection, key);
         if (seen <= 0)
             co_return outcome::none_left;
         co_await think();
         redis::request request;
         request.push("EVAL", script, 1, key);
         redis::response<int> response;
-        co_await connection_->async_exec(request, response);
+        co_await connection->async_exec(request, response);
         co_return std::get<0>(response).value() == 1 ? outcome::sold : outcome::none_left;
     }
     // [/sell]
-
-    asio::awaitable<void> close() override
-    {
-        connection_->cancel();
-        co_return;
-    }
-
-private:
-    const stock_keys& keys_;
-    std::shared_ptr<redis::connection> connection_;
 };
 
 class script_method final : public redis_method

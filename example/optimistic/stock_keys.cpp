@@ -9,27 +9,14 @@
 #include <boost/redis/response.hpp>
 
 #include <optional>
-#include <random>
-#include <sstream>
 #include <tuple>
 
 namespace asio = boost::asio;
 namespace redis = boost::redis;
 
 namespace example {
-namespace {
-
-std::string new_prefix()
-{
-    std::ostringstream text;
-    text << "leasehold-example:" << std::hex << std::random_device()() << ':';
-    return text.str();
-}
-
-} // namespace
-
 stock_keys::stock_keys(asio::io_context& context, const std::string& url)
-    : context_(context), url_(url), prefix_(new_prefix())
+    : context_(context), url_(url), prefix_(new_key() + ':')
 {}
 
 std::string stock_keys::key(int item) const

@@ -37,6 +37,23 @@ private:
 /// What is left of an item.
 boost::asio::awaitable<int> read_stock(boost::redis::connection& from, std::string key);
 
+/// What all who sell from such a stock have in common.
+class redis_trader : public trader
+{
+public:
+    explicit redis_trader(const stock_keys& of) : keys(of), connection(of.connect()) {}
+
+    boost::asio::awaitable<void> close() override
+    {
+        connection->cancel();
+        co_return;
+    }
+
+protected:
+    const stock_keys& keys;
+    std::shared_ptr<boost::redis::connection> connection;
+};
+
 /// What all methods that keep the stock in Redis have in common.
 class redis_method : public method
 {

@@ -15,21 +15,21 @@ namespace redis = boost::redis;
 namespace example {
 namespace {
 
-class watch_trader final : public trader
+class watch_trader final : public redis_trader
 {
 public:
-    // A connection of its own: what is watched is watched for a connection.
-    explicit watch_trader(const stock_keys& keys) : keys_(keys), connection_(keys.connect()) {}
+    // Each has a connection of its own: what is watched is watched for a connection.
+    using redis_trader::redis_trader;
 
     // [sell]
     asio::awaitable<outcome> try_to_sell(int item, const thinking& think) override
     {
-        const std::string key = keys_.key(item);
+        const std::string key = keys.key(item);
         redis::request look;
         look.push("WATCH", key);
         look.push("GET", key);
         redis::response<redis::ignore_t, std::optional<int>> seen;
-        co_await connection_->async_exec(look, seen);
+        co_await connection->async_exec(look, seen);
         const int left = std::get<1>(seen).value().value_or(0);
         if (left <= 0)
             co_return outcome::none_left;
@@ -40,22 +40,12 @@ public:
         write.push("SET", key, left - 1);
         write.push("EXEC");
         redis::generic_response answers;
-        co_await connection_->async_exec(write, answers);
+        co_await connection->async_exec(write, answers);
         // EXEC answers with nothing when another wrote the key since it was watched.
         const bool late = answers.value().back().data_type == redis::resp3::type::null;
         co_return late ? outcome::conflict : outcome::sold;
     }
     // [/sell]
-
-    asio::awaitable<void> close() override
-    {
-        connection_->cancel();
-        co_return;
-    }
-
-private:
-    const stock_keys& keys_;
-    std::shared_ptr<redis::connection> connection_;
 };
 
 class watch_method final : public redis_method

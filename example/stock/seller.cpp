@@ -1,6 +1,7 @@
 #include "stock/options.hpp"
 #include "stock/stock_data.hpp"
 #include "support/lines.hpp"
+#include "support/rethrow.hpp"
 
 #include <leasehold.hpp>
 
@@ -47,12 +48,6 @@ public:
     }
 
 private:
-    static void rethrow(std::exception_ptr failure)
-    {
-        if (failure)
-            std::rethrow_exception(failure);
-    }
-
     /// Says when it is ready, starts on "go", stops when the parent is gone.
     asio::awaitable<void> follow_orders()
     {

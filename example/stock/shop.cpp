@@ -1,6 +1,7 @@
 #include "stock/options.hpp"
 #include "stock/stock_data.hpp"
 #include "support/lines.hpp"
+#include "support/redis.hpp"
 #include "support/terminal.hpp"
 #include "support/worker.hpp"
 
@@ -18,7 +19,6 @@
 #include <iostream>
 #include <numeric>
 #include <optional>
-#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -45,13 +45,6 @@ struct seller_process
     bool finished = false;
 };
 
-std::string new_key()
-{
-    std::ostringstream key;
-    key << "leasehold-example:stock:" << std::hex << std::random_device()();
-    return key.str();
-}
-
 std::string seconds(steady::duration time)
 {
     std::ostringstream text;
@@ -63,7 +56,8 @@ std::string seconds(steady::duration time)
 class shop
 {
 public:
-    shop(const stock_options& wanted, const char* program) : wanted_(wanted), key_(new_key())
+    shop(const stock_options& wanted, const char* program)
+        : wanted_(wanted), key_(new_key("stock:"))
     {
         for (int number = 1; number <= wanted.processes; ++number)
             sellers_.emplace_back(program, orders_for(number));

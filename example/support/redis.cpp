@@ -10,6 +10,8 @@
 #include <boost/redis/request.hpp>
 
 #include <chrono>
+#include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -52,6 +54,13 @@ asio::awaitable<void> expect_server(redis::connection& connection)
         throw std::runtime_error(
             "no Redis server answers there; name one with --url, or start one for this run: "
             "example/with_redis COMMAND");
+}
+
+std::string new_key(const std::string& of)
+{
+    std::ostringstream text;
+    text << "leasehold-example:" << of << std::hex << std::random_device()();
+    return text.str();
 }
 
 } // namespace example

@@ -8,6 +8,7 @@
 #include <boost/redis/connection.hpp>
 
 #include <memory>
+#include <string>
 
 namespace example {
 
@@ -20,6 +21,9 @@ std::shared_ptr<boost::redis::connection> connect(const boost::asio::any_io_exec
 
 /// Throws `std::runtime_error` that says what to do when the server does not answer within 5 s.
 boost::asio::awaitable<void> expect_server(boost::redis::connection& connection);
+
+/// A key that no other run of an example has: "leasehold-example:", what is given, and some digits.
+std::string new_key(const std::string& of = {});
 
 } // namespace example
 

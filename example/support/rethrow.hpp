@@ -1,0 +1,17 @@
+#ifndef LEASEHOLD_EXAMPLE_RETHROW_HPP
+#define LEASEHOLD_EXAMPLE_RETHROW_HPP
+
+#include <exception>
+
+namespace example {
+
+/// For `co_spawn`: what a coroutine throws leaves `run` of its context.
+inline void rethrow(std::exception_ptr failure)
+{
+    if (failure)
+        std::rethrow_exception(failure);
+}
+
+} // namespace example
+
+#endif
