@@ -240,6 +240,14 @@ struct cluster_fixture : store_listener
         return numbers({1});
     }
 
+    /// Another has every lock, and whoever asks is in line.
+    static std::optional<std::string> all_wait(const std::string&, const words& asked)
+    {
+        return asked[1] == of_native().acquire.sha
+                   ? std::optional(numbers({0, 5'000, 0, 0, server_time}))
+                   : usual(asked);
+    }
+
     template <class Function>
     void call(Function function)
     {
@@ -456,10 +464,7 @@ BOOST_AUTO_TEST_CASE(a_channel_moves_with_its_slot)
 BOOST_AUTO_TEST_CASE(a_channel_of_turns_is_left_when_nobody_has_waited_for_long)
 {
     cluster_fixture f("native");
-    f.all.answer = [](const std::string&, const words& asked) {
-        return asked[1] == of_native().acquire.sha ? numbers({0, 5'000, 0, 0, server_time})
-                                                   : *cluster_fixture::usual(asked);
-    };
+    f.all.answer = &cluster_fixture::all_wait;
     std::string channel;
     native::turn_channel_in(0, "client", channel);
     f.acquire(name_in(0));
@@ -640,10 +645,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_lost_is_told_and_others_serve)
 BOOST_AUTO_TEST_CASE(a_message_that_names_no_owner_or_no_name_is_no_turn)
 {
     cluster_fixture f("native");
-    f.all.answer = [](const std::string&, const words& asked) {
-        return asked[1] == of_native().acquire.sha ? numbers({0, 5'000, 0, 0, server_time})
-                                                   : *cluster_fixture::usual(asked);
-    };
+    f.all.answer = &cluster_fixture::all_wait;
     std::string channel;
     native::turn_channel_in(0, "client", channel);
     f.acquire(name_in(0));

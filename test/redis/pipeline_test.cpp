@@ -234,23 +234,31 @@ struct pipeline_fixture
     std::vector<std::pair<error_code, release_reply>> released;
 };
 
-} // namespace
-
-BOOST_AUTO_TEST_SUITE(pipeline_by_itself)
-
-BOOST_AUTO_TEST_CASE(a_post_that_throws_does_not_silence_what_comes_later)
+/// One whose strand has no memory when it is told so, and counts what is posted to it.
+struct posting_fixture
 {
+    posting_fixture()
+    {
+        made->open(strand, context_poster::make(strand), ears);
+        way->observer->on_up(std::nullopt);
+    }
+
     asio::io_context context;
     bool fails = false;
     int posts = 0;
     const asio::any_io_executor strand = full_executor(context, fails, posts);
     test::counting_listener ears;
-    const auto way = std::make_shared<kept_transport>();
-    const auto made = std::make_shared<pipeline>(way, std::make_unique<redisson_layout>(24h),
-                                                 leasehold::detail::make_system_time(), 5s);
-    made->open(strand, context_poster::make(strand), ears);
-    way->observer->on_up(std::nullopt);
+    const std::shared_ptr<kept_transport> way = std::make_shared<kept_transport>();
+    const std::shared_ptr<pipeline> made = std::make_shared<pipeline>(
+        way, std::make_unique<redisson_layout>(24h), leasehold::detail::make_system_time(), 5s);
+};
 
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(pipeline_by_itself)
+
+BOOST_FIXTURE_TEST_CASE(a_post_that_throws_does_not_silence_what_comes_later, posting_fixture)
+{
     made->acquire(take("one"), [](error_code, acquire_reply) {});
     BOOST_TEST(way->sent.size() == 1u); // nothing was under way
     fails = true;
@@ -264,18 +272,8 @@ BOOST_AUTO_TEST_CASE(a_post_that_throws_does_not_silence_what_comes_later)
 }
 
 // Not one for each answer; of the last one the end of the batch tells.
-BOOST_AUTO_TEST_CASE(one_message_covers_all_that_one_read_brought)
+BOOST_FIXTURE_TEST_CASE(one_message_covers_all_that_one_read_brought, posting_fixture)
 {
-    asio::io_context context;
-    const bool fails = false;
-    int posts = 0;
-    const asio::any_io_executor strand = full_executor(context, fails, posts);
-    test::counting_listener ears;
-    const auto way = std::make_shared<kept_transport>();
-    const auto made = std::make_shared<pipeline>(way, std::make_unique<redisson_layout>(24h),
-                                                 leasehold::detail::make_system_time(), 5s);
-    made->open(strand, context_poster::make(strand), ears);
-    way->observer->on_up(std::nullopt);
     made->acquire(take("first"), [](error_code, acquire_reply) {});
     int answered = 0;
     for (int i = 0; i < 5; ++i)
