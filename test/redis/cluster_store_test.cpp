@@ -2,29 +2,17 @@
 // when slots move.
 #include <boost/test/unit_test.hpp>
 
-#include "redis/resp_text.hpp"
+#include "redis/scripted_masters.hpp"
 #include "store/redis/cluster/slot.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/protocol/script.hpp"
 #include "store/redis/store_on_redis.hpp"
-#include "store/redis/transport/connection.hpp"
-#include "store/redis/transport/environment.hpp"
-#include "support/common_time.hpp"
-#include "support/moved_time.hpp"
 
 #include <leasehold/error.hpp>
 #include <leasehold/store.hpp>
 
-#include <boost/asio/error.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
-#include <boost/redis/resp3/parser.hpp>
-
 #include <algorithm>
-#include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,193 +25,26 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::redis_store;
 using namespace std::chrono_literals;
-using boost::redis::operation;
-using test::bulk;
-using test::commands_in;
 using test::numbers;
-using words = std::vector<std::string>;
+using test::served;
+using test::words;
 
 constexpr std::int64_t server_time = 1'700'000'000'000'000;
 
-/// What serves a range of slots.
-struct served
-{
-    std::size_t first;
-    std::size_t last;
-    std::string host;
-};
-
-/// A connection, as its server sees it.
-struct wire
-{
-    std::string host;
-    asio::any_io_executor strand;
-    connection::ended run_done;
-    connection::ended receive_done;
-    std::vector<request_channel::executed> unanswered;
-    std::optional<boost::redis::any_adapter> pushes;
-    bool ended = false;
-
-    void end()
-    {
-        ended = true;
-        for (auto& each : std::exchange(unanswered, {}))
-            asio::post(strand, [done = std::move(each)]() mutable {
-                std::move(done)(asio::error::operation_aborted, std::size_t(0));
-            });
-        if (run_done)
-            asio::post(strand, [done = std::move(run_done)]() mutable {
-                std::move(done)(asio::error::operation_aborted);
-            });
-    }
-};
-
-/// All masters, on whatever connection.
-struct masters
-{
-    /// What a master answers to a command of a lock; nothing: none.
-    std::function<std::optional<std::string>(const std::string& host, const words& asked)> answer;
-    std::vector<served> map;
-    std::vector<std::pair<std::string, words>> calls;                ///< Of locks.
-    std::vector<std::shared_ptr<wire>> used;                         ///< For each of them.
-    std::vector<std::pair<std::shared_ptr<wire>, words>> subscribed; ///< And left.
-    std::vector<std::shared_ptr<wire>> wires;
-
-    [[nodiscard]] std::string shards() const
-    {
-        std::string text = '*' + std::to_string(map.size()) + "\r\n";
-        for (const served& each : map)
-            text += "*4\r\n" + bulk("slots") +
-                    numbers({static_cast<std::int64_t>(each.first),
-                             static_cast<std::int64_t>(each.last)}) +
-                    bulk("nodes") + "*1\r\n*8\r\n" + bulk("endpoint") + bulk(each.host) +
-                    bulk("port") + ":7000\r\n" + bulk("role") + bulk("master") + bulk("health") +
-                    bulk("online");
-        return text;
-    }
-
-    /// Of a command that is answered by no push.
-    std::optional<std::string> execute(const std::shared_ptr<wire>& to, const words& asked)
-    {
-        const std::string& host = to->host;
-        if (asked[0] == "HELLO")
-            return "%1\r\n" + bulk("mode") + bulk("cluster");
-        if (asked[0] == "SCRIPT")
-            return bulk("a");
-        if (asked[0] == "EVAL" && asked[2] == "0")
-            return ":1\r\n";
-        if (asked[0] == "EVALSHA" && asked[2] == "0")
-            return "*0\r\n";
-        if (asked[0] == "TIME")
-            return "*2\r\n" + bulk("1700000000") + bulk("0");
-        if (asked[0] == "CLUSTER")
-            return shards();
-        if (asked[0] == "CLIENT")
-            return asked[1] == "INFO" ? bulk("id=1 addr=10.0.0.1:2") : std::string(":0\r\n");
-        if (asked[0] == "DELIFEQ" || asked[0] == "DELEX")
-            return "-ERR unknown command\r\n";
-        calls.emplace_back(host, asked);
-        used.push_back(to);
-        return answer(host, asked);
-    }
-};
-
-class scripted_connection final : public connection
-{
-public:
-    scripted_connection(masters& all, std::shared_ptr<wire> to) : all_(all), wire_(std::move(to)) {}
-
-    void execute(const boost::redis::request& request, boost::redis::any_adapter adapter,
-                 asio::cancellation_slot, executed done) override
-    {
-        std::vector<std::string> answers;
-        for (const words& each : commands_in(request.payload())) {
-            if (each[0].ends_with("SUBSCRIBE")) {
-                all_.subscribed.emplace_back(wire_, each);
-                continue;
-            }
-            const auto said = all_.execute(wire_, each);
-            if (!said) {
-                wire_->unanswered.push_back(std::move(done));
-                return;
-            }
-            answers.push_back(*said);
-        }
-        asio::post(wire_->strand, [answers = std::move(answers), adapter = std::move(adapter),
-                                   done = std::move(done)]() mutable {
-            for (const std::string& each : answers) {
-                boost::redis::resp3::parser parser;
-                error_code failed;
-                BOOST_TEST_REQUIRE(boost::redis::resp3::parse(parser, each, adapter, failed));
-                BOOST_TEST_REQUIRE(!failed);
-            }
-            std::move(done)(error_code(), std::size_t(0));
-        });
-    }
-    std::size_t commands_sent() const override { return 0; }
-    void run(const boost::redis::config&, ended done) override
-    {
-        wire_->run_done = std::move(done);
-    }
-    void set_receive_response(boost::redis::any_adapter adapter) override
-    {
-        wire_->pushes = std::move(adapter);
-    }
-    void receive(ended done) override { wire_->receive_done = std::move(done); }
-    void cancel(operation what) override
-    {
-        if (what == operation::run)
-            wire_->end();
-        if (what == operation::receive && wire_->receive_done)
-            asio::post(wire_->strand, [done = std::move(wire_->receive_done)]() mutable {
-                std::move(done)(asio::error::operation_aborted);
-            });
-    }
-
-private:
-    masters& all_;
-    std::shared_ptr<wire> wire_;
-};
-
-struct scripted_environment final : environment
-{
-    scripted_environment(masters& servers, const test::common_time& by) : all(servers), time(by) {}
-
-    std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
-                                                const config& settings,
-                                                connection::complaint) override
-    {
-        const auto made = std::make_shared<wire>();
-        made->host = settings.addresses.front().host;
-        made->strand = strand;
-        all.wires.push_back(made);
-        return std::make_unique<scripted_connection>(all, made);
-    }
-    std::unique_ptr<leasehold::detail::time_source> make_time() override
-    {
-        return time.make_source();
-    }
-
-    masters& all;
-    const test::common_time& time;
-};
-
-struct cluster_fixture : store_listener
+struct cluster_fixture : test::masters_fixture, store_listener
 {
     explicit cluster_fixture(std::string_view layout)
     {
         all.map = {{0, 5460, "a"}, {5461, 10922, "b"}, {10923, 16383, "c"}};
         all.answer = [](const std::string&, const words& asked) { return usual(asked); };
         made = make_store(config("redis+cluster://a:7000?layout=" + std::string(layout)),
-                          std::make_shared<scripted_environment>(all, time));
+                          environment());
         call([&] { made->open(strand, *this); });
     }
     ~cluster_fixture()
     {
         call([&] { made->close(); });
-        for (const auto& each : all.wires)
-            each->end();
-        poll();
+        end_all();
     }
 
     /// Everything is granted, and nobody waits.
@@ -246,20 +67,6 @@ struct cluster_fixture : store_listener
         return asked[1] == of_native().acquire.sha
                    ? std::optional(numbers({0, 5'000, 0, 0, server_time}))
                    : usual(asked);
-    }
-
-    template <class Function>
-    void call(Function function)
-    {
-        asio::post(strand, function);
-        poll();
-    }
-
-    void poll() { test::run_due(context, time); }
-
-    void advance(clock::duration by)
-    {
-        test::move_time(time, by, [this] { poll(); });
     }
 
     void acquire(std::string_view name, std::string_view owner = "client:1")
@@ -302,22 +109,6 @@ struct cluster_fixture : store_listener
         });
     }
 
-    /// The server confirms a channel, or tells something on it.
-    void push(const std::shared_ptr<wire>& to, std::initializer_list<std::string_view> said)
-    {
-        std::string text = '>' + std::to_string(said.size()) + "\r\n";
-        for (const std::string_view each : said)
-            text += bulk(each);
-        boost::redis::resp3::parser parser;
-        error_code failed;
-        BOOST_TEST_REQUIRE(boost::redis::resp3::parse(parser, text, *to->pushes, failed));
-        BOOST_TEST_REQUIRE(static_cast<bool>(to->receive_done));
-        asio::post(strand, [done = std::move(to->receive_done)]() mutable {
-            std::move(done)(error_code());
-        });
-        poll();
-    }
-
     /// All that was subscribed and left, as "host VERB channel".
     [[nodiscard]] std::vector<std::string> channels() const
     {
@@ -345,10 +136,6 @@ struct cluster_fixture : store_listener
         lost.emplace_back(which, why);
     }
 
-    asio::io_context context;
-    asio::any_io_executor strand = asio::make_strand(context);
-    test::common_time time;
-    masters all;
     std::shared_ptr<store> made;
     std::vector<std::pair<error_code, acquire_reply>> acquired;
     std::vector<std::pair<error_code, release_reply>> released;
