@@ -282,7 +282,10 @@ private:
             words.push_back(each.create ? "1" : "0");
         }
         to.push_range("EVALSHA", words);
-        return {.called = &of_quorum().renew, .expects = asked.size()};
+        // What it creates is undone by a release.
+        const bool creates = std::any_of(asked.begin(), asked.end(),
+                                         [](const upkeep& each) { return each.create; });
+        return {.called = &of_quorum().renew, .expects = asked.size(), .takes = creates};
     }
 
     void on_hint(std::string_view) override {}

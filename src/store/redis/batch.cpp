@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <new>
 #include <utility>
 
@@ -147,6 +148,21 @@ std::string_view batch::key_of(const command& asked) const
     split(request.payload().substr(asked.begin, asked.end - asked.begin), words);
     const std::size_t place = asked.made.called != nullptr ? 3 : 1;
     return words.size() > place ? words[place] : std::string_view();
+}
+
+bool batch::names(const command& asked, std::string_view key) const
+{
+    std::vector<std::string_view> words;
+    split(request.payload().substr(asked.begin, asked.end - asked.begin), words);
+    if (asked.made.called == nullptr)
+        return words.size() > 1 && words[1] == key;
+    if (words.size() < 3)
+        return false;
+    std::size_t count = 0;
+    std::from_chars(words[2].data(), words[2].data() + words[2].size(), count);
+    const auto first = words.begin() + 3;
+    const auto last = first + static_cast<std::ptrdiff_t>(std::min(count, words.size() - 3));
+    return std::find(first, last, key) != last;
 }
 
 void batch::clear()

@@ -149,6 +149,9 @@ public:
     /// The lock that a command is about, the first of several.
     std::string_view key_of(const command& asked) const;
 
+    /// It is about that key, beside others maybe.
+    bool names(const command& asked, std::string_view key) const;
+
     void clear();
 
     /// Destroys the handlers; the commands may still be under way.

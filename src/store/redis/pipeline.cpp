@@ -519,7 +519,7 @@ bool pipeline::overtook(const batch& from, const command& asked) const
     const auto has_it = [key](const batch_ptr& each) {
         return std::any_of(each->commands.begin() + static_cast<std::ptrdiff_t>(each->handled),
                            each->commands.end(), [&](const command& other) {
-                               return other.put_behind && each->key_of(other) == key;
+                               return other.put_behind && each->names(other, key);
                            });
     };
     return std::any_of(under_way_.begin(), under_way_.end(), has_it) ||
