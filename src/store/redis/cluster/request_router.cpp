@@ -154,6 +154,10 @@ void request_router::release(const release_request& asked, store::release_handle
     }
     one->work = std::move(work);
     one->give_up = now() + request_limit;
+    // The node that confirms a grant or a renewal of it may be another than the one asked now.
+    for (const auto& each : map_.nodes())
+        if (each->replicas)
+            each->replicas->leaving(asked.owner, asked.entry);
     if (turns_)
         turns_->left(one->slot, one->owner);
     submit(one);

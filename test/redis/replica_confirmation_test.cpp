@@ -1,0 +1,325 @@
+// Replicas that are to confirm a lock, over a server that the test is: what it is asked, and what
+// its answers mean.
+#include <boost/test/unit_test.hpp>
+
+#include "redis/resp_text.hpp"
+#include "redis/scripted_masters.hpp"
+#include "store/redis/layout/presence.hpp"
+#include "store/redis/store_on_redis.hpp"
+
+#include <leasehold/error.hpp>
+#include <leasehold/store.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::redis_store;
+using namespace std::chrono_literals;
+using test::numbers;
+using test::words;
+
+constexpr std::int64_t server_time = 1'700'000'000'000'000;
+
+struct confirmation_fixture : test::masters_fixture, store_listener
+{
+    explicit confirmation_fixture(std::string_view kind = "redis://")
+    {
+        if (kind != "redis://")
+            all.map = {{0, 5460, "a"}, {5461, 16383, "b"}};
+        all.answer = [this](const std::string&, const words& asked) { return answer(asked); };
+        made = make_store(config(std::string(kind) + "a:7000?layout=redisson"), environment());
+        call([&] { made->open(strand, *this); });
+        poll();
+    }
+    ~confirmation_fixture()
+    {
+        call([&] { made->close(); });
+        end_all();
+    }
+
+    std::optional<std::string> answer(const words& asked)
+    {
+        if (asked[0] == "SET")
+            return marker;
+        if (asked[0] == "WAIT") {
+            ++waits;
+            if (at_wait)
+                at_wait();
+            return waited;
+        }
+        if (asked[0] == "HEXISTS")
+            return there;
+        if (asked[1] == acquire_script().sha)
+            return numbers({1, 7, 1, server_time});
+        if (asked[1] == release_script().sha)
+            return ":0\r\n";
+        if (renews > 0) {
+            --renews;
+            return numbers({1});
+        }
+        return "*1\r\n" + there; // it is prolonged for the confirmation
+    }
+
+    void acquire(std::string_view name = "stock", std::uint32_t acks = 2,
+                 std::chrono::milliseconds timeout = 100ms)
+    {
+        call([&] {
+            made->async_acquire({.name = name,
+                                 .owner = "client:1",
+                                 .entry = {},
+                                 .lease = 10s,
+                                 .fences = 1,
+                                 .budget = 5s,
+                                 .replica_acks = acks,
+                                 .replica_timeout = timeout},
+                                [&](error_code code, acquire_reply reply) {
+                                    acquired.emplace_back(code, std::move(reply));
+                                });
+        });
+    }
+
+    void renew(std::string_view entry)
+    {
+        ++renews;
+        call([&] {
+            const renewal one[] = {{.name = "stock",
+                                    .owner = "client:1",
+                                    .lease = 10s,
+                                    .entry = entry,
+                                    .replica_acks = 2,
+                                    .replica_timeout = 100ms}};
+            made->async_renew(one, [&](error_code code, renew_reply reply) {
+                BOOST_TEST(!code);
+                renewed.push_back(std::move(reply));
+            });
+        });
+    }
+
+    /// Inside a call.
+    void release(std::string_view owner, std::string_view entry)
+    {
+        made->async_release({.name = "stock", .owner = owner, .entry = entry},
+                            [&](error_code code, const release_reply&) {
+                                BOOST_TEST(!code);
+                                ++released;
+                            });
+    }
+
+    /// How often connections were made.
+    [[nodiscard]] int runs() const
+    {
+        int all_runs = 0;
+        for (const auto& each : all.wires)
+            all_runs += each->runs;
+        return all_runs;
+    }
+
+    void on_hint(std::string_view) override {}
+    void on_connected(store_partition) override {}
+    void on_disconnected(store_partition, error_code why) override { lost.push_back(why); }
+
+    std::optional<std::string> marker = "+OK\r\n"; ///< Of these, nothing: no answer.
+    std::optional<std::string> waited = ":2\r\n";
+    std::string there = ":1\r\n"; ///< The lock, when it is prolonged or looked for.
+    std::function<void()> at_wait;
+    int waits = 0;
+    int renews = 0; ///< So many are the store's own; what follows is of the confirmation.
+    int released = 0;
+    std::shared_ptr<store> made;
+    std::vector<std::pair<error_code, acquire_reply>> acquired;
+    std::vector<renew_reply> renewed;
+    std::vector<error_code> lost;
+};
+
+const std::string_view kinds[] = {"redis://", "redis+cluster://"};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(replicas_that_confirm)
+
+BOOST_AUTO_TEST_CASE(as_many_as_were_asked_for_are_enough)
+{
+    for (const std::string_view kind : kinds) {
+        for (const int confirmed : {0, 1, 2, 3}) {
+            confirmation_fixture f(kind);
+            f.waited = ':' + std::to_string(confirmed) + "\r\n";
+            f.acquire();
+            f.renew("");
+            BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
+            BOOST_TEST_REQUIRE(f.renewed.size() == 1u);
+            const auto& [code, reply] = f.acquired[0];
+            BOOST_TEST(f.lost.empty());
+            if (confirmed >= 2) {
+                BOOST_TEST((!code && reply.result == acquire_reply::outcome::granted));
+                BOOST_TEST(reply.first_fence == 7u);
+                BOOST_TEST((f.renewed[0].results.at(0) == renewal_result::renewed));
+                continue;
+            }
+            BOOST_TEST((code == errc::not_replicated));
+            BOOST_TEST(reply.may_hold);
+            BOOST_TEST((f.renewed[0].results.at(0) == renewal_result::unconfirmed));
+            for (const auto& details : {reply.details, f.renewed[0].details}) {
+                BOOST_TEST_REQUIRE((details != nullptr));
+                BOOST_TEST(details->server == "a:7000");
+                BOOST_TEST(details->key == "stock");
+                BOOST_TEST(details->server_message ==
+                           std::to_string(confirmed) + " of 2 replicas confirmed within 100 ms");
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_the_server_refuses_is_told_in_its_words)
+{
+    const std::string no_room = "OOM command not allowed", no_right = "NOPERM no WAIT";
+    for (const std::string_view kind : kinds) {
+        for (const bool first : {false, true}) {
+            for (const bool second : {false, true}) {
+                confirmation_fixture f(kind);
+                if (first)
+                    f.marker = '-' + no_room + "\r\n";
+                if (second)
+                    f.waited = '-' + no_right + "\r\n";
+                f.acquire();
+                BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
+                const auto& [code, reply] = f.acquired[0];
+                BOOST_TEST(f.lost.empty());
+                if (!first && !second) {
+                    BOOST_TEST(!code);
+                    continue;
+                }
+                BOOST_TEST((code == errc::not_replicated));
+                BOOST_TEST_REQUIRE((reply.details != nullptr));
+                BOOST_TEST(reply.details->server_message == (first ? no_room : no_right));
+            }
+        }
+    }
+}
+
+// Another server has taken over, or the one that is asked here was cut off.
+BOOST_AUTO_TEST_CASE(a_lock_that_is_not_there_is_not_confirmed_and_both_connections_begin_again)
+{
+    confirmation_fixture f;
+    f.there = ":0\r\n";
+    f.acquire();
+    BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
+    BOOST_TEST((f.acquired[0].first == errc::not_replicated));
+    BOOST_TEST(f.acquired[0].second.details->server_message ==
+               "the server that names the replicas does not have the lock");
+    BOOST_TEST_REQUIRE(f.lost.size() == 1u);
+    BOOST_TEST((f.lost[0] == errc::store_refused));
+}
+
+// That one that was left is not there says nothing of the server; but of the others it does.
+BOOST_AUTO_TEST_CASE(only_a_lock_that_was_left_itself_may_have_gone)
+{
+    struct
+    {
+        std::string_view owner, entry;
+    } const leaving[] = {{"client:1", "e"}, {"client:2", "e"}, {"client:1", ""},
+                         {"client:1", "f"}, {"e", "client:1"}, {"client:2", ""}};
+    for (const std::string_view kind : kinds) {
+        for (const auto& each : leaving) {
+            BOOST_TEST_CONTEXT(kind << ' ' << each.owner << '/' << each.entry)
+            {
+                confirmation_fixture f(kind);
+                f.acquire(); // who is there at first
+                BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
+                const int before = f.runs();
+                f.there = ":0\r\n";
+                f.at_wait = [&] { f.release(each.owner, each.entry); };
+                f.renew("e");
+                f.advance(1s);
+                const bool itself = each.owner == "client:1" && each.entry == "e";
+                BOOST_TEST(f.released == 1);
+                BOOST_TEST_REQUIRE(f.renewed.size() == 1u);
+                BOOST_TEST((f.renewed[0].results.at(0) == renewal_result::unconfirmed));
+                BOOST_TEST((f.runs() == before) == itself);
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(one_round_is_under_way_and_what_comes_meanwhile_shares_the_next)
+{
+    for (const std::string_view kind : kinds) {
+        confirmation_fixture f(kind);
+        f.waited.reset();
+        f.acquire();
+        BOOST_TEST(f.waits == 1);
+        f.renew("");
+        f.renew("e");
+        BOOST_TEST(f.waits == 1);
+        BOOST_TEST(f.acquired.empty());
+        f.waited = ":2\r\n";
+        f.advance(30s);
+        BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
+        BOOST_TEST((f.acquired[0].first == errc::not_replicated));
+        BOOST_TEST(f.acquired[0].second.details->server_message ==
+                   "the server could not be asked which replicas have the lock");
+        BOOST_TEST(f.renewed.size() == 2u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(locks_share_a_round_when_they_want_the_same)
+{
+    confirmation_fixture f;
+    const auto rounds_of = [&](std::uint32_t acks, std::chrono::milliseconds timeout) {
+        const int before = f.waits;
+        f.call([&] {
+            const renewal two[] = {{.name = "one",
+                                    .owner = "client:1",
+                                    .lease = 10s,
+                                    .replica_acks = 1,
+                                    .replica_timeout = 100ms},
+                                   {.name = "two",
+                                    .owner = "client:1",
+                                    .lease = 10s,
+                                    .replica_acks = acks,
+                                    .replica_timeout = timeout}};
+            f.renews += 1;
+            f.made->async_renew(
+                two, [&](error_code, renew_reply reply) { f.renewed.push_back(std::move(reply)); });
+        });
+        return f.waits - before;
+    };
+    f.all.answer = [&](const std::string&, const words& asked) {
+        const bool of_both = asked[0] == "EVALSHA" && asked[2] == "2";
+        return of_both ? std::optional(numbers({1, 1})) : f.answer(asked);
+    };
+    BOOST_TEST(rounds_of(1, 100ms) == 1);
+    BOOST_TEST(rounds_of(2, 100ms) == 2);
+    BOOST_TEST(rounds_of(1, 200ms) == 2);
+    BOOST_TEST(rounds_of(0, 100ms) == 1); // it is not to be confirmed
+    BOOST_TEST(f.renewed.size() == 4u);
+    for (const renew_reply& each : f.renewed)
+        BOOST_TEST((each.results == std::vector{renewal_result::renewed, renewal_result::renewed}));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_said_over_a_connection_that_has_ended_is_not_confirmed)
+{
+    for (const std::string_view kind : kinds) {
+        confirmation_fixture f(kind);
+        f.acquire();
+        BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
+        const auto commands = f.all.used.front(); // of the first acquire
+        f.at_wait = [&] { commands->end(); };
+        f.renew("");
+        f.advance(1s);
+        BOOST_TEST_REQUIRE(f.renewed.size() == 1u);
+        BOOST_TEST((f.renewed[0].results.at(0) == renewal_result::unconfirmed));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
