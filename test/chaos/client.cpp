@@ -5,9 +5,12 @@
 //
 // LOCKS are joined by commas. With FENCED 0 the register looks at no fence. PAUSES times, between
 // looking at `valid()` and writing, it says "between LOCK" and waits until it was stopped and
-// continued. ACKS replicas have to confirm each lock. Reads "settle": works on until what it has
-// begun is done, gets every lock once more, says "settled". Then "quit": holds or waits
-// for every lock, shuts its client down with all that, and ends.
+// continued. ACKS replicas have to confirm each lock. Reads, one line at a time:
+//   hold LOCK   takes it, and keeps it until it is lost, or "settle" comes
+//   work LOCK   one worker more, which takes no other lock
+//   try LOCK    once; gives it back at once
+//   settle      works on until what it has begun is done, gets every lock once more, says "settled"
+//   quit        holds or waits for every lock, shuts its client down with all that, and ends
 #include "chaos/history.hpp"
 #include "chaos/register.hpp"
 #include "support/tested_layout.hpp"
@@ -60,7 +63,7 @@ stamp now()
 /// One word for an error, without blanks.
 std::string word_of(error_code code)
 {
-    constexpr std::array<std::pair<errc, std::string_view>, 15> words = {{
+    constexpr std::array<std::pair<errc, std::string_view>, 16> words = {{
         {errc::held, "held"},
         {errc::timed_out, "timed_out"},
         {errc::lost, "lost"},
@@ -76,6 +79,7 @@ std::string word_of(error_code code)
         {errc::outcome_unknown, "outcome_unknown"},
         {errc::not_supported, "not_supported"},
         {errc::not_replicated, unconfirmed},
+        {errc::no_quorum, outvoted},
     }};
     if (!code)
         return std::string(fine);
@@ -196,7 +200,7 @@ public:
         beat();
         read_command();
         for (int i = 0; i < set_.workers; ++i)
-            start(worker(generator(set_.seed * 1000 + static_cast<std::uint64_t>(i))));
+            start(worker(next_generator(), set_.locks));
         std::cout << "ready" << std::endl;
         context_.run();
         return failed_ || running_ != 0 ? 1 : 0;
@@ -298,13 +302,29 @@ private:
                                        return;
                                    const std::string line = received_.substr(0, size - 1);
                                    received_.erase(0, size);
-                                   if (line == "settle")
-                                       settle();
-                                   else if (line == "quit")
-                                       quit();
+                                   obey(line);
                                    read_command();
                                });
     }
+
+    void obey(const std::string& line)
+    {
+        std::istringstream words(line);
+        std::string what, name;
+        words >> what >> name;
+        if (what == "settle")
+            settle();
+        else if (what == "quit")
+            quit();
+        else if (what == "hold")
+            start(once(name, way::lock));
+        else if (what == "work")
+            start(worker(next_generator(), {name}));
+        else if (what == "try")
+            start(once(name, way::try_once));
+    }
+
+    generator next_generator() { return generator(set_.seed * 1000 + generators_++); }
 
     void settle()
     {
@@ -423,14 +443,14 @@ private:
         }
     }
 
-    asio::awaitable<void> worker(generator random)
+    asio::awaitable<void> worker(generator random, std::vector<std::string> names)
     {
         asio::steady_timer pause(context_);
         while (!settling_) {
             pause.expires_after(milliseconds(random.between(0, 20)));
             co_await pause.async_wait(asio::use_awaitable);
             if (!settling_)
-                co_await round(random);
+                co_await round(random, names[random.below(names.size())]);
         }
     }
 
@@ -444,9 +464,8 @@ private:
         return set_.lease * random.between(11, 16) / 10; // it has to be renewed
     }
 
-    asio::awaitable<void> round(generator& random)
+    asio::awaitable<void> round(generator& random, const std::string& name)
     {
-        const std::string& name = set_.locks[random.below(set_.locks.size())];
         const auto draw = random.below(100);
         if (draw < 12)
             co_return co_await guarded(name, random);
@@ -539,9 +558,10 @@ private:
         }
     }
 
-    /// One lock of its own, however long it takes: a probe writes and leaves, the last one stays
-    /// until it is lost or a minute has passed. What a replica is slow to confirm is asked again.
-    asio::awaitable<void> once(const std::string& name, std::string_view how)
+    /// One lock of its own, however long it takes: a probe writes and leaves, one that only tried
+    /// leaves, the others stay until it is lost, or everybody is to settle, or a minute has passed.
+    /// What a replica is slow to confirm is asked again.
+    asio::awaitable<void> once(std::string name, std::string_view how)
     {
         const mutex lock(locks_, name, options());
         error_code code;
@@ -549,16 +569,20 @@ private:
         std::uint32_t op = 0;
         do {
             op = ask(name, how);
-            held = co_await lock.async_lock(asio::redirect_error(asio::use_awaitable, code));
+            if (how == way::try_once)
+                held = co_await lock.async_try_lock(
+                    asio::redirect_error(asio::use_awaitable, code));
+            else
+                held = co_await lock.async_lock(asio::redirect_error(asio::use_awaitable, code));
             if (code)
                 not_granted(name, op, code);
-        } while (code == errc::not_replicated);
+        } while (code == errc::not_replicated && how != way::try_once);
         if (code)
             co_return;
         const holding_ptr mine = granted(name, op, held);
         if (how == way::probe)
             co_await work(*mine, 0ms, false);
-        else if (!mine->lost) {
+        else if (!mine->lost && how != way::try_once && (how == way::last || !settling_)) {
             error_code ignored;
             mine->timer.expires_after(60s);
             co_await mine->timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
@@ -579,6 +603,7 @@ private:
     std::string received_;
     std::map<std::pair<std::string, std::uint64_t>, holding*> in_;
     std::uint32_t operations_ = 0;
+    std::uint64_t generators_ = 0;
     int running_ = 0;
     int pauses_;
     bool settling_ = false;

@@ -43,6 +43,7 @@ void client_fleet::start(std::size_t place)
     {
         const std::ofstream made(file);
     }
+    const std::shared_ptr<void> there = set_.enter ? set_.enter(place) : nullptr;
     here.client = std::make_unique<member>(
         std::vector<std::string>{
             LEASEHOLD_CHAOS_CLIENT, here.proxy ? here.proxy->url() : url_, register_socket_, file,

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@ struct crew_settings
     bool fenced = true;
     int pauses = 0; ///< Of the first client.
     std::uint32_t replica_acks = 0;
+    /// While a client is started at a place, what this returns lives.
+    std::function<std::shared_ptr<void>(std::size_t place)> enter{};
 };
 
 /// Client processes, and what they write. Where there is only one server, each is behind a proxy of

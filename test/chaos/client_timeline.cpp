@@ -33,8 +33,8 @@ bool one_of(std::string_view word, const std::array<std::string_view, N>& words)
 
 bool store_fault(std::string_view word)
 {
-    return one_of(word, std::array<std::string_view, 3>{"store_unavailable", "store_refused",
-                                                        "outcome_unknown"});
+    return one_of(word, std::array<std::string_view, 4>{"store_unavailable", "store_refused",
+                                                        "outcome_unknown", outvoted});
 }
 
 /// What an operation may fail with while its client is not shut down.

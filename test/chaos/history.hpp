@@ -52,6 +52,8 @@ inline constexpr std::string_view lock = "lock", cancel = "cancel", try_once = "
 inline constexpr std::string_view fine = "ok";
 /// Too few replicas confirmed it.
 inline constexpr std::string_view unconfirmed = "not_replicated";
+/// Too few members of a quorum granted it.
+inline constexpr std::string_view outvoted = "no_quorum";
 
 struct event
 {
