@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(too_few_replicas_are_an_error_that_says_how_many)
     BOOST_TEST(!one.release(std::move(held)));
 }
 
-BOOST_AUTO_TEST_CASE(no_replicas_are_too_few)
+BOOST_AUTO_TEST_CASE(Q2_no_replicas_are_too_few)
 {
     redis_server alone;
     client_thread one(alone);
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(no_replicas_are_too_few)
     BOOST_TEST(next_gets_in(one, 0) > 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_user_that_may_not_wait_for_replicas_hears_so)
+BOOST_AUTO_TEST_CASE(Q2_a_user_that_may_not_wait_for_replicas_hears_so)
 {
     replicated_server servers(1);
     servers.master().connect().done(
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_connection_that_ends_is_no_confirmation)
 }
 
 // What was confirmed before the master died is on the one that follows.
-BOOST_AUTO_TEST_CASE(the_next_master_has_what_was_confirmed)
+BOOST_AUTO_TEST_CASE(Q1_the_next_master_has_what_was_confirmed)
 {
     sentinel_deployment deployment;
     client_thread holder(at(deployment.url()));
