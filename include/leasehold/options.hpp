@@ -57,6 +57,14 @@ struct lock_options
     /// How often at most: see `handoff_time`.
     std::uint32_t handoff_count = 1'000;
 
+    /// How long the store keeps the lock for this client once its turn in the line has come. The
+    /// client is told of it and asks for the lock; when that comes too late, it has lost its place
+    /// and begins at the end of the line. Those behind it wait that long for a client that stands
+    /// still. So longer than a round trip and than the client may be held up. A claim never
+    /// outlives the lease time. Only where the store keeps a line (`store_traits::queues`).
+    /// 10 ms … 60 s.
+    milliseconds claim_time{1'000};
+
     /// How many replicas of the server must have an acquire, and each renewal, before it counts;
     /// the master that fails next leaves them a replica that knows of the lock. An acquire that
     /// fewer have confirmed in `replica_timeout` is given back and fails with

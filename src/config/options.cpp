@@ -45,6 +45,7 @@ void lock_options::validate() const
     require("handoff_time", handoff_time, 0ms, 60s);
     if (handoff_count > 1'000'000)
         refuse("handoff_count", std::to_string(handoff_count), "0 to 1000000");
+    require("claim_time", claim_time, 10ms, 60s);
     if (replica_acks > 1'000)
         refuse("replica_acks", std::to_string(replica_acks), "0 to 1000");
     if (replica_timeout < 0ms)

@@ -112,6 +112,20 @@ struct in_line : core_fixture
 
 BOOST_FIXTURE_TEST_SUITE(core_line, core_line_test::in_line)
 
+BOOST_AUTO_TEST_CASE(a_turn_is_kept_for_as_long_as_the_options_say)
+{
+    const auto one = lock(spec("a", {.claim_time = 300ms}));
+    BOOST_TEST((last_acquire().claim == 300ms));
+    const auto other = lock(spec("b", {.claim_time = 5s}));
+    BOOST_TEST((last_acquire().claim == 5s));
+    // The release brings in who waits then, with what that one has asked for.
+    grant();
+    const auto next = lock(spec("b", {.handoff_count = 0, .claim_time = 20ms}));
+    release(std::move(other->value<1>()));
+    BOOST_TEST_REQUIRE(last_release().next.has_value());
+    BOOST_TEST((last_release().next->claim == 20ms));
+}
+
 BOOST_AUTO_TEST_CASE(one_owner_joins_for_all_who_wait)
 {
     const auto one = lock("a");

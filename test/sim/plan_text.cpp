@@ -121,6 +121,7 @@ lock_options options_from(std::istream& line)
     of.take("longest_hold", o.longest_hold);
     of.take("handoff_time", o.handoff_time);
     of.take("handoff_count", o.handoff_count);
+    of.take("claim_time", o.claim_time);
     of.take("replica_acks", o.replica_acks);
     of.end();
     return o;
@@ -197,6 +198,8 @@ std::ostream& operator<<(std::ostream& out, const lock_options& o)
     if (o.longest_hold != usual.longest_hold)
         out << " longest_hold=" << o.longest_hold.count();
     out << " handoff_time=" << o.handoff_time.count() << " handoff_count=" << o.handoff_count;
+    if (o.claim_time != usual.claim_time)
+        out << " claim_time=" << o.claim_time.count();
     if (o.replica_acks != 0)
         out << " replica_acks=" << o.replica_acks;
     return out;

@@ -14,9 +14,6 @@ namespace {
 // How long the store may count on it that a client is there, after each of its looks.
 constexpr std::chrono::milliseconds presence = std::chrono::seconds(10);
 
-// How long the store keeps the lock for one who has its turn, until it has taken it.
-constexpr std::chrono::milliseconds claim = std::chrono::seconds(1);
-
 } // namespace
 
 bool line_acquirer::idle() const noexcept
@@ -166,7 +163,7 @@ void line_acquirer::on_room()
           .again = again_,
           .waits = behalf_.patient(),
           .presence = presence,
-          .claim = claim});
+          .claim = sent.spec->options.claim_time});
 }
 
 void line_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& reply)
@@ -275,7 +272,7 @@ const acquire_request* line_acquirer::next()
                       .replica_timeout = next_->spec->replica_timeout(),
                       .waits = true,
                       .presence = presence,
-                      .claim = claim};
+                      .claim = o.claim_time};
     return &next_->as_next;
 }
 
