@@ -233,6 +233,28 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_served_fails_all_who_wait)
     }
 }
 
+// The owner of an acquire was never there before, so this says nothing of it.
+BOOST_AUTO_TEST_CASE(an_answer_to_something_else_is_no_answer)
+{
+    for (const bool queues : {false, true}) {
+        auto store = std::make_shared<fake_store>();
+        store->can.queues = queues;
+        core_fixture e(store);
+        const auto once = e.lock(e.spec("a"), 0s);
+        e.say(acquire_reply::outcome::gone);
+        BOOST_TEST_REQUIRE(once->done());
+        BOOST_TEST(code(*once) == errc::store_refused);
+        const auto op = e.lock(e.spec("b"));
+        const auto asked = e.store->acquire_count();
+        e.say(acquire_reply::outcome::gone);
+        BOOST_TEST(!op->done());
+        e.advance(5s);
+        BOOST_TEST_REQUIRE(e.store->acquire_count() > asked);
+        e.grant();
+        BOOST_TEST(code(*op) == error_code());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(late_is_asked_again)
 {
     core_fixture e;

@@ -6,6 +6,7 @@
 #include "support/memory_lab.hpp"
 
 #include <leasehold/detail/access.hpp>
+#include <leasehold/detail/completion_executor.hpp>
 
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -563,6 +564,62 @@ BOOST_AUTO_TEST_CASE(handlers_are_destroyed_uncalled_with_their_context)
     }
     BOOST_TEST(calls == 0);
     BOOST_TEST(token.use_count() == 1);
+}
+
+// Also when another context, which goes on, would run them.
+BOOST_AUTO_TEST_CASE(handlers_elsewhere_are_destroyed_uncalled_with_the_context_of_their_client)
+{
+    asio::io_context elsewhere;
+    const auto token = std::make_shared<int>();
+    int calls = 0;
+    const auto handler = [&] {
+        return asio::bind_executor(elsewhere.get_executor(), [token, &calls](auto...) { ++calls; });
+    };
+    auto e = std::make_unique<core_fixture>();
+    lease held = e->taken(e->spec("b"));
+    core_fixture::start_lock(handler(), e->spec("a"), {}, clock::duration::max());
+    core_fixture::start_lock(handler(), e->spec("b"), held.owner(), clock::duration::max());
+    held.async_wait_lost(handler());
+    lease other = e->taken(e->spec("c"));
+    other.async_release(handler());
+    e->context.restart();
+    e->context.poll();
+    BOOST_TEST(token.use_count() > 4);
+    e->abandon();
+    held = {};
+    e.reset();
+    elsewhere.run();
+    BOOST_TEST(calls == 0);
+    BOOST_TEST(token.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(an_executor_that_is_assigned_to_lets_go_of_its_context)
+{
+    using detail::completion_executor;
+    for (const bool erased : {false, true}) {
+        asio::io_context first, second;
+        const auto of = [&](asio::io_context& context) {
+            return erased ? completion_executor(asio::any_io_executor(asio::make_strand(context)))
+                          : completion_executor(context.get_executor());
+        };
+        completion_executor one = of(first);
+        first.poll();
+        BOOST_TEST(!first.stopped());
+        one = of(second);
+        first.poll();
+        BOOST_TEST(first.stopped());
+        completion_executor& same = one;
+        one = std::move(same);
+        second.poll();
+        BOOST_TEST(!second.stopped());
+        bool ran = false;
+        one.post([&] { ran = true; });
+        second.poll();
+        BOOST_TEST(ran);
+        one.reset();
+        second.poll();
+        BOOST_TEST(second.stopped());
+    }
 }
 
 // Moving a lease while its operations are outstanding.

@@ -490,6 +490,44 @@ BOOST_AUTO_TEST_CASE(a_release_tells_what_the_store_said)
     BOOST_TEST(details.server_message == "");
 }
 
+// A release may end for another reason than the one for which the lease had ended before.
+BOOST_AUTO_TEST_CASE(the_details_of_a_release_are_those_of_its_own_reason)
+{
+    enum : int
+    {
+        freed,
+        not_owner,
+        given_up,
+    };
+    for (const int end : {freed, not_owner, given_up}) {
+        unobserved_fixture e;
+        lease held = e.taken(e.spec("a", {.lease_time = 120s}));
+        disconnect(e, errc::store_refused, refusal);
+        e.advance(120s - 1200ms); // the key has the margin for the drift of clocks left
+        BOOST_TEST(!held.valid());
+        e.connect();
+        diagnostics details;
+        const auto out = release(e, std::move(held), details);
+        BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
+        switch (end) {
+        case freed: e.say_freed(); break;
+        case not_owner: e.say_released(release_reply::outcome::not_owner); break;
+        case given_up: e.shutdown(); e.advance(5s);
+        }
+        BOOST_TEST_REQUIRE(out->done());
+        BOOST_TEST(details.key == "a");
+        if (end == freed) {
+            BOOST_TEST(code(*out) == errc::expired);
+            BOOST_TEST((details.cause == errc::store_unavailable));
+            BOOST_TEST(details.server_message == refusal);
+            continue;
+        }
+        BOOST_TEST((code(*out) == (end == not_owner ? errc::not_owner : errc::shut_down)));
+        BOOST_TEST(details.server_message == "");
+        BOOST_TEST(details.attempts == e.store->release_count());
+    }
+}
+
 // Renewals that failed are why; their answers are gone with the connection by then.
 BOOST_AUTO_TEST_CASE(a_loss_tells_what_the_renewals_heard)
 {

@@ -37,6 +37,7 @@ BOOST_AUTO_TEST_CASE(P3_waiters_holders_and_releases)
     BOOST_TEST(e.store->is_closed());
     BOOST_TEST(code(*e.release(std::move(a))) == errc::shut_down);
     check_idle(e);
+    BOOST_TEST(e.stats().watched == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(P3_a_store_that_does_not_answer_is_not_waited_for_long)
@@ -119,6 +120,34 @@ BOOST_AUTO_TEST_CASE(a_cancel_during_a_shutdown_shortens_it)
     e.advance(1ms);
     BOOST_TEST(code(*done) == errc::store_unavailable);
     BOOST_TEST(code(e.running) == aborted);
+}
+
+BOOST_AUTO_TEST_CASE(the_shorter_of_two_limits_counts_whichever_came_first)
+{
+    for (const bool cancel_first : {false, true}) {
+        for (const bool twice : {false, true}) {
+            core_fixture e;
+            const lease a = e.taken(e.spec("a"));
+            std::shared_ptr<core_fixture::waiting> done;
+            for (const bool cancels : {cancel_first, !cancel_first}) {
+                for (int times = 0; times < (twice ? 2 : 1); ++times) {
+                    if (cancels)
+                        e.core->cancel();
+                    else
+                        done = e.shutdown();
+                    e.poll();
+                }
+            }
+            BOOST_TEST(e.store->release_count() == 1u);
+            e.advance(999ms);
+            BOOST_TEST(!e.running.done());
+            BOOST_TEST(!done->done());
+            e.advance(1ms);
+            BOOST_TEST(code(*done) == errc::store_unavailable);
+            BOOST_TEST(e.running.done());
+            check_idle(e);
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(the_release_that_a_caller_waits_for_is_told_when_the_client_gives_up)

@@ -109,6 +109,34 @@ BOOST_AUTO_TEST_CASE(nothing_begins_anew_when_the_second_look_finds_others)
     BOOST_TEST(!somebody_was_faster.ready());
 }
 
+// Nor does what one says that is not asked.
+BOOST_AUTO_TEST_CASE(of_each_member_the_first_answer_counts)
+{
+    std::vector<member_view> all{member_of(1), member_of(1), stranger(3)};
+    auto adopts = with({3, 2}, all);
+    BOOST_TEST_REQUIRE((adopts.next() == rejoin::step::adopt));
+    adopts.adopted(0, 10, 100ms);
+    adopts.adopted(0, 30, 300ms);
+    BOOST_TEST(!adopts.ready());
+    adopts.adopted(2, 40, 400ms); // a stranger
+    BOOST_TEST(!adopts.ready());
+    adopts.adopted(1, 20, 200ms);
+    BOOST_TEST(adopts.ready());
+    BOOST_TEST(adopts.floor() == 20u);
+    BOOST_TEST((adopts.lease() == 200ms));
+
+    all = {stranger(1), stranger(2), stranger(3)};
+    auto confirms = with({3, 2}, all);
+    BOOST_TEST_REQUIRE((confirms.next() == rejoin::step::confirm));
+    for (const std::uint64_t largest : {5, 50}) {
+        member_view again = all[0];
+        again.largest = largest;
+        confirms.confirmed(0, again);
+    }
+    BOOST_TEST(!confirms.ready());
+    BOOST_TEST(confirms.floor() == 5u);
+}
+
 BOOST_AUTO_TEST_CASE(new_members_are_silent_only_for_leases_that_there_were)
 {
     const std::vector<member_view> all{stranger(1), stranger(2), stranger(3)};

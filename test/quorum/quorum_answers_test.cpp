@@ -406,6 +406,24 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_that_failed_is_told)
         }
 }
 
+BOOST_AUTO_TEST_CASE(a_release_that_nobody_can_be_asked_for_finds_the_store_unavailable)
+{
+    for (const bool closed : {false, true}) {
+        site s;
+        s.connect();
+        s.acquire();
+        if (closed)
+            s.members[0].post([&] { s.locks->close(); });
+        s.poll();
+        for (const unsigned i : {0u, 1u, 2u})
+            if (!closed)
+                s.disconnect(i);
+        s.release("b:1");
+        BOOST_TEST_REQUIRE(s.left.has_value());
+        BOOST_TEST((s.left->first == errc::store_unavailable));
+    }
+}
+
 // Where too few are left to say what was granted, one of them may come back.
 BOOST_AUTO_TEST_CASE(members_that_can_not_be_assembled_are_looked_at_again_and_again)
 {

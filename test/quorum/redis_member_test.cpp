@@ -384,6 +384,31 @@ BOOST_AUTO_TEST_CASE(what_a_renewal_creates_is_released_behind_it)
     }
 }
 
+// Whatever the release did the first time: what came behind it may be there.
+BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_not_answered_nothing_is_known)
+{
+    member_fixture f;
+    f.missing = 1;
+    f.given = {numbers({1, 5, 40}), numbers({1})};
+    const quorum::upkeep one[] = {{{.name = "stock", .owner = "client:1", .lease = 10s}, true}};
+    std::optional<error_code> left;
+    f.all.answer = [&](const std::string&, const words& asked) {
+        return f.all.calls.size() == 4 ? std::nullopt : f.answer(asked);
+    };
+    f.call([&] {
+        f.made->async_renew(one, 5s, [](const std::vector<kept>&) {});
+        f.made->async_release({.name = "stock", .owner = "client:1", .entry = {}}, false,
+                              [&](error_code failed, const quorum::release_answer&) {
+                                  left = failed;
+                              });
+    });
+    BOOST_TEST(f.all.calls.size() == 4u);
+    BOOST_TEST(!left.has_value());
+    f.call([&] { f.end_all(); });
+    BOOST_TEST_REQUIRE(left.has_value());
+    BOOST_TEST((*left == errc::outcome_unknown));
+}
+
 BOOST_AUTO_TEST_CASE(why_it_can_not_be_reached_is_told_with_what_it_said_of_that)
 {
     member_fixture f("%1\r\n" + test::bulk("mode") + test::bulk("cluster"));

@@ -222,6 +222,21 @@ BOOST_AUTO_TEST_CASE(a_name_takes_the_long_way_while_others_want_it)
     BOOST_TEST(f.verb("a") == "SET");
 }
 
+// Nobody has asked who it is, so nobody is told: that would cost each look something.
+BOOST_AUTO_TEST_CASE(the_short_way_names_the_holder_only_to_who_asks)
+{
+    for (const bool asks : {false, true}) {
+        native_fixture f;
+        f.connect("");
+        auto made = f.acquire("a").first;
+        made.asks_holder = asks;
+        const reply taken[] = {text("lh:22222222-2222-2222-2222-222222222222:5"), numbers({13})};
+        const auto told = f.keys.acquired(made, taken);
+        BOOST_TEST((told.reply.result == outcome::held));
+        BOOST_TEST((told.reply.details != nullptr) == asks);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(another_type_is_explained_by_the_script)
 {
     native_fixture f;

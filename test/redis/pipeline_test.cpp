@@ -407,6 +407,21 @@ BOOST_AUTO_TEST_CASE(what_is_said_first_is_said_again_when_it_was_not_answered_o
     BOOST_TEST(f.way->begun_again.size() == 2u);
 }
 
+// What one kind of server answers with an error, another does.
+BOOST_AUTO_TEST_CASE(a_server_may_know_each_of_the_commands_that_it_is_greeted_with)
+{
+    const std::string unknown = "-ERR unknown command\r\n", none = ":0\r\n";
+    for (const std::string& delifeq : {unknown, none}) {
+        for (const std::string& delex : {unknown, none}) {
+            pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
+            f.up();
+            f.answer_all(0, {"$4\r\nid=3\r\n", delifeq, delex, "*1\r\n:7\r\n"});
+            BOOST_TEST(f.ears.connected == 1);
+            BOOST_TEST(f.way->begun_again.empty());
+        }
+    }
+}
+
 // What is held can be renewed and left there. The counter may be behind the clock until a draw has
 // looked at it.
 BOOST_AUTO_TEST_CASE(a_server_without_room_serves_and_its_clock_is_looked_at_until_it_has_granted)
@@ -828,6 +843,31 @@ BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_an_acquire_that_goes_on)
     BOOST_TEST((f.acquired.at(0).second.result == acquire_reply::outcome::granted));
     f.answer_all(4, {":1\r\n"});
     BOOST_TEST((f.released.at(0).second.result == release_reply::outcome::freed));
+}
+
+// The command that frees a lock without a script goes again as it was.
+BOOST_AUTO_TEST_CASE(a_release_without_a_script_is_repeated_word_by_word)
+{
+    const std::string unknown = "-ERR unknown command\r\n", none = ":0\r\n";
+    for (const bool delifeq : {false, true}) {
+        pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
+        f.up(server_time);
+        f.answer_all(0, {"$4\r\nid=3\r\n", delifeq ? none : unknown, delifeq ? unknown : none,
+                         numbers({1000})});
+        f.acquire("a");
+        f.release("a");
+        f.poll();
+        const auto first = words(*f.way->sent.at(2)).at(0);
+        BOOST_TEST(first.at(0) == (delifeq ? "DELIFEQ" : "DELEX"));
+        f.answer_all(1, {"_\r\n", ":1\r\n"}); // the fence is too small: the long way follows
+        f.answer_all(2, {":1\r\n"});
+        BOOST_TEST_REQUIRE(f.way->sent.size() == 5u);
+        BOOST_TEST(words(*f.way->sent[4]).at(0) == first, boost::test_tools::per_element());
+        f.answer_all(3, {numbers({1, 2000, 0, 0, server_time})});
+        f.answer_all(4, {":1\r\n"});
+        BOOST_TEST_REQUIRE(f.released.size() == 1u);
+        BOOST_TEST((f.released[0].second.result == release_reply::outcome::freed));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_one_that_brings_its_owner)

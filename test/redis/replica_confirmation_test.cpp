@@ -33,12 +33,14 @@ constexpr std::int64_t server_time = 1'700'000'000'000'000;
 
 struct confirmation_fixture : test::masters_fixture, store_listener
 {
-    explicit confirmation_fixture(std::string_view kind = "redis://")
+    explicit confirmation_fixture(std::string_view kind = "redis://", std::string_view more = "")
     {
         if (kind != "redis://")
             all.map = {{0, 5460, "a"}, {5461, 16383, "b"}};
         all.answer = [this](const std::string&, const words& asked) { return answer(asked); };
-        made = make_store(config(std::string(kind) + "a:7000?layout=redisson"), environment());
+        made = make_store(config(std::string(kind) + "a:7000?layout=redisson" +
+                                 std::string(more)),
+                          environment());
         call([&] { made->open(strand, *this); });
         poll();
     }
@@ -269,6 +271,32 @@ BOOST_AUTO_TEST_CASE(one_round_is_under_way_and_what_comes_meanwhile_shares_the_
         BOOST_TEST(f.acquired[0].second.details->server_message ==
                    "the server could not be asked which replicas have the lock");
         BOOST_TEST(f.renewed.size() == 2u);
+    }
+}
+
+// Beside the time that the replicas have.
+BOOST_AUTO_TEST_CASE(a_server_has_two_health_checks_to_answer_and_no_longer_than_any_request)
+{
+    struct
+    {
+        std::string_view limits;
+        std::chrono::milliseconds patience;
+    } const cases[] = {{"&timeout=700&health_check=6000", 700ms},
+                       {"&timeout=30000&health_check=6000", 12s}};
+    for (const std::string_view kind : kinds) {
+        for (const auto& each : cases) {
+            confirmation_fixture f(kind, each.limits);
+            f.acquire();
+            BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
+            f.waited.reset();
+            const auto commands = f.all.used.front();
+            f.renew("");
+            f.advance(each.patience + 99ms);
+            BOOST_TEST(f.renewed.empty());
+            f.advance(2ms);
+            BOOST_TEST(f.renewed.size() == 1u);
+            BOOST_TEST(!commands->ended); // that one answers
+        }
     }
 }
 

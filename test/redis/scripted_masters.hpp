@@ -26,6 +26,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,7 +54,9 @@ struct wire
     std::vector<redis_store::request_channel::executed> unanswered;
     std::optional<boost::redis::any_adapter> pushes;
     bool ended = false;
-    int runs = 0; ///< Times that it was made, or tried to be.
+    int runs = 0;            ///< Times that it was made, or tried to be.
+    bool asking = false;     ///< ASKING was said before the command that is answered now.
+    bool was_asking = false; ///< It was the last command.
 
     void end()
     {
@@ -75,6 +78,7 @@ struct masters
     /// What a master answers to a command of a lock; nothing: none.
     std::function<std::optional<std::string>(const std::string& host, const words& asked)> answer;
     std::vector<served> map; ///< Empty: there is one server, which is in no cluster.
+    std::set<std::string> silent; ///< Hosts that answer nothing.
     std::map<std::string, std::string> instead; ///< Of the usual answer, by a command's first word.
     std::vector<std::pair<std::string, words>> calls;                ///< Of locks.
     std::vector<std::shared_ptr<wire>> used;                         ///< For each of them.
@@ -98,6 +102,8 @@ struct masters
     std::optional<std::string> execute(const std::shared_ptr<wire>& to, const words& asked)
     {
         const std::string& host = to->host;
+        if (silent.contains(host))
+            return std::nullopt;
         if (const auto found = instead.find(asked[0]); found != instead.end())
             return found->second;
         if (asked[0] == "HELLO")
@@ -114,6 +120,11 @@ struct masters
             return shards();
         if (asked[0] == "CLIENT")
             return asked[1] == "INFO" ? bulk("id=1 addr=10.0.0.1:2") : std::string(":0\r\n");
+        if (asked[0] == "ASKING") {
+            to->was_asking = true;
+            return "+OK\r\n";
+        }
+        to->asking = std::exchange(to->was_asking, false);
         if (asked[0] == "DELIFEQ" || asked[0] == "DELEX")
             return "-ERR unknown command\r\n";
         calls.emplace_back(host, asked);
@@ -236,6 +247,10 @@ struct masters_fixture
         std::string text = '>' + std::to_string(said.size()) + "\r\n";
         for (const std::string_view each : said)
             text += bulk(each);
+        push(to, text);
+    }
+    void push(const std::shared_ptr<wire>& to, std::string_view text)
+    {
         boost::redis::resp3::parser parser;
         error_code failed;
         BOOST_TEST_REQUIRE(boost::redis::resp3::parse(parser, text, *to->pushes, failed));

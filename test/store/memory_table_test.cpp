@@ -115,6 +115,18 @@ BOOST_AUTO_TEST_CASE(a_clock_that_steps_back_prolongs_as_it_does_in_redis)
     BOOST_TEST((take(t, "n", "b", at(-1h)).remaining == 1h + 100ms));
 }
 
+BOOST_AUTO_TEST_CASE(a_fence_is_kept_for_a_day_unless_told_otherwise)
+{
+    for (const bool in_time : {true, false}) {
+        lock_table t;
+        const auto ahead =
+            take(t, "n", "a", {start, start + 48h}).first_fence; // the wall was two days ahead
+        const auto next = take(t, "n", "b", at(24h + (in_time ? -1s : 1s))).first_fence;
+        BOOST_TEST((next == ahead + 1) == in_time);
+        BOOST_TEST((next < ahead) == !in_time);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_fence_is_kept_for_its_retention)
 {
     lock_table t(10s);
