@@ -397,10 +397,9 @@ BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_not_answered_nothing_is_kn
     };
     f.call([&] {
         f.made->async_renew(one, 5s, [](const std::vector<kept>&) {});
-        f.made->async_release({.name = "stock", .owner = "client:1", .entry = {}}, false,
-                              [&](error_code failed, const quorum::release_answer&) {
-                                  left = failed;
-                              });
+        f.made->async_release(
+            {.name = "stock", .owner = "client:1", .entry = {}}, false,
+            [&](error_code failed, const quorum::release_answer&) { left = failed; });
     });
     BOOST_TEST(f.all.calls.size() == 4u);
     BOOST_TEST(!left.has_value());

@@ -77,7 +77,7 @@ struct masters
 {
     /// What a master answers to a command of a lock; nothing: none.
     std::function<std::optional<std::string>(const std::string& host, const words& asked)> answer;
-    std::vector<served> map; ///< Empty: there is one server, which is in no cluster.
+    std::vector<served> map;      ///< Empty: there is one server, which is in no cluster.
     std::set<std::string> silent; ///< Hosts that answer nothing.
     std::map<std::string, std::string> instead; ///< Of the usual answer, by a command's first word.
     std::vector<std::pair<std::string, words>> calls;                ///< Of locks.
