@@ -72,6 +72,13 @@ enum class mutant
     marked_value_released, ///< The short release takes away what others wait for, and tells nobody.
     owner_by_prefix,       ///< An owner is whoever's name begins with its own.
     claim_without_end,     ///< What is given to the first in line is kept for it for ever.
+    promise_not_kept,      ///< Whoever promised to be alive counts its lease time alone.
+    sign_from_answer,      ///< A sign of life counts from its answer.
+    sign_not_recorded,     ///< The server confirms a sign of life and keeps nothing.
+    grant_without_record,  ///< A grant with the promise makes no record.
+    half_grace,            ///< Whoever waits counts half of the grace.
+    unrecorded_is_dead,    ///< A missing record is taken for an old one.
+    entry_keeps_promise,   ///< Whoever enters leaves the mark of the promise in the value.
     claim_not_prolonged,   ///< Who takes what it was given has it for no longer than that.
     mark_forgotten,        ///< What the line gives is not marked, though others wait still.
     assigned_stays_in_line, ///< Whoever is given the lock is in line still.

@@ -100,6 +100,10 @@ lock_options fitted(lock_options options, const store_traits& can)
     if (options.replica_acks > 0 && !can.replica_acks)
         detail::throw_argument_error(errc::not_supported, "replica_acks",
                                      std::to_string(options.replica_acks), "0 in this store");
+    if (options.dead_holder_grace.count() > 0 && !can.dead_holder_grace)
+        detail::throw_argument_error(errc::not_supported, "dead_holder_grace",
+                                     std::to_string(options.dead_holder_grace.count()) + " ms",
+                                     "0 in this store");
     if (const auto over = options.lease_time % can.grain; over.count() != 0)
         options.lease_time += can.grain - over;
     return options;

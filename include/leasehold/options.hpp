@@ -78,6 +78,17 @@ struct lock_options
     /// a quarter of the lease time, and 4 s.
     milliseconds replica_timeout{0};
 
+    /// A holder that died is superseded by whoever waits when its client has given no sign of life
+    /// for this long, though its lease would go on. In return the lease ends earlier where it
+    /// lives: it is lost (`errc::expired`) when no sign of life was confirmed for this long, minus
+    /// a margin. A client that holds such leases gives one each quarter of it, whatever their
+    /// number. Waiters need no option. A re-entry ends the promise, so such an owner is not
+    /// superseded. 0: off. Otherwise 100 ms to a minute, less than the lease time, and without
+    /// `replica_acks`; needs a store with `store_traits::dead_holder_grace`, else the mutex throws
+    /// `errc::not_supported`. A server that does not tell this user which run of it this is (INFO)
+    /// takes no promise; the lease is one without.
+    milliseconds dead_holder_grace{0};
+
     /// Checks every member.
     /// @throws boost::system::system_error `errc::invalid_option`; `what()` names the member, its
     ///         value, and what is allowed.

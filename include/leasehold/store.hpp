@@ -62,6 +62,12 @@ struct acquire_request
     std::chrono::milliseconds presence{}; ///< With `waits`: counts as there for so long.
     std::chrono::milliseconds claim{};    ///< With `waits`: how long the lock is kept for it, once
                                           ///< it has its turn, until it has taken it.
+
+    /// Not zero: the owner promises that it does not count on the lock any more when no sign of
+    /// life of its client was confirmed for so long; whoever waits may then supersede it. The
+    /// request is a sign of life itself. Not of re-entries; needs
+    /// `store_traits::dead_holder_grace`.
+    std::chrono::milliseconds dead_holder_grace{};
 };
 
 /// What the store said to an `acquire_request`.
@@ -83,8 +89,11 @@ struct acquire_reply
     std::chrono::milliseconds remaining{}; ///< Held: the time to live that is left to its holder.
     bool in_line = false;                  ///< With `held`: the owner is in line.
     std::uint32_t place = 0;               ///< In line: how many are before it.
-    bool untold = false;   ///< In line: this client may not be told of its turn, because the holder
-                           ///< does not know the line, or the client does not listen.
+    bool untold = false; ///< In line: this client may not be told of its turn, because the holder
+                         ///< does not know the line, or the client does not listen.
+    /// With `granted`: the store knows of the promise of `dead_holder_grace`, which is to be kept.
+    /// With `held`: the holder has made it, and `remaining` says how long it may be silent yet.
+    bool promised = false;
     bool may_hold = false; ///< With an error, whichever: the owner may have the lock all the same,
                            ///< and gives it back.
     /// With an error: what is known of it. With `held`: the holder, as `holder_name` writes it,
@@ -131,12 +140,14 @@ struct renew_reply
 /// Leaves a lock. The views are valid during the call only.
 struct release_request
 {
-    std::string_view name;  ///< The name of the lock.
-    std::string_view owner; ///< Who leaves it.
-    std::string_view entry; ///< As in the acquire that is undone.
+    std::string_view name;                         ///< The name of the lock.
+    std::string_view owner;                        ///< Who leaves it.
+    std::string_view entry;                        ///< As in the acquire that is undone.
+    std::chrono::milliseconds dead_holder_grace{}; ///< Where it was promised. It is a hint.
 
     /// An acquire that waits, under another owner, and takes effect in the same step when the lock
-    /// was left. Null: none. Needs `store_traits::queues`; no re-entry and no `replica_acks`.
+    /// was left. Null: none. Needs `store_traits::queues`; no re-entry, no `replica_acks`
+    /// and no `dead_holder_grace`.
     const acquire_request* next = nullptr;
 };
 
@@ -188,8 +199,10 @@ struct store_traits
                               ///< confirmed, and the client releases it again a lease time later.
     bool shared = false;      ///< Mode `shared`.
     bool permits = false;     ///< Mode `permits`.
-    bool describes_holders = false;              ///< Has `async_describe`.
-    bool replica_acks = false;                   ///< Honours `acquire_request::replica_acks`.
+    bool describes_holders = false; ///< Has `async_describe`.
+    bool replica_acks = false;      ///< Honours `acquire_request::replica_acks`.
+    /// Honours `acquire_request::dead_holder_grace`, and has `async_alive`.
+    bool dead_holder_grace = false;
     std::chrono::milliseconds smallest_lease{1}; ///< Shorter ones are refused, `not_supported`.
     std::chrono::milliseconds grain{1};          ///< Times to live are rounded up to this.
     fence_source fences = fence_source::counter_over_clock; ///< Where fences come from.
@@ -294,6 +307,7 @@ public:
     using release_handler = asio::any_completion_handler<void(error_code, release_reply)>;
     /// What is called with what a holder says of itself.
     using describe_handler = asio::any_completion_handler<void(client_info)>;
+    using alive_handler = asio::any_completion_handler<void(error_code)>;
 
     store() = default;
     store(const store&) = delete;
@@ -349,6 +363,14 @@ public:
 
     /// What this client says of itself. Called on the strand.
     [[nodiscard]] virtual client_info own_info() const { return {}; }
+
+    /// A sign of life of the client whose owners begin with `client` and a colon. Not called
+    /// without `store_traits::dead_holder_grace`.
+    virtual void async_alive(std::string_view client, alive_handler handler)
+    {
+        static_cast<void>(client);
+        static_cast<void>(handler);
+    }
 
     /// From now on `store_listener::on_hint` is called when the name is released by anyone, and
     /// once when the watch is in effect. Restored after a reconnect. Watching twice is the same as

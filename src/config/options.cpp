@@ -56,6 +56,13 @@ void lock_options::validate() const
     if (replica_acks != 0 && replica_timeout != 0ms)
         require("replica_timeout", replica_timeout, 1ms,
                 std::min<milliseconds>(lease_time / 4, 4s));
+    if (dead_holder_grace != 0ms) {
+        require("dead_holder_grace", dead_holder_grace, 100ms, 60s);
+        if (dead_holder_grace >= lease_time)
+            refuse("dead_holder_grace", text(dead_holder_grace), "less than the lease time");
+        if (replica_acks != 0)
+            refuse("dead_holder_grace", text(dead_holder_grace), "0 ms with replica_acks");
+    }
 }
 
 } // namespace leasehold

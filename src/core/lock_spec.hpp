@@ -54,7 +54,8 @@ struct lock_spec
         return this == &other ||
                (a.lease_time == b.lease_time && a.renew == b.renew &&
                 a.renew_interval == b.renew_interval && a.longest_hold == b.longest_hold &&
-                a.replica_acks == b.replica_acks && a.replica_timeout == b.replica_timeout);
+                a.replica_acks == b.replica_acks && a.replica_timeout == b.replica_timeout &&
+                a.dead_holder_grace == b.dead_holder_grace);
     }
 };
 

@@ -46,14 +46,42 @@ public:
     }
 
     /// Valid until here, at most.
-    [[nodiscard]] clock::time_point deadline() const noexcept { return deadline_; }
+    [[nodiscard]] clock::time_point deadline() const noexcept
+    {
+        return std::min(deadline_, alive_until_);
+    }
+
+    /// The same without the promise.
+    [[nodiscard]] clock::time_point renewed_until() const noexcept { return deadline_; }
+
+    /// It ends, or has ended, for want of a sign of life and not of a renewal.
+    [[nodiscard]] bool silent() const noexcept { return alive_until_ < deadline_; }
+
+    /// From now on it ends, too, when no sign of life was confirmed for `grace`; at `sent` one was
+    /// sent.
+    void promise(clock::time_point sent, clock::duration grace) noexcept
+    {
+        alive_until_ = sent + grace - drift_margin(grace);
+    }
+
+    /// A sign of life that was sent at `sent` was confirmed.
+    action alive(clock::time_point sent, clock::duration grace, clock::time_point now) noexcept
+    {
+        if (ended_)
+            return action::wait;
+        if (now >= deadline())
+            return due(now); // whoever waits may have superseded it before the sign came
+        alive_until_ = std::max(alive_until_, (has(mutant::sign_from_answer) ? now : sent) + grace -
+                                                  drift_margin(grace));
+        return action::wait;
+    }
 
     /// When to call `due` next.
     [[nodiscard]] clock::time_point next() const noexcept
     {
         if (has(mutant::deadline_not_watched) && in_flight_)
             return clock::time_point::max();
-        return in_flight_ || interval_.count() == 0 ? deadline_ : std::min(renew_at_, deadline_);
+        return in_flight_ || interval_.count() == 0 ? deadline() : std::min(renew_at_, deadline());
     }
 
     [[nodiscard]] bool ended() const noexcept { return ended_; }
@@ -71,8 +99,8 @@ public:
     {
         if (ended_)
             return action::wait;
-        if (now >= deadline_)
-            return end(deadline_ >= ends_ ? errc::hold_limit : errc::expired);
+        if (now >= deadline())
+            return end(deadline() >= ends_ ? errc::hold_limit : errc::expired);
         if (interval_.count() != 0 && !in_flight_ && now >= renew_at_)
             return action::renew;
         return action::wait;
@@ -90,7 +118,7 @@ public:
     {
         if (ended_)
             return action::wait; // nothing brings a lost lease back
-        if (now >= deadline_ && !has(mutant::late_renewal_revives))
+        if (now >= deadline() && !has(mutant::late_renewal_revives))
             return due(now);
         in_flight_ = false;
         confirm(has(mutant::deadline_from_reply) ? now : sent);
@@ -163,6 +191,7 @@ private:
     compact interval_;
     clock::time_point ends_;
     clock::time_point deadline_ = clock::time_point::min();
+    clock::time_point alive_until_ = clock::time_point::max();
     clock::time_point renew_at_{};
     errc reason_{};
     bool in_flight_ = false;

@@ -73,7 +73,10 @@ std::optional<lock_request> request_by_script(words command, known_script called
     if (!form)
         return std::nullopt;
     asked.what = form->what;
-    asked.as_known = command.size() == form->count;
+    // An owner that promises to be alive names a key and a time more.
+    const bool promises = called == known_script::native_acquire &&
+                          command.size() == form->count + 2;
+    asked.as_known = command.size() == form->count || promises;
     if (!asked.as_known)
         return asked;
     const auto owner = [&](std::string_view word) {
@@ -81,14 +84,15 @@ std::optional<lock_request> request_by_script(words command, known_script called
             return word.substr(std::min(word.size(), quorum::mark.size()));
         return is_native(called) ? owner_of(word) : word;
     };
-    asked.owner = owner(command[form->owner]);
+    const std::size_t more = promises ? 1 : 0;
+    asked.owner = owner(command[form->owner + more]);
     if (form->entry != 0)
         asked.entry = command[form->entry];
     if (form->next != 0 && !command[form->next].empty())
         asked.next = owner(command[form->next]);
     if (form->fences != 0)
-        asked.fences = integer<std::uint32_t>(command[form->fences]);
-    asked.limited = form->latest != 0 && command[form->latest] != "0";
+        asked.fences = integer<std::uint32_t>(command[form->fences + more]);
+    asked.limited = form->latest != 0 && command[form->latest + more] != "0";
     return asked;
 }
 

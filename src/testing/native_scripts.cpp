@@ -245,6 +245,105 @@ std::int64_t holder_of(const std::string& value)
     return hex ? std::stoll(name, nullptr, 16) : 0;
 }
 
+// Of native_acquire.lua and native_alive.lua.
+constexpr std::int64_t kept = 120'000;
+
+optional_text run_id(script_calls& redis)
+{
+    try {
+        return redis.run_id();
+    }
+    catch (const command_error&) {
+        return std::nullopt;
+    }
+}
+
+/// What the value says of the promise; empty: nothing.
+std::string promise(script_calls& redis, words keys, words arguments)
+{
+    if (arguments.size() < 10)
+        return {};
+    const optional_text run = run_id(redis);
+    if (!run)
+        return {};
+    try {
+        if (!has(mutant::grant_without_record))
+            redis.set(keys[4], *run, kept);
+    }
+    catch (const command_error&) {
+        return {};
+    }
+    return "g" + std::string(arguments[9]);
+}
+
+/// As `string.gsub(flags, 'g%d*', '')`.
+std::string without_promise(std::string flags)
+{
+    const std::size_t begin = flags.find('g');
+    if (begin != std::string::npos && !has(mutant::entry_keeps_promise))
+        flags.erase(begin, flags.find_first_not_of("0123456789", begin + 1) - begin);
+    return flags;
+}
+
+/// `string.match(value, 'g(%d+)', flags)`
+std::optional<std::int64_t> grace_of(const std::string& value)
+{
+    const std::size_t flags = value.find('|', 3);
+    const std::size_t begin = flags == std::string::npos ? flags : value.find('g', flags);
+    if (begin == std::string::npos)
+        return std::nullopt;
+    const std::size_t end = value.find_first_not_of("0123456789", begin + 1);
+    const std::string digits = value.substr(begin + 1, end - begin - 1);
+    return digits.empty() ? std::nullopt : std::optional(number_of(digits));
+}
+
+/// How long the holder may be silent yet.
+std::optional<std::int64_t> silence_of(script_calls& redis, const optional_text& value)
+{
+    if (!value || !value->starts_with("lh:"))
+        return std::nullopt;
+    const auto grace = grace_of(*value);
+    const optional_text run = grace ? run_id(redis) : std::nullopt;
+    if (!run)
+        return std::nullopt;
+    const std::string record = "leasehold:alive:" +
+                               value->substr(3, value->find_first_of(":|", 3) - 3);
+    bool believed = false;
+    try {
+        const std::string* const known = redis.get(record);
+        believed = known != nullptr && *known == *run;
+    }
+    catch (const command_error&) {
+        return std::nullopt;
+    }
+    const std::int64_t left = believed ? redis.pttl(record) : -1;
+    if (left >= 0)
+        return (has(mutant::half_grace) ? *grace / 2 : *grace) - (kept - left);
+    if (has(mutant::unrecorded_is_dead))
+        return 0;
+    try {
+        redis.set(record, *run, kept);
+    }
+    catch (const command_error&) {
+    }
+    return grace;
+}
+
+message alive(script_calls& redis, words keys)
+{
+    const optional_text run = run_id(redis);
+    if (!run)
+        return message::numbers({0});
+    if (has(mutant::sign_not_recorded))
+        return message::numbers({1});
+    const std::string* const known = redis.get(keys[0]);
+    if (known != nullptr && *known == *run)
+        redis.pexpire(keys[0], kept);
+    else
+        redis.set(keys[0], *run, kept);
+    return message::numbers({1});
+}
+
 message acquire(script_calls& redis, words keys, words arguments)
 {
     const keys_of_line of(keys);
@@ -253,7 +352,7 @@ message acquire(script_calls& redis, words keys, words arguments)
     if (is_late(arguments[3], now))
         return five(-1, 0, 0, 0, now);
 
-    const optional_text value = get_typed(redis, of.lock);
+    optional_text value = get_typed(redis, of.lock);
     const std::int64_t lease = number_of(arguments[1]);
 
     if (is_ours(value, owner)) {
@@ -263,8 +362,23 @@ message acquire(script_calls& redis, words keys, words arguments)
             redis.pexpire(of.lock, lease);
         if (redis.hdel(of.waiters, owner))
             redis.lrem(of.line, owner);
-        return five(1, as_integer(last), has_flag(*value, owner, 'w') ? 1 : 0, 0, now);
+        std::string promised;
+        if (arguments.size() >= 10 && !has_flag(*value, owner, 'e')) {
+            promised = promise(redis, keys, arguments);
+            const std::string flags = without_promise(value->size() > owner.size()
+                                                          ? value->substr(owner.size() + 1)
+                                                          : "") +
+                                      promised;
+            redis.set_keepttl(of.lock, flags.empty() ? std::string(owner)
+                                                     : std::string(owner) + "|" + flags);
+        }
+        return five(1, as_integer(last), has_flag(*value, owner, 'w') ? 1 : 0,
+                    promised.empty() ? 0 : 1, now);
     }
+
+    const std::optional<std::int64_t> silence = silence_of(redis, value);
+    if (silence && *silence <= 0)
+        value.reset();
 
     const bool waits = arguments[5] != "0";
     const std::string entry = entry_of(now, arguments[5], arguments[1], arguments[6], arguments[7]);
@@ -286,10 +400,13 @@ message acquire(script_calls& redis, words keys, words arguments)
                     redis.set_keepttl(of.lock, *value + "w");
             }
         }
-        const std::int64_t left = redis.pttl(of.lock);
+        std::int64_t left = redis.pttl(of.lock);
         if (!known)
             return five(2, left, place, 0, now);
-        return five(0, left, place, arguments[8] == "1" ? holder_of(*value) : 0, now);
+        const bool silent = silence && (left < 0 || *silence < left);
+        if (silent)
+            left = *silence;
+        return five(silent ? 3 : 0, left, place, arguments[8] == "1" ? holder_of(*value) : 0, now);
     }
 
     optional_text who = redis.lindex(of.line, 0);
@@ -325,8 +442,11 @@ message acquire(script_calls& redis, words keys, words arguments)
         redis.hdel(of.waiters, owner);
         more = redis.exists(of.line);
     }
-    redis.set(of.lock, more ? std::string(owner) + "|w" : std::string(owner), lease);
-    return five(1, as_integer(last), more ? 1 : 0, 0, now);
+    const std::string promised = promise(redis, keys, arguments);
+    const std::string flags = (more ? "w" : "") + promised;
+    redis.set(of.lock, flags.empty() ? std::string(owner) : std::string(owner) + "|" + flags,
+              lease);
+    return five(1, as_integer(last), more ? 1 : 0, promised.empty() ? 0 : 1, now);
 }
 
 message enter(script_calls& redis, words keys, words arguments)
@@ -340,7 +460,8 @@ message enter(script_calls& redis, words keys, words arguments)
     const optional_text value = found == nullptr ? std::nullopt : std::optional(*found);
     if (!is_ours(value, owner))
         return five(-2, 0, 0, 0, now);
-    const std::string flags = value->size() > owner.size() ? value->substr(owner.size() + 1) : "";
+    const std::string flags = without_promise(
+        value->size() > owner.size() ? value->substr(owner.size() + 1) : "");
     if (flags.find('e') != std::string::npos) {
         redis.hset(keys[1], arguments[3], "1");
     }
@@ -569,6 +690,7 @@ message run_native(known_script called, script_calls& redis, words keys, words a
         case known_script::native_leave: return leave(redis, keys, arguments);
         case known_script::native_release: return release(redis, keys, arguments);
         case known_script::native_renew: return renew(redis, keys, arguments);
+        case known_script::native_alive: return alive(redis, keys);
         case known_script::native_raise: return raise(redis, keys, arguments);
         default: return check(redis);
         }

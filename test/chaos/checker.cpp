@@ -63,7 +63,10 @@ private:
     }
 
     /// No earlier than this the store confirmed that it has the lock.
-    stamp confirmed(const grant& held) const { return sent_for(held.deadline, all_.lease); }
+    stamp confirmed(const grant& held) const
+    {
+        return sent_for(held.deadline, all_.lease) - all_.unseen;
+    }
 
     void check_losses(const client_timeline& of, const history& from)
     {

@@ -178,6 +178,7 @@ struct settings
     bool fenced = true;
     int pauses = 0;
     std::uint32_t replica_acks = 0;
+    bool promises = false;
 };
 
 class program final : public std::enable_shared_from_this<program>
@@ -256,6 +257,11 @@ private:
         out.lease_time = set_.lease;
         out.backoff_ceiling = 250ms;
         out.replica_acks = set_.replica_acks;
+        // What others wait for, and a deadline counts with, is the silence then.
+        if (set_.promises) {
+            out.dead_holder_grace = set_.lease;
+            out.lease_time = promised_lease * set_.lease;
+        }
         return out;
     }
 
@@ -625,7 +631,7 @@ std::vector<std::string> split(const std::string& text)
 
 int main(int count, char** words)
 try {
-    if (count != 12)
+    if (count != 13)
         return 2;
     sigset_t going_on;
     sigemptyset(&going_on);
@@ -641,7 +647,8 @@ try {
                   .workers = std::stoi(words[8]),
                   .fenced = std::string(words[9]) == "1",
                   .pauses = std::stoi(words[10]),
-                  .replica_acks = static_cast<std::uint32_t>(std::stoul(words[11]))});
+                  .replica_acks = static_cast<std::uint32_t>(std::stoul(words[11])),
+                  .promises = std::string(words[12]) == "1"});
     return self.run();
 }
 catch (const std::exception& failure) {

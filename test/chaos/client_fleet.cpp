@@ -45,11 +45,12 @@ void client_fleet::start(std::size_t place)
     }
     const std::shared_ptr<void> there = set_.enter ? set_.enter(place) : nullptr;
     here.client = std::make_unique<member>(
-        std::vector<std::string>{
-            LEASEHOLD_CHAOS_CLIENT, here.proxy ? here.proxy->url() : url_, register_socket_, file,
-            name, std::to_string(set_.seed + started_), std::to_string(set_.lease.count()),
-            joined(set_.names), std::to_string(set_.workers), set_.fenced ? "1" : "0",
-            std::to_string(place == 0 ? set_.pauses : 0), std::to_string(set_.replica_acks)},
+        std::vector<std::string>{LEASEHOLD_CHAOS_CLIENT, here.proxy ? here.proxy->url() : url_,
+                                 register_socket_, file, name, std::to_string(set_.seed + started_),
+                                 std::to_string(set_.lease.count()), joined(set_.names),
+                                 std::to_string(set_.workers), set_.fenced ? "1" : "0",
+                                 std::to_string(place == 0 ? set_.pauses : 0),
+                                 std::to_string(set_.replica_acks), set_.promises ? "1" : "0"},
         file, name);
 }
 

@@ -32,6 +32,7 @@ struct crew_settings
     std::uint32_t replica_acks = 0;
     /// While a client is started at a place, what this returns lives.
     std::function<std::shared_ptr<void>(std::size_t place)> enter{};
+    bool promises = false; ///< To be alive: `lease` is then how long they may be silent.
 };
 
 /// Client processes, and what they write. Where there is only one server, each is behind a proxy of

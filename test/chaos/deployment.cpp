@@ -55,6 +55,7 @@ void add_left_over(resp_client& server, std::vector<std::string>& to)
     for (const std::string& key : server.strings({"KEYS", "*"}))
         if (!key.starts_with("redisson_lock_token:") && !key.starts_with("leasehold:fence") &&
             !key.starts_with("leasehold:client:") &&
+            !key.starts_with("leasehold:alive:") && // ends by itself, minutes after its client
             !((key.starts_with("leasehold:line:") || key.starts_with("leasehold:waiters:")) &&
               server.integer({"PTTL", key}) > 0))
             to.push_back("key " + key);

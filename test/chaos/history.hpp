@@ -12,6 +12,9 @@
 
 namespace leasehold::test::chaos {
 
+/// The lease time of those who promise to be alive: so much longer than they may be silent.
+inline constexpr int promised_lease = 4;
+
 /// Time since the machine was started, as `leasehold::clock` counts it: the same for all processes.
 using stamp = std::chrono::nanoseconds;
 

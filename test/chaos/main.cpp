@@ -46,6 +46,7 @@ constexpr char usage[] =
   --deployment NAME  one only, of
                      server: none, always, everysec (what it writes to its append-only file)
                      sentinel, cluster: all (replicas confirm each lock)
+  --promises         clients promise to be alive (dead_holder_grace), and their leases are longer
   --keep DIRECTORY   write there what the clients wrote, the faults and the register, of every round
   --html FILE        draw the last round as a page: around its first violation, or its last seconds
   --controls         only the negative control of the fences
@@ -66,6 +67,7 @@ struct arguments
     std::string only{};
     std::string keep{};
     std::string html{};
+    bool promises = false;
     bool controls = false;
 };
 
@@ -116,6 +118,7 @@ arguments parse(int count, char** words)
         .value("--deployment", out.only)
         .value("--keep", out.keep)
         .value("--html", out.html)
+        .flag("--promises", out.promises)
         .flag("--controls", out.controls)
         .flag("--help", print_usage)
         .flag("-h", print_usage)
@@ -208,7 +211,8 @@ private:
                                              .names = {"a", "b", "c", "d"},
                                              .lease = on.lease,
                                              .workers = 4,
-                                             .replica_acks = on.replica_acks},
+                                             .replica_acks = on.replica_acks,
+                                             .promises = args_.promises},
                                  .length = length};
         const auto begun = boot_time();
         record all = run_round(how, [&](const client_fleet& clients, std::size_t faults) {

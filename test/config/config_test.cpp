@@ -504,6 +504,19 @@ BOOST_AUTO_TEST_CASE(each_option_of_a_lock_goes_up_to_its_limits)
     // Nothing has to be confirmed: it only has to make sense.
     const options unconfirmed{};
     within("replica_timeout", unconfirmed, &options::replica_timeout, 0ms, no_limit);
+
+    options promised{.lease_time = 10s, .dead_holder_grace = 100ms};
+    BOOST_CHECK_NO_THROW(promised.validate());
+    promised.dead_holder_grace = 9'999ms;
+    BOOST_CHECK_NO_THROW(promised.validate());
+    promised.dead_holder_grace = 10s;
+    invalid(promised, {"dead_holder_grace", "10000 ms", "less than the lease time"});
+    promised.dead_holder_grace = 99ms;
+    invalid(promised, {"dead_holder_grace", "99 ms", "100 ms to 60000 ms"});
+    promised = {.lease_time = 5min, .dead_holder_grace = 60'001ms};
+    invalid(promised, {"dead_holder_grace", "60001 ms", "100 ms to 60000 ms"});
+    promised = {.replica_acks = 1, .dead_holder_grace = 1s};
+    invalid(promised, {"dead_holder_grace", "1000 ms", "0 ms with replica_acks"});
 }
 
 BOOST_AUTO_TEST_CASE(a_name_goes_up_to_its_limits)

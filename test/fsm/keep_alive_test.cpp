@@ -279,4 +279,37 @@ BOOST_AUTO_TEST_CASE(the_next_holder_has_a_longest_hold_of_its_own)
     BOOST_TEST((life.deadline() == start + 29s + lease_time - margin));
 }
 
+BOOST_AUTO_TEST_CASE(a_promise_ends_it_when_no_sign_of_life_was_confirmed)
+{
+    constexpr clock::duration grace = 2s;
+    constexpr clock::duration silence = grace - 22ms; // the drift margin
+    keep_alive life = fresh();
+    life.promise(start, grace);
+    BOOST_TEST(life.silent());
+    BOOST_TEST((life.deadline() == start + silence));
+    // What counts is when a sign was sent.
+    const auto sent = start + 500ms;
+    BOOST_TEST((life.alive(sent, grace, sent + 1s) == action::wait));
+    BOOST_TEST((life.deadline() == sent + silence));
+    BOOST_TEST((life.alive(start, grace, sent + 1s) == action::wait));
+    BOOST_TEST((life.deadline() == sent + silence));
+    BOOST_TEST((life.next() == sent + silence));
+    BOOST_TEST((life.due(sent + silence - 1ns) == action::wait));
+    // Whoever waits may have superseded it: a sign that is confirmed now comes too late.
+    BOOST_TEST((life.alive(sent + 1s, grace, sent + silence) == action::end));
+    BOOST_TEST((life.reason() == errc::expired));
+    BOOST_TEST(life.ended());
+    BOOST_TEST((life.alive(sent + 2s, grace, sent + 2s) == action::wait));
+}
+
+BOOST_AUTO_TEST_CASE(a_promise_lengthens_nothing)
+{
+    keep_alive life = fresh();
+    life.promise(start, 20s);
+    for (auto at = start + 5s; at < start + 29s; at += 5s)
+        BOOST_TEST((life.alive(at, 20s, at) == action::wait));
+    BOOST_TEST((life.deadline() == start + lease_time - margin));
+    BOOST_TEST(!life.silent());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -278,8 +278,8 @@ void checks::check_handover(const possession& mine, const grant_record& from, co
         return; // not handed over, but told twice
     ++trial_.counted.handed_over;
     const lock_options& own = *mine.options;
-    if (mine.held->deadline() - mine.client->host->now() <
-        clock::duration(own.lease_time) / 2 - at_once)
+    const auto term = own.dead_holder_grace.count() != 0 ? own.dead_holder_grace : own.lease_time;
+    if (mine.held->deadline() - mine.client->host->now() < clock::duration(term) / 2 - at_once)
         trial_.wrong("handoff: a lease that is about to end was handed over");
     const auto limited_by = [&](const lock_options& o) {
         const auto drift = clock::duration(o.handoff_time) / 4;
@@ -534,6 +534,20 @@ void checks::shut_down(const process& p, error_code failed, clock::time_point be
     }
 }
 
+/// Whoever waits looks when the holder may have been silent for too long: the first three of a
+/// line.
+std::uint64_t checks::looks_for_signs() const
+{
+    auto grace = milliseconds::max();
+    for (const lock_options& each : trial_.scenario.options) {
+        if (each.dead_holder_grace.count() != 0)
+            grace = std::min(grace, each.dead_holder_grace);
+    }
+    return grace == milliseconds::max()
+               ? 0
+               : static_cast<std::uint64_t>(60'000ms / (grace / 2)) * trial_.scenario.names;
+}
+
 void checks::check_commands()
 {
     // Each look at a lock that another has is paid by a pause, a hint or a grant.
@@ -550,7 +564,7 @@ void checks::check_commands()
     for (auto bound = floor; bound < ceiling; bound *= 2)
         ++growing;
     const std::uint64_t most = 200 + 60'000 / pause * scenario.names + growing * trial_.grants +
-                               growing * scenario.operations.size();
+                               growing * scenario.operations.size() + looks_for_signs();
     for (const process& p : trial_.processes) {
         const client_stats s = p.locks->stats();
         if (s.acquires_sent > most)

@@ -68,6 +68,7 @@ private:
     void check_order(const possession& mine, name_state& n);
     void check_handover(const possession& mine, const grant_record& from, const name_state& n);
     void check_wait(const actor& a, const name_state& n);
+    [[nodiscard]] std::uint64_t looks_for_signs() const;
     void check_commands();
 
     trial& trial_;

@@ -117,6 +117,13 @@ private:
 
 } // namespace
 
+void name_run(resp_client& server, testing::impl::redis_model& model)
+{
+    const std::string told = describe(server.command({"INFO", "server"}));
+    const auto at = told.find("run_id:") + sizeof "run_id:" - 1;
+    model.run_id = told.substr(at, 40);
+}
+
 bool calls(const command& asked, const redis_store::script& which)
 {
     return asked[1] == (asked[0] == "EVAL" ? which.text : std::string_view(which.sha));

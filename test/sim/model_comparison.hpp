@@ -40,6 +40,9 @@ struct comparison
 /// Asks both the same, step by step.
 void compare(const comparison& how, std::initializer_list<std::uint64_t> seeds);
 
+/// The model is the same server as the real one: for `comparison::prepare`.
+void name_run(resp_client& server, testing::impl::redis_model& model);
+
 /// What the model answers.
 [[nodiscard]] testing::impl::message execute(testing::impl::redis_model& model,
                                              const command& asked, std::chrono::microseconds now);

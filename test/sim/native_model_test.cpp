@@ -119,13 +119,33 @@ command call(generator& random, const redis_store::script& called, std::vector<s
     return all;
 }
 
+std::string record_of(const std::string& client)
+{
+    return key(redis_store::native::alive_key, client);
+}
+
+std::string any_record(generator& random)
+{
+    return record_of(clients[random.below(std::size(clients))]);
+}
+
 command acquire(generator& random, microseconds now)
 {
     const std::string name = any_name(random);
-    return call(random, of_native().acquire,
-                {"4", name, fence, line(name), waiters(name), any_value(random), ms(random, 40),
-                 any_count(random), any_limit(random, now), any_floor(random, now),
-                 presence(random), ms(random, 20), flag(random), flag(random)});
+    const std::string value = any_value(random);
+    std::vector<std::string> all{"4", name, fence, line(name), waiters(name)};
+    const bool promises = random.below(3) == 0;
+    if (promises) {
+        all.front() = "5";
+        all.push_back(record_of(value.substr(3, value.find(':', 3) - 3)));
+    }
+    for (const std::string& each :
+         {value, ms(random, 40), any_count(random), any_limit(random, now), any_floor(random, now),
+          presence(random), ms(random, 20), flag(random), flag(random)})
+        all.push_back(each);
+    if (promises)
+        all.push_back(ms(random, 20));
+    return call(random, of_native().acquire, all);
 }
 
 command leave(generator& random, microseconds now)
@@ -182,7 +202,7 @@ command interfere(generator& random)
         "12", "-5",   "abc", "1.5", " 7", "1e3", "9007199254740990", "9223372036854775807",
         "",   "0x10",
     };
-    switch (random.below(18)) {
+    switch (random.below(22)) {
     case 0: return {"DEL", name};
     case 1: return {"SET", name, "of another library"};
     case 2: return {"SET", name, "of another library", "XX", "KEEPTTL"};
@@ -199,6 +219,10 @@ command interfere(generator& random)
     case 12: return {"SET", line(name), "not a line"};
     case 13: return {"SET", entries(name), "no entries"};
     case 14: return {"DEL", entries(name)};
+    case 16: return {"DEL", any_record(random)};
+    case 17: return {"SET", any_record(random), "0123", "PX", "100000"};
+    case 18: return {"PERSIST", any_record(random)};
+    case 19: return {"HSET", any_record(random), "field", "1"};
     default: return {"DEL", fence};
     }
 }
@@ -207,8 +231,9 @@ command interfere(generator& random)
 command look(generator& random)
 {
     const std::string name = any_name(random);
-    switch (random.below(11)) {
+    switch (random.below(12)) {
     case 0: return {"PTTL", name};
+    case 10: return {"PTTL", any_record(random)};
     case 1: return {"GET", fence};
     case 2: return {"PTTL", fence};
     case 3: return {"LRANGE", line(name), "0", "-1"};
@@ -241,9 +266,11 @@ command any_command(generator& random, microseconds now)
         return call(random, of_native().raise, {"1", fence, any_floor(random, now)});
     if (kind < 855)
         return interfere(random);
-    if (kind < 857) // as a new connection does
+    if (kind < 870)
+        return call(random, of_native().alive, {"1", any_record(random)});
+    if (kind < 872) // as a new connection does
         return {"EVAL", std::string(of_native().check.text), "0"};
-    if (kind < 858)
+    if (kind < 873)
         return {"EVALSHA", of_native().renew.sha, "0"};
     if (kind < 998)
         return look(random);
@@ -259,12 +286,13 @@ std::string script_of(const command& asked)
            : calls(asked, of_native().release) ? "release"
            : calls(asked, of_native().enter)   ? "enter"
            : calls(asked, of_native().renew)   ? "renew"
+           : calls(asked, of_native().alive)   ? "alive"
                                                : "raise";
 }
 
 std::string beginning(const std::string& kind, const command&, const std::string& told)
 {
-    if (kind == "renew" || kind == "release")
+    if (kind == "renew" || kind == "release" || kind == "alive")
         return told;
     const auto comma = told.find(',');
     return told.substr(0, kind == "leave" ? told.find(',', comma + 1) : comma);
@@ -279,13 +307,18 @@ BOOST_AUTO_TEST_CASE(the_model_answers_as_a_server_does)
     compare({.any_command = any_command,
              .script_of = script_of,
              .beginning = beginning,
-             .rights = {"publish", "publish", "pexpire", "hdel", "del", "set", "hset", "get",
-                        "hexists", "pttl", "hget", "exists", "lindex", "lpos", "lpop", "lrem",
-                        "rpush", "incrby", "type"},
+             .prepare = name_run,
+             .rights = {"publish", "publish", "pexpire", "hdel",   "del",    "set",    "hset",
+                        "get",     "hexists", "pttl",    "hget",   "exists", "lindex", "lpos",
+                        "lpop",    "lrem",    "rpush",   "incrby", "type",   "info"},
              .channels = {"leasehold:turn:" + std::string(clients[0])},
              .expected = {"acquire [1",
                           "acquire [0",
                           "acquire [2",
+                          "acquire [3",
+                          "alive [1]",
+                          "alive [0]",
+                          "alive error: WRONGTYPE",
                           "acquire [-1",
                           "acquire error: WRONGTYPE",
                           "acquire error: ERR",

@@ -250,6 +250,20 @@ void replicate(plan& p)
         p.faults.push_back(make_fault(random, p, fault_kind::fail_over));
 }
 
+/// For some plans of the layout that knows it: leases come with a promise, most or all.
+void promise(plan& p)
+{
+    generator random(p.seed + 7'000'000'033);
+    if (!p.is_native() || p.replicated || random.below(4) != 0)
+        return;
+    const bool all = random.below(2) == 0;
+    for (lock_options& each : p.options) {
+        const auto grace = one_of(random, std::array{100ms, 300ms, 1000ms, 2000ms});
+        if (grace < each.lease_time && (all || random.below(4) != 0))
+            each.dead_holder_grace = grace;
+    }
+}
+
 } // namespace
 
 const char* name_of(fault_kind kind) noexcept
@@ -379,6 +393,7 @@ plan make_plan(std::uint64_t seed, std::optional<config::key_layout> layout)
 {
     plan p = make_plain_plan(seed, layout);
     replicate(p);
+    promise(p);
     return p;
 }
 

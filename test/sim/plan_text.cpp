@@ -123,6 +123,7 @@ lock_options options_from(std::istream& line)
     of.take("handoff_count", o.handoff_count);
     of.take("claim_time", o.claim_time);
     of.take("replica_acks", o.replica_acks);
+    of.take("dead_holder_grace", o.dead_holder_grace);
     of.end();
     return o;
 }
@@ -202,6 +203,8 @@ std::ostream& operator<<(std::ostream& out, const lock_options& o)
         out << " claim_time=" << o.claim_time.count();
     if (o.replica_acks != 0)
         out << " replica_acks=" << o.replica_acks;
+    if (o.dead_holder_grace.count() != 0)
+        out << " dead_holder_grace=" << o.dead_holder_grace.count();
     return out;
 }
 

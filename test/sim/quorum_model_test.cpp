@@ -239,14 +239,6 @@ std::string beginning(const std::string& kind, const command&, const std::string
     return kind == "renew" ? told : told.substr(0, told.find(','));
 }
 
-/// The model is the same server as the real one.
-void name_run(resp_client& server, testing::impl::redis_model& model)
-{
-    const std::string told = describe(server.command({"INFO", "server"}));
-    const auto at = told.find("run_id:") + sizeof "run_id:" - 1;
-    model.run_id = told.substr(at, 40);
-}
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(quorum_model_test, *with_a_clock())

@@ -22,9 +22,11 @@ public:
         : process({LEASEHOLD_TEST_HOLDER, server.unix_url()}, std::move(environment))
     {}
 
-    std::uint64_t lock(const std::string& name, milliseconds lease)
+    /// @param grace It promises to be alive (`lock_options::dead_holder_grace`).
+    std::uint64_t lock(const std::string& name, milliseconds lease, milliseconds grace = {})
     {
-        ask_for_lock(name, lease);
+        write_line("lock " + name + ' ' + std::to_string(lease.count()) + ' ' +
+                   std::to_string(grace.count()));
         return locked();
     }
 

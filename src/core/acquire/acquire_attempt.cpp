@@ -49,7 +49,9 @@ void acquire_attempt::send(const terms& asked)
          .again = asked.again,
          .waits = asked.waits,
          .presence = asked.presence,
-         .claim = asked.claim},
+         .claim = asked.claim,
+         .dead_holder_grace = entry.empty() ? spec->options.dead_holder_grace
+                                            : std::chrono::milliseconds::zero()},
         [client = context_.shared_from_this(),
          self = acquire_attempt_ptr(this)](error_code failed, const acquire_reply& reply) {
             client->turn([&] {
@@ -83,6 +85,8 @@ ownership_ptr acquire_attempt::hold(turn_context& r, const spec_ptr& lock,
                                       has(mutant::deadline_from_reply) ? r.turn_time() : sent));
     taken->first_fence = reply.first_fence;
     taken->fences = reply.fences;
+    if (reply.promised && !has(mutant::promise_not_kept))
+        taken->promise(sent);
     return taken;
 }
 

@@ -196,7 +196,9 @@ void line_acquirer::held_by_other(const acquire_reply& reply)
     restless_ = false;
     if (reply.in_line && place_ == 0 && behalf_.wanted()) {
         turn_context& r = context();
-        const bool doubtful = doubt_.of(remaining_, behalf_.first()->options.lease_time,
+        // Signs of life may always be as old as at the look before.
+        const bool doubtful = !reply.promised &&
+                              doubt_.of(remaining_, behalf_.first()->options.lease_time,
                                         r.turn_time());
         if (doubtful)
             r.tell([&](observer& o) { o.suspect_expiry(name(), remaining_); });
@@ -252,8 +254,10 @@ const acquire_request* line_acquirer::next()
         return nullptr;
     if (!next_) {
         // Whoever waited may have gone since. What replicas have to confirm is a request of its
-        // own. Carried along and not taken up, it would count as one that may still run.
-        if (!behalf_.wanted() || behalf_.first()->options.replica_acks > 0) {
+        // own, and so is what comes with a sign of life. Carried along and not taken up, it would
+        // count as one that may still run.
+        if (!behalf_.wanted() || behalf_.first()->options.replica_acks > 0 ||
+            behalf_.first()->options.dead_holder_grace.count() > 0) {
             machine_.joins_nobody();
             return nullptr;
         }

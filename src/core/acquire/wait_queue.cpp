@@ -189,8 +189,7 @@ bool wait_queue::hand_over(ownership& held)
     const bool allowed = o.renew && held.handoffs < limits.count &&
                          (held.handoffs + 1 < held.fences || has(mutant::fences_not_reserved)) &&
                          (now - held.since < limits.time() || has(mutant::handoff_without_end)) &&
-                         (held.valid_until() - now >= clock::duration(o.lease_time) / 2 ||
-                          has(mutant::handoff_near_the_end)) &&
+                         (held.has_half_its_time(now) || has(mutant::handoff_near_the_end)) &&
                          (!held.shared() || has(mutant::handoff_of_entered)) &&
                          held.spec->serves(*next.spec);
     if (!allowed)

@@ -118,6 +118,23 @@ public:
         publish();
     }
 
+    /// The store knows of the promise that goes with it, by the acquire that was sent then.
+    void promise(clock::time_point sent) noexcept
+    {
+        promised_ = true;
+        life.promise(sent, spec->options.dead_holder_grace);
+        publish();
+    }
+    [[nodiscard]] bool promised() const noexcept { return promised_; }
+
+    /// Neither its renewal nor its sign of life is more than half over.
+    [[nodiscard]] bool has_half_its_time(clock::time_point now) const noexcept
+    {
+        const lock_options& o = spec->options;
+        return life.renewed_until() - now >= clock::duration(o.lease_time) / 2 &&
+               (!promised_ || life.deadline() - now >= clock::duration(o.dead_holder_grace) / 2);
+    }
+
     /// From now on `by` is called when its time has come.
     void keep(keeper& by) noexcept
     {
@@ -223,6 +240,7 @@ private:
 
     void expired() override { keeper_->on_due(*this); }
 
+    bool promised_ = false;         ///< To be alive.
     std::atomic<bool> owner_taken_; ///< It was told to somebody, or by somebody.
     std::atomic<clock::rep> deadline_{};
     keeper* keeper_ = nullptr;

@@ -12,6 +12,16 @@
 
 namespace leasehold::detail {
 
+namespace {
+
+/// From one sign of life to the next.
+clock::duration sign_interval(const ownership& held) noexcept
+{
+    return clock::duration(held.spec->options.dead_holder_grace) / 4;
+}
+
+} // namespace
+
 /// Renewals that were sent together. Each is waited for as long as its own lease allows.
 class watchdog::batch final : public timer, public boost::intrusive_ref_counter<batch>
 {
@@ -134,6 +144,57 @@ void watchdog::start(ownership& held)
     held.keep(*this);
     holds_.push_back(held);
     schedule(held);
+    if (held.promised()) {
+        // The acquire was one.
+        const auto due = context_.turn_time() + sign_interval(held);
+        if (!alive_.is_linked() || due < alive_.due())
+            context_.timers.schedule(alive_, due);
+    }
+}
+
+/// One sign for all that is held, as long as any of it comes with the promise.
+void watchdog::show_alive()
+{
+    auto interval = clock::duration::max();
+    const ownership* shortest = nullptr;
+    for (const ownership& each : holds_) {
+        if (each.promised() && sign_interval(each) < interval) {
+            interval = sign_interval(each);
+            shortest = &each;
+        }
+    }
+    if (shortest == nullptr)
+        return;
+    const auto now = context_.turn_time();
+    context_.timers.schedule(alive_, now + interval);
+    if (!context_.online(shortest->spec->name))
+        return; // when it can be reached again
+    context_.locks().async_alive(
+        context_.uuid(), [client = context_.shared_from_this(), this, now](error_code failed) {
+            client->turn([&] {
+                if (!failed)
+                    alive(now);
+            });
+        });
+}
+
+/// A sign of life that was sent then was confirmed.
+void watchdog::alive(clock::time_point sent)
+{
+    const auto now = context_.turn_time();
+    std::vector<ownership_ptr> over;
+    for (ownership& each : holds_) {
+        if (!each.promised())
+            continue;
+        if (each.life.alive(sent, each.spec->options.dead_holder_grace, now) ==
+            fsm::keep_alive::action::end)
+            over.emplace_back(&each);
+        each.publish();
+        if (!each.life.ended())
+            schedule(each);
+    }
+    for (const ownership_ptr& each : over)
+        end(*each, each->life.reason());
 }
 
 void watchdog::stop(ownership& held) noexcept
@@ -179,6 +240,8 @@ void watchdog::connected(store_partition partition)
         each.life.connected(now);
         schedule(each);
     }
+    if (alive_.is_linked())
+        show_alive();
 }
 
 void watchdog::flush()

@@ -9,7 +9,8 @@
 namespace leasehold::detail {
 
 /// Renews what is held until it is released or lost. One timer queue for all leases; those due in
-/// one turn go to the store in one batch.
+/// one turn go to the store in one batch. Where leases come with the promise, it gives signs of
+/// life of the client: one for all of them.
 class watchdog final : private ownership::keeper
 {
 public:
@@ -57,16 +58,30 @@ public:
 private:
     class batch;
 
+    /// When the next sign of life is due.
+    class alive_timer final : public timer
+    {
+    public:
+        explicit alive_timer(watchdog& whose) noexcept : keeper_(whose) {}
+
+    private:
+        void expired() override { keeper_.show_alive(); }
+        watchdog& keeper_;
+    };
+
     void on_due(ownership& held) override;
     void end(ownership& held, errc reason);
     void schedule(ownership& held) { context_.timers.schedule(held, held.life.next()); }
     void confirmed(ownership& held, clock::time_point sent, clock::time_point now);
+    void show_alive();
+    void alive(clock::time_point sent);
     void failed(ownership& held, error_code why, details_ptr details, clock::time_point now);
 
     turn_context& context_;
     listener& listener_;
     boost::intrusive::list<ownership, boost::intrusive::constant_time_size<false>> holds_;
     std::vector<ownership_ptr> gathered_;
+    alive_timer alive_{*this};
 };
 
 } // namespace leasehold::detail

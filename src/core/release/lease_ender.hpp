@@ -32,10 +32,10 @@ public:
 
 private:
     /// Whether the store may know what has expired for longer than the lease lasted: others prolong
-    /// it, or a renewal whose answer is missing did.
+    /// it, a renewal whose answer is missing did, or it ended sooner, for want of a sign of life.
     [[nodiscard]] static bool may_outlast(const ownership& held) noexcept
     {
-        return held.shared() || held.life.doubtful();
+        return held.shared() || held.life.doubtful() || held.life.silent();
     }
 
     void release_lost(ownership& held, const outcome_op_ptr& waiting, error_code reason);

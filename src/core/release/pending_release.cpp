@@ -55,6 +55,7 @@ void pending_release::send()
         {.name = subject_.spec->name,
          .owner = subject_.owner,
          .entry = subject_.entry,
+         .dead_holder_grace = subject_.spec->options.dead_holder_grace,
          .next = interest_.place != nullptr ? interest_.place->next() : nullptr},
         [client = r.shared_from_this(), self = pending_release_ptr(this), request = ++request_,
          sent = r.turn_time()](error_code failed, release_reply reply) {

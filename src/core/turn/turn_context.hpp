@@ -170,6 +170,9 @@ public:
         return store_ ? store_->own_info() : client_info();
     }
 
+    /// What all of its owners begin with.
+    [[nodiscard]] const std::string& uuid() const noexcept { return uuid_; }
+
     /// True when anybody is told of what happens.
     [[nodiscard]] bool observed() const noexcept { return observer_ != nullptr; }
 

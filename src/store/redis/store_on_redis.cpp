@@ -6,6 +6,7 @@
 #include "store/redis/cluster/cluster_store.hpp"
 #include "store/redis/confirmed_requests.hpp"
 #include "store/redis/layout/native_layout.hpp"
+#include "store/redis/layout/native_names.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/pipeline.hpp"
 #include "store/redis/replica_confirmation.hpp"
@@ -127,6 +128,24 @@ public:
     [[nodiscard]] client_info own_info() const override
     {
         return note_ ? note_->said() : client_info();
+    }
+
+    void async_alive(std::string_view client, alive_handler handler) override
+    {
+        std::string key;
+        native::alive_key(client, key);
+        pipeline_->ask(
+            key, {},
+            [&key](boost::redis::request& to, std::int64_t) {
+                to.push("EVALSHA", of_native().alive.sha, 1, key);
+                return call{.called = &of_native().alive, .expects = 1};
+            },
+            [told = std::move(handler)](error_code failed, std::span<const std::int64_t> numbers,
+                                        const auto&) mutable {
+                if (!failed && numbers[0] != 1)
+                    failed = errc::permission_denied;
+                std::move(told)(failed);
+            });
     }
 
     void watch(std::string_view name) override

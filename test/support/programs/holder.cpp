@@ -1,8 +1,8 @@
 // A process that takes locks and does as it is told, one line at a time:
 //   holder URL
-//   lock NAME LEASE_MS   → "waiting" when another has it, the first time; then "locked FENCE" or
-//   "failed WHY" try NAME LEASE_MS    → the same, at once valid                → "valid 0" or
-//   "valid 1", at once: from a thread that is not the client's wall                 → "wall
+//   lock NAME LEASE_MS [GRACE_MS]   → "waiting" when another has it, the first time; then "locked
+//   FENCE" or "failed WHY" try NAME LEASE_MS    → the same, at once valid                → "valid
+//   0" or "valid 1", at once: from a thread that is not the client's wall                 → "wall
 //   SECONDS", its wall clock renewed              → "renewed COUNT", how many renewals were
 //   confirmed release              → "released WHY"
 // and by itself "lost WHY". Ends with its input.
@@ -76,8 +76,9 @@ public:
         in >> verb;
         if (verb == "lock" || verb == "try") {
             int lease = 0;
-            in >> name >> lease;
-            take(name, milliseconds(lease), verb == "try");
+            int grace = 0;
+            in >> name >> lease >> grace;
+            take(name, milliseconds(lease), milliseconds(grace), verb == "try");
         }
         else if (verb == "valid") {
             const std::lock_guard guard(mutex_);
@@ -98,10 +99,11 @@ public:
     }
 
 private:
-    void take(const std::string& name, milliseconds lease_time, bool once)
+    void take(const std::string& name, milliseconds lease_time, milliseconds grace, bool once)
     {
         lock_options options;
         options.lease_time = lease_time;
+        options.dead_holder_grace = grace;
         // Short, so that little of a lease is gone when a test ends or stops this process.
         options.renew_interval = lease_time / 10;
         // Long: who waits gets in because it was woken, or because the time to live is over.

@@ -54,7 +54,10 @@ bool is_known(const reply& answer) noexcept
 
 store_traits native_layout::traits() const noexcept
 {
-    return {.announces = false, .queues = true, .refuses_late = false};
+    return {.announces = false,
+            .queues = true,
+            .refuses_late = false,
+            .dead_holder_grace = slots_ == nullptr};
 }
 
 // The connections that have ended come first, one by one; then these.
@@ -151,8 +154,9 @@ call native_layout::acquire(const acquire_request& asked, std::int64_t latest,
 /// It can go the short way.
 bool native_layout::may_be_brief(const acquire_request& asked) const
 {
-    return asked.entry.empty() && !asked.again && !doubts_counter() &&
-           !contended_.contains(contended_names::key_of(asked.name));
+    // The long way makes the record that a promise needs.
+    return asked.entry.empty() && !asked.again && asked.dead_holder_grace.count() == 0 &&
+           !doubts_counter() && !contended_.contains(contended_names::key_of(asked.name));
 }
 
 std::uint32_t native_layout::draws(const acquire_request& asked) const
@@ -260,10 +264,19 @@ call native_layout::acquire_long(const acquire_request& asked, contended_names::
     const std::uint32_t fences = std::min(asked.fences, most_long);
     const cluster::slot_number slot = slot_of(asked.name);
     const std::uint64_t least = std::max(floor(slot), asked.fence_floor);
-    to.push("EVALSHA", of_native().acquire.sha, 4, asked.name, fence_key(slot), line_, waiters_,
-            value_, asked.lease.count(), fences, latest, sent_floor(least),
-            asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
-            hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0);
+    if (asked.dead_holder_grace.count() != 0 && !slots_) {
+        native::alive_key(native::client_of(asked.owner), entries_);
+        to.push("EVALSHA", of_native().acquire.sha, 5, asked.name, fence_key(slot), line_, waiters_,
+                entries_, value_, asked.lease.count(), fences, latest, sent_floor(least),
+                asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
+                hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0, asked.dead_holder_grace.count());
+    }
+    else {
+        to.push("EVALSHA", of_native().acquire.sha, 4, asked.name, fence_key(slot), line_, waiters_,
+                value_, asked.lease.count(), fences, latest, sent_floor(least),
+                asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
+                hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0);
+    }
     return {.called = &of_native().acquire,
             .expects = 5,
             .fences = fences,
@@ -279,7 +292,7 @@ call native_layout::release(const release_request& asked, std::int64_t latest,
     const auto key = contended_names::key_of(asked.name);
     if (asked.next != nullptr || !asked.entry.empty() || contended_.contains(key))
         return leave(asked, key, latest, to);
-    native::value_of(asked.owner, value_);
+    native::value_of(asked.owner, asked.dead_holder_grace, value_);
     call made{.forms = {answer_form::number}, .name = key, .short_way = true};
     switch (removal_) {
     case removal::delifeq: to.push("DELIFEQ", asked.name, value_); break;
@@ -408,7 +421,7 @@ bool native_layout::has_block(const call& made, const reply& drawn)
 call native_layout::go_on(const call& made, answers told, std::span<const std::string_view> written,
                           boost::redis::request& to)
 {
-    const auto owner_in = [](std::string_view value) { return value.substr(native::mark.size()); };
+    const auto owner_in = [](std::string_view value) { return native::owner_of(value); };
     const auto lease_in = [](std::string_view text) {
         std::int64_t lease = 0;
         std::from_chars(text.data(), text.data() + text.size(), lease);
@@ -506,17 +519,20 @@ said<acquire_reply> native_layout::acquired_long(const call& made, const reply& 
         if (made.fences == 0) // of a re-entry
             break;
         contended_.note(made.name, numbers[2] == 1);
+        reply.promised = numbers[3] == 1;
         if (!block(made, numbers[1], reply))
             result.code = errc::outcome_unknown;
         break;
     case 0:
     case 2:
+    case 3:
         contended_.note(made.name, true);
         reply.result = outcome::held;
         reply.remaining = time_left(numbers[1]);
         if (numbers[2] != -1)
             joined(made, reply, numbers[2]);
         reply.untold = reply.untold || (reply.in_line && numbers[0] == 2);
+        reply.promised = numbers[0] == 3;
         if (numbers[3] != 0)
             reply.details = held_by(numbers[3]);
         break;

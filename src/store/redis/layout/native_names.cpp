@@ -56,6 +56,19 @@ void value_of(std::string_view owner, std::string& out)
     out += owner;
 }
 
+void value_of(std::string_view owner, std::chrono::milliseconds grace, std::string& out)
+{
+    value_of(owner, out);
+    if (grace.count() != 0)
+        out.append("|g").append(std::to_string(grace.count()));
+}
+
+void alive_key(std::string_view client, std::string& out)
+{
+    out.assign("leasehold:alive:");
+    out += client;
+}
+
 std::string_view owner_of(std::string_view value) noexcept
 {
     if (!value.starts_with(mark))

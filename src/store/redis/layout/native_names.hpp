@@ -5,6 +5,7 @@
 
 #include <leasehold/detail/export.hpp>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,13 @@ LEASEHOLD_REDIS_EXPORT void fence_key_in(cluster::slot_number slot, std::string&
 LEASEHOLD_REDIS_EXPORT void line_key(std::string_view name, std::string& out);
 LEASEHOLD_REDIS_EXPORT void waiters_key(std::string_view name, std::string& out);
 LEASEHOLD_REDIS_EXPORT void entries_key(std::string_view name, std::string& out);
+
+/// What the server keeps of the last sign of life of a client.
+LEASEHOLD_REDIS_EXPORT void alive_key(std::string_view client, std::string& out);
+
+/// What the lock holds for an owner that promises to be alive, while nobody waits for it.
+LEASEHOLD_REDIS_EXPORT void value_of(std::string_view owner, std::chrono::milliseconds grace,
+                                     std::string& out);
 
 /// What the lock holds for an owner.
 LEASEHOLD_REDIS_EXPORT void value_of(std::string_view owner, std::string& out);

@@ -61,6 +61,7 @@ const native_scripts& of_native()
         .enter = script(scripts::native_enter),
         .renew = script(scripts::native_renew),
         .renew_one = script(scripts::native_renew_one),
+        .alive = script(scripts::native_alive),
         .raise = script(scripts::native_raise),
         .check = script(scripts::native_check),
     };

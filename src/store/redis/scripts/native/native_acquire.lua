@@ -2,16 +2,20 @@
 -- line has given, or waits in line: to join, to say that one is still there, to look and to take
 -- one's turn are the same request, sent again under the same owner.
 -- KEYS lock, fence counter, line (LIST of owners),
---      waiters (HASH owner -> 'there until, in server us; lease, claim in ms; listens')
+--      waiters (HASH owner -> 'there until, in server us; lease, claim in ms; listens'), and where
+--      the owner promises to be alive, its client's record (STRING run id of the server)
 -- ARGV owner, lease (ms), fences wanted, latest server time (us, 0: none), the fences granted are
 --      larger than this (negative: than its opposite and the clock, for the counter may have been
 --      taken back unseen), presence (ms, 0: does not wait), claim (ms), listens: 1 or 0,
---      1: say who holds it
+--      1: say who holds it, and where the owner promises to be alive, its grace (ms)
 -- Returns {status, a, b, c, server time in us}
---    1, last fence of the block, n    granted; n is 1 when others are in line, 0 when not
+--    1, last fence of the block, n, p  granted; n is 1 when others are in line, 0 when not; p is 1
+--                                    when the promise was written down, 0 when not
 --    0, PTTL, place, holder          held by another, or others come first. Place from 0, -1: not
 --                                    in line, -2: far back. Holder: the first 32 bits of the UUID
 --                                    of its client; 0: not asked or not known
+--    3, silence, place, holder       held by one that has promised to be alive: how long it may be
+--                                    silent yet
 --    2, PTTL, place                  held by one that does not know the line
 --   -1                               too late: the caller has given up, nothing was touched
 -- Everything is read and checked before the first write: a script that fails halfway is not taken
@@ -67,6 +71,27 @@ local function draw()
     return last
 end
 
+-- Records are kept for so long after a sign of life, and so their time to live says how old they
+-- are.
+local kept = 120000
+
+-- What was recorded before a restart, or at another server, says nothing here. Nothing, when this
+-- user may not ask.
+local function run_id()
+    local said = redis.pcall('INFO', 'server')
+    return type(said) == 'string' and string.match(said, 'run_id:(%x+)')
+end
+
+-- The owner's client is alive. Returns what the value says of its promise.
+local function promise()
+    local run = ARGV[10] and run_id()
+    if not run then
+        return ''
+    end
+    local said = redis.pcall('SET', KEYS[5], run, 'PX', kept)
+    return said.err and '' or 'g' .. ARGV[10]
+end
+
 if ours then
     -- Drawn now, while it is ours: higher than every fence with which anybody was in before.
     local last = draw()
@@ -80,7 +105,38 @@ if ours then
     if call('HDEL', KEYS[4], owner) == 1 then -- it came in past the line
         call('LREM', KEYS[3], 1, owner)
     end
-    return {1, last, string.find(value, 'w', #owner + 1, true) and 1 or 0, 0, now}
+    local promised = ''
+    if ARGV[10] and not string.find(value, 'e', #owner + 1, true) then
+        promised = promise()
+        local flags = string.gsub(string.sub(value, #owner + 2), 'g%d*', '') .. promised
+        call('SET', lock, flags == '' and owner or owner .. '|' .. flags, 'KEEPTTL')
+    end
+    return {1, last, string.find(value, 'w', #owner + 1, true) and 1 or 0,
+        promised == '' and 0 or 1, now}
+end
+
+local slot = string.sub(KEYS[2], 16) -- ':{tag}' in a cluster
+-- How long the holder, if it has promised to be alive, may be silent yet, in ms; nothing where it
+-- is not known. One without a record begins to be silent now.
+local silence
+if value and slot == '' and string.sub(value, 1, 3) == 'lh:' then
+    local flags = string.find(value, '|', 4, true)
+    local grace = flags and string.match(value, 'g(%d+)', flags)
+    local run = grace and run_id()
+    if run then
+        local record = 'leasehold:alive:' .. string.match(value, '^lh:([^:|]*)')
+        local known = redis.pcall('GET', record)
+        local left = known == run and call('PTTL', record) or -1
+        if left >= 0 then
+            silence = grace - (kept - left)
+        elseif type(known) ~= 'table' then
+            redis.pcall('SET', record, run, 'PX', kept)
+            silence = grace + 0
+        end
+        if silence and silence <= 0 then
+            value = nil -- and what follows is as if it were free
+        end
+    end
 end
 
 local waits = ARGV[6] ~= '0'
@@ -118,18 +174,22 @@ if value then
     if not known then
         return {2, left, place, 0, now}
     end
+    local status = 0
+    if silence and (left < 0 or silence < left) then
+        status = 3
+        left = silence
+    end
     local holder = 0
     if ARGV[9] == '1' then
         local name = string.match(value, '^lh:(%x%x%x%x%x%x%x%x)%-')
         holder = tonumber(name or '0', 16)
     end
-    return {0, left, place, holder, now}
+    return {status, left, place, holder, now}
 end
 
 -- Free. The first who is there gets it; those before who are not lose their place, a hundred at a
 -- time.
 local who = call('LINDEX', KEYS[3], 0)
-local slot = string.sub(KEYS[2], 16) -- ':{tag}' in a cluster
 local publish = slot == '' and 'PUBLISH' or 'SPUBLISH'
 local passed = 0
 while who and who ~= owner do
@@ -173,5 +233,7 @@ if who then
     call('HDEL', KEYS[4], owner)
     who = call('EXISTS', KEYS[3]) == 1
 end
-call('SET', lock, who and owner .. '|w' or owner, 'PX', ARGV[2])
-return {1, last, who and 1 or 0, 0, now}
+local promised = promise()
+local flags = (who and 'w' or '') .. promised
+call('SET', lock, flags == '' and owner or owner .. '|' .. flags, 'PX', ARGV[2])
+return {1, last, who and 1 or 0, promised == '' and 0 or 1, now}

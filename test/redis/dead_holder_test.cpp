@@ -1,0 +1,250 @@
+// A holder that promised to be alive (`lock_options::dead_holder_grace`) and is not, with a server.
+#include <boost/test/unit_test.hpp>
+
+#include "redis/lab.hpp"
+#include "support/fault_proxy.hpp"
+#include "support/holder.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+using std::chrono::milliseconds;
+using steady = std::chrono::steady_clock;
+
+// So long that no test passes because a lease has ended.
+constexpr milliseconds lease_time = 10min;
+constexpr milliseconds grace = 2s;
+
+lock_options promised()
+{
+    lock_options options;
+    options.lease_time = lease_time;
+    options.dead_holder_grace = grace;
+    return options;
+}
+
+milliseconds since(steady::time_point begin)
+{
+    return std::chrono::duration_cast<milliseconds>(steady::now() - begin);
+}
+
+std::string value_of_lock(resp_client& store)
+{
+    return store.maybe_string({"GET", stock}).value_or("");
+}
+
+/// Its silence is over, whatever the server still knows of it.
+void wait_for_loss(client_thread& by)
+{
+    by.seen().wait_for(kind::lost);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_killed_holder_is_superseded_long_before_its_lease_ends)
+{
+    redis_server server;
+    client_thread other(server);
+    holder dying(server);
+    const auto fence = dying.lock(stock, lease_time, grace);
+    auto waiting = start_waiting(other, promised());
+    dying.kill();
+    const auto killed = steady::now();
+    taken next = get(waiting, 60s);
+    BOOST_TEST_REQUIRE(!next.code, next.code.message());
+    BOOST_TEST_MESSAGE("granted " << since(killed).count() << " ms after SIGKILL, grace "
+                                  << grace.count() << " ms");
+    BOOST_TEST(next.held.fence() > fence);
+    // The holder was alive a quarter of the grace before it died at the earliest.
+    BOOST_TEST((since(killed) >= grace / 2));
+    BOOST_TEST(!other.release(std::move(next.held)));
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_needs_no_option_and_the_first_in_line_gets_it)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    client_thread first(server);
+    client_thread second(server);
+    holder dying(server);
+    dying.lock(stock, lease_time, grace);
+    auto waiting = start_waiting(first);
+    wait_until([&] { return waiters_of(store, stock) == 1; });
+    auto behind = start_waiting(second);
+    wait_until([&] { return waiters_of(store, stock) == 2; });
+    dying.kill();
+    taken next = get(waiting, 60s);
+    BOOST_TEST_REQUIRE(!next.code, next.code.message());
+    // The successor has promised nothing, and is not superseded.
+    BOOST_TEST((value_of_lock(store).find("|g") == std::string::npos));
+    lease last = hand_over(first, std::move(next.held), behind);
+    BOOST_TEST(!second.release(std::move(last)));
+    BOOST_TEST(!exists(store));
+}
+
+BOOST_AUTO_TEST_CASE(a_living_holder_keeps_its_lock_while_others_wait)
+{
+    redis_server server;
+    client_thread first(server);
+    client_thread second(server);
+    lock_options quick = promised();
+    quick.dead_holder_grace = 400ms;
+    lease held = take(first, quick);
+    auto waiting = start_waiting(second, quick);
+    // Several times of what it may be silent for.
+    const auto begin = steady::now();
+    while (since(begin) < 5 * quick.dead_holder_grace && held.valid())
+        std::this_thread::sleep_for(10ms);
+    const bool kept = waiting.wait_for(0s) != std::future_status::ready;
+    // On a machine that stands still it may be lost: then it is told.
+    BOOST_TEST((kept || !held.valid()));
+    if (held.valid())
+        first.release(std::move(held));
+    taken next = get(waiting, 60s);
+    BOOST_TEST_REQUIRE(!next.code, next.code.message());
+    BOOST_TEST(!second.release(std::move(next.held)));
+}
+
+BOOST_AUTO_TEST_CASE(a_stopped_holder_is_superseded_and_knows_it_when_it_wakes)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    client_thread other(server);
+    holder stopped(server);
+    const auto fence = stopped.lock(stock, lease_time, grace);
+    stopped.pause();
+    lease next = take(other, promised());
+    BOOST_TEST(next.fence() > fence);
+    const std::string value = value_of_lock(store);
+    stopped.write_line("valid");
+    stopped.resume();
+    std::string lines[2] = {stopped.read_line().value(), stopped.read_line().value()};
+    std::sort(lines, lines + 2);
+    BOOST_TEST(lines[0] == "lost expired");
+    BOOST_TEST(lines[1] == "valid 0");
+    // What it gives back is not its any more.
+    BOOST_TEST(stopped.ask("release") != "released success");
+    BOOST_TEST(value_of_lock(store) == value);
+    BOOST_TEST(!other.release(std::move(next)));
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_that_is_cut_off_loses_its_lease_before_others_get_it)
+{
+    redis_server server;
+    fault_proxy proxy(server);
+    client_thread cut(config(proxy.url()));
+    client_thread other(server);
+    lease held = take(cut, promised());
+    auto waiting = start_waiting(other, promised());
+    proxy.stall(); // the server goes on to count it as connected
+    taken next = get(waiting, 60s);
+    BOOST_TEST_REQUIRE(!next.code, next.code.message());
+    BOOST_TEST(!held.valid());
+    wait_for_loss(cut);
+    BOOST_TEST(!other.release(std::move(next.held)));
+    proxy.forward();
+}
+
+BOOST_AUTO_TEST_CASE(notifications_that_are_lost_end_no_lease)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    client_thread first(server);
+    client_thread second(server);
+    lease held = take(first, promised());
+    auto waiting = start_waiting(second, promised());
+    const auto begin = steady::now();
+    while (since(begin) < 2 * grace && held.valid()) {
+        store.done({"CLIENT", "LIST"});
+        store.command({"CLIENT", "KILL", "TYPE", "pubsub"});
+        std::this_thread::sleep_for(50ms);
+    }
+    const bool kept = waiting.wait_for(0s) != std::future_status::ready;
+    BOOST_TEST((kept || !held.valid()));
+    if (held.valid())
+        first.release(std::move(held));
+    taken next = get(waiting, 60s);
+    BOOST_TEST_REQUIRE(!next.code, next.code.message());
+    BOOST_TEST(!second.release(std::move(next.held)));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_was_restarted_begins_to_count_anew)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    client_thread first(server);
+    lease held = take(first, promised());
+    const std::string value = value_of_lock(store);
+    const std::string record = "leasehold:alive:" + value.substr(3, value.find(':', 3) - 3);
+    BOOST_TEST(store.integer({"EXISTS", record}) == 1);
+    // As if another server had written it, long ago.
+    store.done({"SET", record, "0123", "PX", "1"});
+    client_thread second(server);
+    taken tried = second.try_lock(stock, promised());
+    BOOST_TEST((tried.code == errc::held));
+    BOOST_TEST(held.valid());
+    BOOST_TEST(!first.release(std::move(held)));
+    BOOST_TEST(!exists(store));
+}
+
+BOOST_AUTO_TEST_CASE(a_re_entry_ends_the_promise)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    client_thread inner(server);
+    holder dying(server);
+    client_thread outer(server);
+    lease held = take(outer, promised());
+    BOOST_TEST((value_of_lock(store).find("|g") != std::string::npos));
+    taken again = get(inner.start_enter(stock, long_leases(), held.owner()));
+    BOOST_TEST_REQUIRE(!again.code, again.code.message());
+    BOOST_TEST((value_of_lock(store).find('g') == std::string::npos));
+    BOOST_TEST(!inner.release(std::move(again.held)));
+    BOOST_TEST(!outer.release(std::move(held)));
+    BOOST_TEST(!exists(store));
+}
+
+BOOST_AUTO_TEST_CASE(without_the_right_to_ask_which_server_it_is_leases_are_as_without_the_option)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    store.done(
+        {"ACL", "SETUSER", "some", "on", ">secret", "allkeys", "allchannels", "+@all", "-info"});
+    config as_some(server.unix_url());
+    as_some.user = "some";
+    as_some.password = "secret";
+    client_thread some(as_some);
+    lease held = take(some, promised());
+    BOOST_TEST((value_of_lock(store).find('|') == std::string::npos));
+    BOOST_TEST((held.deadline() - leasehold::clock::now() > grace));
+    BOOST_TEST(!some.release(std::move(held)));
+}
+
+BOOST_AUTO_TEST_CASE(stores_that_cannot_keep_it_say_so)
+{
+    redis_server server;
+    const auto refused = [](errc with) {
+        return [with](const boost::system::system_error& failed) { return failed.code() == with; };
+    };
+    config other(server.unix_url());
+    other.layout = config::key_layout::redisson;
+    for (const config& each : {other, config("memory:")}) {
+        client_thread locks(each);
+        BOOST_CHECK_EXCEPTION(mutex(locks.locks(), stock, promised()), boost::system::system_error,
+                              refused(errc::not_supported));
+    }
+    client_thread locks(server);
+    lock_options both = promised();
+    both.replica_acks = 1;
+    lock_options too_long = promised();
+    too_long.lease_time = too_long.dead_holder_grace;
+    for (const lock_options& each : {both, too_long})
+        BOOST_CHECK_EXCEPTION(mutex(locks.locks(), stock, each), boost::system::system_error,
+                              refused(errc::invalid_option));
+}
