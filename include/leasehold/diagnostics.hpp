@@ -30,7 +30,7 @@ struct diagnostics
     /// of the holder's client. Nobody can enter with it.
     std::string holder{};
     /// What the last request to the store failed with, where that is not the error itself. Of a
-    /// lease that was lost: the last renewal.
+    /// lease that was lost: the last renewal or sign of life.
     error_code cause{};
     /// Since the operation began. Of a lease that was lost: since the first of the renewals that
     /// failed.

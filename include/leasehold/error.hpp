@@ -39,13 +39,15 @@ enum class errc
     outcome_unknown,   ///< The connection ended after the command was sent; it may or may not have
                        ///< run.
     already_running,   ///< `client::async_run` was called before: a client runs once.
+    silent,            ///< No sign of life was confirmed for `lock_options::dead_holder_grace`.
 };
 
 /// What a caller usually wants to know of an error: compare an `error_code` with one of these.
 enum class condition
 {
     busy = 1,    ///< Someone else has the lock: `held`, `timed_out`.
-    lease_ended, ///< A lease is no longer held: `lost`, `expired`, `not_owner`, `hold_limit`.
+    lease_ended, ///< A lease is no longer held: `lost`, `expired`, `not_owner`, `hold_limit`,
+                 ///< `silent`.
     bad_request, ///< Trying again cannot help: `wrong_type`, `invalid_*`, `not_supported`,
                  ///< `permission_denied`, `already_running`.
     store_fault, ///< The lock service is at fault: `store_*`, `outcome_unknown`, `no_quorum`,

@@ -160,6 +160,8 @@ public:
     ///  time has passed.
     ///  - `errc::hold_limit`: it was held for the longest time that the options allow. The client
     ///  releases the lock then, also while this object stays.
+    ///  - `errc::silent`: `lock_options::dead_holder_grace` is over, and no sign of life of the
+    ///  client was confirmed in it.
     ///  - `errc::shut_down`: the client was shut down.
     ///  - `asio::error::operation_aborted`: cancelled, or the lease was released or destroyed.
     /// @par Cancellation
@@ -191,10 +193,10 @@ public:
     /// @par Errors
     ///  - success: this lease was held until now. The store freed the lock, or another entry of the
     ///  same owner is still in, or it went to a waiter of this client.
-    ///  - `errc::lost`, `errc::expired`, `errc::hold_limit`, `errc::shut_down`: the lease had ended
-    ///  before, for this reason; what may be left of it in the store is released without being
-    ///  waited for. `errc::shut_down` also when the client stopped
-    ///    before the store had answered.
+    ///  - `errc::lost`, `errc::expired`, `errc::hold_limit`, `errc::silent`, `errc::shut_down`: the
+    ///  lease had ended before, for this reason; what may be left of it in the store is released
+    ///  without being waited for. `errc::shut_down` also when the client stopped before the store
+    ///  had answered.
     ///  - `errc::not_owner`: the store has another owner, or there was no lease; nothing was
     ///  touched.
     ///  - `errc::store_unavailable`, `errc::outcome_unknown`: the store could not be reached before

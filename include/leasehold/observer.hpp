@@ -101,9 +101,11 @@ public:
     /// A lease ended without being released by its holder. Called once for each; `valid()` is false
     /// already.
     /// @param held    Since it was granted.
-    /// @param reason  As `lease::async_wait_lost` reports it: `lost`, `expired`, `hold_limit`, or
-    ///                `shut_down` when the client stopped and gives the lock back itself.
-    /// @param details What the renewals heard that failed before. Valid during the call.
+    /// @param reason  As `lease::async_wait_lost` reports it: `lost`, `expired`, `hold_limit`,
+    ///                `silent`, or `shut_down` when the client stopped and gives the lock back
+    ///                itself.
+    /// @param details What the renewals, and signs of life, heard that failed before. Valid during
+    ///                the call.
     virtual void lost(std::string_view /*name*/, std::uint64_t /*fence*/, duration /*held*/,
                       error_code /*reason*/, const diagnostics& /*details*/) noexcept
     {}

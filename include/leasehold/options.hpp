@@ -80,7 +80,7 @@ struct lock_options
 
     /// A holder that died is superseded by whoever waits when its client has given no sign of life
     /// for this long, though its lease would go on. In return the lease ends earlier where it
-    /// lives: it is lost (`errc::expired`) when no sign of life was confirmed for this long, minus
+    /// lives: it is lost (`errc::silent`) when no sign of life was confirmed for this long, minus
     /// a margin. A client that holds such leases gives one each quarter of it, whatever their
     /// number. Waiters need no option. A re-entry ends the promise, so such an owner is not
     /// superseded. 0: off. Otherwise 100 ms to a minute, less than the lease time, and without

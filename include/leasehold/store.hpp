@@ -307,7 +307,9 @@ public:
     using release_handler = asio::any_completion_handler<void(error_code, release_reply)>;
     /// What is called with what a holder says of itself.
     using describe_handler = asio::any_completion_handler<void(client_info)>;
-    using alive_handler = asio::any_completion_handler<void(error_code)>;
+    /// What is called when a sign of life was recorded, or was not: with the error, and true when
+    /// the store still knew of an earlier one.
+    using alive_handler = asio::any_completion_handler<void(error_code, bool)>;
 
     store() = default;
     store(const store&) = delete;
@@ -364,8 +366,9 @@ public:
     /// What this client says of itself. Called on the strand.
     [[nodiscard]] virtual client_info own_info() const { return {}; }
 
-    /// A sign of life of the client whose owners begin with `client` and a colon. Not called
-    /// without `store_traits::dead_holder_grace`.
+    /// A sign of life of the client whose owners begin with `client` and a colon, for all that it
+    /// has promised. With an error it may have been recorded or not. The view is valid during the
+    /// call only. Not called without `store_traits::dead_holder_grace`.
     virtual void async_alive(std::string_view client, alive_handler handler)
     {
         static_cast<void>(client);

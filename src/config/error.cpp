@@ -28,6 +28,7 @@ const char* text(errc e) noexcept
     case errc::store_unavailable: return "the lock server cannot be reached";
     case errc::outcome_unknown: return "the connection ended before the reply came";
     case errc::already_running: return "client::async_run was called before; a client runs once";
+    case errc::silent: return "no sign of life was confirmed in time: others may have the lock";
     }
     return "unknown leasehold error";
 }
@@ -66,7 +67,7 @@ public:
         switch (static_cast<condition>(value)) {
         case condition::busy: return is(errc::held, errc::timed_out);
         case condition::lease_ended:
-            return is(errc::lost, errc::expired, errc::not_owner, errc::hold_limit);
+            return is(errc::lost, errc::expired, errc::not_owner, errc::hold_limit, errc::silent);
         case condition::bad_request:
             return is(errc::wrong_type, errc::invalid_name, errc::invalid_option, errc::invalid_url,
                       errc::not_supported, errc::permission_denied, errc::already_running);

@@ -100,7 +100,9 @@ public:
         if (ended_)
             return action::wait;
         if (now >= deadline())
-            return end(deadline() >= ends_ ? errc::hold_limit : errc::expired);
+            return end(deadline() >= ends_ ? errc::hold_limit
+                       : silent()          ? errc::silent
+                                           : errc::expired);
         if (interval_.count() != 0 && !in_flight_ && now >= renew_at_)
             return action::renew;
         return action::wait;
@@ -142,6 +144,13 @@ public:
         unanswered();
         in_flight_ = false;
         renew_at_ = now;
+    }
+
+    /// The store may have forgotten it: asks, unless that is under way.
+    void ask(clock::time_point now) noexcept
+    {
+        if (!in_flight_)
+            renew_at_ = std::min(renew_at_, now);
     }
 
     /// It serves another holder now, whose longest hold ends at `ends`.

@@ -113,7 +113,7 @@ private:
     static constexpr std::size_t others = 0;    ///< Of no category of this library.
     static constexpr std::size_t cancelled = 1; ///< By the caller.
     static constexpr std::size_t first = 2;     ///< Those of `errc`, in their order.
-    static constexpr auto size = static_cast<std::size_t>(errc::already_running) + first;
+    static constexpr auto size = static_cast<std::size_t>(errc::silent) + first;
 
     [[nodiscard]] static constexpr std::size_t place(errc e) noexcept
     {

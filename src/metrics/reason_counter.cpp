@@ -30,6 +30,7 @@ std::string_view name_of(errc e) noexcept
     case errc::store_unavailable: return "store_unavailable";
     case errc::outcome_unknown: return "outcome_unknown";
     case errc::already_running: return "already_running";
+    case errc::silent: return "silent";
     }
     return "other";
 }

@@ -337,11 +337,12 @@ message alive(script_calls& redis, words keys)
     if (has(mutant::sign_not_recorded))
         return message::numbers({1});
     const std::string* const known = redis.get(keys[0]);
-    if (known != nullptr && *known == *run)
+    if (known != nullptr && *known == *run) {
         redis.pexpire(keys[0], kept);
-    else
-        redis.set(keys[0], *run, kept);
-    return message::numbers({1});
+        return message::numbers({1});
+    }
+    redis.set(keys[0], *run, kept);
+    return message::numbers({2});
 }
 
 message acquire(script_calls& redis, words keys, words arguments)

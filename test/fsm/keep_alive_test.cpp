@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(a_promise_ends_it_when_no_sign_of_life_was_confirmed)
     BOOST_TEST((life.due(sent + silence - 1ns) == action::wait));
     // Whoever waits may have superseded it: a sign that is confirmed now comes too late.
     BOOST_TEST((life.alive(sent + 1s, grace, sent + silence) == action::end));
-    BOOST_TEST((life.reason() == errc::expired));
+    BOOST_TEST((life.reason() == errc::silent));
     BOOST_TEST(life.ended());
     BOOST_TEST((life.alive(sent + 2s, grace, sent + 2s) == action::wait));
 }

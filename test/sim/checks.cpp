@@ -383,12 +383,14 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
     const bool still_there = !a.owner.empty() && trial_.is_held_by(n, a.owner);
     if (reason == errc::lost && !excuse && still_there)
         trial_.wrong("unfounded loss: the store has the owner still");
-    if (reason == errc::expired) {
+    if (reason == errc::expired || reason == errc::silent) {
+        const auto term = reason == errc::silent ? o.dead_holder_grace : o.lease_time;
         const auto late = client.host->now() - held.deadline();
         if (late > at_once && !client.was_stopped(trial_.now()))
             trial_.wrong("loss told late: " + std::to_string(late / 1us) +
                          " us after the deadline");
-        if (o.renew && trial_.troubled_until + to_notice + o.lease_time / 4 < trial_.now())
+        if ((o.renew || reason == errc::silent) &&
+            trial_.troubled_until + to_notice + term / 4 < trial_.now())
             trial_.wrong("unfounded loss: it expired though the store could be reached");
     }
     else if (reason == errc::lost && untroubled() && !trial_.clocks_beyond &&

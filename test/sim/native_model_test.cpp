@@ -222,7 +222,8 @@ command interfere(generator& random)
     case 16: return {"DEL", any_record(random)};
     case 17: return {"SET", any_record(random), "0123", "PX", "100000"};
     case 18: return {"PERSIST", any_record(random)};
-    case 19: return {"HSET", any_record(random), "field", "1"};
+    case 19:
+    case 20: return {"HSET", any_record(random), "field", "1"};
     default: return {"DEL", fence};
     }
 }
@@ -266,11 +267,11 @@ command any_command(generator& random, microseconds now)
         return call(random, of_native().raise, {"1", fence, any_floor(random, now)});
     if (kind < 855)
         return interfere(random);
-    if (kind < 870)
+    if (kind < 880)
         return call(random, of_native().alive, {"1", any_record(random)});
-    if (kind < 872) // as a new connection does
+    if (kind < 882) // as a new connection does
         return {"EVAL", std::string(of_native().check.text), "0"};
-    if (kind < 873)
+    if (kind < 883)
         return {"EVALSHA", of_native().renew.sha, "0"};
     if (kind < 998)
         return look(random);
@@ -317,6 +318,7 @@ BOOST_AUTO_TEST_CASE(the_model_answers_as_a_server_does)
                           "acquire [2",
                           "acquire [3",
                           "alive [1]",
+                          "alive [2]",
                           "alive [0]",
                           "alive error: WRONGTYPE",
                           "acquire [-1",

@@ -59,7 +59,8 @@ fake_store::acquire_call recorded(const acquire_request& request)
             .presence = request.presence,
             .claim = request.claim,
             .replica_acks = request.replica_acks,
-            .replica_timeout = request.replica_timeout};
+            .replica_timeout = request.replica_timeout,
+            .dead_holder_grace = request.dead_holder_grace};
 }
 
 } // namespace
@@ -86,6 +87,7 @@ void fake_store::close()
     complete_rest(acquires_, errc::outcome_unknown, acquire_reply{});
     complete_rest(renewals_, errc::outcome_unknown, renew_reply());
     complete_rest(releases_, errc::outcome_unknown, release_reply{});
+    complete_rest(signs_, errc::outcome_unknown, false);
 }
 
 void fake_store::async_acquire(const acquire_request& request, acquire_handler handler)
@@ -127,6 +129,15 @@ void fake_store::async_describe(std::string_view holder, describe_handler handle
     described_.emplace_back(holder, std::move(handler));
 }
 
+void fake_store::async_alive(std::string_view client, alive_handler handler)
+{
+    const std::lock_guard lock(mutex_);
+    check_call("async_alive");
+    if (!can.dead_holder_grace)
+        misuse_ += "async_alive of a store without; ";
+    add(signs_, alive_call{std::string(client)}, std::move(handler), false);
+}
+
 void fake_store::watch(std::string_view name)
 {
     const std::lock_guard lock(mutex_);
@@ -159,6 +170,12 @@ std::vector<fake_store::release_call> fake_store::releases() const
 {
     const std::lock_guard lock(mutex_);
     return copies(releases_);
+}
+
+std::vector<fake_store::alive_call> fake_store::signs() const
+{
+    const std::lock_guard lock(mutex_);
+    return copies(signs_);
 }
 
 std::vector<std::string> fake_store::described() const
@@ -203,7 +220,7 @@ std::size_t fake_store::release_count() const
 std::size_t fake_store::pending() const
 {
     const std::lock_guard lock(mutex_);
-    return waiting(acquires_) + waiting(renewals_) + waiting(releases_);
+    return waiting(acquires_) + waiting(renewals_) + waiting(releases_) + waiting(signs_);
 }
 
 bool fake_store::is_open() const
@@ -240,6 +257,12 @@ void fake_store::complete_release(std::size_t index, error_code code, release_re
 {
     const std::lock_guard lock(mutex_);
     complete(releases_, index, code, reply);
+}
+
+void fake_store::complete_alive(std::size_t index, error_code code, bool known)
+{
+    const std::lock_guard lock(mutex_);
+    complete(signs_, index, code, known);
 }
 
 void fake_store::describe(client_info said)
@@ -331,6 +354,7 @@ void fake_store::on_context_end() noexcept
     calls<acquire_call, acquire_handler> acquires;
     calls<renew_call, renew_handler> renewals;
     calls<release_call, release_handler> releases;
+    calls<alive_call, alive_handler> signs;
     decltype(described_) described;
     const std::lock_guard lock(mutex_);
     listener_ = nullptr;
@@ -338,6 +362,7 @@ void fake_store::on_context_end() noexcept
     acquires.swap(acquires_);
     renewals.swap(renewals_);
     releases.swap(releases_);
+    signs.swap(signs_);
     described.swap(described_);
 }
 

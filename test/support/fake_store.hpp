@@ -46,6 +46,7 @@ public:
         milliseconds claim{};
         std::uint32_t replica_acks = 0;
         milliseconds replica_timeout{};
+        milliseconds dead_holder_grace{};
         bool answered = false;
     };
 
@@ -74,6 +75,12 @@ public:
         bool answered = false;
     };
 
+    struct alive_call
+    {
+        std::string client;
+        bool answered = false;
+    };
+
     struct watch_call
     {
         bool begin = true; ///< `watch`, or else `unwatch`.
@@ -89,6 +96,7 @@ public:
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override;
     void async_release(const release_request& request, release_handler handler) override;
     void async_describe(std::string_view holder, describe_handler handler) override;
+    void async_alive(std::string_view client, alive_handler handler) override;
     void watch(std::string_view name) override;
     void unwatch(std::string_view name) override;
 
@@ -97,6 +105,7 @@ public:
     std::vector<acquire_call> acquires() const;
     std::vector<renew_call> renewals() const;
     std::vector<release_call> releases() const;
+    std::vector<alive_call> signs() const;
     std::vector<std::string> described() const; ///< Holders that were asked for.
     std::vector<watch_call> watches() const;
     std::set<std::string, std::less<>> watched() const; ///< Names that are watched now.
@@ -116,6 +125,9 @@ public:
     void complete_acquire(std::size_t index, error_code code, acquire_reply reply = {});
     void complete_renew(std::size_t index, error_code code, renew_reply reply = {});
     void complete_release(std::size_t index, error_code code, release_reply reply = {});
+
+    /// @param known The store knew of an earlier one.
+    void complete_alive(std::size_t index, error_code code, bool known = true);
 
     /// The last of `described`.
     void describe(client_info said);
@@ -185,6 +197,7 @@ private:
     calls<acquire_call, acquire_handler> acquires_;
     calls<renew_call, renew_handler> renewals_;
     calls<release_call, release_handler> releases_;
+    calls<alive_call, alive_handler> signs_;
     std::vector<std::pair<std::string, describe_handler>> described_;
     std::vector<watch_call> watches_;
     std::set<std::string, std::less<>> watched_;

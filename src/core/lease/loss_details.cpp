@@ -13,8 +13,8 @@ details_ptr loss_details(turn_context& client, const ownership& held, error_code
         known.waited = client.turn_time() - failures->since;
         known.attempts = failures->count;
     }
-    else if (reason == errc::expired && held.life.silent()) {
-        known.cause = errc::store_unavailable; // no sign of life was confirmed
+    else if (reason == errc::silent) {
+        known.cause = errc::outcome_unknown; // none of its signs of life was answered
         known.waited = held.spec->options.dead_holder_grace;
     }
     return make_details(client, known);

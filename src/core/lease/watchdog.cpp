@@ -168,18 +168,21 @@ void watchdog::show_alive()
     const auto now = context_.turn_time();
     context_.timers.schedule(alive_, now + interval);
     if (!context_.online(shortest->spec->name))
-        return; // when it can be reached again
-    context_.locks().async_alive(
-        context_.uuid(), [client = context_.shared_from_this(), this, now](error_code failed) {
-            client->turn([&] {
-                if (!failed)
-                    alive(now);
-            });
+        return unheard(errc::store_unavailable); // again when it can be reached
+    context_.locks().async_alive(context_.uuid(), [client = context_.shared_from_this(), this,
+                                                   now](error_code failed, bool known) {
+        client->turn([&] {
+            if (failed)
+                unheard(failed);
+            else
+                heard(now, known);
         });
+    });
 }
 
 /// A sign of life that was sent then was confirmed.
-void watchdog::alive(clock::time_point sent)
+/// @param known The store knew of an earlier one. If not, it may have forgotten the locks, too.
+void watchdog::heard(clock::time_point sent, bool known)
 {
     const auto now = context_.turn_time();
     std::vector<ownership_ptr> over;
@@ -189,12 +192,24 @@ void watchdog::alive(clock::time_point sent)
         if (each.life.alive(sent, each.spec->options.dead_holder_grace, now) ==
             fsm::keep_alive::action::end)
             over.emplace_back(&each);
+        else if (!known)
+            each.life.ask(now);
         each.publish();
         if (!each.life.ended())
             schedule(each);
     }
     for (const ownership_ptr& each : over)
         end(*each, each->life.reason());
+}
+
+/// A sign of life was not confirmed; the next one may be.
+void watchdog::unheard(error_code why)
+{
+    const auto now = context_.turn_time();
+    for (ownership& each : holds_) {
+        if (each.promised())
+            each.renewal_failed(why, context_.trouble_details(each.spec->name), now);
+    }
 }
 
 void watchdog::stop(ownership& held) noexcept

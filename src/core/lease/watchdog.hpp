@@ -74,7 +74,8 @@ private:
     void schedule(ownership& held) { context_.timers.schedule(held, held.life.next()); }
     void confirmed(ownership& held, clock::time_point sent, clock::time_point now);
     void show_alive();
-    void alive(clock::time_point sent);
+    void heard(clock::time_point sent, bool known);
+    void unheard(error_code why);
     void failed(ownership& held, error_code why, details_ptr details, clock::time_point now);
 
     turn_context& context_;

@@ -91,7 +91,8 @@ void lease_ender::on_lost(ownership& held, errc reason)
         return releases_.leave(held, {.reason = reason, .place = place});
     // Left alone it would keep the lock: for as long as others hold it under the same owner and
     // after them, or for the lease time that the renewal gave it.
-    if (reason == errc::expired && may_outlast(held) && !has(mutant::expired_entry_kept))
+    if ((reason == errc::expired || reason == errc::silent) && may_outlast(held) &&
+        !has(mutant::expired_entry_kept))
         releases_.leave(held, {.reason = reason});
     if (place != nullptr)
         place->on_left(nullptr, {});

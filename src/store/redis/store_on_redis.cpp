@@ -142,9 +142,9 @@ public:
             },
             [told = std::move(handler)](error_code failed, std::span<const std::int64_t> numbers,
                                         const auto&) mutable {
-                if (!failed && numbers[0] != 1)
+                if (!failed && numbers[0] == 0)
                     failed = errc::permission_denied;
-                std::move(told)(failed);
+                std::move(told)(failed, !failed && numbers[0] == 1);
             });
     }
 

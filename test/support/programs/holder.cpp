@@ -34,6 +34,8 @@ std::string why(error_code code)
         return "success";
     if (code == errc::expired)
         return "expired";
+    if (code == errc::silent)
+        return "silent";
     if (code == errc::lost)
         return "lost";
     if (code == errc::held)

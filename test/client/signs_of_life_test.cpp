@@ -1,0 +1,306 @@
+// Leases that come with the promise to be alive (`lock_options::dead_holder_grace`).
+#include <boost/test/unit_test.hpp>
+
+#include "support/core_checks.hpp"
+
+#include "fsm/keep_alive.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+using kind = recording_observer::kind;
+
+namespace core_signs_of_life_test {
+
+inline std::shared_ptr<fake_store> store_with_records(bool queues)
+{
+    auto made = std::make_shared<fake_store>();
+    made->can.queues = queues;
+    made->can.dead_holder_grace = true;
+    return made;
+}
+
+inline constexpr lock_options::milliseconds grace = 2s;
+inline constexpr clock::duration silence = grace - fsm::drift_margin(grace);
+inline const lock_options promised{.lease_time = 60s, .dead_holder_grace = grace};
+
+struct promising : core_fixture
+{
+    explicit promising(bool queues = true) : core_fixture(store_with_records(queues)) {}
+
+    /// The store has written the promise down, or not.
+    lease granted(const detail::spec_ptr& of, bool noted = true)
+    {
+        const auto op = lock(of);
+        acquire_reply reply{
+            .result = acquire_reply::outcome::granted, .fences = 1, .first_fence = fence++};
+        reply.promised = noted;
+        store->complete_acquire(store->acquire_count() - 1, {}, reply);
+        poll();
+        BOOST_TEST_REQUIRE(op->done());
+        return std::move(op->value<1>());
+    }
+
+    std::size_t signs() const { return store->signs().size(); }
+
+    /// Answers the latest.
+    void confirm(bool known = true)
+    {
+        store->complete_alive(signs() - 1, {}, known);
+        poll();
+    }
+
+    void refuse(error_code why)
+    {
+        store->complete_alive(signs() - 1, why);
+        poll();
+    }
+};
+
+} // namespace core_signs_of_life_test
+
+using namespace core_signs_of_life_test;
+
+BOOST_AUTO_TEST_SUITE(core_signs_of_life)
+
+BOOST_AUTO_TEST_CASE(without_the_option_there_are_none)
+{
+    promising e;
+    const lease held = e.taken(e.spec("a"));
+    BOOST_TEST((e.last_acquire().dead_holder_grace == 0ms));
+    e.advance(9s);
+    BOOST_TEST(e.signs() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_store_that_noted_no_promise_is_given_none)
+{
+    promising e;
+    const auto begun = e.time.now();
+    const lease held = e.granted(e.spec("a", promised), false);
+    BOOST_TEST((e.last_acquire().dead_holder_grace == grace));
+    BOOST_TEST((held.deadline() == begun + 60s - fsm::drift_margin(60s)));
+    e.advance(10s);
+    BOOST_TEST(e.signs() == 0u);
+    BOOST_TEST(held.valid());
+}
+
+BOOST_AUTO_TEST_CASE(one_each_quarter_of_the_grace_and_from_its_sending_the_lease_goes_on)
+{
+    for (const bool queues : {false, true}) {
+        promising e(queues);
+        const auto begun = e.time.now();
+        const lease held = e.granted(e.spec("a", promised));
+        BOOST_TEST((held.deadline() == begun + silence));
+        e.advance(grace / 4 - 1ms);
+        BOOST_TEST(e.signs() == 0u);
+        e.advance(1ms);
+        BOOST_TEST_REQUIRE(e.signs() == 1u);
+        BOOST_TEST(e.last_acquire().owner.starts_with(e.store->signs()[0].client + ':'));
+        BOOST_TEST((held.deadline() == begun + silence)); // sent is not confirmed
+        e.advance(100ms);
+        e.confirm();
+        BOOST_TEST((held.deadline() == begun + grace / 4 + silence));
+        for (int i = 0; i < 16; ++i) {
+            e.advance(grace / 4);
+            e.confirm();
+        }
+        BOOST_TEST(held.valid());
+        BOOST_TEST(e.signs() == 17u);
+        BOOST_TEST(e.store->renew_count() == 0u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(one_serves_all_leases_and_comes_as_often_as_the_most_urgent_needs)
+{
+    promising e;
+    lock_options slow = promised;
+    slow.dead_holder_grace = 8s;
+    const lease first = e.granted(e.spec("a", slow));
+    const lease other = e.taken(e.spec("b"));
+    e.advance(1s);
+    BOOST_TEST(e.signs() == 0u);
+    lease urgent = e.granted(e.spec("c", promised));
+    e.advance(grace / 4);
+    BOOST_TEST(e.signs() == 1u);
+    const auto sent = e.time.now();
+    e.confirm();
+    BOOST_TEST((first.deadline() == sent + 8s - fsm::drift_margin(8s)));
+    BOOST_TEST((urgent.deadline() == sent + silence));
+    BOOST_TEST((other.deadline() > sent + 20s));
+    e.release(std::move(urgent));
+    e.say_freed();
+    e.advance(grace / 4);
+    BOOST_TEST(e.signs() == 2u); // it was set before
+    e.confirm();
+    e.advance(8s / 4 - 1ms);
+    BOOST_TEST(e.signs() == 2u);
+    e.advance(1ms);
+    BOOST_TEST(e.signs() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(they_end_with_the_last_lease_that_needs_them)
+{
+    promising e;
+    lease held = e.granted(e.spec("a", promised));
+    e.release(std::move(held));
+    e.say_freed();
+    e.advance(10s);
+    BOOST_TEST(e.signs() == 0u);
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(without_an_answer_the_lease_is_lost_and_a_late_one_changes_nothing)
+{
+    promising e;
+    const auto begun = e.time.now();
+    lease held = e.granted(e.spec("a", promised));
+    const auto lost = e.wait_lost(held);
+    e.advance(grace / 4);
+    BOOST_TEST_REQUIRE(e.signs() == 1u);
+    e.advance(begun + silence - 1ms - e.time.now());
+    BOOST_TEST(held.valid());
+    BOOST_TEST(!lost->done());
+    e.advance(1ms);
+    BOOST_TEST(!held.valid());
+    BOOST_TEST(code(*lost) == errc::silent);
+    const auto told = e.seen->events(kind::lost);
+    BOOST_TEST_REQUIRE(told.size() == 1u);
+    BOOST_TEST((told[0].details.cause == errc::outcome_unknown));
+    BOOST_TEST((told[0].details.waited == grace));
+    // Others may have it. If not, it is given back, and not only when its lease time is over.
+    BOOST_TEST(e.store->release_count() == 1u);
+    e.store->complete_alive(0, {});
+    e.poll();
+    BOOST_TEST(!held.valid());
+    BOOST_TEST(code(*e.release(std::move(held))) == errc::silent);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_is_confirmed_when_the_time_is_over_comes_too_late)
+{
+    promising e;
+    lease held = e.granted(e.spec("a", promised));
+    const auto lost = e.wait_lost(held);
+    e.advance(grace / 4);
+    BOOST_TEST_REQUIRE(e.signs() == 1u);
+    // The process stood still, and the answer is what it sees first.
+    e.store->complete_alive(0, {});
+    e.skip(silence);
+    BOOST_TEST(!held.valid());
+    BOOST_TEST(code(*lost) == errc::silent);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_sign_failed_with_is_the_cause_of_the_loss)
+{
+    promising e;
+    lease held = e.granted(e.spec("a", promised));
+    const auto lost = e.wait_lost(held);
+    for (int i = 0; i < 3; ++i) {
+        e.advance(grace / 4);
+        e.refuse(errc::permission_denied);
+    }
+    BOOST_TEST(held.valid());
+    e.advance(grace / 4);
+    BOOST_TEST(code(*lost) == errc::silent);
+    const auto told = e.seen->events(kind::lost);
+    BOOST_TEST_REQUIRE(told.size() == 1u);
+    BOOST_TEST((told[0].details.cause == errc::permission_denied));
+    BOOST_TEST(told[0].details.attempts == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_store_that_knows_of_none_is_asked_at_once_what_it_knows_of_the_locks)
+{
+    promising e;
+    lease held = e.granted(e.spec("a", promised));
+    const auto lost = e.wait_lost(held);
+    e.advance(grace / 4);
+    e.confirm(false);
+    BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
+    e.advance(grace / 4);
+    e.confirm(false);
+    BOOST_TEST(e.store->renew_count() == 1u); // it is under way
+    e.renew_all(renewal_result::gone);
+    BOOST_TEST(code(*lost) == errc::lost);
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_renew_gives_them_all_the_same)
+{
+    promising e;
+    lock_options once = promised;
+    once.renew = false;
+    const lease held = e.granted(e.spec("a", once));
+    for (int i = 0; i < 8; ++i) {
+        e.advance(grace / 4);
+        BOOST_TEST(e.signs() == static_cast<std::size_t>(i) + 1);
+        e.confirm(i % 2 == 0);
+    }
+    BOOST_TEST(held.valid());
+    BOOST_TEST(e.store->renew_count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_store_that_comes_back_is_given_one_at_once)
+{
+    promising e;
+    const lease held = e.granted(e.spec("a", promised));
+    e.disconnect();
+    e.advance(grace / 4);
+    BOOST_TEST(e.signs() == 0u);
+    e.advance(100ms);
+    const auto sent = e.time.now();
+    e.connect();
+    BOOST_TEST_REQUIRE(e.signs() == 1u);
+    e.confirm();
+    BOOST_TEST((held.deadline() == sent + silence));
+}
+
+BOOST_AUTO_TEST_CASE(a_re_entry_promises_nothing)
+{
+    promising e;
+    lease held = e.granted(e.spec("a", promised));
+    const auto op = e.lock(e.spec("a", promised), clock::duration::max(), held.owner());
+    BOOST_TEST(!e.last_acquire().entry.empty());
+    BOOST_TEST((e.last_acquire().dead_holder_grace == 0ms));
+    e.grant();
+    BOOST_TEST_REQUIRE(op->done());
+}
+
+BOOST_AUTO_TEST_CASE(the_next_waiter_of_this_client_has_the_same_promise)
+{
+    promising e;
+    const auto spec = e.spec("a", promised);
+    const auto first = e.lock(spec);
+    const auto second = e.lock(spec);
+    acquire_reply reply{.result = acquire_reply::outcome::granted, .fences = 8, .first_fence = 1};
+    reply.promised = true;
+    const auto begun = e.time.now();
+    e.store->complete_acquire(0, {}, reply);
+    e.poll();
+    BOOST_TEST_REQUIRE(first->done());
+    e.advance(1ms);
+    e.release(std::move(first->value<1>()));
+    BOOST_TEST_REQUIRE(second->done());
+    BOOST_TEST((second->value<1>().deadline() == begun + silence));
+    e.advance(grace / 4);
+    BOOST_TEST(e.signs() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_whose_silence_is_half_over_is_handed_to_nobody_here)
+{
+    promising e;
+    const auto spec = e.spec("a", promised);
+    const auto first = e.lock(spec);
+    const auto second = e.lock(spec);
+    acquire_reply reply{.result = acquire_reply::outcome::granted, .fences = 8, .first_fence = 1};
+    reply.promised = true;
+    e.store->complete_acquire(0, {}, reply);
+    e.advance(grace / 2);
+    e.release(std::move(first->value<1>()));
+    BOOST_TEST(!second->done());
+    BOOST_TEST(e.store->release_count() == 1u);
+    BOOST_TEST(!e.last_release().next.has_value()); // its acquire is the first sign of life
+}
+
+BOOST_AUTO_TEST_SUITE_END()
