@@ -62,12 +62,6 @@ private:
         return found == all_.faults.rend() ? nullptr : &*found;
     }
 
-    /// No earlier than this the store confirmed that it has the lock.
-    stamp confirmed(const grant& held) const
-    {
-        return sent_for(held.deadline, all_.lease) - all_.unseen;
-    }
-
     void check_losses(const client_timeline& of, const history& from)
     {
         for (const grant& each : of.grants) {
@@ -91,7 +85,7 @@ private:
     {
         const bool denied = why == "lost" || why == "not_owner";
         if (at && denied && *at < of.deadline &&
-            loss_between(of.name, confirmed(of), *at) == nullptr)
+            loss_between(of.name, of.confirmed, *at) == nullptr)
             wrong(rule::loss_caused, of.name, *at,
                   text_of(of) + ": " + why + " although no data was lost");
     }
@@ -148,7 +142,7 @@ private:
             for (const grant* other : in) {
                 const grant& second = other->fence < each->fence ? *each : *other;
                 const grant& first = &second == each ? *other : *each;
-                const fault* const why = loss_between(name, confirmed(first), second.told);
+                const fault* const why = loss_between(name, first.confirmed, second.told);
                 if (why == nullptr || first.client == second.client)
                     wrong(rule::exclusion, name, each->told,
                           text_of(*other) + " and " + text_of(*each) + " both had it");

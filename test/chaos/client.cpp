@@ -63,7 +63,7 @@ stamp now()
 /// One word for an error, without blanks.
 std::string word_of(error_code code)
 {
-    constexpr std::array<std::pair<errc, std::string_view>, 16> words = {{
+    constexpr std::array<std::pair<errc, std::string_view>, 17> words = {{
         {errc::held, "held"},
         {errc::timed_out, "timed_out"},
         {errc::lost, "lost"},
@@ -80,6 +80,7 @@ std::string word_of(error_code code)
         {errc::not_supported, "not_supported"},
         {errc::not_replicated, unconfirmed},
         {errc::no_quorum, outvoted},
+        {errc::silent, "silent"},
     }};
     if (!code)
         return std::string(fine);
@@ -159,6 +160,7 @@ struct holding
     const std::uint64_t fence;
     lease* held;
     clock::time_point last_deadline{};
+    clock::time_point before; ///< The deadline when the last renewal was answered.
     asio::steady_timer timer; ///< What it does meanwhile.
     bool lost = false;
 };
@@ -214,22 +216,40 @@ private:
     public:
         explicit witness(program& of) : of_(of) {}
 
-        void acquired(std::string_view name, std::uint64_t fence, duration,
+        /// Told before what the answer brings about, in the same turn.
+        void answered(store_request, duration took, error_code) noexcept override
+        {
+            took_ = took;
+            for (const auto& [which, each] : of_.in_)
+                each->before = each->held->deadline();
+        }
+
+        void acquired(std::string_view name, std::uint64_t fence, duration waited,
                       bool handed_over) noexcept override
         {
+            const bool promised = of_.set_.promises && !handed_over;
             of_.log_.put({.at = now(),
                           .what = verb::given,
                           .name = std::string(name),
                           .fence = fence,
-                          .word = handed_over ? "handed" : "fresh"});
+                          .number = promised ? (waited - took_).count() : 0,
+                          .word = handed_over ? "handed"
+                                  : promised  ? "promised"
+                                              : "fresh"});
         }
 
-        void renewed(std::string_view name, std::uint64_t fence, duration,
-                     duration) noexcept override
+        void renewed(std::string_view name, std::uint64_t fence, duration took,
+                     duration left) noexcept override
         {
             const auto found = of_.in_.find({std::string(name), fence});
-            if (found != of_.in_.end())
-                of_.log_.put(found->second->look(verb::renewed));
+            if (found != of_.in_.end()) {
+                event told = found->second->look(verb::renewed);
+                if (of_.set_.promises) {
+                    const stamp sent = (found->second->before - left - took).time_since_epoch();
+                    told.word = std::to_string(sent.count());
+                }
+                of_.log_.put(told);
+            }
             else
                 of_.log_.put({.at = now(),
                               .what = verb::renewed,
@@ -239,6 +259,7 @@ private:
 
     private:
         program& of_;
+        duration took_{}; ///< The last request.
     };
 
     static config at(const std::string& url)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <limits>
 #include <map>
 
@@ -20,6 +21,7 @@ struct given
     std::size_t hold;
     stamp at;
     bool fresh;
+    std::optional<stamp> sent; ///< With a promise: how long after it was asked for.
     bool renewed = false; ///< Before the caller had it: then its first deadline tells nothing of
                           ///< when it was asked for.
     bool told = false;
@@ -35,6 +37,12 @@ bool store_fault(std::string_view word)
 {
     return one_of(word, std::array<std::string_view, 4>{"store_unavailable", "store_refused",
                                                         "outcome_unknown", outvoted});
+}
+
+/// The deadline has passed.
+bool is_over(std::string_view word)
+{
+    return word == "expired" || word == "silent";
 }
 
 /// What an operation may fail with while its client is not shut down.
@@ -156,7 +164,8 @@ private:
 
     void was_given(const event& e)
     {
-        const bool fresh = e.word == "fresh";
+        const bool promised = e.word == "promised";
+        const bool fresh = promised || e.word == "fresh";
         const auto last = last_given_.find(e.name);
         if (last != last_given_.end() && given_[last->second].fence >= e.fence)
             wrong(rule::fence_order, e,
@@ -172,7 +181,8 @@ private:
             out_.holds[in].last_fence = e.fence;
         }
         last_given_[e.name] = given_.size();
-        given_.push_back({e.name, e.fence, in, e.at, fresh});
+        given_.push_back({e.name, e.fence, in, e.at, fresh,
+                          promised ? std::optional(stamp(e.number)) : std::nullopt});
     }
 
     given* given_as(const event& e)
@@ -198,11 +208,15 @@ private:
         check_deadline(e, e.at);
         if (e.flag && e.at >= e.deadline())
             wrong(rule::deadline, e, "valid after its deadline");
-        if (from->fresh)
-            out_.holds[from->hold].earliest =
-                from->renewed ? by->asked : std::max(by->asked, sent_for(e.deadline(), lease_));
+        hold& in = out_.holds[from->hold];
+        if (from->sent)
+            in.confirmed = in.earliest = by->asked + *from->sent;
+        else if (from->fresh)
+            in.earliest = from->renewed ? by->asked
+                                        : std::max(by->asked, sent_for(e.deadline(), lease_));
         granted_[e.op - 1] = out_.grants.size();
-        out_.grants.push_back({index_, e.name, e.op, e.fence, from->hold, e.at, e.deadline()});
+        out_.grants.push_back({index_, e.name, e.op, e.fence, from->hold, e.at, e.deadline(),
+                               in.confirmed.value_or(sent_for(e.deadline(), lease_))});
     }
 
     void not_granted(const event& e)
@@ -244,6 +258,12 @@ private:
             wrong(rule::loss_final, e, "renewed when it was over");
         check_deadline(e, e.at);
         moved(*held, e);
+        if (hold& in = out_.holds[held->hold]; in.confirmed && !e.word.empty()) {
+            const stamp sent(std::strtoll(e.word.c_str(), nullptr, 10));
+            if (sent > e.at)
+                wrong(rule::well_formed, e, "renewed before it was asked for");
+            in.confirmed = held->confirmed = std::max(held->confirmed, sent);
+        }
     }
 
     /// The deadline as it is now.
@@ -252,6 +272,8 @@ private:
         if (e.deadline() < held.deadline)
             wrong(rule::deadline, e, "the deadline goes back");
         held.deadline = std::max(held.deadline, e.deadline());
+        if (!out_.holds[held.hold].confirmed)
+            held.confirmed = sent_for(held.deadline, lease_);
     }
 
     void lost(grant& held, const event& e)
@@ -265,7 +287,7 @@ private:
         moved(held, e);
         if (e.flag)
             wrong(rule::loss_final, e, "still valid when the loss was told");
-        if (e.word == "expired"     ? e.at < held.deadline
+        if (is_over(e.word)         ? e.at < held.deadline
             : e.word == "shut_down" ? !out_.closing
                                     : e.word != "lost")
             wrong(rule::loss_caused, e, "lost for the reason " + e.word);
@@ -293,7 +315,7 @@ private:
         held.outcome = e.word;
         if (e.word == fine && !held.valid_when_left)
             wrong(rule::outcome, e, "what was over was released well");
-        if (e.word == "expired" && e.at < held.deadline)
+        if (is_over(e.word) && e.at < held.deadline)
             wrong(rule::loss_caused, e, "expired before its deadline");
     }
 

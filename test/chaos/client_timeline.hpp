@@ -22,7 +22,8 @@ struct grant
     std::uint64_t fence = 0;
     std::size_t hold = 0; ///< Index of the `hold` that it came from.
     stamp told{};
-    stamp deadline{}; ///< The latest.
+    stamp deadline{};  ///< The latest.
+    stamp confirmed{}; ///< The store confirmed no earlier than this that it has the lock.
     std::optional<stamp> lost{};
     std::string reason{}; ///< Of the loss.
     std::optional<stamp>
@@ -43,6 +44,9 @@ struct hold
     stamp latest{};   ///< … and no later.
     std::uint64_t first_fence = 0;
     std::uint64_t last_fence = 0;
+    /// With a promise: when its last renewal was sent, or its acquire. Signs of life, which move
+    /// the deadline, say nothing of the lock.
+    std::optional<stamp> confirmed{};
 };
 
 /// One operation that asks for a lock.

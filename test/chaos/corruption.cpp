@@ -136,10 +136,9 @@ private:
 
     bool data_lost(const grant& of, stamp until) const
     {
-        const stamp from = sent_for(of.deadline, out_.lease);
         return std::any_of(out_.faults.begin(), out_.faults.end(), [&](const fault& each) {
-            return each.loses && (each.name.empty() || each.name == of.name) && each.end >= from &&
-                   each.begin <= until;
+            return each.loses && (each.name.empty() || each.name == of.name) &&
+                   each.end >= of.confirmed && each.begin <= until;
         });
     }
 

@@ -22,12 +22,14 @@ using stamp = std::chrono::nanoseconds;
 enum class verb : std::uint8_t
 {
     asked,   ///< name, op, word: how (see `way`). Before the call.
-    given,   ///< name, fence, word: `fresh`, or `handed` without the store. The observer was told;
+    given,   ///< name, fence, word: `fresh`, or `handed` without the store, or `promised`: fresh,
+             ///< by a request that was sent `number` after it was asked for. The observer was told;
              ///< the caller was not yet.
     granted, ///< name, op, fence, number: deadline, flag: valid. The caller has the lease.
     failed,  ///< name, op, word: the error.
     cancelled, ///< name, op.
-    renewed,   ///< name, op, fence, number: the new deadline.
+    renewed,   ///< name, op, fence, number: the new deadline, word: with a promise, when the
+               ///< renewal was sent.
     lost,      ///< name, op, fence, number: deadline, flag: valid (which it must not be), word: the
                ///< reason.
     releasing, ///< name, op, fence, number: deadline, flag: valid. Before the call.

@@ -32,9 +32,8 @@ struct write
 /// All that is known of one run on one deployment when it is over.
 struct record
 {
-    stamp lease{};  ///< The lease time of every lock; of those with a promise, how long its holder
-                    ///< may be silent.
-    stamp unseen{}; ///< A lock may have gone for so long before its holder's last sign of life.
+    stamp lease{}; ///< The lease time of every lock; of those with a promise, how long its holder
+                   ///< may be silent.
     std::vector<std::string> names{};
     std::vector<history> clients{};
     std::vector<fault> faults{};

@@ -67,8 +67,6 @@ public:
     {
         out_.healed = boot_time();
         out_.lease = set_.lease;
-        if (set_.promises)
-            out_.unseen = (promised_lease - 1) * set_.lease;
         out_.names = set_.names;
         for_all([&](std::size_t i) { clients_.tell(i, "settle"); });
         // The checker says who took too long; this only has to end.
