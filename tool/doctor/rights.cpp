@@ -16,6 +16,8 @@ struct use
 constexpr char no_listening[] = "those who wait are told of no release, and look by themselves";
 constexpr char no_kill[] =
     "what a lost connection has left at the server may take a lock for nobody, for its lease time";
+constexpr char no_grace[] = "dead_holder_grace does nothing: who died keeps its locks, for their "
+                            "lease time";
 constexpr char no_fast_release[] = "a release costs a script";
 
 /// What both layouts and the members of a quorum do.
@@ -58,6 +60,7 @@ void add_native(const std::string& key, std::vector<use>& to)
          })
         to.push_back({std::move(words)});
     to.push_back({{"client", "kill", "ID", "1"}, no_kill});
+    to.push_back({{"info", "server"}, no_grace});
     to.push_back({{"delifeq", key, "value"}, no_fast_release});
     to.push_back({{"delex", key, "IFEQ", "value"}, no_fast_release});
     to.push_back({{"publish", "leasehold:turn:client", "owner"}, no_listening});
