@@ -2,10 +2,12 @@
 // down what it believes.
 //
 //   chaos_client URL REGISTER HISTORY NAME SEED LEASE_MS LOCKS WORKERS FENCED PAUSES ACKS
+//                PROMISES
 //
 // LOCKS are joined by commas. With FENCED 0 the register looks at no fence. PAUSES times, between
 // looking at `valid()` and writing, it says "between LOCK" and waits until it was stopped and
-// continued. ACKS replicas have to confirm each lock. Reads, one line at a time:
+// continued. ACKS replicas have to confirm each lock. With PROMISES 1 it promises to be alive, and
+// LEASE_MS is how long it may be silent. Reads, one line at a time:
 //   hold LOCK   takes it, and keeps it until it is lost, or "settle" comes
 //   work LOCK   one worker more, which takes no other lock
 //   try LOCK    once; gives it back at once
