@@ -490,6 +490,25 @@ BOOST_AUTO_TEST_CASE(a_loss_is_reported_also_when_the_work_ended_well_after_it)
     BOOST_TEST((code_of(done->value<0>()) == condition::lease_ended));
 }
 
+// What the work came to without the lock is nobody's.
+BOOST_AUTO_TEST_CASE(after_a_loss_there_is_no_value)
+{
+    completion<error_code, int> done(context.get_executor());
+    done.start([&](auto handler) {
+        with_lock(
+            mutex(*locks, "a", {.lease_time = 10ms, .renew = false}),
+            [&](lease& held) {
+                while (held.valid())
+                    ;
+                return answer_later(context, error_code());
+            },
+            std::move(handler));
+    });
+    until([&] { return done.done(); });
+    BOOST_TEST((done.value<0>() == condition::lease_ended));
+    BOOST_TEST(done.value<1>() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(work_that_ignores_its_cancellation_is_waited_for)
 {
     asio::steady_timer gate(context, asio::steady_timer::time_point::max());

@@ -722,6 +722,32 @@ BOOST_AUTO_TEST_CASE(a_script_that_is_always_missing_is_sent_four_times)
     BOOST_TEST((f.acquired.at(0).first == errc::store_refused));
 }
 
+// Once in a batch; what follows finds it there.
+BOOST_AUTO_TEST_CASE(the_text_of_each_script_is_sent_with_the_first_that_needs_it)
+{
+    pipeline_fixture f;
+    f.up();
+    f.acquire("first"); // what comes behind it goes together
+    f.acquire("a");
+    f.release("b");
+    f.acquire("c");
+    f.release("d");
+    f.poll();
+    f.answer_all(0, {granted(7)});
+    f.answer_all(1, {noscript, noscript, noscript, noscript});
+    BOOST_TEST_REQUIRE(f.way->sent.size() == 3u);
+    const auto again = words(*f.way->sent[2]);
+    BOOST_TEST_REQUIRE(again.size() == 4u);
+    BOOST_TEST(again[0].at(0) == "EVAL");
+    BOOST_TEST(again[0].at(1) == acquire_script().text);
+    BOOST_TEST(again[1].at(0) == "EVAL");
+    BOOST_TEST(again[1].at(1) == release_script().text);
+    BOOST_TEST(again[2].at(0) == "EVALSHA");
+    BOOST_TEST(again[2].at(1) == acquire_script().sha);
+    BOOST_TEST(again[3].at(0) == "EVALSHA");
+    BOOST_TEST(again[3].at(1) == release_script().sha);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_sent_again_is_judged_as_what_was_asked)
 {
     pipeline_fixture f;
