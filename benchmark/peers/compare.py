@@ -43,7 +43,8 @@ def parse(words):
     parser.add_argument("--seconds", type=positive(float), metavar="S",
                         help="how long a measurement takes; default: 5 to 30, by the job")
     parser.add_argument("--json", metavar="FILE", help="where all figures go for programs")
-    parser.add_argument("--svg", metavar="DIR", help="where charts go, one file for each job")
+    parser.add_argument("--svg", metavar="DIR",
+                        help="where charts go: one file for each job, and overview.svg")
     parser.add_argument("--quick", action="store_true",
                         help="one round, tiny numbers: shows that it works, nothing of speed")
     parser.add_argument("--programs", metavar="DIR",

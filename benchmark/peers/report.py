@@ -17,6 +17,16 @@ CHARTS = {
     "killed": ("median ms", "max ms"),
 }
 
+# What one looks at first: of each the last situation, which has most tasks.
+OVERVIEW = (
+    ("uncontended", "cycles/s", "free locks: acquired and released a second; more is better"),
+    ("uncontended", "server CPU us", "what each costs the server, CPU us; less is better"),
+    ("hot_key", "handoffs/s", "a hot lock: handovers a second; more is better"),
+    ("hot_key", "wait max ms", "the longest wait for it, ms; less is better"),
+    ("waiters", "commands/s idle", "commands a second while all wait; less is better"),
+    ("held", "client CPU %", "locks held and renewed: CPU of the program, %; less is better"),
+)
+
 
 def shown(value):
     if abs(value) >= 1000:
@@ -108,6 +118,14 @@ class Results:
                       for situation, figures in situations.items()]
             (folder / f"{job}.svg").write_text(
                 chart.svg(f"{job}: {jobs.TITLES[job]}", panels, footer))
+        overview = []
+        for job, figure, title in OVERVIEW:
+            if job in self._values:
+                situation, figures = list(self._values[job].items())[-1]
+                overview.append((f"{title} ({situation})", self._bars(figures[figure])))
+        if overview:
+            (folder / "overview.svg").write_text(
+                chart.svg("Locks in Redis, side by side", overview, footer))
 
     def _bars(self, of):
         bars = []
