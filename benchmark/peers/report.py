@@ -111,7 +111,9 @@ class Results:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         versions = ", ".join(f"{each.name} {each.version}" for each in self.libraries)
-        footer = textwrap.wrap("; ".join(self.facts()), 130) + textwrap.wrap(versions, 130)
+        settings = [f"{each.name}: {each.settings}" for each in self.libraries]
+        footer = [line for paragraph in ("; ".join(self.facts()), versions, *settings)
+                  for line in textwrap.wrap(paragraph, 125)]
         for job, situations in self._values.items():
             panels = [(f"{figure} - {situation}", self._bars(figures[figure]))
                       for figure in CHARTS[job]
