@@ -123,6 +123,8 @@ arguments parse(int count, char** words)
         .flag("--help", print_usage)
         .flag("-h", print_usage)
         .read(count, words);
+    if (out.promises && out.topology != "server")
+        throw bad_argument("--topology", out.topology, "server with --promises");
     return out;
 }
 

@@ -71,26 +71,20 @@ local function draw()
     return last
 end
 
+-- Where the owner promises to be alive, or the holder has: which run of the server this is. What
+-- was recorded before a restart, or at another server, says nothing here. Nothing, when this user
+-- may not ask.
+local flags = value and not ours and string.find(value, '|', 4, true)
+local grace = flags and KEYS[2] == 'leasehold:fence' and string.sub(value, 1, 3) == 'lh:' and
+    string.match(value, 'g(%d+)', flags)
+local run
+if grace or ARGV[10] and (ours or not value) then
+    local said = redis.pcall('INFO', 'server')
+    run = type(said) == 'string' and string.match(said, 'run_id:(%x+)')
+end
 -- Records are kept for so long after a sign of life, and so their time to live says how old they
 -- are.
 local kept = 120000
-
--- What was recorded before a restart, or at another server, says nothing here. Nothing, when this
--- user may not ask.
-local function run_id()
-    local said = redis.pcall('INFO', 'server')
-    return type(said) == 'string' and string.match(said, 'run_id:(%x+)')
-end
-
--- The owner's client is alive. Returns what the value says of its promise.
-local function promise()
-    local run = ARGV[10] and run_id()
-    if not run then
-        return ''
-    end
-    local said = redis.pcall('SET', KEYS[5], run, 'PX', kept)
-    return said.err and '' or 'g' .. ARGV[10]
-end
 
 if ours then
     -- Drawn now, while it is ours: higher than every fence with which anybody was in before.
@@ -107,35 +101,31 @@ if ours then
     end
     local promised = ''
     if ARGV[10] and not string.find(value, 'e', #owner + 1, true) then
-        promised = promise()
-        local flags = string.gsub(string.sub(value, #owner + 2), 'g%d*', '') .. promised
+        if run and not redis.pcall('SET', KEYS[5], run, 'PX', kept).err then
+            promised = 'g' .. ARGV[10]
+        end
+        flags = string.gsub(string.sub(value, #owner + 2), 'g%d*', '') .. promised
         call('SET', lock, flags == '' and owner or owner .. '|' .. flags, 'KEEPTTL')
     end
     return {1, last, string.find(value, 'w', #owner + 1, true) and 1 or 0,
         promised == '' and 0 or 1, now}
 end
 
-local slot = string.sub(KEYS[2], 16) -- ':{tag}' in a cluster
 -- How long the holder, if it has promised to be alive, may be silent yet, in ms; nothing where it
 -- is not known. One without a record begins to be silent now.
 local silence
-if value and slot == '' and string.sub(value, 1, 3) == 'lh:' then
-    local flags = string.find(value, '|', 4, true)
-    local grace = flags and string.match(value, 'g(%d+)', flags)
-    local run = grace and run_id()
-    if run then
-        local record = 'leasehold:alive:' .. string.match(value, '^lh:([^:|]*)')
-        local known = redis.pcall('GET', record)
-        local left = known == run and call('PTTL', record) or -1
-        if left >= 0 then
-            silence = grace - (kept - left)
-        elseif type(known) ~= 'table' then
-            redis.pcall('SET', record, run, 'PX', kept)
-            silence = grace + 0
-        end
-        if silence and silence <= 0 then
-            value = nil -- and what follows is as if it were free
-        end
+if grace and run then
+    local record = 'leasehold:alive:' .. string.match(value, '^lh:([^:|]*)')
+    local known = redis.pcall('GET', record)
+    local left = known == run and call('PTTL', record) or -1
+    if left >= 0 then
+        silence = grace - (kept - left)
+    elseif type(known) ~= 'table' then
+        redis.pcall('SET', record, run, 'PX', kept)
+        silence = grace + 0
+    end
+    if silence and silence <= 0 then
+        value = nil -- and what follows is as if it were free
     end
 end
 
@@ -162,7 +152,6 @@ if value then
         end
         -- Another library compares its value byte for byte when it leaves.
         if known then
-            local flags = string.find(value, '|', 4, true)
             if not flags then
                 call('SET', lock, value .. '|w', 'KEEPTTL')
             elseif not string.find(value, 'w', flags, true) then
@@ -190,6 +179,7 @@ end
 -- Free. The first who is there gets it; those before who are not lose their place, a hundred at a
 -- time.
 local who = call('LINDEX', KEYS[3], 0)
+local slot = string.sub(KEYS[2], 16) -- ':{tag}' in a cluster
 local publish = slot == '' and 'PUBLISH' or 'SPUBLISH'
 local passed = 0
 while who and who ~= owner do
@@ -233,7 +223,10 @@ if who then
     call('HDEL', KEYS[4], owner)
     who = call('EXISTS', KEYS[3]) == 1
 end
-local promised = promise()
-local flags = (who and 'w' or '') .. promised
+local promised = ''
+if run and ARGV[10] and not redis.pcall('SET', KEYS[5], run, 'PX', kept).err then
+    promised = 'g' .. ARGV[10]
+end
+flags = (who and 'w' or '') .. promised
 call('SET', lock, flags == '' and owner or owner .. '|' .. flags, 'PX', ARGV[2])
 return {1, last, who and 1 or 0, promised == '' and 0 or 1, now}
