@@ -42,7 +42,7 @@ asio::awaitable<void> notice(leasehold::lease& lease)
     leasehold::error_code why;
     co_await lease.async_wait_lost(asio::redirect_error(why));
     if (why == leasehold::errc::silent)
-        std::cout << "others may have the lock: " << why.message() << '\n';
+        std::cout << "lost: " << why.message() << '\n';
     // [/lost]
     expect(why == leasehold::errc::silent, "the loss has another reason");
 }
