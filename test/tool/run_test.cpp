@@ -201,6 +201,13 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named)
     refused({"--reenter", "stock", "--", "true"}, "--reenter needs LEASEHOLD_KEY");
 }
 
+// Only of several could nobody tell where one ends.
+BOOST_AUTO_TEST_CASE(a_key_with_a_line_feed_is_locked_alone)
+{
+    BOOST_TEST(code_of({"a\nb", "--", "true"}) == 0);
+    BOOST_TEST(said() == "");
+}
+
 BOOST_AUTO_TEST_CASE(signals_reach_the_command)
 {
     const auto running = start(

@@ -69,6 +69,24 @@ BOOST_AUTO_TEST_CASE(options_stand_anywhere_before_the_command)
     BOOST_TEST(name == "--help");
 }
 
+BOOST_AUTO_TEST_CASE(the_help_has_all_options_in_columns_and_notes_below)
+{
+    bool loud = false;
+    command_line options("test [OPTION...]", "About it.");
+    options.flag("--loud", "Says more.", loud);
+    options.value("--name", "NAME", "A name,\nor none.", [](std::string_view) {});
+    options.flag("--plain", "", loud);
+    options.notes("Notes.\n");
+    const std::string help = options.help();
+    const std::string_view lines[] = {"usage: leasehold test [OPTION...]\n\nAbout it.\n",
+                                      "\n  --loud       Says more.\n",
+                                      "\n  --name NAME  A name,\n               or none.\n",
+                                      "\n  --plain      \n", "\n\nNotes.\n"};
+    for (const std::string_view each : lines)
+        BOOST_TEST(help.find(each) != std::string::npos, help);
+    BOOST_TEST(help.ends_with(lines[4]));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace leasehold::tool
