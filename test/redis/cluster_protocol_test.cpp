@@ -5,6 +5,7 @@
 #include "store/redis/cluster/redirection.hpp"
 #include "store/redis/cluster/reply_tree.hpp"
 #include "store/redis/cluster/request.hpp"
+#include "store/redis/cluster/request_lanes.hpp"
 #include "store/redis/cluster/slot.hpp"
 #include "store/redis/cluster/topology.hpp"
 #include "store/redis/layout/native_names.hpp"
@@ -249,6 +250,33 @@ BOOST_AUTO_TEST_CASE(an_acquire_is_undone_by_the_later_release_of_its_owner_and_
     BOOST_TEST(!is_undone(all, *all.requests[4]));
 }
 
+// What was sent first must run first, and at two nodes nobody knows which does.
+BOOST_AUTO_TEST_CASE(what_was_sent_on_goes_alone)
+{
+    for (const bool sent_on : {false, true}) {
+        request_lanes all;
+        const auto first = asks("a:1"), second = asks("a:2");
+        all.enter(first);
+        all.enter(second);
+        all.unpark(*first);
+        first->now = request::standing::sent;
+        first->at = 1;
+        if (sent_on) {
+            BOOST_TEST(!all.go_carefully(*first));
+            all.park(first);
+            all.unpark(*first);
+            first->now = request::standing::sent;
+        }
+        lane* const both = all.find("lock");
+        BOOST_TEST_REQUIRE((both != nullptr));
+        BOOST_TEST(request_lanes::may_go(*both, *second, 1) == !sent_on);
+        BOOST_TEST(!request_lanes::may_go(*both, *second, 2));
+        all.leave(first);
+        BOOST_TEST(request_lanes::may_go(*both, *second, 2));
+        all.forget_all();
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_release_does_not_bring_in_who_has_left_since)
 {
     const lane all{{leaves("a:1", "", "a:2"), leaves("a:2"), leaves("a:3", "", "a:4")}};
@@ -316,6 +344,18 @@ BOOST_AUTO_TEST_CASE(without_a_host_lead_to_who_was_asked)
             address_reading(settings));
         BOOST_TEST_REQUIRE(found.has_value());
         BOOST_TEST(describe(*found) == "0-16383=seed:7001 ");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(without_an_endpoint_are_at_their_address)
+{
+    const config settings = of_cluster();
+    for (const char* unknown : {"", "?"}) {
+        const auto found = read_shards(
+            read(list({shard({0, 16383}, {{"master", "10.0.0.9", 7001, unknown, "online"}})})),
+            asked, address_reading(settings));
+        BOOST_TEST_REQUIRE(found.has_value());
+        BOOST_TEST(describe(*found) == "0-16383=10.0.0.9:7001 ");
     }
 }
 

@@ -13,6 +13,7 @@
 #include <leasehold/store.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +59,8 @@ struct cluster_fixture : test::masters_fixture, store_listener
             return numbers({1, 4'000'000'000'000'000, 0, 0, server_time});
         if (asked[1] == of_native().leave.sha)
             return numbers({1, 0, 0, 0, server_time});
+        if (asked[1] == of_native().release.sha)
+            return ":1\r\n";
         return numbers({1});
     }
 
@@ -130,7 +133,7 @@ struct cluster_fixture : test::masters_fixture, store_listener
     {
         turns.push_back(std::string(name) + ' ' + std::string(owner));
     }
-    void on_connected(store_partition) override {}
+    void on_connected(store_partition which) override { connected.push_back(which); }
     void on_disconnected(store_partition which, error_code why) override
     {
         lost.emplace_back(which, why);
@@ -141,6 +144,7 @@ struct cluster_fixture : test::masters_fixture, store_listener
     std::vector<std::pair<error_code, release_reply>> released;
     std::vector<std::string> hints;
     std::vector<std::string> turns;
+    std::vector<store_partition> connected;
     std::vector<std::pair<store_partition, error_code>> lost;
 };
 
@@ -468,6 +472,385 @@ BOOST_AUTO_TEST_CASE(a_slot_that_has_moved_is_asked_for_at_its_new_node_at_once)
     }
     BOOST_TEST(f.acquired.size() == 4u);
     BOOST_TEST(f.lost.empty());
+}
+
+// Two that each send on to the other agree when the slot has moved for good.
+BOOST_AUTO_TEST_CASE(nodes_that_send_on_to_each_other_are_asked_with_pauses)
+{
+    cluster_fixture f("redisson");
+    f.acquire(name_in(0));
+    f.acquire(name_in(5461));
+    f.all.answer = [](const std::string& host, const words&) {
+        return std::optional<std::string>(host == "a" ? "-MOVED 0 b:7000\r\n"
+                                                      : "-MOVED 0 a:7000\r\n");
+    };
+    const std::size_t before = f.all.calls.size();
+    f.acquire(name_in(0), "client:2");
+    BOOST_TEST(f.all.calls.size() == before + 4); // three at once, behind the first
+    f.advance(1s);
+    BOOST_TEST(f.all.calls.size() > before + 4 + 1000 / 50 - 1);
+    BOOST_TEST(f.all.calls.size() < before + 4 + 1000 / 20 + 1);
+    BOOST_TEST(f.acquired.size() == 2u);
+    f.advance(5s);
+    BOOST_TEST_REQUIRE(f.acquired.size() == 3u);
+    BOOST_TEST((f.acquired[2].first == errc::store_refused));
+    const std::size_t last = f.all.calls.size();
+    f.advance(1s);
+    BOOST_TEST(f.all.calls.size() == last);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_does_not_answer_is_waited_for_within_each_limit)
+{
+    for (const char* const layout : {"redisson", "native"}) {
+        cluster_fixture f(layout);
+        f.acquire(name_in(5461));
+        f.all.silent = {"a"};
+        f.acquire(name_in(0), "client:2"); // within five seconds
+        f.advance(1s);
+        f.release(name_in(0));
+        std::optional<error_code> renewed;
+        f.call([&] {
+            const std::string name = name_in(1);
+            const renewal one[] = {{name, "client:3", 8s}};
+            f.made->async_renew(one, [&](error_code code, const renew_reply&) { renewed = code; });
+        });
+        f.advance(1990ms);
+        BOOST_TEST(!renewed.has_value());
+        f.advance(20ms);
+        BOOST_TEST_REQUIRE(renewed.has_value());
+        BOOST_TEST((*renewed == errc::store_unavailable));
+        f.advance(1970ms);
+        BOOST_TEST(f.acquired.size() == 1u);
+        f.advance(40ms);
+        BOOST_TEST_REQUIRE(f.acquired.size() == 2u);
+        BOOST_TEST((!f.acquired[1].first || f.acquired[1].first == errc::store_unavailable));
+        BOOST_TEST((f.acquired[1].second.result != acquire_reply::outcome::granted));
+        f.advance(1s);
+        BOOST_TEST_REQUIRE(f.released.size() == 1u);
+        BOOST_TEST((f.released[0].first == errc::store_unavailable));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(who_asks_after_the_end_is_refused_also_where_nobody_was_asked_before)
+{
+    for (const char* const layout : {"redisson", "native"}) {
+        cluster_fixture f(layout);
+        f.acquire(name_in(0));
+        f.call([&] { f.made->close(); });
+        const std::size_t before = f.all.wires.size();
+        f.acquire(name_in(5461), "client:2");
+        f.release(name_in(10923));
+        std::optional<error_code> renewed;
+        f.call([&] {
+            const std::string name = name_in(5462);
+            const renewal one[] = {{name, "client:3", 8s}};
+            f.made->async_renew(one, [&](error_code code, const renew_reply&) { renewed = code; });
+        });
+        BOOST_TEST_REQUIRE(f.acquired.size() == 2u);
+        BOOST_TEST((f.acquired[1].first == errc::store_unavailable));
+        BOOST_TEST_REQUIRE(f.released.size() == 1u);
+        BOOST_TEST((f.released[0].first == errc::store_unavailable));
+        BOOST_TEST_REQUIRE(renewed.has_value());
+        BOOST_TEST((*renewed == errc::store_unavailable));
+        BOOST_TEST(f.all.wires.size() == before);
+        BOOST_TEST((f.time.wake_at() == clock::time_point::max()));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_channel_that_is_not_confirmed_is_asked_for_again_after_two_seconds)
+{
+    cluster_fixture f("redisson");
+    f.acquire(name_in(0));
+    std::string channel;
+    release_channel(name_in(0), channel);
+    f.call([&] { f.made->watch(name_in(0)); });
+    const auto asked = [&] {
+        const auto all = f.channels();
+        return std::count(all.begin(), all.end(), "a SSUBSCRIBE " + channel);
+    };
+    BOOST_TEST(asked() == 1);
+    f.advance(1990ms);
+    BOOST_TEST(asked() == 1);
+    f.advance(20ms);
+    BOOST_TEST(asked() == 2);
+    f.push(f.all.subscribed.back().first, {"ssubscribe", channel, "1"});
+    f.advance(10s);
+    BOOST_TEST(asked() == 2);
+    BOOST_TEST(f.hints.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_channel_is_subscribed_to_again_over_a_new_connection)
+{
+    for (const char* const layout : {"redisson", "native"}) {
+        cluster_fixture f(layout);
+        f.all.answer = [&](const std::string& host, const words& asked) {
+            return cluster_fixture::all_wait(host, asked);
+        };
+        f.acquire(name_in(0));
+        f.call([&] { f.made->watch(name_in(0)); });
+        BOOST_TEST_REQUIRE(!f.all.subscribed.empty());
+        const auto [to, asked] = f.all.subscribed.back();
+        f.push(to, {"ssubscribe", asked.at(1), "1"});
+        const std::size_t before = f.channels().size();
+        f.call([&, to = to] { to->end(); });
+        f.advance(1500ms);
+        BOOST_TEST_REQUIRE(f.channels().size() == before + 1);
+        BOOST_TEST((f.all.subscribed.back().second == asked));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_comes_back_is_told_as_connected)
+{
+    cluster_fixture f("redisson");
+    f.acquire(name_in(0));
+    const store_partition a = f.made->partition_of(name_in(0));
+    const auto times = [&] { return std::count(f.connected.begin(), f.connected.end(), a); };
+    const auto before = times();
+    for (int i = 1; i <= 2; ++i) {
+        f.call([&] { f.all.used.front()->end(); });
+        BOOST_TEST(f.lost.size() == static_cast<std::size_t>(i));
+        BOOST_TEST(times() == before + i - 1);
+        f.advance(2s);
+        BOOST_TEST(times() == before + i);
+    }
+}
+
+// It may be one that no map has named yet, and none says so for another second.
+BOOST_AUTO_TEST_CASE(a_node_that_was_sent_on_to_keeps_its_connection)
+{
+    cluster_fixture f("redisson");
+    f.acquire(name_in(0));
+    f.all.answer = [](const std::string& host, const words& asked) {
+        return host == "a" ? std::optional<std::string>("-MOVED 0 d:7000\r\n")
+                           : cluster_fixture::usual(asked);
+    };
+    for (int i = 0; i < 3; ++i) {
+        f.acquire(name_in(0), "client:2");
+        BOOST_TEST((!f.acquired.back().first));
+        BOOST_TEST(f.all.calls.back().first == "d");
+    }
+    const auto made = f.all.used.back();
+    BOOST_TEST(!made->ended);
+    BOOST_TEST((f.all.used.at(f.all.used.size() - 2) == made));
+    // Who serves nothing any more is let go of.
+    const store_partition d = f.made->partition_of(name_in(0));
+    f.all.answer = [](const std::string&, const words& asked) {
+        return cluster_fixture::usual(asked);
+    };
+    f.advance(2s);
+    BOOST_TEST(f.made->partition_of(name_in(0)) != d);
+    BOOST_TEST(made->ended);
+    const auto times = std::count(f.connected.begin(), f.connected.end(), d);
+    f.advance(10s);
+    BOOST_TEST(std::count(f.connected.begin(), f.connected.end(), d) == times);
+}
+
+BOOST_AUTO_TEST_CASE(servers_are_named_by_their_addresses_and_others_by_that_of_the_cluster)
+{
+    cluster_fixture f("redisson");
+    f.acquire(name_in(0));
+    std::vector<std::string> names;
+    for (store_partition each = 0; each < 8; ++each)
+        names.push_back(f.made->server_of(each));
+    std::sort(names.begin(), names.end());
+    BOOST_TEST(std::count(names.begin(), names.end(), "the cluster of a:7000") == 5);
+    for (const char* const host : {"a:7000", "b:7000", "c:7000"})
+        BOOST_TEST(std::count(names.begin(), names.end(), host) == 1);
+}
+
+// Until then the lock would be kept for one that does not know of its turn.
+BOOST_AUTO_TEST_CASE(who_does_not_hear_of_its_turn_yet_has_it_for_longer)
+{
+    cluster_fixture f("native");
+    f.all.answer = &cluster_fixture::all_wait;
+    f.acquire(name_in(0));
+    const auto [to, asked] = f.all.subscribed.back();
+    constexpr std::size_t listens = 14;
+    f.acquire(name_in(0), "client:2");
+    BOOST_TEST(f.all.calls.back().second.at(listens) == "0");
+    f.push(to, {"ssubscribe", asked.at(1), "1"});
+    f.acquire(name_in(0), "client:3");
+    BOOST_TEST(f.all.calls.back().second.at(listens) == "1");
+    f.push(to, {"sunsubscribe", asked.at(1), "0"});
+    f.acquire(name_in(0), "client:4");
+    BOOST_TEST(f.all.calls.back().second.at(listens) == "0");
+}
+
+// For one command; without it the node would send back to where the slot still is.
+BOOST_AUTO_TEST_CASE(a_slot_that_is_on_its_way_is_asked_for_where_it_goes)
+{
+    for (const char* const layout : {"redisson", "native"}) {
+        cluster_fixture f(layout);
+        f.acquire(name_in(0));
+        f.acquire(name_in(5461));
+        f.all.answer = [&](const std::string& host, const words& asked) {
+            if (host == "a")
+                return std::optional<std::string>("-ASK 0 b:7000\r\n");
+            if (!f.all.used.back()->asking)
+                return std::optional<std::string>("-MOVED 0 a:7000\r\n");
+            if (asked[1] != of_native().acquire.sha)
+                return cluster_fixture::usual(asked);
+            const auto later = static_cast<std::int64_t>(1000 * f.all.calls.size()); // fences rise
+            return std::optional(numbers({1, 4'000'000'000'000'000 + later, 0, 0, server_time}));
+        };
+        const auto asked_at_both = [&](auto ask) {
+            const std::size_t before = f.all.calls.size();
+            ask();
+            BOOST_TEST_REQUIRE(f.all.calls.size() == before + 2);
+            BOOST_TEST(f.all.calls[before].first == "a");
+            BOOST_TEST(f.all.calls[before + 1].first == "b");
+        };
+        for (int i = 0; i < 2; ++i) { // it is asked where it is each time
+            asked_at_both([&] { f.acquire(name_in(0), "client:2"); });
+            BOOST_TEST((!f.acquired.back().first));
+            asked_at_both([&] { f.release(name_in(0)); });
+            BOOST_TEST((!f.released.back().first));
+            std::optional<error_code> renewed;
+            asked_at_both([&] {
+                f.call([&] {
+                    const std::string name = name_in(0);
+                    const renewal one[] = {{name, "client:3", 8s}};
+                    f.made->async_renew(
+                        one, [&](error_code code, const renew_reply&) { renewed = code; });
+                });
+            });
+            BOOST_TEST((renewed == error_code()));
+        }
+        BOOST_TEST(f.acquired.size() == 4u);
+        BOOST_TEST(f.lost.empty());
+    }
+}
+
+// Its errors answer no command: a channel that is elsewhere is no reason to begin again.
+BOOST_AUTO_TEST_CASE(what_a_node_refuses_on_the_connection_of_channels)
+{
+    struct
+    {
+        std::string_view text;
+        std::string_view next; ///< Who is asked for the channel next.
+        bool again;            ///< The connection is made again, after a while.
+    } const rows[] = {{"-MOVED 0 b:7000\r\n", "b", false},
+                      {"-TRYAGAIN x\r\n", "a", false},
+                      {"-CLUSTERDOWN x\r\n", "a", false},
+                      {"-NOPERM no channels\r\n", "a", true}};
+    for (const auto& each : rows)
+        BOOST_TEST_CONTEXT(each.text)
+        {
+            cluster_fixture f("redisson");
+            f.acquire(name_in(0));
+            std::string channel;
+            release_channel(name_in(0), channel);
+            f.call([&] { f.made->watch(name_in(0)); });
+            const auto to = f.all.subscribed.back().first;
+            const std::size_t before = f.all.subscribed.size();
+            BOOST_TEST(to->runs == 1);
+            if (each.next == "b")
+                f.all.map = {{0, 0, "b"}, {1, 5460, "a"}, {5461, 10922, "b"}, {10923, 16383, "c"}};
+            f.push(to, each.text);
+            f.advance(1900ms); // before it is asked for again anyway
+            // One on which nothing is heard any more is not kept.
+            BOOST_TEST(to->ended == (each.again || each.next == "b"));
+            if (each.next != "b") {
+                BOOST_TEST(f.all.subscribed.size() == before);
+                f.advance(each.again ? clock::duration(2min) : clock::duration(200ms));
+            }
+            BOOST_TEST((to->runs > 1) == each.again);
+            BOOST_TEST_REQUIRE(f.all.subscribed.size() > before);
+            const auto& [there, asked] = f.all.subscribed.back();
+            BOOST_TEST(there->host == each.next);
+            BOOST_TEST((asked == words{"SSUBSCRIBE", channel}));
+            // Who may not hear does not know whether others do.
+            f.release(name_in(1));
+            BOOST_TEST_REQUIRE(f.released.size() == 1u);
+            BOOST_TEST(f.released[0].second.receivers_known == !each.again);
+        }
+}
+
+BOOST_AUTO_TEST_CASE(a_cluster_that_nobody_can_say_anything_of_is_told_as_such)
+{
+    cluster_fixture f("redisson");
+    f.call([&] { f.made->close(); });
+    f.lost.clear();
+    f.all.instead["CLUSTER"] = "-ERR This instance has cluster support disabled\r\n";
+    f.made = make_store(config("redis+cluster://a:7000"), f.environment());
+    f.call([&] { f.made->open(f.strand, f); });
+    f.advance(1s);
+    BOOST_TEST_REQUIRE(f.lost.size() == 1u); // and not with each try
+    BOOST_TEST(f.lost[0].first == 0u);
+    f.acquire(name_in(0));
+    f.advance(6s);
+    BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
+    BOOST_TEST((f.acquired[0].first));
+}
+
+BOOST_AUTO_TEST_CASE(nobody_is_described_after_the_end)
+{
+    cluster_fixture f("redisson");
+    f.acquire(name_in(0));
+    f.call([&] { f.made->close(); });
+    const std::size_t before = f.all.wires.size();
+    std::optional<client_info> told;
+    f.call([&] {
+        for (int i = 0; i < 40; ++i) // in whatever slots
+            f.made->async_describe("client" + std::to_string(i),
+                                   [&](const client_info& said) { told = said; });
+    });
+    BOOST_TEST_REQUIRE(told.has_value());
+    BOOST_TEST(told->host == "");
+    BOOST_TEST(f.all.wires.size() == before);
+}
+
+// It would come behind its own release.
+BOOST_AUTO_TEST_CASE(what_is_left_meanwhile_is_not_sent_on)
+{
+    for (const char* const text : {"-MOVED 0 b:7000\r\n", "-ASK 0 b:7000\r\n", "-TRYAGAIN x\r\n"}) {
+        cluster_fixture f("redisson");
+        f.acquire(name_in(0), "client:9");
+        f.acquire(name_in(5461), "client:9");
+        f.all.answer = [&](const std::string& host, const words& asked) {
+            return host == "a" && asked[1] == acquire_script().sha
+                       ? std::optional<std::string>(text)
+                       : cluster_fixture::usual(asked);
+        };
+        const std::size_t before = f.all.calls.size();
+        const std::string name = name_in(0);
+        f.call([&] {
+            f.made->async_acquire(
+                {.name = name, .owner = "client:1", .entry = {}, .lease = 10s, .budget = 5s},
+                [&](error_code code, acquire_reply reply) {
+                    f.acquired.emplace_back(code, std::move(reply));
+                });
+            f.made->async_release({.name = name, .owner = "client:1", .entry = {}},
+                                  [&](error_code code, release_reply reply) {
+                                      f.released.emplace_back(code, std::move(reply));
+                                  });
+        });
+        f.advance(1s);
+        BOOST_TEST_REQUIRE(f.acquired.size() == 3u);
+        BOOST_TEST((f.acquired[2].first == errc::store_refused));
+        BOOST_TEST_REQUIRE(f.released.size() == 1u);
+        BOOST_TEST((!f.released[0].first));
+        const auto asked = std::count_if(
+            f.all.calls.begin() + static_cast<std::ptrdiff_t>(before), f.all.calls.end(),
+            [](const auto& each) { return each.second.at(1) == acquire_script().sha; });
+        BOOST_TEST(asked == 1);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_pauses_does_not_end_with_the_connection_of_its_node)
+{
+    cluster_fixture f("redisson");
+    f.acquire(name_in(0));
+    f.all.answer = [](const std::string&, const words&) {
+        return std::optional<std::string>("-TRYAGAIN x\r\n");
+    };
+    f.acquire(name_in(0), "client:2");
+    f.call([&] { f.all.used.front()->end(); });
+    BOOST_TEST(f.lost.size() == 1u);
+    BOOST_TEST(f.acquired.size() == 1u); // the next try may find it there, or another node
+    f.advance(60ms);
+    BOOST_TEST_REQUIRE(f.acquired.size() == 2u);
+    BOOST_TEST((f.acquired[1].first));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
