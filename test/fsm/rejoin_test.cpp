@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(of_each_member_the_first_answer_counts)
     all = {stranger(1), stranger(2), stranger(3)};
     auto confirms = with({3, 2}, all);
     BOOST_TEST_REQUIRE((confirms.next() == rejoin::step::confirm));
-    for (const std::uint64_t largest : {5, 50}) {
+    for (const std::uint64_t largest : {5U, 50U}) {
         member_view again = all[0];
         again.largest = largest;
         confirms.confirmed(0, again);
