@@ -39,6 +39,7 @@ using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
 constexpr milliseconds lease_time = 600ms;
+constexpr std::uint64_t enough_tries = 300;
 
 constexpr char usage[] =
     R"(usage: torment [--seconds N] [--seed S] [--members N] [--clients N] [--error E]
@@ -458,8 +459,13 @@ int main(int argc, char** argv)
             std::vector<std::jthread> working;
             for (const auto& each : clients)
                 working.emplace_back([&] { each->work(over); });
-            for (const auto end = clock::now() + std::chrono::seconds(seconds);
-                 clock::now() < end;) {
+            // A deliberate error has as many tries as it needs, on a slow machine as well.
+            const auto goes_on = [&, end = clock::now() + std::chrono::seconds(seconds)] {
+                const auto now = clock::now();
+                return now < end || (wrong != mistake::none && counts.first < enough_tries &&
+                                     now < end + std::chrono::minutes(1));
+            };
+            while (goes_on()) {
                 evil.step(clock::now());
                 std::this_thread::sleep_for(5ms);
             }
