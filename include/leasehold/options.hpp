@@ -65,6 +65,15 @@ struct lock_options
     /// 10 ms … 60 s.
     milliseconds claim_time{1'000};
 
+    /// How much time is left to those who do not know the line, in percent of the time that the
+    /// lock is held. Programs that take the same name by `SET name value NX PX` (redis-py, redsync,
+    /// node-redlock) try again now and then; while clients of this library wait in line, which is
+    /// handed the lock, they never find it free. With this option a release leaves it free for
+    /// 5 to 300 ms, now and then or, after long holds, each time; whoever asks first may take it
+    /// then, and after that the line goes on in its order. 0: never. At most 100. Only with
+    /// `layout=native`; where there is no line, or nobody who does not know it, it does nothing.
+    std::uint32_t foreign_turns = 0;
+
     /// How many replicas of the server must have an acquire, and each renewal, before it counts;
     /// the master that fails next leaves them a replica that knows of the lock. An acquire that
     /// fewer have confirmed in `replica_timeout` is given back and fails with

@@ -149,6 +149,11 @@ struct release_request
     /// was left. Null: none. Needs `store_traits::queues`; no re-entry, no `replica_acks`
     /// and no `dead_holder_grace`.
     const acquire_request* next = nullptr;
+
+    /// How long the lock is left free for those who do not know the line, before the first in line
+    /// has its turn; at most a second. Those in line are told meanwhile that it is held for so
+    /// long. Needs `store_traits::queues`; a store that nobody else can reach does without.
+    std::chrono::milliseconds foreign_turn{};
 };
 
 /// What the store said to a `release_request`.
@@ -158,7 +163,8 @@ struct release_reply
     enum class outcome : std::uint8_t
     {
         freed,     ///< Nobody else has its turn; those who watch the name were told.
-        passed_on, ///< The first in line has its turn and was told.
+        passed_on, ///< The first in line has its turn, or has it after the foreign turn, and was
+                   ///< told.
         left,      ///< Left, but other entries of the same owner still hold it.
         left_line, ///< The owner did not hold it but was in line, and is not any more.
         not_owner, ///< The owner, or this entry, does not hold it. Nothing was touched.

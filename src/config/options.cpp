@@ -46,6 +46,8 @@ void lock_options::validate() const
     if (handoff_count > 1'000'000)
         refuse("handoff_count", std::to_string(handoff_count), "0 to 1000000");
     require("claim_time", claim_time, 10ms, 60s);
+    if (foreign_turns > 100)
+        refuse("foreign_turns", std::to_string(foreign_turns), "0 to 100");
     if (replica_acks > 1'000)
         refuse("replica_acks", std::to_string(replica_acks), "0 to 1000");
     if (replica_timeout < 0ms)

@@ -261,6 +261,59 @@ void those_in_line_wait_for_every_entry(pair& p)
     wait_for_turn(p.b, "b:1");
 }
 
+namespace {
+
+/// The first in line looks until it has the lock. In a store that nobody else can reach, at once.
+void look_until_granted(store_session& who, std::string_view owner)
+{
+    for (int looks = 0;; ++looks) {
+        const auto got = who.acquire(join(owner));
+        if (got.reply.result == granted_t::granted)
+            return;
+        expect_in_line(got, 0);
+        EXPECT(got.reply.remaining >= 0ms && got.reply.remaining <= 1s);
+        EXPECT(looks < 1'000);
+        who.wait(got.reply.remaining + 2ms);
+    }
+}
+
+} // namespace
+
+void a_foreign_turn_costs_nobody_its_place(pair& p)
+{
+    p.take_by(p.a, "a:1");
+    expect_in_line(p.b.acquire(join("b:1")), 0);
+    expect_in_line(p.b.acquire(join("b:2")), 1);
+    const auto left = p.a.release(
+        {.name = "lock", .owner = "a:1", .entry = {}, .foreign_turn = 30ms});
+    EXPECT(left.reply.result == left_t::passed_on);
+    wait_for_turn(p.b, "b:1");
+    // Who asks meanwhile, without waiting or at the end of the line, is not served before.
+    EXPECT(p.a.acquire(look("lock", "a:2")).reply.result == granted_t::held);
+    const auto later = p.a.acquire(join("a:3"));
+    EXPECT(later.reply.result == granted_t::held && later.reply.in_line);
+    look_until_granted(p.b, "b:1");
+    EXPECT(p.leave_by(p.b, "b:1") == left_t::passed_on);
+    look_until_granted(p.b, "b:2");
+    EXPECT(p.leave_by(p.b, "b:2") == left_t::passed_on);
+    look_until_granted(p.a, "a:3");
+    EXPECT(p.leave_by(p.a, "a:3") == left_t::freed);
+}
+
+void the_next_owner_has_it_after_the_foreign_turn(pair& p)
+{
+    p.take_by(p.a, "a:1");
+    const acquire_request next = join("a:2");
+    const auto left = p.a.release(
+        {.name = "lock", .owner = "a:1", .entry = {}, .next = &next, .foreign_turn = 30ms});
+    EXPECT(left.reply.next.has_value());
+    EXPECT(left.reply.next->result == granted_t::granted || left.reply.next->in_line);
+    EXPECT(p.b.acquire(join("b:1")).reply.in_line);
+    look_until_granted(p.a, "a:2");
+    EXPECT(p.leave_by(p.a, "a:2") == left_t::passed_on);
+    wait_for_turn(p.b, "b:1");
+}
+
 #undef EXPECT
 
 } // namespace leasehold::testing::contract::line

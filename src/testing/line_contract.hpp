@@ -28,6 +28,8 @@ void the_next_owner_has_it_when_nobody_waits(pair& p);
 void a_release_that_leaves_nothing_brings_nobody_in(pair& p);
 void a_next_owner_after_its_budget_does_not_join(pair& p);
 void those_in_line_wait_for_every_entry(pair& p);
+void a_foreign_turn_costs_nobody_its_place(pair& p);
+void the_next_owner_has_it_after_the_foreign_turn(pair& p);
 
 } // namespace leasehold::testing::contract::line
 

@@ -83,6 +83,12 @@ std::optional<overtaking> line_order::overtaker(const lock_request& asked) const
         throw std::logic_error("line: somebody is known who is not in it");
 
     const std::string holder_after = holder();
+    for (std::size_t i = 0; i < line_before_.size(); ++i) {
+        const std::string_view each = redis_store::native::owner_of(line_before_[i]);
+        const bool stays = std::find(after.begin(), after.end(), line_before_[i]) != after.end();
+        if (there_before_[i] && !stays && each != asked.owner && each != holder_after)
+            throw std::logic_error("line: somebody lost the place who is there");
+    }
     if (holder_after.empty() || holder_after == holder_before_)
         return std::nullopt;
     bool any = false;

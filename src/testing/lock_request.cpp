@@ -49,7 +49,7 @@ std::optional<call_form> form_of(known_script called)
     case known_script::release: return call_form{kind::release, 7, 4, 5, 0, 0, 0};
     case known_script::native_acquire: return call_form{kind::acquire, 16, 7, 0, 0, 9, 10};
     case known_script::native_enter: return call_form{kind::acquire, 9, 5, 8, 0, 0, 7};
-    case known_script::native_leave: return call_form{kind::release, 18, 8, 9, 10, 12, 13};
+    case known_script::native_leave: return call_form{kind::release, 19, 8, 9, 10, 12, 13};
     case known_script::native_release: return call_form{kind::release, 5, 4, 0, 0, 0, 0};
     case known_script::quorum_acquire: return call_form{kind::acquire, 15, 6, 0, 0, 9, 10};
     case known_script::quorum_enter: return call_form{kind::acquire, 10, 6, 9, 0, 0, 8};
@@ -172,7 +172,7 @@ void read_native(const lock_request& asked, const message& said, lock_effect& ef
 {
     const std::int64_t status = number(said, 0);
     if (asked.what == lock_request::kind::release) {
-        effect.left = status == 1 || status == 4;
+        effect.left = status == 1 || status == 4 || status == 5;
         if (said.size() > 2 && number(said, 1) == 1)
             take_block(asked, asked.next, number(said, 2), effect);
     }
@@ -209,6 +209,7 @@ std::string release_text(const lock_request& asked, const message& said)
     case 2: text = "left"; break;
     case 3: text = "left the line"; break;
     case 4: text = "given to the next"; break;
+    case 5: text = "left free for " + std::to_string(number(said, 2)) + " ms"; break;
     default: text = "not owner"; break;
     }
     if (asked.next.empty() || said.size() < 3)

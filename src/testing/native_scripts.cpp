@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -61,31 +62,45 @@ struct waiter
     std::int64_t lease = 0;
     std::int64_t claim = 0;
     bool listens = false;
+    double open = 0; ///< Left free until then, for those who do not know the line; 0: it is not.
 };
 
-/// '^(%d+) (%d+) (%d+) (%d)$'
+/// '^(%d+) (%d+) (%d+) (%d)'; `open` only with ' (%d+)$' behind it.
 std::optional<waiter> waiter_of(std::string_view text)
 {
-    std::array<std::string, 4> words;
+    std::array<std::string, 5> words;
     std::size_t at = 0;
-    for (const char c : text) {
-        if (c == ' ') {
-            if (++at == words.size())
-                return std::nullopt;
+    std::size_t end = 0; // behind the first four
+    for (std::size_t i = 0; i < text.size() && at < words.size(); ++i) {
+        const char c = text[i];
+        if (c == ' ' && !words[at].empty() && at + 1 < words.size()) {
+            ++at;
         }
         else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
             words[at] += c;
+            if (at == 3 && end == 0)
+                end = i + 1;
         }
         else {
-            return std::nullopt;
+            words[4].clear(); // the text goes on
+            break;
         }
     }
-    const bool empty = std::any_of(words.begin(), words.end(),
-                                   [](const std::string& each) { return each.empty(); });
-    if (empty || words[3].size() != 1)
+    if (end == 0)
         return std::nullopt;
+    const bool ends = text.size() == end + 1 + words[4].size() && words[3].size() == 1;
     return waiter{std::strtod(words[0].c_str(), nullptr), number_of(words[1]), number_of(words[2]),
-                  words[3] != "0"};
+                  words[3][0] != '0',
+                  ends && !words[4].empty() ? std::strtod(words[4].c_str(), nullptr) : 0};
+}
+
+/// '^%d+ %d+ %d+ %d', of what `waiter_of` can read.
+std::string first_four(const std::string& text)
+{
+    std::size_t end = 0;
+    for (int spaces = 0; spaces < 3; ++end)
+        spaces += text[end] == ' ' ? 1 : 0;
+    return text.substr(0, end + 1);
 }
 
 /// Tells an owner that it has its turn. A refused PUBLISH counts as heard.
@@ -345,6 +360,21 @@ message alive(script_calls& redis, words keys)
     return message::numbers({2});
 }
 
+/// Until when the lock is left free for those who do not know the line; nothing: it is not.
+std::optional<double> left_free(script_calls& redis, const keys_of_line& of,
+                                const optional_text& first, std::int64_t now)
+{
+    const std::string* const known = first ? redis.hget(of.waiters, *first) : nullptr;
+    const auto each = known == nullptr ? std::nullopt : waiter_of(*known);
+    if (!each || has(mutant::foreign_turn_cut_short))
+        return std::nullopt;
+    const double left = each->open - static_cast<double>(now);
+    const bool over = left <= 0 && !(has(mutant::foreign_turn_without_end) && each->open != 0);
+    if (over || left > 1'000'000 || each->there < static_cast<double>(now))
+        return std::nullopt;
+    return each->open;
+}
+
 message acquire(script_calls& redis, words keys, words arguments)
 {
     const keys_of_line of(keys);
@@ -411,6 +441,18 @@ message acquire(script_calls& redis, words keys, words arguments)
     }
 
     optional_text who = redis.lindex(of.line, 0);
+    if (const auto open = left_free(redis, of, who, now)) {
+        std::int64_t place = -1;
+        if (waits && *who == owner) {
+            redis.hset(of.waiters, owner, entry + ' ' + whole(*open));
+            place = 0;
+        }
+        else if (waits) {
+            place = join_line(redis, of, owner, entry);
+        }
+        const double left = std::ceil((*open - static_cast<double>(now)) / 1000);
+        return five(0, static_cast<std::int64_t>(left), place, 0, now);
+    }
     if (has(mutant::try_overtakes) && !waits)
         who.reset();
     int passed = 0;
@@ -522,11 +564,10 @@ message leave(script_calls& redis, words keys, words arguments)
         next.clear();
 
     std::int64_t place = -1;
+    const std::string entry = entry_of(now, arguments[7], arguments[3], arguments[8], arguments[9]);
     const auto join = [&] {
         bool refused = false;
-        place = join_line(redis, of, next,
-                          entry_of(now, arguments[7], arguments[3], arguments[8], arguments[9]),
-                          &refused);
+        place = join_line(redis, of, next, entry, &refused);
         if (refused)
             return next.clear();
         redis.pexpire(of.line, day);
@@ -546,14 +587,34 @@ message leave(script_calls& redis, words keys, words arguments)
     optional_text who = redis.lindex(of.line, 0);
     if (who && !next.empty())
         join();
+    const std::int64_t turn = number_of(arguments[10]);
+    const auto leave_free = [&](std::string_view first, const std::string& known) {
+        if (turn == 0 || status != 1)
+            return false;
+        const double open = static_cast<double>(now) + static_cast<double>(turn) * 1000;
+        try {
+            redis.hset(of.waiters, first, first_four(known) + ' ' + whole(open));
+        }
+        catch (const command_error&) {
+            return false;
+        }
+        redis.del(of.lock);
+        if (has(mutant::foreign_turn_drops_first))
+            leave_line(redis, of, first);
+        return true;
+    };
     int passed = 0;
     while (who && *who != next) {
         const std::string* const waits = redis.hget(of.waiters, *who);
         const auto each = waits == nullptr ? std::nullopt : waiter_of(*waits);
+        const bool untold = turn != 0 && has(mutant::foreign_turn_not_told);
+        const bool there = each && (untold || is_there(redis, *each, *who, of.lock, now));
+        if (there && leave_free(*who, *waits))
+            return five(5, next.empty() ? 0 : 2, turn, place, now);
         if (!has(mutant::assigned_stays_in_line))
             leave_line(redis, of, *who);
         place = place > 0 ? place - 1 : place;
-        if (each && is_there(redis, *each, *who, of.lock, now)) {
+        if (there) {
             const std::int64_t ttl = std::min(each->lease, each->claim);
             assign(redis, of, *who, ttl);
             return five(status == 1 ? 4 : status, next.empty() ? 0 : 2, ttl, place, now);
@@ -565,6 +626,14 @@ message leave(script_calls& redis, words keys, words arguments)
                 redis.del(of.lock);
             return five(status, next.empty() ? 0 : 2, 0, place, now);
         }
+    }
+    if (!next.empty() && turn != 0) {
+        if (!who) {
+            join();
+            who = next.empty() ? std::nullopt : optional_text(next);
+        }
+        if (who && leave_free(next, entry))
+            return five(5, 2, turn, 0, now);
     }
     if (!next.empty()) {
         std::optional<double> last;

@@ -69,6 +69,16 @@ bool server::seize(std::string_view name, milliseconds how_long)
     return state_->seize(name, how_long);
 }
 
+std::string server::take_as_stranger(std::string_view name, milliseconds lease)
+{
+    return state_->take_as_stranger(name, lease);
+}
+
+bool server::leave_as_stranger(std::string_view name, std::string_view value)
+{
+    return state_->leave_as_stranger(name, value);
+}
+
 void server::stall(duration how_long)
 {
     state_->line("STALLS for " + std::to_string(how_long / std::chrono::milliseconds(1)) + " ms");

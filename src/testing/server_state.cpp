@@ -509,6 +509,28 @@ bool server_state::seize(std::string_view n, std::chrono::milliseconds how_long)
     return was_there;
 }
 
+std::string server_state::take_as_stranger(std::string_view n, std::chrono::milliseconds lease)
+{
+    refresh();
+    if (!accepts() || time.now() < std::max(stalled_until_, troubled_until_) ||
+        redis.data.type(n) != std::string_view("none"))
+        return {};
+    std::string value = "foreigner:" + std::to_string(++foreigners_);
+    redis.data.set(n, value, lease.count());
+    line("TAKEN by a stranger: " + std::string(n));
+    return value;
+}
+
+bool server_state::leave_as_stranger(std::string_view n, std::string_view value)
+{
+    refresh();
+    if (!accepts() || redis.data.type(n) != std::string_view("string") ||
+        *redis.data.get(n) != value)
+        return false;
+    line("LEFT by a stranger: " + std::string(n));
+    return redis.data.del(n);
+}
+
 bool server_state::is_member()
 {
     refresh();

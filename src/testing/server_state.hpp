@@ -64,6 +64,8 @@ public:
     bool erase(std::string_view name);
     bool overwrite(std::string_view name);
     bool seize(std::string_view name, std::chrono::milliseconds how_long);
+    std::string take_as_stranger(std::string_view name, std::chrono::milliseconds lease);
+    bool leave_as_stranger(std::string_view name, std::string_view value);
     [[nodiscard]] bool is_member();
     [[nodiscard]] std::string holder(std::string_view name);
     [[nodiscard]] std::size_t locks();

@@ -383,6 +383,8 @@ constexpr std::array cases{
     LINE_CASE(a_release_that_leaves_nothing_brings_nobody_in),
     LINE_CASE(a_next_owner_after_its_budget_does_not_join),
     LINE_CASE(those_in_line_wait_for_every_entry),
+    LINE_CASE(a_foreign_turn_costs_nobody_its_place),
+    LINE_CASE(the_next_owner_has_it_after_the_foreign_turn),
     CASE(any_bytes_make_a_name),
     CASE(after_close_nothing_is_executed_and_all_is_answered),
     CASE(what_is_outstanding_at_close_is_answered),

@@ -126,6 +126,17 @@ BOOST_AUTO_TEST_CASE(a_turn_is_kept_for_as_long_as_the_options_say)
     BOOST_TEST((last_release().next->claim == 20ms));
 }
 
+BOOST_AUTO_TEST_CASE(a_release_leaves_the_lock_free_for_a_share_of_the_time_that_it_was_held)
+{
+    for (const std::uint32_t percent : {0u, 10u}) {
+        lease held = taken(spec("a", {.foreign_turns = percent}));
+        advance(1s);
+        release(std::move(held));
+        BOOST_TEST((last_release().foreign_turn == percent * 10ms));
+        say_left(left::freed);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(one_owner_joins_for_all_who_wait)
 {
     const auto one = lock("a");

@@ -536,10 +536,10 @@ private:
         }
         const auto said = r.said(5);
         require(said && is_time((*said)[4]), "an answer out of nothing");
-        constexpr left_t meanings[] = {left_t::not_owner, left_t::freed, left_t::left,
-                                       left_t::left_line, left_t::passed_on};
+        constexpr left_t meanings[] = {left_t::not_owner, left_t::freed,     left_t::left,
+                                       left_t::left_line, left_t::passed_on, left_t::passed_on};
         const std::int64_t status = (*said)[0];
-        require(status >= 0 && status <= 4 && told == meanings[status],
+        require(status >= 0 && status <= 5 && told == meanings[status],
                 "another answer than was given");
         if (!r.released.next)
             return;

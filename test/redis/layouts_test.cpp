@@ -361,9 +361,9 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_of_the_long_way)
 BOOST_AUTO_TEST_CASE(each_answer_to_a_release_of_the_long_way)
 {
     using left = release_reply::outcome;
-    constexpr left meanings[] = {left::not_owner, left::freed, left::left, left::left_line,
-                                 left::passed_on};
-    for (std::int64_t status = -1; status <= 5; ++status)
+    constexpr left meanings[] = {left::not_owner, left::freed,     left::left,
+                                 left::left_line, left::passed_on, left::passed_on};
+    for (std::int64_t status = -1; status <= 6; ++status)
         for (std::int64_t next = -1; next <= 3; ++next)
             BOOST_TEST_CONTEXT(status << ' ' << next)
             {
@@ -376,7 +376,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_a_release_of_the_long_way)
                 const std::int64_t a = next == 1 ? 50 : 500;
                 const reply answer = numbers({status, next, a, 7, server_time});
                 const auto said = f.keys.released(made, {&answer, 1});
-                const bool known = status >= 0 && status <= 4 && next >= 0 && next <= 2;
+                const bool known = status >= 0 && status <= 5 && next >= 0 && next <= 2;
                 BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));
                 if (!known)
                     continue;
@@ -394,8 +394,24 @@ BOOST_AUTO_TEST_CASE(each_answer_to_a_release_of_the_long_way)
                     BOOST_TEST(said.reply.next->place == 7u);
                 }
                 // Who waits elsewhere, or here, knows the long way alone.
-                BOOST_TEST((f.verb("a") == "EVALSHA") == (status == 4 || next == 2));
+                BOOST_TEST((f.verb("a") == "EVALSHA") == (status >= 4 || next == 2));
             }
+}
+
+BOOST_AUTO_TEST_CASE(the_long_way_alone_leaves_the_lock_free_for_others)
+{
+    native_fixture f;
+    f.connect("");
+    for (const std::chrono::milliseconds turn : {0ms, 70ms}) {
+        boost::redis::request to;
+        f.keys.release({.name = "a", .owner = take("a").owner, .entry = {}, .foreign_turn = turn},
+                       0, to);
+        const words said = words_in(to);
+        const bool is_long = said.at(1) == of_native().leave.sha;
+        BOOST_TEST(is_long == (turn != 0ms));
+        if (is_long)
+            BOOST_TEST(said.back() == "70");
+    }
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_without_a_time_is_none)

@@ -136,6 +136,8 @@ void actors::guard(actor& a)
         trial_.note(a, "with_lock: " + (failed ? failed.message() : std::string("done")));
         checks_.probe();
         trial_.names[a.op->name].left = trial_.now();
+        if (failed)
+            trial_.names[a.op->name].gave_up = trial_.now();
         a.ended = true;
         if (a.told && !failed)
             trial_.wrong("loss not reported: with_lock succeeded after its lease was lost");
@@ -159,6 +161,7 @@ void actors::acquired(actor& a, error_code failed, lease held)
     if (static_cast<bool>(held) == static_cast<bool>(failed))
         trial_.wrong("lease and error: both or neither");
     if (failed) {
+        trial_.names[a.op->name].gave_up = trial_.now();
         trial_.note(a, "not acquired: " + failed.message());
         if (trial_.scenario.is_quiet() && failed == condition::store_fault && !limited(a))
             trial_.wrong("store blamed: " + failed.message() + " though nothing happened");
@@ -243,6 +246,8 @@ void actors::leave(actor& a, lease& held, process& client, int& due)
         return;
     const bool outer = &held == &a.held;
     const bool was_valid = held.valid();
+    if (outer && was_valid)
+        checks_.owe_turn(a);
     checks_.dispossess(held);
     if (outer)
         a.ended = true;

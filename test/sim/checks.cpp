@@ -87,7 +87,13 @@ void checks::granted(const testing::server::grant& g)
     if (again)
         n.grants.back().repeated = true;
     else
-        n.grants.push_back({std::string(g.owner), g.first_fence, g.fences, g.taken});
+        n.grants.push_back({.owner = std::string(g.owner),
+                            .first = g.first_fence,
+                            .count = g.fences,
+                            .when = g.taken,
+                            .plain = g.plain});
+    if (g.plain)
+        n.turn_owed = never;
     // Who has asked is answered after all.
     if (g.repeated)
         std::erase(n.stranded, g.owner);
@@ -138,7 +144,8 @@ void checks::overtaken(std::string_view name, std::string_view owner, bool unfai
     });
     // Who is not told of its turn may let it run out.
     const bool all_hear = std::none_of(p.connections.begin(), p.connections.end(), is_deaf);
-    if (unfair || (p.is_quiet() && all_renew && all_hear))
+    // Who does not know the line takes what is left free, clients of this library, too.
+    if (unfair || (p.is_quiet() && all_renew && all_hear && !p.leaves_free()))
         trial_.wrong("order: " + std::string(owner) + " was given " + std::string(name) +
                      " before those who came first");
 }
@@ -181,6 +188,8 @@ void checks::possess(actor& a, lease& held)
         check_order(mine, n);
         if (granted != nullptr)
             check_handover(mine, *granted, n);
+        if (granted != nullptr)
+            check_turn(a, *granted, n);
         check_wait(a, n);
     }
     n.last_fence = fence;
@@ -294,6 +303,50 @@ void checks::check_handover(const possession& mine, const grant_record& from, co
         limited_by(*n.last_options);
 }
 
+/// Somebody leaves a lock for good, perhaps, who has held it for so long that it is left free then
+/// until each stranger has asked for it again.
+void checks::owe_turn(const actor& a)
+{
+    const plan& p = trial_.scenario;
+    name_state& n = trial_.names[a.op->name];
+    n.turn_owed = never;
+    const auto mine = std::find_if(trial_.possessions.begin(), trial_.possessions.end(),
+                                   [&](const possession& each) { return each.held == &a.held; });
+    // Who promises to be alive asks for itself, after a lock that nobody else waits for was left.
+    const bool all_join = std::all_of(p.options.begin(), p.options.end(), [](auto& each) {
+        return each.dead_holder_grace.count() == 0;
+    });
+    // Who has entered may leave later, and strangers ask for a while only.
+    if (!all_join || trial_.now() + 300ms >= trial_.time(p.heals) || !p.is_quiet() ||
+        a.op->what == verb::enter || mine == trial_.possessions.end())
+        return;
+    const clock::duration due = std::min<clock::duration>(
+        (trial_.now() - mine->granted) * a.options->foreign_turns / 100, 300ms);
+    for (const stranger& each : p.strangers)
+        if (&trial_.names[each.name % trial_.names.size()] == &n && due > 2 * each.every + 5ms)
+            n.turn_owed = trial_.now();
+}
+
+/// Those who do not know the line have had their turn, before who waited in it.
+void checks::check_turn(const actor& a, const grant_record& from, name_state& n)
+{
+    const auto owed = std::exchange(n.turn_owed, never);
+    // Handed over without the store: whoever leaves then owes it.
+    const bool by_store = owed != never && from.when > owed;
+    // Whoever leaves the line ends their turn.
+    if (by_store && n.gave_up + 50ms < owed && a.started + 100ms < owed && n.stranger_took < owed)
+        trial_.wrong("foreign turn: strangers ask for " + n.text + ", and it was not left free");
+}
+
+void checks::taken_by_stranger(name_state& n)
+{
+    n.stranger_took = trial_.now();
+    for (const possession& each : trial_.possessions)
+        if (&trial_.names[each.name] == &n && each.held->valid() && !excused(each))
+            trial_.wrong("two holders: [" + std::to_string(each.who->index) +
+                         "] and a stranger of " + n.text);
+}
+
 void checks::expect_nobody_connects(clock::duration how_long)
 {
     // Where nothing delays what was under way when it began.
@@ -359,7 +412,11 @@ void checks::check_wait(const actor& a, const name_state& n)
     if (!p.is_quiet() && !over)
         return;
     const bool handed_over = !n.grants.empty() && n.grants.back().first != n.highest;
-    if (trial_.now() - since > 80ms + floor && !handed_over)
+    // A stranger tells nobody that it leaves.
+    if (n.stranger_took > a.started)
+        return;
+    const clock::duration turn = p.leaves_free() ? 310ms : 0ms;
+    if (trial_.now() - since > 80ms + floor + turn && !handed_over)
         trial_.wrong("wake-up: waited " + std::to_string((trial_.now() - since) / 1ms) +
                      " ms for a lock that was free");
 }

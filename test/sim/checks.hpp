@@ -23,6 +23,11 @@ public:
     void dispossess(const lease& held);
     void dispossess(const actor& a);
 
+    /// Somebody is about to leave a valid lease.
+    void owe_turn(const actor& a);
+
+    void taken_by_stranger(name_state& n);
+
     void told_lost(actor& a, lease& held, process& client, error_code reason);
 
     /// Looks at all leases; at certain moments, and regularly.
@@ -67,6 +72,7 @@ private:
     void overtaken(std::string_view name, std::string_view owner, bool unfair);
     void check_order(const possession& mine, name_state& n);
     void check_handover(const possession& mine, const grant_record& from, const name_state& n);
+    void check_turn(const actor& a, const grant_record& from, name_state& n);
     void check_wait(const actor& a, const name_state& n);
     [[nodiscard]] std::uint64_t looks_for_signs() const;
     void check_commands();

@@ -156,7 +156,7 @@ command leave(generator& random, microseconds now)
                 {"5", name, fence, line(name), waiters(name), entries(name), any_value(random),
                  any_entry(random), joins ? any_value(random) : "", ms(random, 40),
                  any_count(random), any_limit(random, now), any_floor(random, now), ms(random, 60),
-                 ms(random, 20), flag(random)});
+                 ms(random, 20), flag(random), random.below(2) == 0 ? "0" : ms(random, 20)});
 }
 
 command enter(generator& random, microseconds now)
@@ -213,7 +213,14 @@ command interfere(generator& random)
     case 6: return {"PERSIST", name};
     case 7: return {"PEXPIRE", name, std::to_string(random.between(0, 50))};
     case 8: return {"HDEL", waiters(name), any_value(random)};
-    case 9: return {"HSET", waiters(name), any_value(random), "not what is expected"};
+    case 9: {
+        // The last is left free until long after the clock has stepped back.
+        constexpr const char* odd[] = {
+            "not what is expected",      "9999999999999999 20 20 12 5",
+            "9999999999999999 20 20 0 ", "9999999999999999 20 20 0 5 5",
+            "9999999999999999 20 20 0x", "9999999999999999 20 20 0 9999999999999999"};
+        return {"HSET", waiters(name), any_value(random), odd[random.below(std::size(odd))]};
+    }
     case 10: return {"DEL", line(name)};
     case 11: return {"DEL", waiters(name)};
     case 12: return {"SET", line(name), "not a line"};
@@ -332,6 +339,8 @@ BOOST_AUTO_TEST_CASE(the_model_answers_as_a_server_does)
                           "leave [3, 0",
                           "leave [4, 0",
                           "leave [4, 2",
+                          "leave [5, 0",
+                          "leave [5, 2",
                           "leave [0, 0",
                           "leave error: WRONGTYPE",
                           "leave error: ERR",

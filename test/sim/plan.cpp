@@ -264,6 +264,32 @@ void promise(plan& p)
     }
 }
 
+/// What only a line has: claims, and turns for those who do not know it.
+void vary_line(plan& p)
+{
+    generator random(p.seed + 4'000'000'007);
+    if (!p.is_native())
+        return;
+    // Who is not told of its turn would never be in time.
+    const bool all_hear = std::none_of(p.connections.begin(), p.connections.end(),
+                                       [](auto& how) { return how.shared && !how.wakeups; });
+    for (lock_options& each : p.options)
+        if (random.below(5) == 0 && all_hear)
+            each.claim_time = one_of(random, std::array{300ms, 5000ms});
+    if (random.below(4) != 0)
+        return;
+    constexpr std::array<std::uint32_t, 4> percents = {1, 10, 50, 100};
+    const auto percent = one_of(random, percents);
+    for (lock_options& each : p.options)
+        each.foreign_turns = percent;
+    if (p.replicated || random.below(2) == 0)
+        return;
+    p.strangers.push_back({.name = static_cast<std::size_t>(random.below(p.names)),
+                           .every = one_of(random, std::array{5ms, 20ms, 50ms}),
+                           .hold = ms_between(random, 0ms, 40ms),
+                           .lease = one_of(random, std::array{200ms, 1000ms, 5000ms})});
+}
+
 } // namespace
 
 const char* name_of(fault_kind kind) noexcept
@@ -326,6 +352,12 @@ milliseconds plan::longest_lease() const noexcept
     for (const lock_options& each : options)
         longest = std::max(longest, each.lease_time);
     return longest;
+}
+
+bool plan::leaves_free() const noexcept
+{
+    return !strangers.empty() || std::any_of(options.begin(), options.end(),
+                                             [](auto& each) { return each.foreign_turns != 0; });
 }
 
 testing::connecting usual_connection()
@@ -394,6 +426,7 @@ plan make_plan(std::uint64_t seed, std::optional<config::key_layout> layout)
     plan p = make_plain_plan(seed, layout);
     replicate(p);
     promise(p);
+    vary_line(p);
     return p;
 }
 

@@ -114,6 +114,16 @@ struct operation
     bool ignores_loss = false;
 };
 
+/// A client of another library, which knows no line: it asks for a lock now and then, and leaves
+/// it.
+struct stranger
+{
+    std::size_t name;
+    milliseconds every; ///< Between two tries.
+    milliseconds hold;
+    milliseconds lease;
+};
+
 /// One run, in full: what a seed becomes, and what is left of it when it has been shrunk.
 struct plan
 {
@@ -130,6 +140,7 @@ struct plan
     std::vector<testing::connecting> connections; ///< Of each client.
     std::vector<operation> operations;
     std::vector<fault> faults;
+    std::vector<stranger> strangers;
     milliseconds heals{}; ///< From here on nothing new goes wrong.
     milliseconds ends{60'000};
 
@@ -140,6 +151,8 @@ struct plan
                            [are](const fault& each) { return are(each.what); });
     }
     [[nodiscard]] milliseconds longest_lease() const noexcept;
+    /// Whether others find a lock free now and then that clients wait for.
+    [[nodiscard]] bool leaves_free() const noexcept;
     [[nodiscard]] bool is_quorum() const noexcept { return members != 0; }
     [[nodiscard]] bool is_native() const noexcept { return layout == config::key_layout::native; }
 };

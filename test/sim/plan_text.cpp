@@ -122,10 +122,25 @@ lock_options options_from(std::istream& line)
     of.take("handoff_time", o.handoff_time);
     of.take("handoff_count", o.handoff_count);
     of.take("claim_time", o.claim_time);
+    of.take("foreign_turns", o.foreign_turns);
     of.take("replica_acks", o.replica_acks);
     of.take("dead_holder_grace", o.dead_holder_grace);
     of.end();
     return o;
+}
+
+stranger stranger_from(std::istream& line)
+{
+    stranger s{};
+    members of(line, {});
+    of.take("name", s.name);
+    of.take("every", s.every);
+    of.take("hold", s.hold);
+    of.take("lease", s.lease);
+    of.end();
+    if (s.every <= milliseconds() || s.lease <= milliseconds())
+        throw std::invalid_argument("a stranger of a plan has no interval or no lease");
+    return s;
 }
 
 testing::connecting connection_from(std::istream& line)
@@ -201,6 +216,8 @@ std::ostream& operator<<(std::ostream& out, const lock_options& o)
     out << " handoff_time=" << o.handoff_time.count() << " handoff_count=" << o.handoff_count;
     if (o.claim_time != usual.claim_time)
         out << " claim_time=" << o.claim_time.count();
+    if (o.foreign_turns != 0)
+        out << " foreign_turns=" << o.foreign_turns;
     if (o.replica_acks != 0)
         out << " replica_acks=" << o.replica_acks;
     if (o.dead_holder_grace.count() != 0)
@@ -216,6 +233,12 @@ std::ostream& operator<<(std::ostream& out, const testing::connecting& how)
     if (how.acquires != 0)
         out << " acquires=" << how.acquires;
     return out;
+}
+
+std::ostream& operator<<(std::ostream& out, const stranger& s)
+{
+    return out << "stranger name=" << s.name << " every=" << s.every.count()
+               << " hold=" << s.hold.count() << " lease=" << s.lease.count();
 }
 
 std::ostream& operator<<(std::ostream& out, const operation& op)
@@ -281,6 +304,8 @@ std::string to_text(const plan& scenario)
         out << each << '\n';
     for (const fault& each : scenario.faults)
         out << each << '\n';
+    for (const stranger& each : scenario.strangers)
+        out << each << '\n';
     return out.str();
 }
 
@@ -307,6 +332,10 @@ plan plan_from_text(std::istream& text)
         }
         if (kind == "fault") {
             p.faults.push_back(fault_from(words));
+            continue;
+        }
+        if (kind == "stranger") {
+            p.strangers.push_back(stranger_from(words));
             continue;
         }
         std::string value;

@@ -4,6 +4,7 @@
 #include "sim/checks.hpp"
 #include "sim/faults.hpp"
 #include "sim/processes.hpp"
+#include "sim/strangers.hpp"
 #include "sim/trial.hpp"
 #include "testing/random.hpp"
 
@@ -74,10 +75,12 @@ verdict run(const plan& scenario, coverage& counted,
     processes clients(t, judge);
     actors acting(t, judge);
     faults befalling(t, clients, judge);
+    strangers visiting(t, judge);
     judge.follow_server();
     clients.start_all();
     acting.schedule();
     befalling.schedule();
+    visiting.schedule();
     judge.probe_regularly();
 
     run_in_a_context([&] {

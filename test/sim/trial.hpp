@@ -117,6 +117,7 @@ struct grant_record
     const lock_options* options = nullptr; ///< Of who was given its first fence.
     std::uint32_t voters = 0;              ///< Members of a quorum that have accepted it.
     bool repeated = false;                 ///< Another answer gave the last fence of the block.
+    bool plain = false;                    ///< Taken without a look at the line.
 };
 
 /// What is known of a name, in true time.
@@ -136,6 +137,10 @@ struct name_state
     clock::time_point unlocked{}; ///< When a lease may have lost its lock by that.
     clock::time_point freed{};
     clock::time_point left{};
+    clock::time_point gave_up{}; ///< When somebody last did who had waited.
+    clock::time_point stranger_took{};
+    clock::time_point stranger_left{};
+    clock::time_point turn_owed{}; ///< Since when strangers are owed a turn that none can miss.
 };
 
 /// The state of one run, which its parts share: the world, who acts in it, and what is known.

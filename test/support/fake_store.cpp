@@ -117,6 +117,7 @@ void fake_store::async_release(const release_request& request, release_handler h
     check_call("async_release");
     release_call call{std::string(request.name), std::string(request.owner),
                       std::string(request.entry)};
+    call.foreign_turn = request.foreign_turn;
     if (request.next != nullptr)
         call.next = recorded(*request.next);
     add(releases_, std::move(call), std::move(handler), release_reply{});

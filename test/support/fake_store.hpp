@@ -72,6 +72,7 @@ public:
         std::string owner;
         std::string entry;
         std::optional<acquire_call> next{};
+        std::chrono::milliseconds foreign_turn{};
         bool answered = false;
     };
 

@@ -96,7 +96,7 @@ private:
     [[nodiscard]] command_words leave(const std::string& entry) const
     {
         return eval(redis_store::of_native().leave, {name_, fence_, line_, waiters_, entries_},
-                    {value_, entry, "", "0", "0", "0", "0", "0", "0", "0"});
+                    {value_, entry, "", "0", "0", "0", "0", "0", "0", "0", "0"});
     }
 
     ask_server ask_;

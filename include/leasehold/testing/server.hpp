@@ -117,6 +117,14 @@ public:
     /// nobody had it.
     bool seize(std::string_view name, milliseconds how_long);
 
+    /// A client of another kind asks once whether the lock is free, and takes it then: `SET name
+    /// value NX PX`. Returns the value; empty when the lock is not free, or the server does not
+    /// serve. In the layout `native`.
+    std::string take_as_stranger(std::string_view name, milliseconds lease);
+
+    /// It leaves, if the lock has that value still. False when it has not.
+    bool leave_as_stranger(std::string_view name, std::string_view value);
+
     /// Stopped: what arrives waits and runs afterwards, whether or not its sender is still there.
     void stall(duration how_long);
 

@@ -51,19 +51,20 @@ void pending_release::send()
     if (first_sent_ == clock::time_point())
         first_sent_ = r.turn_time();
     ++r.counts.releases_sent;
-    r.locks().async_release(
-        {.name = subject_.spec->name,
-         .owner = subject_.owner,
-         .entry = subject_.entry,
-         .dead_holder_grace = subject_.spec->options.dead_holder_grace,
-         .next = interest_.place != nullptr ? interest_.place->next() : nullptr},
-        [client = r.shared_from_this(), self = pending_release_ptr(this), request = ++request_,
-         sent = r.turn_time()](error_code failed, release_reply reply) {
-            client->turn([&] {
-                client->tell_answered(store_request::release, sent, failed);
-                self->answered(request, failed, reply);
-            });
-        });
+    r.locks().async_release({.name = subject_.spec->name,
+                             .owner = subject_.owner,
+                             .entry = subject_.entry,
+                             .dead_holder_grace = subject_.spec->options.dead_holder_grace,
+                             .next = interest_.place != nullptr ? interest_.place->next() : nullptr,
+                             .foreign_turn = subject_.foreign_turn},
+                            [client = r.shared_from_this(), self = pending_release_ptr(this),
+                             request = ++request_,
+                             sent = r.turn_time()](error_code failed, release_reply reply) {
+                                client->turn([&] {
+                                    client->tell_answered(store_request::release, sent, failed);
+                                    self->answered(request, failed, reply);
+                                });
+                            });
 }
 
 void pending_release::answered(unsigned request, error_code failed, const release_reply& reply)

@@ -35,7 +35,8 @@ public:
     {
         spec_ptr spec;
         std::string owner;
-        std::string entry; ///< Empty: it took the lock.
+        std::string entry;                        ///< Empty: it took the lock.
+        std::chrono::milliseconds foreign_turn{}; ///< As in the request.
     };
 
     /// Who wants to know.

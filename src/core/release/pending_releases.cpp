@@ -1,5 +1,6 @@
 #include "core/release/pending_releases.hpp"
 
+#include "fsm/foreign_turn.hpp"
 #include "mutant.hpp"
 
 #include <algorithm>
@@ -13,7 +14,9 @@ void pending_releases::leave(const ownership& held, pending_release::interest wh
     // is still on its way.
     const auto over = context_.turn_time() + held.spec->options.lease_time;
     const bool prolonged = held.shared() || held.life.doubtful();
-    add({held.spec, held.owner, std::string(held.entry())}, std::move(who),
+    const auto turn = fsm::foreign_turn(held.spec->options.foreign_turns)
+                          .after(context_.turn_time() - held.since, context_.random);
+    add({held.spec, held.owner, std::string(held.entry()), turn}, std::move(who),
         fsm::release(clock::time_point::min(), over, prolonged), false);
 }
 

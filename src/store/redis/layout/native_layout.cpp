@@ -290,7 +290,8 @@ call native_layout::release(const release_request& asked, std::int64_t latest,
                             boost::redis::request& to)
 {
     const auto key = contended_names::key_of(asked.name);
-    if (asked.next != nullptr || !asked.entry.empty() || contended_.contains(key))
+    if (asked.next != nullptr || !asked.entry.empty() || asked.foreign_turn.count() != 0 ||
+        contended_.contains(key))
         return leave(asked, key, latest, to);
     native::value_of(asked.owner, asked.dead_holder_grace, value_);
     call made{.forms = {answer_form::number}, .name = key, .short_way = true};
@@ -323,7 +324,7 @@ call native_layout::leave(const release_request& asked, contended_names::key key
     to.push("EVALSHA", of_native().leave.sha, 5, asked.name, fence_key(slot), line_, waiters_,
             entries_, value_, asked.entry, next_value_, next.lease.count(), fences, latest,
             sent_floor(least), next.presence.count(), claim(next, slot).count(),
-            hears(slot) ? 1 : 0);
+            hears(slot) ? 1 : 0, asked.foreign_turn.count());
     return {.called = &of_native().leave,
             .expects = 5,
             .fences = fences,
@@ -563,16 +564,16 @@ said<release_reply> native_layout::released(const call& made, answers told)
             result.reply.result = outcome::freed;
         return result;
     }
-    if (!answer.is(5) || !is_server_time(numbers[4]) || numbers[0] < 0 || numbers[0] > 4 ||
+    if (!answer.is(5) || !is_server_time(numbers[4]) || numbers[0] < 0 || numbers[0] > 5 ||
         numbers[1] < 0 || numbers[1] > 2) {
         result.code = errc::outcome_unknown;
         return result;
     }
     result.server_us = numbers[4];
-    constexpr outcome meanings[] = {outcome::not_owner, outcome::freed, outcome::left,
-                                    outcome::left_line, outcome::passed_on};
+    constexpr outcome meanings[] = {outcome::not_owner, outcome::freed,     outcome::left,
+                                    outcome::left_line, outcome::passed_on, outcome::passed_on};
     result.reply.result = meanings[numbers[0]];
-    contended_.note(made.name, numbers[0] == 4 || numbers[1] == 2);
+    contended_.note(made.name, numbers[0] >= 4 || numbers[1] == 2);
     if (numbers[1] == 0)
         return result;
     acquire_reply next;

@@ -2,8 +2,9 @@
 -- line has given, or waits in line: to join, to say that one is still there, to look and to take
 -- one's turn are the same request, sent again under the same owner.
 -- KEYS lock, fence counter, line (LIST of owners),
---      waiters (HASH owner -> 'there until, in server us; lease, claim in ms; listens'), and where
---      the owner promises to be alive, its client's record (STRING run id of the server)
+--      waiters (HASH owner -> 'there until, in server us; lease, claim in ms; listens', and where
+--      the lock was left free for those who do not know the line: until when, in server us), and
+--      where the owner promises to be alive, its client's record (STRING run id of the server)
 -- ARGV owner, lease (ms), fences wanted, latest server time (us, 0: none), the fences granted are
 --      larger than this (negative: than its opposite and the clock, for the counter may have been
 --      taken back unseen), presence (ms, 0: does not wait), claim (ms), listens: 1 or 0,
@@ -11,9 +12,10 @@
 -- Returns {status, a, b, c, server time in us}
 --    1, last fence of the block, n, p  granted; n is 1 when others are in line, 0 when not; p is 1
 --                                    when the promise was written down, 0 when not
---    0, PTTL, place, holder          held by another, or others come first. Place from 0, -1: not
---                                    in line, -2: far back. Holder: the first 32 bits of the UUID
---                                    of its client; 0: not asked or not known
+--    0, PTTL, place, holder          held by another, or others come first, or left free for those
+--                                    who do not know the line. Place from 0, -1: not in line, -2:
+--                                    far back. Holder: the first 32 bits of the UUID of its client;
+--                                    0: not asked or not known
 --    3, silence, place, holder       held by one that has promised to be alive: how long it may be
 --                                    silent yet
 --    2, PTTL, place                  held by one that does not know the line
@@ -176,16 +178,33 @@ if value then
     return {status, left, place, holder, now}
 end
 
+local who = call('LINDEX', KEYS[3], 0)
+local first = who and call('HGET', KEYS[4], who)
+local until_there, open
+if first then
+    until_there, open = string.match(first, '^(%d+) %d+ %d+ %d (%d+)$')
+end
+-- Left free for those who do not know the line, for a second at most, whatever the clock does.
+if open and until_there + 0 >= now and open + 0 > now and open - now <= 1000000 then
+    local place = -1
+    if waits and who == owner then
+        call('HSET', KEYS[4], owner, entry .. ' ' .. open)
+        place = 0
+    elseif waits then
+        place = join()
+    end
+    return {0, math.ceil((open - now) / 1000), place, 0, now}
+end
+
 -- Free. The first who is there gets it; those before who are not lose their place, a hundred at a
 -- time.
-local who = call('LINDEX', KEYS[3], 0)
 local slot = string.sub(KEYS[2], 16) -- ':{tag}' in a cluster
 local publish = slot == '' and 'PUBLISH' or 'SPUBLISH'
 local passed = 0
 while who and who ~= owner do
     local waiter = call('HGET', KEYS[4], who)
     if waiter then
-        local there, lease, claim, listens = string.match(waiter, '^(%d+) (%d+) (%d+) (%d)$')
+        local there, lease, claim, listens = string.match(waiter, '^(%d+) (%d+) (%d+) (%d)')
         local client = string.match(who, '^lh:([^:]*)')
         if there and there + 0 >= now and
             (redis.pcall(publish, 'leasehold:turn' .. slot .. ':' .. client,

@@ -3,12 +3,15 @@
 -- KEYS lock, fence counter, line, waiters, entries
 -- ARGV owner, entry ('': the first), next owner ('': none), and of that one: lease (ms), fences
 --      wanted, latest server time (us, 0: none), the fences granted are larger than this (as in
---      native_acquire), presence (ms), claim (ms), listens
+--      native_acquire), presence (ms), claim (ms), listens;
+--      foreign turn (ms, 0: none): the lock is left free for so long, for those who do not know
+--      the line
 -- Returns {status, next, a, b, server time in us}
 --    1   freed
 --    2   left, others are in under the same owner
 --    3   was not in but in line, and is not any more
 --    4   given to the first in line
+--    5   left free; the first in line, or the next owner, has it when the foreign turn is over
 --    0   not in
 --   next: 0 has not joined; 1 granted, a: the last fence of its block; 2 in line, a: PTTL, b: place
 local call, lock, owner, next = redis.call, KEYS[1], ARGV[1], ARGV[3]
@@ -44,11 +47,13 @@ if next ~= '' and ARGV[6] ~= '0' and now > ARGV[6] + 0 then
 end
 
 local place = -1
+local function entry()
+    return string.format('%.0f', now + ARGV[8] * 1000) .. ' ' .. ARGV[4] .. ' ' .. ARGV[9] .. ' ' ..
+        ARGV[10]
+end
 -- Without memory for it the next owner stays out: to leave takes none.
 local function join()
-    local entry = string.format('%.0f', now + ARGV[8] * 1000) .. ' ' .. ARGV[4] .. ' ' ..
-        ARGV[9] .. ' ' .. ARGV[10]
-    local added = redis.pcall('HSET', KEYS[4], next, entry)
+    local added = redis.pcall('HSET', KEYS[4], next, entry())
     if type(added) == 'table' then
         next = ''
         return
@@ -82,25 +87,44 @@ end
 local slot = string.sub(KEYS[2], 16) -- ':{tag}' in a cluster
 local publish = slot == '' and 'PUBLISH' or 'SPUBLISH'
 local passed = 0
+-- Left free for those who do not know the line; what is kept of the first in it says until when.
+-- Without memory for that there is no such turn.
+local function leave_free(first, waiter)
+    if ARGV[11] == '0' or status ~= 1 then
+        return false
+    end
+    waiter = string.match(waiter, '^%d+ %d+ %d+ %d') .. ' ' ..
+        string.format('%.0f', now + ARGV[11] * 1000)
+    if type(redis.pcall('HSET', KEYS[4], first, waiter)) == 'table' then
+        return false
+    end
+    call('DEL', lock)
+    return true
+end
 while who and who ~= next do
     local waiter = call('HGET', KEYS[4], who)
-    call('LPOP', KEYS[3])
-    call('HDEL', KEYS[4], who)
-    place = place > 0 and place - 1 or place
+    local there, lease, claim, listens
     if waiter then
-        local there, lease, claim, listens = string.match(waiter, '^(%d+) (%d+) (%d+) (%d)$')
+        there, lease, claim, listens = string.match(waiter, '^(%d+) (%d+) (%d+) (%d)')
         local client = string.match(who, '^lh:([^:]*)')
         -- Told before it is done: the message is only a reason to ask. When nobody hears it, nobody
         -- is there.
-        if there and there + 0 >= now and
+        there = there and there + 0 >= now and
             (redis.pcall(publish, 'leasehold:turn' .. slot .. ':' .. client,
                 who .. ' ' .. lock) ~= 0 or
-                listens == '0') then
-            local ttl = math.min(lease + 0, claim + 0)
-            local more = call('EXISTS', KEYS[3]) == 1
-            call('SET', lock, more and who .. '|w' or who, 'PX', ttl)
-            return {status == 1 and 4 or status, next ~= '' and 2 or 0, ttl, place, now}
+                listens == '0')
+        if there and leave_free(who, waiter) then
+            return {5, next ~= '' and 2 or 0, ARGV[11] + 0, place, now}
         end
+    end
+    call('LPOP', KEYS[3])
+    call('HDEL', KEYS[4], who)
+    place = place > 0 and place - 1 or place
+    if waiter and there then
+        local ttl = math.min(lease + 0, claim + 0)
+        local more = call('EXISTS', KEYS[3]) == 1
+        call('SET', lock, more and who .. '|w' or who, 'PX', ttl)
+        return {status == 1 and 4 or status, next ~= '' and 2 or 0, ttl, place, now}
     end
     passed = passed + 1
     who = call('LINDEX', KEYS[3], 0)
@@ -110,6 +134,15 @@ while who and who ~= next do
             call('DEL', lock)
         end
         return {status, next ~= '' and 2 or 0, 0, place, now}
+    end
+end
+if next ~= '' and ARGV[11] ~= '0' then
+    if not who then
+        join()
+        who = next ~= '' and next or nil
+    end
+    if who and leave_free(next, entry()) then
+        return {5, 2, ARGV[11] + 0, 0, now}
     end
 end
 if next ~= '' then

@@ -1,0 +1,75 @@
+#include <boost/test/unit_test.hpp>
+
+#include "fsm/foreign_turn.hpp"
+
+#include <chrono>
+
+using leasehold::clock;
+using leasehold::fsm::foreign_turn;
+using leasehold::fsm::random_source;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct drawn
+{
+    foreign_turn::milliseconds after(std::uint32_t percent, clock::duration held)
+    {
+        return foreign_turn(percent).after(held, random);
+    }
+
+    random_source random{1};
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(foreign_turn_fsm, drawn)
+
+BOOST_AUTO_TEST_CASE(there_is_none_unless_asked_for)
+{
+    for (const clock::duration held : {0ns, 1ns, std::chrono::nanoseconds(1h)})
+        BOOST_TEST((after(0, held) == 0ms));
+}
+
+BOOST_AUTO_TEST_CASE(after_a_long_hold_it_is_a_share_of_it)
+{
+    BOOST_TEST((after(10, 50ms) == 5ms));
+    BOOST_TEST((after(10, 1s) == 100ms));
+    BOOST_TEST((after(100, 7ms) == 7ms));
+    BOOST_TEST((after(1, 1s) == 10ms));
+}
+
+BOOST_AUTO_TEST_CASE(it_is_no_longer_than_others_wait_between_two_looks)
+{
+    BOOST_TEST((after(100, 300ms) == 300ms));
+    BOOST_TEST((after(100, 301ms) == 300ms));
+    BOOST_TEST((after(1, 24h * 365 * 100) == 300ms));
+    BOOST_TEST((after(100, clock::duration::max()) == 300ms));
+}
+
+BOOST_AUTO_TEST_CASE(after_short_holds_it_comes_now_and_then)
+{
+    constexpr int times = 20'000;
+    for (const clock::duration held : {clock::duration(200us), clock::duration(4ms)}) {
+        clock::duration left_free{};
+        for (int i = 0; i < times; ++i) {
+            const auto turn = after(10, held);
+            BOOST_TEST((turn == 0ms || turn == foreign_turn::shortest));
+            left_free += turn;
+        }
+        const double share = static_cast<double>(left_free.count()) /
+                             static_cast<double>((held * times).count());
+        BOOST_TEST(share > 0.08);
+        BOOST_TEST(share < 0.12);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_was_not_held_owes_nothing)
+{
+    for (int i = 0; i < 1'000; ++i) {
+        BOOST_TEST((after(100, 0s) == 0ms));
+        BOOST_TEST((after(100, -1s) == 0ms));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

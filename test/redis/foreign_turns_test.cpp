@@ -1,0 +1,86 @@
+// Libraries that know no line, and poll for a lock that clients of this one hand to each other.
+#include <boost/test/unit_test.hpp>
+
+#include "redis/lab.hpp"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+/// Takes the lock and leaves it, until it is told to stop. Another does the same, so that the lock
+/// always is somebody's.
+class busy_client
+{
+public:
+    busy_client(const config& where, const lock_options& options, std::atomic<bool>& stop)
+        : stop_(stop), client_(where), thread_([this, options] { run(options); })
+    {}
+    ~busy_client() { stop_ = true; }
+    busy_client(const busy_client&) = delete;
+    busy_client& operator=(const busy_client&) = delete;
+
+    [[nodiscard]] int failures() const noexcept { return failures_; }
+    [[nodiscard]] std::uint64_t leases() const noexcept { return leases_; }
+    void join() { thread_.join(); }
+
+private:
+    void run(const lock_options& options)
+    {
+        while (!stop_) {
+            taken got = client_.lock(stock, options);
+            const bool rises = !got.code && got.held.fence() > last_;
+            last_ = got.code ? last_ : got.held.fence();
+            if (!rises || client_.release(std::move(got.held)))
+                ++failures_;
+            ++leases_;
+        }
+    }
+
+    std::atomic<bool>& stop_;
+    client_thread client_;
+    std::uint64_t last_ = 0;
+    std::atomic<int> failures_{0};
+    std::atomic<std::uint64_t> leases_{0};
+    std::jthread thread_;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(foreign_turns)
+
+BOOST_AUTO_TEST_CASE(who_knows_no_line_gets_a_busy_lock)
+{
+    const redis_server server;
+    config where = at(server);
+    where.layout = config::key_layout::native;
+    lock_options options = long_leases();
+    options.handoff_count = 0;
+    options.foreign_turns = 50;
+    resp_client stranger(server.endpoint());
+    std::atomic<bool> stop = false;
+    busy_client one(where, options, stop);
+    busy_client two(where, options, stop);
+    for (int times = 0; times < 3; ++times) {
+        const auto before = one.leases() + two.leases();
+        wait_until([&] { return one.leases() + two.leases() > before + 10; });
+        wait_until([&] {
+            return stranger.maybe_string({"SET", stock, "a stranger", "NX", "PX", "60000"})
+                .has_value();
+        });
+        // Nobody else is in, and nobody has touched its value.
+        BOOST_TEST(stranger.string({"GET", stock}) == "a stranger");
+        BOOST_TEST(stranger.integer({"DEL", stock}) == 1);
+    }
+    stop = true;
+    one.join();
+    two.join();
+    BOOST_TEST(one.failures() == 0);
+    BOOST_TEST(two.failures() == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,35 @@
+#include "sim/strangers.hpp"
+
+namespace leasehold::test::sim {
+
+void strangers::schedule()
+{
+    for (const stranger& each : trial_.scenario.strangers) {
+        visitor& who = all_.emplace_back(
+            visitor{&each, &trial_.names[each.name % trial_.names.size()]});
+        trial_.world.at(trial_.time(each.every), [this, &who] { ask(who); });
+    }
+}
+
+void strangers::ask(visitor& who)
+{
+    if (trial_.healed())
+        return;
+    if (who.value.empty()) {
+        who.value = trial_.server.take_as_stranger(who.name->text, who.plan->lease);
+        if (!who.value.empty()) {
+            checks_.taken_by_stranger(*who.name);
+            trial_.world.after(who.plan->hold, [this, &who] { leave(who); });
+        }
+    }
+    trial_.world.after(who.plan->every, [this, &who] { ask(who); });
+}
+
+void strangers::leave(visitor& who)
+{
+    trial_.server.leave_as_stranger(who.name->text, who.value);
+    who.value.clear();
+    who.name->stranger_left = trial_.now();
+}
+
+} // namespace leasehold::test::sim
