@@ -13,9 +13,11 @@ using phase = fsm::queued_contention::state;
 void forget_what_is_over(state& s, const setting& g)
 {
     if (s.data.lock == nobody)
-        s.data.flags = 0;
-    if (s.data.line.size == 0)
+        s.data.flags &= keys::left_free;
+    if (s.data.line.size == 0) {
         s.open = 0;
+        s.data.flags &= byte(~keys::left_free);
+    }
     if (!g.loss)
         s.ever = s.data.counter;
     // After its limit an acquire runs and changes nothing, and a release joins nobody.

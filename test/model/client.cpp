@@ -30,6 +30,17 @@ public:
 
     void look() { perform(c_.contention.due(true)); }
 
+    /// It is told of its turns from now on.
+    void listening()
+    {
+        const bool forgotten =
+            has(error::listening_ignored) ||
+            (has(error::listening_forgotten_sending) && c_.phase() == phase::sending) ||
+            (has(error::listening_forgotten_releasing) && c_.phase() == phase::releasing);
+        if (c_.has(client::connected) && !forgotten)
+            perform(c_.contention.listening());
+    }
+
     void cancel()
     {
         s_.disturb(owner_of(i_, c_.number));
@@ -461,8 +472,7 @@ void reconnect(state& s, const setting& g, int client)
 void listen(state& s, const setting& g, int i)
 {
     s.at(i).set(client::listens);
-    if (s.at(i).has(client::connected))
-        look(s, g, i);
+    party(s, g, i).listening();
 }
 
 void release_owed(state& s, int i, int number)

@@ -40,6 +40,9 @@ enum class error : std::uint8_t
     kill_last_only,
     no_raise_on_connect,
     raise_without_clock,
+    foreign_turn_taken,
+    foreign_turn_drops_first,
+    foreign_turn_without_end,
     // The client.
     deadline_from_answer,
     deadline_from_repetition,
@@ -56,6 +59,9 @@ enum class error : std::uint8_t
     cancelled_grant_kept,
     lost_request_forgotten,
     absent_next_believed,
+    listening_ignored,
+    listening_forgotten_sending,
+    listening_forgotten_releasing,
     count_
 };
 

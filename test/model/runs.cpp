@@ -38,6 +38,8 @@ constexpr std::array switches{
     switch_option{"block", &setting::block, false},
     switch_option{"loss", &setting::loss, false},
     switch_option{"calm", &setting::calm, false},
+    switch_option{"turns", &setting::turns, false},
+    switch_option{"told", &setting::told, false},
     switch_option{"every_look", &setting::every_look, false},
     switch_option{"excuse_barging", &setting::excuse_barging, true},
     switch_option{"excuse_flushed", &setting::excuse_flushed, true},
@@ -73,6 +75,9 @@ const std::array runs{
     search_run{effort::quick, as_text("faults=2 no_kill")},
     search_run{effort::quick, as_text("faults=1 loss")},
     search_run{effort::quick, as_text("faults=1 loss foreign=1")},
+    search_run{effort::quick, as_text("attempts=2 faults=2 joins told")},
+    search_run{effort::quick, as_text("clients=3 turns foreign=1")},
+    search_run{effort::quick, as_text("faults=1 cancels=1 turns")},
 
     search_run{effort::normal, as_text("clients=3 attempts=2 joins cancels=1")},
     search_run{effort::normal, as_text("clients=3 faults=2")},
@@ -86,6 +91,10 @@ const std::array runs{
     search_run{effort::normal, as_text("faults=2 loss")},
     search_run{effort::normal, as_text("faults=1 loss block elsewhere=1")},
     search_run{effort::normal, as_text("attempts=2 faults=1 loss calm joins")},
+    search_run{effort::normal, as_text("clients=3 faults=2 told cancels=1")},
+    search_run{effort::normal, as_text("clients=3 faults=1 turns")},
+    search_run{effort::normal, as_text("clients=3 attempts=2 faults=1 joins told")},
+    search_run{effort::normal, as_text("attempts=2 faults=1 joins turns")},
 
     search_run{effort::deep, as_text("clients=3 attempts=2 faults=1")},
     search_run{effort::deep, as_text("clients=3 attempts=2 faults=1 joins")},
@@ -103,6 +112,8 @@ const std::array runs{
     search_run{effort::deep, as_text("attempts=2 faults=2 loss calm")},
     search_run{effort::deep, as_text("attempts=2 faults=1 loss calm foreign=1")},
     search_run{effort::deep, as_text("clients=3 faults=1 loss")},
+    search_run{effort::deep, as_text("attempts=2 faults=1 joins turns foreign=1")},
+    search_run{effort::deep, as_text("clients=3 faults=1 turns foreign=1 cancels=1")},
 };
 
 } // namespace

@@ -19,8 +19,13 @@ bool same_client(owner a, owner b) noexcept
 class server
 {
 public:
-    server(state& s, const setting& g, const message& request)
-        : s_(s), g_(g), data_(s.data), request_(request), who_(request.who)
+    server(state& s, const setting& g, const message& request, bool leaves_free)
+        : s_(s),
+          g_(g),
+          data_(s.data),
+          request_(request),
+          who_(request.who),
+          leaves_free_(leaves_free)
     {}
 
     void run()
@@ -207,6 +212,13 @@ private:
             return answer(type::granted, draw());
         }
         const bool waits = !request_.has(message::once);
+        if (is_left_free()) {
+            if (has(error::foreign_turn_taken))
+                return barge();
+            if (waits)
+                join(who_);
+            return answer(type::held);
+        }
         if (has(error::barging) && data_.lock == nobody)
             return barge();
         if (has(error::try_barges) && data_.lock == nobody && !waits)
@@ -220,6 +232,38 @@ private:
             s_.open = 0;
         }
         answer(type::held);
+    }
+
+    /// For those who do not know the line, as long as its first is there.
+    bool is_left_free() const noexcept
+    {
+        return data_.lock == nobody && data_.has(keys::left_free) && data_.line.size > 0 &&
+               (data_.line.at[0] & keys::absent) == 0;
+    }
+
+    /// The first who is there has its turn after that. True when there is one.
+    bool leave_free()
+    {
+        while (data_.line.size > 0) {
+            const std::uint8_t entry = data_.line.at[0];
+            const owner first = entry & byte(~keys::absent);
+            const bool own_next = first == who_ + 1 && client_of(first) == client_of(who_);
+            if (!own_next && !there(entry)) {
+                if (waiting(s_, first))
+                    s_.disturb(first);
+                forgotten(s_, first);
+                data_.line.erase(0);
+                continue;
+            }
+            data_.flags = keys::left_free;
+            s_.open = 1;
+            if (!own_next && alive(s_, first))
+                s_.send({type::turn, first});
+            if (has(error::foreign_turn_drops_first))
+                data_.line.erase(0);
+            return true;
+        }
+        return false;
     }
 
     void barge()
@@ -274,6 +318,12 @@ private:
         // The short script: nobody has marked the value.
         const bool unmarked = !data_.has(keys::waited_for);
         free();
+        if (leaves_free_) {
+            if (next)
+                join(byte(who_ + 1));
+            if (leave_free() || !next)
+                return answer(next ? type::left_in_line : type::left);
+        }
         if ((unmarked && !next) || has(error::release_skips_line) ||
             (has(error::release_of_another) && !next))
             return answer(type::left);
@@ -351,6 +401,7 @@ private:
     keys& data_;
     const message request_;
     const owner who_;
+    const bool leaves_free_;
 };
 
 } // namespace
@@ -371,9 +422,9 @@ bool may_run(const state& s, const setting& g, const message& request) noexcept
     return true;
 }
 
-void run(state& s, const setting& g, const message& request)
+void run(state& s, const setting& g, const message& request, bool leaves_free)
 {
-    server(s, g, request).run();
+    server(s, g, request, leaves_free).run();
 }
 
 } // namespace leasehold::test::model

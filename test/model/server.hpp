@@ -11,7 +11,8 @@ namespace leasehold::test::model {
 bool may_run(const state& s, const setting& g, const message& request) noexcept;
 
 /// Runs a request, which has been taken off the way: one atomic step of the server.
-void run(state& s, const setting& g, const message& request);
+/// @param leaves_free A release that leaves the lock free for who does not know the line.
+void run(state& s, const setting& g, const message& request, bool leaves_free = false);
 
 } // namespace leasehold::test::model
 

@@ -26,6 +26,9 @@ struct setting
     bool kill = true;        ///< CLIENT KILL is permitted.
     bool loss = false;       ///< FLUSHALL, and restarts with an old snapshot, are among the faults.
     bool calm = false;       ///< No other faults than these and pauses.
+    bool turns = false;      ///< Releases may leave the lock free for who does not know the line.
+    bool told = false;       ///< Nobody in line looks unless told to, or because it listens again;
+                             ///< no fault but that notifications lose their connection.
     bool every_look = false; ///< Looks are made also where they are known to change nothing.
 
     // The documented exceptions. Without the excuse each is found, which shows that it is needed.

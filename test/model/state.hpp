@@ -82,12 +82,13 @@ struct keys
 {
     enum flag : std::uint8_t
     {
-        whole_lease = 1,     ///< The key lives for the lease; otherwise for a claim only.
-        waited_for = 2,      ///< `w`: somebody waits.
-        entered = 4,         ///< `e`: there are entries.
-        first_entry = 8,     ///< Of the hash of entries.
-        second_entry = 16,   ///< "
-        entries_shorter = 32 ///< The hash of entries expires before the lock.
+        whole_lease = 1,      ///< The key lives for the lease; otherwise for a claim only.
+        waited_for = 2,       ///< `w`: somebody waits.
+        entered = 4,          ///< `e`: there are entries.
+        first_entry = 8,      ///< Of the hash of entries.
+        second_entry = 16,    ///< "
+        entries_shorter = 32, ///< The hash of entries expires before the lock.
+        left_free = 64        ///< Nobody in line has the lock before a foreign turn is over.
     };
     static constexpr std::uint8_t absent = 128; ///< In the line: its presence is over.
 

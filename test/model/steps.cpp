@@ -50,7 +50,7 @@ private:
         }
     }
 
-    [[nodiscard]] bool faults() const noexcept { return s_.faults > 0 && !g_.calm; }
+    [[nodiscard]] bool faults() const noexcept { return s_.faults > 0 && !g_.calm && !g_.told; }
 
     void of_client(int i)
     {
@@ -66,14 +66,15 @@ private:
             add(by(step::type::listen), [&](state& to) { listen(to, g_, i); });
         if (c.phase() == phase::holding && c.left > 0 && c.has(client::believes))
             add(by(step::type::hand_on), [&](state& to) { hand_on(to, g_, i); });
+        const bool hears = c.has(client::connected) && c.has(client::listens);
+        if (hears && s_.faults > 0 && !g_.calm)
+            add(by(step::type::deafen), [&](state& to) { deafen(to, i); });
         if (!faults())
             return;
         add(by(step::type::crash), [&](state& to) { crash(to, i, true); });
         add(by(step::type::crash_unnoticed), [&](state& to) { crash(to, i, false); });
         if (c.has(client::connected))
             add(by(step::type::disconnect), [&](state& to) { disconnect(to, g_, i); });
-        if (c.has(client::connected) && c.has(client::listens))
-            add(by(step::type::deafen), [&](state& to) { deafen(to, i); });
     }
 
     template <class By>
@@ -135,7 +136,7 @@ private:
     /// Looks that change nothing lead back to where they began, and are left out unless asked for.
     bool looks(int i, const client& c) const noexcept
     {
-        if (g_.has(error::no_look))
+        if (g_.has(error::no_look) || g_.told)
             return false;
         const owner o = owner_of(i, c.number);
         const int place = s_.data.place(o);
@@ -184,6 +185,12 @@ private:
                 to.take(i);
                 run(to, g_, m);
             });
+        const bool leaves = m.what == message::type::release && s_.data.lock == m.who;
+        if (g_.turns && leaves && may_run(s_, g_, m))
+            add(by(step::type::run_leaving_free), [&](state& to) {
+                to.take(i);
+                run(to, g_, m, true);
+            });
         const bool orphan = m.has(message::orphan);
         if (orphan)
             add(by(step::type::never_runs), [&](state& to) { to.take(i); });
@@ -213,9 +220,12 @@ private:
                 if (!endless)
                     add({step::type::expire, d.lock}, [](state& to) { expire(to); });
             }
-            else if (s_.faults > 0)
+            else if (s_.faults > 0 && !g_.told)
                 add({step::type::key_lost, d.lock}, [](state& to) { expire(to); });
         }
+        if (d.lock == nobody && d.has(keys::left_free) && !g_.has(error::foreign_turn_without_end))
+            add({step::type::turn_over, 0},
+                [](state& to) { to.data.flags &= byte(~keys::left_free); });
         if (d.has(keys::entries_shorter))
             add({step::type::entries_over, d.lock}, [](state& to) {
                 to.data.flags &= byte(

@@ -31,6 +31,7 @@ struct step
         listen,
         release_owed,
         run,
+        run_leaving_free,
         never_runs,
         limit_passed,
         deliver,
@@ -38,6 +39,7 @@ struct step
         presence_over,
         line_over,
         entries_over,
+        turn_over,
         foreign_takes,
         foreign_leaves,
         // Neither that nor faults.

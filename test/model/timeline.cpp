@@ -109,6 +109,8 @@ std::string text_of(const step& by)
     case type::listen: return who + " listens again";
     case type::release_owed: return who + " releases " + name_of(by.about.who) + " once more";
     case type::run: return "server: " + text_of(by.about);
+    case type::run_leaving_free:
+        return "server: " + text_of(by.about) + ", and the lock is left free";
     case type::never_runs: return "never runs: " + text_of(by.about);
     case type::limit_passed: return "its limit passes: " + text_of(by.about);
     case type::deliver: return who + " reads " + text_of(by.about);
@@ -116,6 +118,7 @@ std::string text_of(const step& by)
     case type::presence_over: return "presence of " + name_of(by.client) + " is over";
     case type::line_over: return "the line expires";
     case type::entries_over: return "the entries of " + name_of(by.client) + " expire";
+    case type::turn_over: return "the turn of those who do not know the line is over";
     case type::foreign_takes: return "foreign: SET NX";
     case type::foreign_leaves: return "foreign: compare and delete";
     case type::cancel: return who + " is cancelled";
@@ -147,6 +150,8 @@ std::string text_of(const keys& data)
         out += " w";
     if (data.has(keys::entered))
         out += " e";
+    if (data.has(keys::left_free))
+        out += " left free";
     out += " counter " + fence_name(data.counter) + " line";
     for (const std::uint8_t each : data.line) {
         out += " " + name_of(each & byte(~keys::absent));
