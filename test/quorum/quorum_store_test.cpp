@@ -272,6 +272,37 @@ BOOST_AUTO_TEST_CASE(Q4_a_release_waits_for_members_that_cannot_be_reached)
     BOOST_TEST((s.members[1]->releases[0].owner == "a:1"));
 }
 
+// Who is told that nobody could be reached, and asks again, would take "not the owner" for the
+// truth.
+BOOST_AUTO_TEST_CASE(row_23_a_release_whose_connections_all_end_may_be_done_now_or_later)
+{
+    for (const errc lost : {errc::outcome_unknown, errc::store_unavailable}) {
+        site s;
+        s.connect();
+        s.release();
+        for (unsigned i = 0; i < 3; ++i)
+            s.disconnect(i);
+        for (unsigned i = 0; i < 3; ++i)
+            s.answer_release(i, lost, {});
+        BOOST_TEST_REQUIRE(s.left.has_value());
+        BOOST_TEST((s.left->first == errc::outcome_unknown), s.left->first.message());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(row_23_a_release_that_nobody_could_be_asked_for_is_done_later)
+{
+    site s;
+    s.connect();
+    for (unsigned i = 0; i < 3; ++i)
+        s.disconnect(i);
+    s.release();
+    BOOST_TEST_REQUIRE(s.left.has_value());
+    BOOST_TEST((s.left->first == errc::outcome_unknown), s.left->first.message());
+    for (unsigned i = 0; i < 3; ++i)
+        s.connect(i);
+    BOOST_TEST(s.releases() == 3u);
+}
+
 BOOST_AUTO_TEST_CASE(what_has_ended_at_a_member_by_itself_is_not_released_there_any_more)
 {
     for (const auto& [away, sent] : {std::pair(20s, 1u), std::pair(21s, 0u)}) {

@@ -92,12 +92,21 @@ private:
         case result::left: reply.result = release_reply::outcome::left; break;
         case result::not_owner: reply.result = release_reply::outcome::not_owner; break;
         case result::failed:
-            code = of_->is_open() && of_->reachable() != 0 ? answers_.error(*of_)
-                                                           : error_code(errc::store_unavailable);
+            code = failure();
             reply.details = answers_.explain(*of_, name_, vote_.answers(), "answered");
         }
         detail::timer_queue::cancel(*this);
         std::move(std::exchange(done_, nullptr))(code, std::move(reply));
+    }
+
+    /// Not `store_unavailable` while members are told it when they come back, or may have done it
+    /// before they went: who hears that takes it for not done, and "not the owner" for the truth
+    /// when it asks again.
+    [[nodiscard]] error_code failure() const
+    {
+        if (!of_->is_open())
+            return errc::store_unavailable;
+        return of_->reachable() != 0 ? answers_.error(*of_) : errc::outcome_unknown;
     }
 
     const std::shared_ptr<quorum_state> of_;
