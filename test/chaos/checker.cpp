@@ -52,11 +52,13 @@ private:
     }
 
     /// The last fault that took data of this name which was confirmed after `from`, before `until`.
-    const fault* loss_between(const std::string& name, stamp from, stamp until) const
+    const fault* loss_between(const std::string& name, stamp from, stamp until,
+                              bool also_of_a_member = false) const
     {
         const auto found = std::find_if(
             all_.faults.rbegin(), all_.faults.rend(), [&](const fault& each) {
-                return each.loses && (each.name.empty() || each.name == name) && each.end >= from &&
+                return (each.loses || (also_of_a_member && each.forgets)) &&
+                       (each.name.empty() || each.name == name) && each.end >= from &&
                        each.begin <= until;
             });
         return found == all_.faults.rend() ? nullptr : &*found;
@@ -85,7 +87,7 @@ private:
     {
         const bool denied = why == "lost" || why == "not_owner";
         if (at && denied && *at < of.deadline &&
-            loss_between(of.name, of.confirmed, *at) == nullptr)
+            loss_between(of.name, of.confirmed, *at, true) == nullptr)
             wrong(rule::loss_caused, of.name, *at,
                   text_of(of) + ": " + why + " although no data was lost");
     }

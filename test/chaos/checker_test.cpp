@@ -342,6 +342,9 @@ BOOST_AUTO_TEST_CASE(a_loss_of_data_excuses_its_own_name_and_time_only)
     flush.loses = false;
     BOOST_TEST(check(run).has(rule::exclusion));
     BOOST_TEST(check(run).has(rule::loss_caused));
+    flush.forgets = true;
+    BOOST_TEST(check(run).has(rule::exclusion));
+    BOOST_TEST(!check(run).has(rule::loss_caused));
 }
 
 BOOST_AUTO_TEST_CASE(a_process_that_stands_still_may_be_told_late)

@@ -2,12 +2,13 @@
 // down what it believes.
 //
 //   chaos_client URL REGISTER HISTORY NAME SEED LEASE_MS LOCKS WORKERS FENCED PAUSES ACKS
-//                PROMISES
+//                PROMISES PORTS
 //
 // LOCKS are joined by commas. With FENCED 0 the register looks at no fence. PAUSES times, between
 // looking at `valid()` and writing, it says "between LOCK" and waits until it was stopped and
 // continued. ACKS replicas have to confirm each lock. With PROMISES 1 it promises to be alive, and
-// LEASE_MS is how long it may be silent. Reads, one line at a time:
+// LEASE_MS is how long it may be silent. PORTS, `7000=41000,7001=41001`, are those that nodes of a
+// cluster announce, and where they are reached. Reads, one line at a time:
 //   hold LOCK   takes it, and keeps it until it is lost, or "settle" comes
 //   work LOCK   one worker more, which takes no other lock
 //   try LOCK    once; gives it back at once
@@ -183,6 +184,7 @@ struct settings
     int pauses = 0;
     std::uint32_t replica_acks = 0;
     bool promises = false;
+    std::vector<std::string> ports;
 };
 
 class program final : public std::enable_shared_from_this<program>
@@ -193,7 +195,7 @@ public:
           log_(from.history),
           store_(from.register_socket, from.fenced),
           witness_(std::make_shared<witness>(*this)),
-          locks_(context_, at(from.url), witness_),
+          locks_(context_, at(from), witness_),
           heartbeat_(context_),
           input_(context_, ::dup(STDIN_FILENO)),
           pauses_(from.pauses)
@@ -264,9 +266,17 @@ private:
         duration took_{}; ///< The last request.
     };
 
-    static config at(const std::string& url)
+    static config at(const settings& from)
     {
-        config settings(url);
+        config settings(from.url);
+        for (const std::string& each : from.ports) {
+            const std::size_t middle = each.find('=');
+            const auto address = [](const std::string& port) {
+                return config::address{"127.0.0.1", static_cast<std::uint16_t>(std::stoul(port))};
+            };
+            settings.address_map.push_back(
+                {address(each.substr(0, middle)), address(each.substr(middle + 1))});
+        }
         settings.layout = tested_layout();
         settings.timeout = 600ms;
         settings.health_check = 300ms;
@@ -654,7 +664,7 @@ std::vector<std::string> split(const std::string& text)
 
 int main(int count, char** words)
 try {
-    if (count != 13)
+    if (count != 14)
         return 2;
     sigset_t going_on;
     sigemptyset(&going_on);
@@ -671,7 +681,8 @@ try {
                   .fenced = std::string(words[9]) == "1",
                   .pauses = std::stoi(words[10]),
                   .replica_acks = static_cast<std::uint32_t>(std::stoul(words[11])),
-                  .promises = std::string(words[12]) == "1"});
+                  .promises = std::string(words[12]) == "1",
+                  .ports = split(words[13])});
     return self.run();
 }
 catch (const std::exception& failure) {

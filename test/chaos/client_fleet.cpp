@@ -23,12 +23,12 @@ std::string text_of(const ending& how)
 
 } // namespace
 
-client_fleet::client_fleet(const crew_settings& how, const deployment& servers,
-                           const redis_server& store)
-    : set_(how), url_(servers.url()), register_socket_(store.socket())
+client_fleet::client_fleet(const crew_settings& how, deployment& servers, const redis_server& store)
+    : set_(how), register_socket_(store.socket())
 {
     for (std::size_t i = 0; i < how.clients; ++i) {
-        places_.push_back(std::make_unique<place_for_one>(servers.only_server()));
+        places_.push_back(std::make_unique<place_for_one>());
+        places_.back()->way = servers.way();
         start(i);
     }
 }
@@ -45,12 +45,12 @@ void client_fleet::start(std::size_t place)
     }
     const std::shared_ptr<void> there = set_.enter ? set_.enter(place) : nullptr;
     here.client = std::make_unique<member>(
-        std::vector<std::string>{LEASEHOLD_CHAOS_CLIENT, here.proxy ? here.proxy->url() : url_,
-                                 register_socket_, file, name, std::to_string(set_.seed + started_),
-                                 std::to_string(set_.lease.count()), joined(set_.names),
-                                 std::to_string(set_.workers), set_.fenced ? "1" : "0",
-                                 std::to_string(place == 0 ? set_.pauses : 0),
-                                 std::to_string(set_.replica_acks), set_.promises ? "1" : "0"},
+        std::vector<std::string>{
+            LEASEHOLD_CHAOS_CLIENT, here.way.url, register_socket_, file, name,
+            std::to_string(set_.seed + started_), std::to_string(set_.lease.count()),
+            joined(set_.names), std::to_string(set_.workers), set_.fenced ? "1" : "0",
+            std::to_string(place == 0 ? set_.pauses : 0), std::to_string(set_.replica_acks),
+            set_.promises ? "1" : "0", here.way.port_map},
         file, name);
 }
 
@@ -96,8 +96,8 @@ void client_fleet::read(member& of)
 void client_fleet::read_on()
 {
     for (auto& each : places_) {
-        if (each->proxy)
-            each->proxy->forget();
+        for (const auto& proxy : each->way.proxies)
+            proxy->forget();
         read(*each->client);
     }
 }

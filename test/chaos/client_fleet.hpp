@@ -4,7 +4,6 @@
 #include "chaos/deployment.hpp"
 #include "chaos/history.hpp"
 #include "support/directory.hpp"
-#include "support/fault_proxy.hpp"
 #include "support/process.hpp"
 #include "support/redis_server.hpp"
 
@@ -13,7 +12,6 @@
 #include <fstream>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,20 +33,23 @@ struct crew_settings
     bool promises = false; ///< To be alive: `lease` is then how long they may be silent.
 };
 
-/// Client processes, and what they write. Where there is only one server, each is behind a proxy of
-/// its own. A client that was killed
-/// leaves its place, and the proxy, to the next. Ended by the destructor.
+/// Client processes, and what they write. Each has a way of its own to the servers. A client that
+/// was killed leaves its place, and the way, to the next. Ended by the destructor.
 class client_fleet
 {
 public:
-    client_fleet(const crew_settings& how, const deployment& servers, const redis_server& store);
+    client_fleet(const crew_settings& how, deployment& servers, const redis_server& store);
 
     [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
     [[nodiscard]] const std::string& name(std::size_t place) const
     {
         return places_[place]->client->written.client;
     }
-    fault_proxy& proxy(std::size_t place) { return places_[place]->proxy.value(); }
+    /// On its way to the servers, all there are.
+    [[nodiscard]] const std::vector<std::unique_ptr<fault_proxy>>& proxies(std::size_t place) const
+    {
+        return places_[place]->way.proxies;
+    }
 
     /// A fresh client where the last one was killed.
     void start(std::size_t place);
@@ -95,12 +96,7 @@ private:
 
     struct place_for_one
     {
-        explicit place_for_one(const std::optional<stream_endpoint>& server)
-        {
-            if (server)
-                proxy.emplace(*server);
-        }
-        std::optional<fault_proxy> proxy;
+        client_way way;
         std::unique_ptr<member> client;
     };
 
@@ -108,7 +104,6 @@ private:
     void read(member& of);
 
     const crew_settings set_;
-    const std::string url_;
     const std::string register_socket_;
     temporary_directory directory_;
     std::vector<std::unique_ptr<place_for_one>> places_;

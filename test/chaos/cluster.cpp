@@ -15,11 +15,23 @@ cluster::cluster(std::vector<std::string> names)
     : names_(std::move(names)), servers_({.node_timeout = node_timeout})
 {}
 
+client_way cluster::way()
+{
+    client_way made;
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+        const std::string port = std::to_string(made.add(servers_.node(i).endpoint()));
+        made.url += (i == 0 ? "redis+cluster://127.0.0.1:" : ",127.0.0.1:") + port;
+        made.port_map += (i == 0 ? "" : ",") + std::to_string(servers_.node(i).port()) + '=' + port;
+    }
+    return made;
+}
+
 std::vector<fault_kind> cluster::faults()
 {
-    return {fault_kind::kill_master,  fault_kind::stop_master,   fault_kind::switch_master,
-            fault_kind::kill_replica, fault_kind::stop_replica,  fault_kind::move_slot,
-            fault_kind::orphan_slot,  fault_kind::flush_scripts, fault_kind::kill_connections};
+    return {fault_kind::kill_master,     fault_kind::stop_master,  fault_kind::cut_master,
+            fault_kind::switch_master,   fault_kind::kill_replica, fault_kind::stop_replica,
+            fault_kind::move_slot,       fault_kind::orphan_slot,  fault_kind::flush_scripts,
+            fault_kind::kill_connections};
 }
 
 void cluster::begin(const planned_fault& what, fault& noted)
@@ -29,6 +41,7 @@ void cluster::begin(const planned_fault& what, fault& noted)
     switch (what.kind) {
     case fault_kind::kill_master: servers_.node(struck_).kill(); break;
     case fault_kind::stop_master: servers_.node(struck_).pause(); break;
+    case fault_kind::cut_master: cut_off(servers_.node(struck_)); break;
     case fault_kind::switch_master:
         servers_.switch_master(key_);
         servers_.wait_until_whole();
@@ -63,7 +76,9 @@ void cluster::begin(const planned_fault& what, fault& noted)
 void cluster::end(const planned_fault& what, fault&)
 {
     switch (what.kind) {
+    case fault_kind::cut_master: servers_.node(struck_).kill(); [[fallthrough]];
     case fault_kind::kill_master:
+        cut_off_.reset();
         servers_.wait_for_other_master(key_, struck_);
         servers_.node(struck_).start();
         break;
@@ -97,6 +112,15 @@ std::vector<std::string> cluster::left_over()
             all.push_back("subscription to " + channel.text);
     }
     return all;
+}
+
+// The other masters hear of it as before, so that it goes on serving those who are connected. What
+// they write there its replica does not know when it takes over.
+void cluster::cut_off(redis_server& master)
+{
+    cut_off_ = std::make_unique<resp_client>(master.endpoint());
+    cut_off_->done({"CONFIG", "SET", "maxclients", "1"});
+    cut_off_->done({"CLIENT", "KILL", "TYPE", "replica"});
 }
 
 /// What arrives with a slot is confirmed to nobody; the new master is not killed before it is.

@@ -5,6 +5,7 @@
 #include "support/cluster_deployment.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ class cluster final : public deployment
 public:
     explicit cluster(std::vector<std::string> names);
 
-    std::string url() const override { return servers_.url(); }
+    client_way way() override;
     std::vector<fault_kind> faults() override;
     bool loses(fault_kind) const override { return false; }
     void begin(const planned_fault& what, fault& noted) override;
@@ -24,14 +25,16 @@ public:
     std::vector<std::string> left_over() override;
 
 private:
+    void cut_off(redis_server& master);
     void wait_for_replica();
     void tell_all(const std::vector<std::string>& command);
 
     const std::vector<std::string> names_;
     cluster_deployment servers_;
-    std::string key_;        ///< The lock whose slot or master is broken.
-    std::size_t struck_ = 0; ///< The server that is broken.
-    std::size_t next_ = 0;   ///< Where the slot goes.
+    std::string key_;                      ///< The lock whose slot or master is broken.
+    std::size_t struck_ = 0;               ///< The server that is broken.
+    std::size_t next_ = 0;                 ///< Where the slot goes.
+    std::unique_ptr<resp_client> cut_off_; ///< To a master that takes no other connection.
 };
 
 } // namespace leasehold::test::chaos

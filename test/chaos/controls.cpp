@@ -50,6 +50,38 @@ std::vector<control> control_fences(const deployment_kind& on, std::uint64_t see
     return {overtaken(how, true, progress), overtaken(how, false, progress)};
 }
 
+std::vector<control> control_confirmation(const deployment_kind& on, std::uint64_t seed,
+                                          const progress_function& progress)
+{
+    if (on.replica_acks == 0)
+        return {};
+    // A failover that takes longer than the lease takes nothing from anybody, on a machine that has
+    // much else to do.
+    constexpr std::uint64_t most_rounds = 5;
+    control out;
+    for (std::uint64_t i = 0; i < most_rounds && !out.passed; ++i) {
+        const report found = check(run_cut_off({.on = on,
+                                                .clients = {.seed = seed + i,
+                                                            .clients = 2,
+                                                            .names = {"a"},
+                                                            .lease = 2 * on.lease,
+                                                            .workers = 0,
+                                                            .replica_acks = 0}},
+                                               progress));
+        const auto count = [&](rule broken) {
+            return std::count_if(found.violations.begin(), found.violations.end(),
+                                 [&](const violation& each) { return each.broken == broken; });
+        };
+        const auto lost = count(rule::loss_caused);
+        const auto twice = count(rule::exclusion);
+        out.passed = lost + twice > 0;
+        out.text = "locks that no replica confirms, masters cut off: " + std::to_string(lost) +
+                   " lost, " + std::to_string(twice) + " held twice, of " +
+                   std::to_string(found.grants);
+    }
+    return {out};
+}
+
 control control_checker(const std::vector<record>& good, int times, std::uint64_t seed)
 {
     rejections all;

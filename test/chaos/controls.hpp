@@ -22,6 +22,13 @@ struct control
 [[nodiscard]] std::vector<control> control_fences(const deployment_kind& on, std::uint64_t seed,
                                                   const progress_function& progress);
 
+/// Locks that no replica has to confirm, and masters that are cut off from their replicas and
+/// replaced: locks must be lost or held twice, or confirmation proves nothing. Empty where no
+/// replicas confirm anyway.
+[[nodiscard]] std::vector<control> control_confirmation(const deployment_kind& on,
+                                                        std::uint64_t seed,
+                                                        const progress_function& progress);
+
 /// The checker must reject all of `times` corrupted copies of these records, which are good.
 [[nodiscard]] control control_checker(const std::vector<record>& good, int times,
                                       std::uint64_t seed);

@@ -137,7 +137,7 @@ private:
     bool data_lost(const grant& of, stamp until) const
     {
         return std::any_of(out_.faults.begin(), out_.faults.end(), [&](const fault& each) {
-            return each.loses && (each.name.empty() || each.name == of.name) &&
+            return (each.loses || each.forgets) && (each.name.empty() || each.name == of.name) &&
                    each.end >= of.confirmed && each.begin <= until;
         });
     }

@@ -2,6 +2,7 @@
 
 #include "chaos/cluster.hpp"
 #include "chaos/one_server.hpp"
+#include "chaos/redlock.hpp"
 #include "chaos/sentinel.hpp"
 
 namespace leasehold::test::chaos {
@@ -26,6 +27,11 @@ std::unique_ptr<deployment> start_cluster(const names_t& names)
     return std::make_unique<cluster>(names);
 }
 
+std::unique_ptr<deployment> start_redlock(const names_t&)
+{
+    return std::make_unique<redlock>();
+}
+
 } // namespace
 
 // A lease behind servers that stand in for each other is long enough to live through a failover.
@@ -37,6 +43,7 @@ const std::vector<deployment_kind>& deployment_kinds()
         {"server", "everysec", "AOF everysec", 500ms, 30s, 0, start_server<persistence::everysec>},
         {"sentinel", "all", "2 of 2 confirm", 4s, 60s, 2, start_sentinel},
         {"cluster", "all", "1 of 1 confirms", 4s, 60s, 1, start_cluster},
+        {"redlock", "five", "3 of 5 grant", 1s, 30s, 0, start_redlock},
     };
     return all;
 }

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_TEST_CHAOS_DEPLOYMENT_HPP
 #define LEASEHOLD_TEST_CHAOS_DEPLOYMENT_HPP
 
+#include "chaos/client_way.hpp"
 #include "chaos/plan.hpp"
 #include "chaos/record.hpp"
 #include "support/resp_client.hpp"
@@ -8,7 +9,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,20 +26,17 @@ public:
     deployment(const deployment&) = delete;
     deployment& operator=(const deployment&) = delete;
 
-    /// Where clients begin, unless there is only one server.
-    [[nodiscard]] virtual std::string url() const = 0;
-
-    /// The only server there is: each client goes there through a proxy of its own.
-    [[nodiscard]] virtual std::optional<stream_endpoint> only_server() const
-    {
-        return std::nullopt;
-    }
+    /// For one client more, as long as this object lives.
+    [[nodiscard]] virtual client_way way() = 0;
 
     /// The faults that can be had at the servers.
     [[nodiscard]] virtual std::vector<fault_kind> faults() = 0;
 
     /// What was confirmed before this one may be gone afterwards.
     [[nodiscard]] virtual bool loses(fault_kind kind) const = 0;
+
+    /// A lease may be lost by this one before its deadline, though nobody else gets in before that.
+    [[nodiscard]] virtual bool forgets(fault_kind) const { return false; }
 
     /// @param what One of `faults()`.
     /// @param noted What is written down of it: `whom` and `name`, and a later beginning.

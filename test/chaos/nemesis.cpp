@@ -7,15 +7,23 @@
 
 namespace leasehold::test::chaos {
 
-std::vector<fault_kind> faults_of_clients(bool with_proxies)
+namespace {
+
+/// Of several servers all are out of order for a client in one of three cases, else each or not.
+bool struck(const planned_fault& by, std::size_t proxy, std::size_t proxies)
+{
+    const std::uint64_t drawn = by.detail >> 24U;
+    return proxies == 1 || drawn % 3 == 0 || (drawn / 3 >> proxy) % 2 == 0;
+}
+
+} // namespace
+
+std::vector<fault_kind> faults_of_clients()
 {
     std::vector<fault_kind> all;
     for (auto i = static_cast<std::size_t>(fault_kind::stop_client);
-         i < static_cast<std::size_t>(fault_kind::count_); ++i) {
-        const auto kind = static_cast<fault_kind>(i);
-        if (with_proxies || !at_proxy(kind))
-            all.push_back(kind);
-    }
+         i < static_cast<std::size_t>(fault_kind::count_); ++i)
+        all.push_back(static_cast<fault_kind>(i));
     return all;
 }
 
@@ -62,7 +70,8 @@ void nemesis::begin(const planned_fault& planned, stamp now)
                     .whom = planned.place == the_server ? "server" : crew_.name(planned.place),
                     .begin = boot_time(),
                     .end = stamp::max(),
-                    .loses = planned.place == the_server && servers_.loses(planned.kind)});
+                    .loses = planned.place == the_server && servers_.loses(planned.kind),
+                    .forgets = planned.place == the_server && servers_.forgets(planned.kind)});
     active_.push_back({.what = planned, .until = now + planned.length, .logged = log_.size() - 1});
     if (planned.place == the_server)
         servers_.begin(planned, log_.back());
@@ -80,7 +89,14 @@ void nemesis::begin_at_client(const planned_fault& planned)
         return crew_.pause(planned.place);
     if (planned.kind == fault_kind::kill_client)
         return crew_.kill(planned.place);
-    fault_proxy& proxy = crew_.proxy(planned.place);
+    const auto& all = crew_.proxies(planned.place);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (struck(planned, i, all.size()))
+            begin_on_the_way(planned, *all[i]);
+}
+
+void nemesis::begin_on_the_way(const planned_fault& planned, fault_proxy& proxy) const
+{
     const std::string command =
         "EVALSHA"; // what every request is that takes, renews or leaves a lock
     switch (planned.kind) {
@@ -116,13 +132,20 @@ void nemesis::end(const active& over)
 
 void nemesis::end_at_client(const planned_fault& planned)
 {
-    const std::size_t place = planned.place;
+    if (planned.kind == fault_kind::stop_client)
+        return crew_.resume(planned.place);
+    if (planned.kind == fault_kind::kill_client)
+        return crew_.start(planned.place);
+    for (const auto& each : crew_.proxies(planned.place))
+        end_on_the_way(planned, *each);
+}
+
+void nemesis::end_on_the_way(const planned_fault& planned, fault_proxy& proxy)
+{
     switch (planned.kind) {
-    case fault_kind::stop_client: return crew_.resume(place);
-    case fault_kind::kill_client: return crew_.start(place);
-    case fault_kind::refuse_connections: return crew_.proxy(place).accept();
-    case fault_kind::latency: return crew_.proxy(place).delay({});
-    default: return crew_.proxy(place).forward();
+    case fault_kind::refuse_connections: return proxy.accept();
+    case fault_kind::latency: return proxy.delay({});
+    default: return proxy.forward();
     }
 }
 

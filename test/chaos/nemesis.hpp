@@ -11,8 +11,8 @@
 
 namespace leasehold::test::chaos {
 
-/// The faults that can be had at clients, and at the proxies before them where there are any.
-[[nodiscard]] std::vector<fault_kind> faults_of_clients(bool with_proxies);
+/// The faults that can be had at clients, and on their ways to the servers.
+[[nodiscard]] std::vector<fault_kind> faults_of_clients();
 
 /// Breaks servers, their clients and what is between them, and mends them again, as it was planned:
 /// in that order, a little later where something took longer.
@@ -42,8 +42,10 @@ private:
     bool busy(std::size_t place) const;
     void begin(const planned_fault& planned, stamp now);
     void begin_at_client(const planned_fault& planned);
+    void begin_on_the_way(const planned_fault& planned, fault_proxy& proxy) const;
     void end(const active& fault);
     void end_at_client(const planned_fault& planned);
+    static void end_on_the_way(const planned_fault& planned, fault_proxy& proxy);
 
     const std::vector<planned_fault> plan_;
     const std::chrono::milliseconds lease_;

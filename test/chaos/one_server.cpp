@@ -36,6 +36,13 @@ one_server::one_server(persistence how, std::vector<std::string> names)
     : persistence_(how), names_(std::move(names)), server_(options_for(how))
 {}
 
+client_way one_server::way()
+{
+    client_way made;
+    made.url = "redis://127.0.0.1:" + std::to_string(made.add(server_.endpoint()));
+    return made;
+}
+
 std::vector<fault_kind> one_server::faults()
 {
     std::vector<fault_kind> all{

@@ -18,8 +18,7 @@ class one_server final : public deployment
 public:
     one_server(persistence how, std::vector<std::string> names);
 
-    std::string url() const override { return server_.url(); }
-    std::optional<stream_endpoint> only_server() const override { return server_.endpoint(); }
+    client_way way() override;
     std::vector<fault_kind> faults() override;
     bool loses(fault_kind kind) const override { return loses_data(kind, persistence_); }
     void begin(const planned_fault& what, fault& noted) override;

@@ -14,14 +14,39 @@ using std::chrono::milliseconds;
 constexpr auto kinds = static_cast<std::size_t>(fault_kind::count_);
 
 constexpr std::array<const char*, kinds> names = {
-    "server killed",       "last writes lost",  "server stopped",    "DEBUG SLEEP",
-    "slow script, BUSY",   "SCRIPT FLUSH",      "FLUSHALL",          "key deleted",
-    "CLIENT KILL",         "out of memory",     "master killed",     "master stopped",
-    "master cut off",      "master switched",   "replica killed",    "replica stopped",
-    "Sentinel killed",     "slot moved",        "slot orphaned",     "client stopped",
-    "client killed",       "half-open",         "blackhole",         "requests lost",
-    "replies lost",        "replies held back", "connections reset", "reset around a command",
-    "connections refused", "latency",
+    "server killed",
+    "last writes lost",
+    "server stopped",
+    "DEBUG SLEEP",
+    "slow script, BUSY",
+    "SCRIPT FLUSH",
+    "FLUSHALL",
+    "key deleted",
+    "CLIENT KILL",
+    "out of memory",
+    "master killed",
+    "master stopped",
+    "master cut off",
+    "master switched",
+    "replica killed",
+    "replica stopped",
+    "Sentinel killed",
+    "slot moved",
+    "slot orphaned",
+    "member killed",
+    "member stopped",
+    "member emptied",
+    "client stopped",
+    "client killed",
+    "half-open",
+    "blackhole",
+    "requests lost",
+    "replies lost",
+    "replies held back",
+    "connections reset",
+    "reset around a command",
+    "connections refused",
+    "latency",
 };
 
 class planner
@@ -113,10 +138,12 @@ private:
         case fault_kind::kill_server:
         case fault_kind::kill_replica:
         case fault_kind::kill_sentinel:
+        case fault_kind::kill_member:
         case fault_kind::move_slot:
         case fault_kind::kill_client: return milliseconds(random_.between(1, 500));
         case fault_kind::power_cut: return milliseconds(random_.between(100, 1000));
         case fault_kind::stop_server:
+        case fault_kind::stop_member:
         case fault_kind::stop_client: return lease_times(11, 20);
         case fault_kind::latency: return lease_times(15, 30);
         case fault_kind::kill_master:
@@ -127,6 +154,7 @@ private:
         case fault_kind::switch_master:
         case fault_kind::flush_scripts:
         case fault_kind::flush_all:
+        case fault_kind::empty_member:
         case fault_kind::delete_key:
         case fault_kind::kill_connections:
         case fault_kind::reset_connections:
@@ -152,11 +180,6 @@ const char* name_of(fault_kind kind) noexcept
 bool at_server(fault_kind kind) noexcept
 {
     return kind < fault_kind::stop_client;
-}
-
-bool at_proxy(fault_kind kind) noexcept
-{
-    return kind > fault_kind::kill_client;
 }
 
 bool loses_data(fault_kind kind, persistence how) noexcept

@@ -35,14 +35,22 @@ enum class fault_kind : std::uint8_t
     /// @{
     kill_master,
     stop_master,   ///< Until another has taken over, or not so long.
-    cut_master,    ///< From everyone but the clients that are connected.
+    cut_master,    ///< From its replicas, but not from clients that are connected.
     switch_master, ///< On purpose.
     kill_replica,
     stop_replica,
     kill_sentinel,
-    move_slot,   ///< Of a lock, to another master.
-    orphan_slot, ///< Of a lock; then the cluster serves nobody.
-                 /// @}
+    move_slot, ///< Of a lock, to another master.
+
+    /// Of a lock; then the cluster serves nobody.
+    orphan_slot,
+    /// @}
+    /// @name At one of a quorum
+    /// @{
+    kill_member,
+    stop_member,
+    empty_member,
+    /// @}
     stop_client,
     kill_client,
     half_open, ///< Nothing arrives any more, in either direction, and neither side is told.
@@ -60,9 +68,6 @@ enum class fault_kind : std::uint8_t
 [[nodiscard]] const char* name_of(fault_kind kind) noexcept;
 
 [[nodiscard]] bool at_server(fault_kind kind) noexcept;
-
-/// Whether it is made by the proxy that stands between a client and the only server.
-[[nodiscard]] bool at_proxy(fault_kind kind) noexcept;
 
 /// Whether what the only server has confirmed may be gone afterwards.
 [[nodiscard]] bool loses_data(fault_kind kind, persistence how) noexcept;

@@ -72,11 +72,11 @@ BOOST_AUTO_TEST_CASE(every_kind_comes_and_no_two_are_in_one_place)
 BOOST_AUTO_TEST_CASE(what_cannot_be_had_is_not_planned)
 {
     plan_settings how = settings();
-    std::erase_if(how.kinds, [](fault_kind each) { return at_proxy(each); });
+    std::erase_if(how.kinds, [](fault_kind each) { return at_server(each); });
     const auto plan = make_plan(1, how);
     BOOST_TEST(!plan.empty());
     BOOST_TEST(std::none_of(plan.begin(), plan.end(),
-                            [](const planned_fault& each) { return at_proxy(each.kind); }));
+                            [](const planned_fault& each) { return at_server(each.kind); }));
 }
 
 BOOST_AUTO_TEST_CASE(what_a_server_keeps_is_not_lost_when_it_is_killed)

@@ -12,12 +12,13 @@ namespace leasehold::test::chaos {
 /// One thing that the nemesis did.
 struct fault
 {
-    std::string what;   ///< Its kind, as it is counted.
-    std::string whom{}; ///< `server`, or a client.
-    stamp begin{};      ///< It took effect no earlier …
-    stamp end{};        ///< … and was over no later.
-    bool loses = false; ///< What the server had confirmed before may be gone afterwards.
-    std::string name{}; ///< What it loses; empty: everything.
+    std::string what;     ///< Its kind, as it is counted.
+    std::string whom{};   ///< `server`, or a client.
+    stamp begin{};        ///< It took effect no earlier …
+    stamp end{};          ///< … and was over no later.
+    bool loses = false;   ///< What the server had confirmed before may be gone afterwards.
+    std::string name{};   ///< What it loses; empty: everything.
+    bool forgets = false; ///< A lease may be lost before its deadline, but nobody else gets in.
 };
 
 /// A write that the register took; the register keeps them in order.

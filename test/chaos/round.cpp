@@ -4,6 +4,7 @@
 #include "chaos/nemesis.hpp"
 #include "chaos/register.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -30,7 +31,7 @@ public:
     void torment(std::chrono::milliseconds length)
     {
         std::vector<fault_kind> kinds = servers_->faults();
-        for (const fault_kind each : faults_of_clients(servers_->only_server().has_value()))
+        for (const fault_kind each : faults_of_clients())
             kinds.push_back(each);
         nemesis evil(make_plan(set_.seed, {.kinds = std::move(kinds),
                                            .lease = set_.lease,
@@ -60,6 +61,29 @@ public:
             until("somebody else writes", 20s, [&] { return writes() > before; });
             clients_.resume(0);
         }
+    }
+
+    /// Who does not get in is not waited for without end: a connection may be lost at a bad time.
+    void cut_off()
+    {
+        const std::string& name = set_.names.front();
+        const auto gets_in = [&](std::size_t client, const std::string& how) {
+            const std::size_t before = grants(client);
+            clients_.tell(client, how + name);
+            patiently(20s, [&] { return grants(client) > before; });
+        };
+        gets_in(0, "try "); // it is connected to the master now
+        const planned_fault cut{.kind = fault_kind::cut_master,
+                                .place = the_server,
+                                .begin = {},
+                                .length = {},
+                                .detail = 0};
+        out_.faults.push_back({.what = name_of(cut.kind), .whom = "server", .begin = boot_time()});
+        servers_->begin(cut, out_.faults.back());
+        gets_in(0, "hold ");
+        servers_->end(cut, out_.faults.back());
+        out_.faults.back().end = boot_time();
+        gets_in(1, "hold ");
     }
 
     /// Everybody gets in once more and goes.
@@ -92,6 +116,13 @@ public:
     }
 
 private:
+    std::size_t grants(std::size_t client) const
+    {
+        const auto& all = clients_.written(client).events;
+        return static_cast<std::size_t>(std::count_if(
+            all.begin(), all.end(), [](const event& each) { return each.what == verb::granted; }));
+    }
+
     template <class Function>
     void for_all(Function f)
     {
@@ -149,6 +180,13 @@ record run_overtaken(const round_settings& how, const progress_function& progres
 {
     round one(how, progress);
     one.overtake();
+    return one.finish();
+}
+
+record run_cut_off(const round_settings& how, const progress_function& progress)
+{
+    round one(how, progress);
+    one.cut_off();
     return one.finish();
 }
 

@@ -31,6 +31,10 @@ using progress_function = std::function<void(const client_fleet& clients, std::s
 /// whether the register looks at fences.
 [[nodiscard]] record run_overtaken(const round_settings& how, const progress_function& progress);
 
+/// A round in which the master of the first name is cut off from its replicas and replaced, while
+/// the first client takes that lock there and keeps it; then the second one asks for it.
+[[nodiscard]] record run_cut_off(const round_settings& how, const progress_function& progress);
+
 } // namespace leasehold::test::chaos
 
 #endif

@@ -2,6 +2,26 @@
 
 namespace leasehold::test::chaos {
 
+client_way sentinel::way()
+{
+    using servers = sentinel_deployment;
+    client_way made;
+    std::vector<fault_proxy::translation> known;
+    const auto add = [&](const stream_endpoint& server, std::uint16_t port) {
+        known.push_back({port, made.add(server)});
+        return std::to_string(known.back().to);
+    };
+    for (std::size_t i = 0; i < servers::server_count; ++i)
+        add(servers_.server(i).endpoint(), servers_.server(i).port());
+    for (std::size_t i = 0; i < servers::sentinel_count; ++i)
+        made.url += (i == 0 ? "redis+sentinel://127.0.0.1:" : ",127.0.0.1:") +
+                    add(loopback_endpoint(servers_.sentinel_port(i)), servers_.sentinel_port(i));
+    made.url += '/' + servers::name();
+    for (std::size_t i = servers::server_count; i < made.proxies.size(); ++i)
+        made.proxies[i]->translate(known);
+    return made;
+}
+
 std::vector<fault_kind> sentinel::faults()
 {
     return {fault_kind::kill_master,   fault_kind::stop_master,      fault_kind::cut_master,

@@ -17,7 +17,7 @@ namespace leasehold::test::chaos {
 class sentinel final : public deployment
 {
 public:
-    std::string url() const override { return servers_.url(); }
+    client_way way() override;
     std::vector<fault_kind> faults() override;
     bool loses(fault_kind) const override { return false; }
     void begin(const planned_fault& what, fault& noted) override;

@@ -34,7 +34,7 @@ class untouched final : public chaos::deployment
 public:
     explicit untouched(std::string url) : url_(std::move(url)) {}
 
-    std::string url() const override { return url_; }
+    chaos::client_way way() override { return {.url = url_}; }
     std::vector<chaos::fault_kind> faults() override { return {}; }
     bool loses(chaos::fault_kind) const override { return false; }
     void begin(const chaos::planned_fault&, chaos::fault&) override {}

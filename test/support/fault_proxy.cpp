@@ -199,6 +199,11 @@ public:
         call([&] { delay_ = each_way; });
     }
 
+    void translate(std::vector<translation> ports)
+    {
+        call([&] { translations_ = std::move(ports); });
+    }
+
     void reset_all()
     {
         call([&] {
@@ -435,7 +440,28 @@ private:
             ++counters_.replies;
             answered_.push_back(std::move(asked.text));
         });
-        emit(link, side, std::string(whole));
+        emit(link, side, translated(std::string(whole)));
+    }
+
+    std::string translated(std::string reply) const
+    {
+        const auto as_string = [](std::uint16_t port) {
+            const std::string text = std::to_string(port);
+            return '$' + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+        };
+        // One pass: what has become another is not to become a third.
+        for (std::size_t at = 0; at < reply.size(); ++at) {
+            for (const translation& each : translations_) {
+                const std::string from = as_string(each.from);
+                if (reply.compare(at, from.size(), from) != 0)
+                    continue;
+                const std::string to = as_string(each.to);
+                reply.replace(at, from.size(), to);
+                at += to.size() - 1;
+                break;
+            }
+        }
+        return reply;
     }
 
     void emit(const connection_ptr& link, half& side, std::string bytes)
@@ -561,6 +587,7 @@ private:
     flow request_flow_ = flow::forward;
     flow reply_flow_ = flow::forward;
     milliseconds delay_{0};
+    std::vector<translation> translations_;
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;
@@ -612,6 +639,11 @@ void fault_proxy::stall_requests()
 void fault_proxy::stall_replies()
 {
     engine_->set(flow::forward, flow::stall);
+}
+
+void fault_proxy::translate(std::vector<translation> ports)
+{
+    engine_->translate(std::move(ports));
 }
 
 void fault_proxy::delay(milliseconds each_way)

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace leasehold::test {
 
@@ -59,6 +60,15 @@ public:
     void stall_requests(); ///< Only requests are held back.
     void stall_replies();  ///< Only replies are held back.
     /// @}
+
+    struct translation
+    {
+        std::uint16_t from;
+        std::uint16_t to;
+    };
+    /// In replies, but not in what a server sends by itself: a string that is one of these ports
+    /// becomes another. For servers that tell clients where others are.
+    void translate(std::vector<translation> ports);
 
     void delay(milliseconds each_way); ///< Everything that arrives from now on is so much later.
 

@@ -106,6 +106,11 @@ resp_client sentinel_deployment::connect_to_sentinel(std::size_t index) const
     return sentinels_.at(index)->connect();
 }
 
+std::uint16_t sentinel_deployment::sentinel_port(std::size_t index) const
+{
+    return sentinels_.at(index)->port.number();
+}
+
 void sentinel_deployment::isolate_master()
 {
     isolated_ = std::make_unique<resp_client>(master().endpoint());

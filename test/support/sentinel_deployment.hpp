@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -37,6 +38,7 @@ public:
     redis_server& master() { return server(master_); }
     redis_server& server(std::size_t index) { return *servers_.at(index); }
     resp_client connect_to_sentinel(std::size_t index) const;
+    std::uint16_t sentinel_port(std::size_t index) const;
 
     void kill_master() { master().kill(); }
     void pause_master() { master().pause(); }

@@ -436,6 +436,17 @@ BOOST_FIXTURE_TEST_CASE(everything_is_delayed, proxied)
     client.done({"PING"});
 }
 
+BOOST_FIXTURE_TEST_CASE(ports_are_translated_once_and_whole, proxied)
+{
+    proxy.translate({{7000, 41000}, {41000, 80}});
+    auto client = connect();
+    direct.done({"RPUSH", "ports", "7000", "41000", "17000", "70001", "x7000"});
+    const std::vector<std::string> expected = {"41000", "80", "17000", "70001", "x7000"};
+    BOOST_TEST(client.strings({"LRANGE", "ports", "0", "-1"}) == expected,
+               boost::test_tools::per_element());
+    BOOST_TEST(direct.strings({"LRANGE", "ports", "0", "0"}).front() == "7000");
+}
+
 BOOST_FIXTURE_TEST_CASE(other_protocols_pass_as_bytes, proxied)
 {
     resp_client client = connect();

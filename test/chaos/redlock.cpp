@@ -1,0 +1,96 @@
+#include "chaos/redlock.hpp"
+
+#include "support/poll_servers.hpp"
+
+#include <chrono>
+
+namespace leasehold::test::chaos {
+
+client_way redlock::way()
+{
+    client_way made;
+    for (std::size_t i = 0; i < members; ++i)
+        made.url += (made.url.empty() ? "redlock://127.0.0.1:" : ",127.0.0.1:") +
+                    std::to_string(made.add(loopback_endpoint(servers_[i].port())));
+    return made;
+}
+
+std::vector<fault_kind> redlock::faults()
+{
+    return {fault_kind::kill_member, fault_kind::stop_member, fault_kind::empty_member,
+            fault_kind::kill_connections, fault_kind::flush_scripts};
+}
+
+void redlock::begin(const planned_fault& what, fault& noted)
+{
+    struck_ = what.detail % members;
+    noted.whom = "server " + std::to_string(struck_);
+    switch (what.kind) {
+    case fault_kind::kill_member: return servers_[struck_].kill();
+    case fault_kind::stop_member: return servers_[struck_].pause();
+    case fault_kind::empty_member:
+        servers_[struck_].connect().done({"FLUSHALL"});
+        return wait_until_all_are_members();
+    case fault_kind::kill_connections:
+        return tell_all({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    case fault_kind::flush_scripts: return tell_all({"SCRIPT", "FLUSH"});
+    default: return;
+    }
+}
+
+// Two that forget at once, or one that forgets while another is away, are more than a quorum of
+// three survives.
+void redlock::end(const planned_fault& what, fault&)
+{
+    switch (what.kind) {
+    case fault_kind::kill_member: servers_[struck_].start(); break;
+    case fault_kind::stop_member: servers_[struck_].resume(); break;
+    default: break;
+    }
+    wait_until_all_are_members();
+}
+
+std::vector<std::string> redlock::left_over()
+{
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < members; ++i) {
+        resp_client look = servers_[i].connect();
+        for (const std::string& key : look.strings({"KEYS", "*"}))
+            if (key != "leasehold:quorum" && !key.starts_with("leasehold:quorum:fence:"))
+                all.push_back("key " + key);
+        for (const std::string& channel : look.channels())
+            all.push_back("subscription to " + channel);
+    }
+    return all;
+}
+
+bool redlock::is_member(std::size_t index)
+{
+    resp_client look = servers_[index].connect();
+    const resp_value until = look.command({"HGET", "leasehold:quorum", "until"});
+    const resp_value run = look.command({"HGET", "leasehold:quorum", "run"});
+    const resp_value time = look.command({"TIME"});
+    return !until.text.empty() && look.info("server")["run_id"] == run.text &&
+           std::stoll(until.text) <= std::stoll(time.items.at(0).text) * 1000;
+}
+
+// Clients make it one, as long as some of them reach the others.
+void redlock::wait_until_all_are_members()
+{
+    const auto all = [&] {
+        for (std::size_t i = 0; i < members; ++i)
+            if (!is_member(i))
+                return false;
+        return true;
+    };
+    poll_servers(all, std::chrono::seconds(60),
+                 [] { return std::string("a server did not become a member again"); });
+}
+
+void redlock::tell_all(const std::vector<std::string>& command)
+{
+    for (std::size_t i = 0; i < members; ++i)
+        servers_[i].connect().command(command);
+}
+
+} // namespace leasehold::test::chaos

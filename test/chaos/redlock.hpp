@@ -1,0 +1,40 @@
+#ifndef LEASEHOLD_TEST_CHAOS_REDLOCK_HPP
+#define LEASEHOLD_TEST_CHAOS_REDLOCK_HPP
+
+#include "chaos/deployment.hpp"
+#include "support/quorum_deployment.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace leasehold::test::chaos {
+
+/// Five independent masters that write all they do to a file. One at a time is broken, so no two
+/// may hold a lock, also when it is emptied. Who was granted it by no more than a majority, and
+/// loses one of these, loses it.
+class redlock final : public deployment
+{
+public:
+    client_way way() override;
+    std::vector<fault_kind> faults() override;
+    bool loses(fault_kind) const override { return false; }
+    bool forgets(fault_kind kind) const override { return kind == fault_kind::empty_member; }
+    void begin(const planned_fault& what, fault& noted) override;
+    void end(const planned_fault& what, fault& noted) override;
+    std::vector<std::string> left_over() override;
+
+private:
+    static constexpr std::size_t members = 5;
+
+    [[nodiscard]] bool is_member(std::size_t index);
+    void wait_until_all_are_members();
+    void tell_all(const std::vector<std::string>& command);
+
+    quorum_deployment servers_{members, {"--appendonly", "yes", "--appendfsync", "everysec"}};
+    std::size_t struck_ = 0; ///< The member that is broken.
+};
+
+} // namespace leasehold::test::chaos
+
+#endif
