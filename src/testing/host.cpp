@@ -1,6 +1,7 @@
 #include <leasehold/testing/host.hpp>
 
 #include <leasehold/detail/access.hpp>
+#include <leasehold/testing/cluster.hpp>
 
 #include "store/redis/store_on_redis.hpp"
 #include "testing/host_state.hpp"
@@ -78,6 +79,22 @@ client host::make_client(server& to, const connecting& how, std::shared_ptr<obse
         store = redis_store::make_store(how.limits, from);
     }
     return make_client(std::move(store), how, std::move(watching));
+}
+
+client host::make_client(cluster& where, const connecting& how, std::shared_ptr<observer> watching)
+{
+    config limits = how.limits;
+    limits.store = config::kind::cluster;
+    limits.addresses.clear();
+    std::vector<impl::server_state*> all;
+    for (server* const each : where.nodes()) {
+        each->state().layout = limits.layout;
+        all.push_back(&each->state());
+        limits.addresses.push_back({each->state().name, static_cast<std::uint16_t>(all.size())});
+    }
+    return make_client(
+        redis_store::make_store(limits, impl::simulated_environment(*state_, std::move(all))), how,
+        std::move(watching));
 }
 
 client host::make_client(std::span<server* const> members, const connecting& how,

@@ -64,11 +64,28 @@ void keyspace::note(std::string_view key, const value* before)
         {when_, std::string(key), before == nullptr ? std::nullopt : std::optional(*before)});
 }
 
-std::size_t keyspace::lose_since(clock::time_point when)
+bool keyspace::move(std::string_view key, keyspace& to)
+{
+    const value* const found = find(key);
+    if (found == nullptr)
+        return true;
+    if (to.find(key) != nullptr)
+        return false;
+    value& there = to.prepare(key, found->type);
+    there = *found;
+    if (found->expires != never)
+        there.expires = to.now_ + found->expires - now_;
+    del(key);
+    return true;
+}
+
+std::size_t keyspace::lose_since(clock::time_point when, std::vector<std::string>* keys)
 {
     std::size_t gone = 0;
     for (; !changes_.empty() && changes_.back().when > when; ++gone) {
         change& last = changes_.back();
+        if (keys != nullptr)
+            keys->push_back(last.key);
         if (last.before)
             values_[last.key] = std::move(*last.before);
         else

@@ -97,8 +97,13 @@ public:
                 f(std::string_view(key), each.type, std::string_view(each.text));
     }
 
+    /// A key goes to another server, which has another clock: for so long as it has to live.
+    /// @return False: the other one has such a key.
+    bool move(std::string_view key, keyspace& to);
+
     /// Takes back what was changed since then. How many changes that were.
-    std::size_t lose_since(clock::time_point when);
+    /// @param keys Not null: what was changed is added.
+    std::size_t lose_since(clock::time_point when, std::vector<std::string>* keys = nullptr);
 
     /// How many changes there were so far.
     [[nodiscard]] std::uint64_t changes() const noexcept { return all_changes_; }

@@ -28,7 +28,7 @@ bool is_there(const std::string* known, std::int64_t now, bool hears)
 
 } // namespace
 
-line_order::line_order(keyspace& of, std::string_view name, std::int64_t now,
+line_order::line_order(keyspace& of, std::string_view name, std::int64_t now, bool in_cluster,
                        const std::function<bool(std::string_view channel)>& hears)
     : data_(of), name_(name)
 {
@@ -38,8 +38,12 @@ line_order::line_order(keyspace& of, std::string_view name, std::int64_t now,
     holder_before_ = holder();
     std::string channel;
     for (const std::string& each : line_before_) {
-        redis_store::native::turn_channel(
-            redis_store::native::client_of(redis_store::native::owner_of(each)), channel);
+        namespace native = redis_store::native;
+        const std::string_view client = native::client_of(native::owner_of(each));
+        if (in_cluster)
+            native::turn_channel_in(redis_store::cluster::slot_of(name), client, channel);
+        else
+            native::turn_channel(client, channel);
         there_before_.push_back(is_there(data_.hget(waiters_key_, each), now, hears(channel)));
     }
 }

@@ -27,7 +27,7 @@ class line_order
 public:
     /// @param now   The server's time in microseconds.
     /// @param hears Whether somebody listens to a channel.
-    line_order(keyspace& of, std::string_view name, std::int64_t now,
+    line_order(keyspace& of, std::string_view name, std::int64_t now, bool in_cluster,
                const std::function<bool(std::string_view channel)>& hears);
 
     /// Throws `std::logic_error` when the line is none any more: somebody is in it twice, or not

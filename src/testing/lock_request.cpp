@@ -65,7 +65,7 @@ std::optional<lock_request> request_by_script(words command, known_script called
     asked.of_member = is_of_quorum(called);
     asked.name = command[name_in_call];
     if (called == known_script::renew || called == known_script::native_renew ||
-        called == known_script::quorum_renew) {
+        called == known_script::native_renew_one || called == known_script::quorum_renew) {
         asked.what = lock_request::kind::renew;
         return asked;
     }
@@ -73,10 +73,13 @@ std::optional<lock_request> request_by_script(words command, known_script called
     if (!form)
         return std::nullopt;
     asked.what = form->what;
-    // An owner that promises to be alive names a key and a time more.
+    // An owner that promises to be alive names a key and a time more. In a cluster the last word of
+    // a release says how it is told.
     const bool promises = called == known_script::native_acquire &&
                           command.size() == form->count + 2;
-    asked.as_known = command.size() == form->count || promises;
+    const bool is_told_otherwise = called == known_script::release && command.size() == 8 &&
+                                   command.back() == "SPUBLISH";
+    asked.as_known = command.size() == form->count || promises || is_told_otherwise;
     if (!asked.as_known)
         return asked;
     const auto owner = [&](std::string_view word) {
@@ -93,6 +96,8 @@ std::optional<lock_request> request_by_script(words command, known_script called
     if (form->fences != 0)
         asked.fences = integer<std::uint32_t>(command[form->fences + more]);
     asked.limited = form->latest != 0 && command[form->latest + more] != "0";
+    if (asked.limited)
+        asked.latest = integer(command[form->latest + more]);
     return asked;
 }
 

@@ -26,11 +26,12 @@ struct lock_request
 
     kind what = kind::acquire;
     config::key_layout layout = config::key_layout::redisson;
-    bool of_member = false; ///< Asks one member of a quorum.
-    bool plain = false;     ///< A command and no script.
-    bool as_known = true;   ///< False: it has another number of words, and nothing more is read.
-    bool limited = false;   ///< It says when it is too late.
-    std::string_view name;  ///< The first of several.
+    bool of_member = false;  ///< Asks one member of a quorum.
+    bool plain = false;      ///< A command and no script.
+    bool as_known = true;    ///< False: it has another number of words, and nothing more is read.
+    bool limited = false;    ///< It says when it is too late.
+    std::int64_t latest = 0; ///< Then: in microseconds, by the server's clock.
+    std::string_view name;   ///< The first of several.
     std::string_view owner{};
     std::string_view entry{};
     std::string_view next{}; ///< The owner that joins when this one leaves.

@@ -55,8 +55,14 @@ public:
     }
 
     /// An array, a map (whose elements are pairs) or a push.
-    void begin(type of, std::size_t elements) { nodes_.push_back({of, elements, 0, {}}); }
-    void add(type of, std::string_view text) { nodes_.push_back({of, 1, 1, std::string(text)}); }
+    void begin(type of, std::size_t elements, std::size_t depth = 0)
+    {
+        nodes_.push_back({of, elements, depth, {}});
+    }
+    void add(type of, std::string_view text, std::size_t depth = 1)
+    {
+        nodes_.push_back({of, 1, depth, std::string(text)});
+    }
 
     [[nodiscard]] bool is_push() const noexcept { return nodes_.front().data_type == type::push; }
     [[nodiscard]] bool is_error() const noexcept

@@ -1,6 +1,7 @@
 // Models of the scripts of the layout `native`. The names and the order of what follows are those
 // of the .lua files.
 #include "mutant.hpp"
+#include "store/redis/layout/native_names.hpp"
 #include "testing/script_models.hpp"
 
 #include <algorithm>
@@ -104,12 +105,13 @@ std::string first_four(const std::string& text)
 }
 
 /// Tells an owner that it has its turn. A refused PUBLISH counts as heard.
-bool told(script_calls& redis, std::string_view who, std::string_view lock)
+/// @param slot ":{tag}" in a cluster.
+bool told(script_calls& redis, std::string_view who, std::string_view lock, std::string_view slot)
 {
     const std::string_view client = who.starts_with("lh:") ? who.substr(3, who.find(':', 3) - 3)
                                                            : std::string_view();
-    std::string channel("leasehold:turn:");
-    channel += client;
+    std::string channel("leasehold:turn");
+    channel.append(slot).append(":").append(client);
     std::string text(who);
     text.append(" ").append(lock);
     try {
@@ -120,17 +122,6 @@ bool told(script_calls& redis, std::string_view who, std::string_view lock)
     }
 }
 
-/// Whether a waiter is there, which is asked by telling it.
-bool is_there(script_calls& redis, const waiter& each, std::string_view who, std::string_view lock,
-              std::int64_t now)
-{
-    if (has(mutant::absent_not_passed)) {
-        static_cast<void>(told(redis, who, lock));
-        return true;
-    }
-    return each.there >= static_cast<double>(now) && (told(redis, who, lock) || !each.listens);
-}
-
 /// The keys of a lock, as the long scripts are given them.
 struct keys_of_line
 {
@@ -138,8 +129,26 @@ struct keys_of_line
         : lock(keys[0]), counter(keys[1]), line(keys[2]), waiters(keys[3])
     {}
 
+    /// ":{tag}" in a cluster.
+    [[nodiscard]] std::string_view slot() const
+    {
+        return counter.substr(std::min(redis_store::native::fence_key.size(), counter.size()));
+    }
+
     std::string_view lock, counter, line, waiters;
 };
+
+/// Whether a waiter is there, which is asked by telling it.
+bool is_there(script_calls& redis, const waiter& each, std::string_view who, const keys_of_line& of,
+              std::int64_t now)
+{
+    if (has(mutant::absent_not_passed)) {
+        static_cast<void>(told(redis, who, of.lock, of.slot()));
+        return true;
+    }
+    return each.there >= static_cast<double>(now) &&
+           (told(redis, who, of.lock, of.slot()) || !each.listens);
+}
 
 void leave_line(script_calls& redis, const keys_of_line& of, std::string_view who)
 {
@@ -459,7 +468,7 @@ message acquire(script_calls& redis, words keys, words arguments)
     while (who && *who != owner) {
         if (const std::string* const waits_there = redis.hget(of.waiters, *who)) {
             const auto each = waiter_of(*waits_there);
-            if (each && is_there(redis, *each, *who, of.lock, now)) {
+            if (each && is_there(redis, *each, *who, of, now)) {
                 std::int64_t place = -1;
                 if (waits) {
                     place = join_line(redis, of, owner, entry);
@@ -608,7 +617,7 @@ message leave(script_calls& redis, words keys, words arguments)
         const std::string* const waits = redis.hget(of.waiters, *who);
         const auto each = waits == nullptr ? std::nullopt : waiter_of(*waits);
         const bool untold = turn != 0 && has(mutant::foreign_turn_not_told);
-        const bool there = each && (untold || is_there(redis, *each, *who, of.lock, now));
+        const bool there = each && (untold || is_there(redis, *each, *who, of, now));
         if (there && leave_free(*who, *waits))
             return five(5, next.empty() ? 0 : 2, turn, place, now);
         if (!has(mutant::assigned_stays_in_line))
@@ -723,6 +732,30 @@ message renew(script_calls& redis, words keys, words arguments)
     return failed > 0 && failed == result.size() ? message::error(first) : message::numbers(result);
 }
 
+message renew_one(script_calls& redis, words keys, words arguments)
+{
+    optional_text value;
+    try {
+        redis.renews(keys[0]);
+        if (const std::string* const found = redis.get(keys[0]))
+            value = *found;
+    }
+    catch (const command_error& failed) {
+        return is_wrong_type(failed) ? message::numbers({0}) : message::error(failed.text);
+    }
+    if (!is_ours(value, arguments[0]))
+        return message::numbers({0});
+    if (has_flag(*value, arguments[0], 'e'))
+        return message::numbers({2});
+    if (!arguments[2].empty())
+        return message::numbers({0});
+    const std::int64_t lease = number_of(arguments[1]);
+    const std::int64_t left = redis.pttl(keys[0]);
+    if (left != -1 && left < lease)
+        redis.pexpire(keys[0], lease);
+    return message::numbers({1});
+}
+
 message raise(script_calls& redis, words keys, words arguments)
 {
     const double least = std::max(static_cast<double>(redis.time()) * 2,
@@ -760,6 +793,7 @@ message run_native(known_script called, script_calls& redis, words keys, words a
         case known_script::native_leave: return leave(redis, keys, arguments);
         case known_script::native_release: return release(redis, keys, arguments);
         case known_script::native_renew: return renew(redis, keys, arguments);
+        case known_script::native_renew_one: return renew_one(redis, keys, arguments);
         case known_script::native_alive: return alive(redis, keys);
         case known_script::native_raise: return raise(redis, keys, arguments);
         default: return check(redis);

@@ -29,6 +29,11 @@ bool is_one_of(std::string_view verb, std::initializer_list<std::string_view> al
     return std::find(all.begin(), all.end(), verb) != all.end();
 }
 
+bool is_subscription(std::string_view verb)
+{
+    return is_one_of(verb, {"SUBSCRIBE", "UNSUBSCRIBE", "SSUBSCRIBE", "SUNSUBSCRIBE"});
+}
+
 } // namespace
 
 /// The server takes the next command.
@@ -50,16 +55,11 @@ server_state::server_state(scheduler& all, std::string called)
       worker_(std::make_unique<worker>(*this))
 {
     redis.publish = [this](std::string_view channel, std::string_view text) {
-        std::int64_t receivers = 0;
-        const message said = message::strings(message::type::push, {"message", channel, text});
-        for (const session_ptr& each : sessions_) {
-            if (std::find(each->channels.begin(), each->channels.end(), channel) ==
-                each->channels.end())
-                continue;
-            ++receivers;
-            each->publish(said);
-        }
-        return receivers;
+        if (cluster != nullptr && redis.product == server::product::redis_6)
+            throw command_error{"ERR Unknown Redis command called from script"};
+        if (cluster != nullptr)
+            cluster->spread(channel, text);
+        return publish_here(channel, text);
     };
 }
 
@@ -86,12 +86,43 @@ void server_state::disconnect(session& who)
     std::erase_if(sessions_, [&](const session_ptr& each) { return each.get() == &who; });
 }
 
+std::int64_t server_state::publish_here(std::string_view channel, std::string_view text)
+{
+    std::int64_t receivers = 0;
+    const message said = message::strings(
+        message::type::push, {cluster != nullptr ? "smessage" : "message", channel, text});
+    for (const session_ptr& each : sessions_) {
+        if (std::find(each->channels.begin(), each->channels.end(), channel) ==
+            each->channels.end())
+            continue;
+        ++receivers;
+        each->publish(said);
+    }
+    return receivers;
+}
+
+void server_state::unsubscribe_all(const std::function<bool(std::string_view channel)>& gone)
+{
+    const auto all = sessions_; // one may end over it
+    for (const session_ptr& each : all) {
+        std::vector<message> said;
+        std::erase_if(each->channels, [&](const std::string& channel) {
+            if (!gone(channel))
+                return false;
+            said.push_back(message::strings(message::type::push, {"sunsubscribe", channel, "0"}));
+            return true;
+        });
+        if (!said.empty())
+            each->answer(std::move(said));
+    }
+}
+
 void server_state::arrive(const session_ptr& from, const segment_ptr& sent, std::size_t count)
 {
     if (!accepts() || (from && !from->open))
         return;
     const bool free = queue_.empty() && time.now() >= std::max(stalled_until_, next_free_);
-    queue_.push_back({from, sent, 0, count});
+    queue_.push_back({.from = from, .what = sent, .next = 0, .end = count});
     if (queue_.size() != 1)
         return;
     if (free && each_takes_ == clock::duration::zero())
@@ -195,9 +226,9 @@ void server_state::go_down(clock::duration how_long)
 }
 
 /// The data as it was that long ago.
-std::size_t server_state::lose(clock::duration latest)
+std::size_t server_state::lose(clock::duration latest, std::vector<std::string>* keys)
 {
-    return redis.data.lose_since(std::max(time.now() - latest, replicated_));
+    return redis.data.lose_since(std::max(time.now() - latest, replicated_), keys);
 }
 
 std::size_t server_state::flush_all()
@@ -224,14 +255,24 @@ message server_state::run(waiting& by, std::size_t index)
     const lock_request* const asked = by.what->request(index);
     if (asked != nullptr)
         check_form(*asked, command);
-    if (const char* const refused = refusal(command)) {
-        const message said = message::error(refused);
+    const bool asking = std::exchange(by.asking, false);
+    const auto refused = refusal(command, asking);
+    if (cluster != nullptr && asked != nullptr && by.from)
+        cluster->follow(*asked, !refused);
+    if (refused) {
+        const message said = message::error(*refused);
         if (asked != nullptr)
             follow(by.from.get(), *asked, said);
         return said;
     }
-    if (is_one_of(command[0], {"SUBSCRIBE", "UNSUBSCRIBE"}))
+    if (is_subscription(command[0]))
         return subscribe(by.from.get(), command);
+    if (cluster != nullptr && command[0] == "ASKING") {
+        by.asking = true;
+        return message::status("OK");
+    }
+    if (cluster != nullptr && command[0] == "CLUSTER" && !redis.is_denied("cluster"))
+        return cluster->answer(command, by.from ? by.from->client() : std::string_view());
     if (command[0] == "CLIENT")
         return client_command(by.from.get(), command);
     if (command[0] == "WAIT")
@@ -270,9 +311,10 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
             redis.unrenewable.push_back(of);
     const bool acquires = asked.what == lock_request::kind::acquire;
     const bool repeated = acquires && is_in_already(asked);
-    const bool orders = native && asked.what != lock_request::kind::renew;
+    const bool all_here = cluster == nullptr || !cluster->is_moving(asked.name);
+    const bool orders = native && asked.what != lock_request::kind::renew && all_here;
     const auto before = orders ? std::optional<line_order>(std::in_place, redis.data, asked.name,
-                                                           time_us(),
+                                                           time_us(), cluster != nullptr,
                                                            [this](std::string_view channel) {
                                                                return listeners(channel) != 0;
                                                            })
@@ -418,7 +460,10 @@ message server_state::subscribe(session* from, words command)
     const std::string verb(command[0]);
     if (std::find(redis.denied.begin(), redis.denied.end(), verb) != redis.denied.end())
         return message::error("NOPERM No permissions to access a channel used as argument");
-    const bool begins = verb == "SUBSCRIBE";
+    const bool of_shard = verb.front() == 'S' && verb != "SUBSCRIBE";
+    if (of_shard && (cluster == nullptr || redis.product == server::product::redis_6))
+        return message::error("ERR unknown command '" + verb + "'");
+    const bool begins = verb == "SUBSCRIBE" || verb == "SSUBSCRIBE";
     if (from != nullptr && from->open) {
         const auto found = std::find(from->channels.begin(), from->channels.end(), command[1]);
         if (begins && found == from->channels.end())
@@ -429,8 +474,10 @@ message server_state::subscribe(session* from, words command)
     if (time.traced())
         line(std::string(begins ? "watch " : "unwatch ") + std::string(command[1]));
     const std::string count = std::to_string(from == nullptr ? 0 : from->channels.size());
-    return message::strings(message::type::push,
-                            {begins ? "subscribe" : "unsubscribe", command[1], count});
+    const char* const kind = of_shard ? begins ? "ssubscribe" : "sunsubscribe"
+                             : begins ? "subscribe"
+                                      : "unsubscribe";
+    return message::strings(message::type::push, {kind, command[1], count});
 }
 
 /// The replicas catch up with what this connection has written, and no time passes.
@@ -448,8 +495,16 @@ message server_state::wait(const session* from, words command)
     return message::number(replicas);
 }
 
+/// What it says to a command that it does not run.
+std::optional<std::string> server_state::refusal(words command, bool asking)
+{
+    if (const char* const said = complaint(command))
+        return said;
+    return cluster == nullptr ? std::nullopt : cluster->refusal(command, asking);
+}
+
 /// What it says to a command that it does not look at.
-const char* server_state::refusal(words command) const noexcept
+const char* server_state::complaint(words command) const noexcept
 {
     const std::string_view verb = command[0];
     if (time.now() >= troubled_until_ || is_one_of(verb, {"HELLO", "SELECT"}))
@@ -458,7 +513,8 @@ const char* server_state::refusal(words command) const noexcept
     if (is_in(trouble::busy))
         return "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN "
                "NOSAVE.";
-    const bool needs_no_data = is_one_of(verb, {"TIME", "SUBSCRIBE", "UNSUBSCRIBE", "CLIENT"});
+    const bool needs_no_data = is_subscription(verb) ||
+                               is_one_of(verb, {"TIME", "CLIENT", "CLUSTER", "ASKING"});
     if (is_in(trouble::loading) && !needs_no_data)
         return "LOADING Redis is loading the dataset in memory";
     if (is_in(trouble::master_down) && !needs_no_data && !is_one_of(verb, {"PING", "SCRIPT"}))

@@ -3,6 +3,7 @@
 
 #include "testing/lock_request.hpp"
 #include "testing/machine_clock.hpp"
+#include "testing/membership.hpp"
 #include "testing/redis_model.hpp"
 #include "testing/scheduler.hpp"
 #include "testing/segment.hpp"
@@ -56,7 +57,10 @@ public:
     void stall(clock::duration how_long);
     void refuse(server::trouble why, clock::duration how_long);
     void go_down(clock::duration how_long);
-    std::size_t lose(clock::duration latest);
+    /// What it has now is not lost any more.
+    void keep_all() noexcept { replicated_ = time.now(); }
+    /// @param keys Not null: what was changed is added.
+    std::size_t lose(clock::duration latest, std::vector<std::string>* keys = nullptr);
     std::size_t flush_all();
     void forget_scripts(clock::duration how_long);
     void fail_renewals(std::string_view name, clock::duration how_long);
@@ -75,6 +79,12 @@ public:
     [[nodiscard]] std::string false_turn(std::string_view name, std::string_view client);
     [[nodiscard]] std::size_t subscriptions() const noexcept;
     [[nodiscard]] std::size_t listeners(std::string_view channel) const;
+    /// To those who listen here; returns how many they are.
+    std::int64_t publish_here(std::string_view channel, std::string_view text);
+    /// Ends subscriptions to channels of which that is true.
+    void unsubscribe_all(const std::function<bool(std::string_view channel)>& gone);
+    /// Its data is looked at: what has run out is not there any more.
+    void refresh();
 
     void line(std::string_view text) { time.line(name, text); }
 
@@ -83,7 +93,8 @@ public:
     machine_clock clock_of_it;
     redis_model redis;
     clock::time_point down_until{};
-    std::int64_t replicas = 0; ///< They have what WAIT has said that they have.
+    std::int64_t replicas = 0;     ///< They have what WAIT has said that they have.
+    membership* cluster = nullptr; ///< Null: it belongs to none.
     std::uint64_t commands = 0;
     std::function<void(const server::grant&)> on_grant;
     std::function<void(std::string_view)> on_free;
@@ -100,6 +111,7 @@ private:
         segment_ptr what;
         std::size_t next;
         std::size_t end;
+        bool asking = false; ///< The last command was ASKING.
         /// Which of its commands took a lock whose fences one behind it draws, and when.
         std::vector<std::pair<std::size_t, clock::time_point>> took{};
     };
@@ -117,12 +129,12 @@ private:
     message client_command(session* from, words command);
     message subscribe(session* from, words command);
     message wait(const session* from, words command);
-    [[nodiscard]] const char* refusal(words command) const noexcept;
+    [[nodiscard]] std::optional<std::string> refusal(words command, bool asking);
+    [[nodiscard]] const char* complaint(words command) const noexcept;
     [[nodiscard]] bool is_in(server::trouble why) const noexcept
     {
         return time.now() < troubles_[static_cast<std::size_t>(why)];
     }
-    void refresh();
 
     std::vector<session_ptr> sessions_;
     std::deque<waiting> queue_;

@@ -2,6 +2,7 @@
 
 #include "core/async/posting_executor.hpp"
 #include "store/quorum/member_layout.hpp"
+#include "store/redis/cluster/redirection.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/transport/boost_redis_parts.hpp"
@@ -29,12 +30,22 @@ bool is_error(const boost::redis::resp3::node_view& node)
     return node.data_type == type::simple_error || node.data_type == type::blob_error;
 }
 
+bool is_redirection(std::string_view error)
+{
+    using redis_store::cluster::redirection;
+    return redis_store::cluster::read_redirection(error).what != redirection::kind::none;
+}
+
 /// Nobody: it is another channel.
 std::string_view client_listening_at(std::string_view channel)
 {
     std::string prefix;
     redis_store::native::turn_channel({}, prefix);
-    return channel.starts_with(prefix) ? channel.substr(prefix.size()) : std::string_view();
+    if (!channel.starts_with(prefix))
+        return {};
+    channel.remove_prefix(prefix.size());
+    // In a cluster there is a tag before it.
+    return channel.substr(channel.starts_with('{') ? channel.find("}:") + 2 : 0);
 }
 
 } // namespace
@@ -352,8 +363,7 @@ void simulated_connection::state::write()
     }
     std::size_t outstanding = 0;
     for (std::size_t i = 0; i < all->size(); ++i)
-        outstanding += all->command(i)[0] == "SUBSCRIBE" || all->command(i)[0] == "UNSUBSCRIBE" ? 0
-                                                                                                : 1;
+        outstanding += all->command(i)[0].ends_with("SUBSCRIBE") ? 0 : 1;
     if (outstanding > 0)
         written_.push_back({all, outstanding});
     const tcp_stream_ptr to = stream_;
@@ -398,7 +408,7 @@ bool simulated_connection::state::read(const message& said, std::size_t nodes)
             return false;
         }
         if (nodes == said.size()) {
-            if (said.is_push() && said.nodes()[1].value == "message")
+            if (said.is_push() && said.nodes()[1].value.ends_with("message"))
                 ++host_.befallen.hints;
             notify();
         }
@@ -416,6 +426,8 @@ bool simulated_connection::state::read(const message& said, std::size_t nodes)
         return true;
     if (said.is_error() && said.nodes().front().value.starts_with("NOSCRIPT"))
         ++host_.befallen.scripts_missing;
+    if (said.is_error() && is_redirection(said.nodes().front().value))
+        ++host_.befallen.redirected;
     if (--first->outstanding == 0) {
         elements_.pop_front();
         finish(first, {});
@@ -607,13 +619,14 @@ void simulated_connection::state::inject(std::string_view name)
         return;
     std::string release;
     redis_store::release_channel(name, release);
+    const char* const kind = server_.cluster != nullptr ? "smessage" : "message";
     for (const std::string& channel : stream_->channels) {
         const std::string_view client = client_listening_at(channel);
         if (channel == release || channel == quorum::release_channel(name))
-            stream_->inject(message::strings(message::type::push, {"message", channel, "0"}));
+            stream_->inject(message::strings(message::type::push, {kind, channel, "0"}));
         else if (!client.empty())
-            stream_->inject(message::strings(
-                message::type::push, {"message", channel, server_.false_turn(name, client)}));
+            stream_->inject(message::strings(message::type::push,
+                                             {kind, channel, server_.false_turn(name, client)}));
     }
 }
 

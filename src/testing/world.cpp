@@ -1,5 +1,6 @@
 #include <leasehold/testing/world.hpp>
 
+#include "testing/cluster_state.hpp"
 #include "testing/host_state.hpp"
 #include "testing/server_state.hpp"
 
@@ -26,6 +27,7 @@ public:
 
     scheduler time;
     std::vector<std::unique_ptr<server>> servers;
+    std::vector<std::unique_ptr<cluster>> clusters;
     std::vector<std::unique_ptr<host>> hosts;
 };
 
@@ -48,6 +50,19 @@ server& world::make_server(std::string name)
     state_->servers.push_back(std::make_unique<server>(
         std::make_unique<impl::server_state>(state_->time, std::move(name))));
     return *state_->servers.back();
+}
+
+cluster& world::make_cluster(const cluster::shape& of)
+{
+    std::vector<server*> nodes;
+    std::vector<impl::server_state*> states;
+    for (std::size_t i = 0; i < of.shards * (of.replicas + 1); ++i) {
+        nodes.push_back(&make_server(std::string("n").append(std::to_string(i))));
+        states.push_back(&nodes.back()->state());
+    }
+    state_->clusters.push_back(std::make_unique<cluster>(
+        std::move(nodes), std::make_unique<impl::cluster_state>(state_->time, states, of)));
+    return *state_->clusters.back();
 }
 
 clock::time_point world::now() const noexcept

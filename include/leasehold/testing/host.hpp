@@ -17,6 +17,7 @@
 
 namespace leasehold::testing {
 
+class cluster;
 class server;
 
 namespace impl {
@@ -87,6 +88,11 @@ public:
     /// A client that keeps its locks at a quorum of independent servers, as with `redlock://`:
     /// 3, 5, 7 or 9 of them; `how.limits.quorum` have to grant. Its connections are its own.
     [[nodiscard]] client make_client(std::span<server* const> members, const connecting& how,
+                                     std::shared_ptr<observer> watching = {});
+
+    /// A client that keeps its locks in a cluster, as with `redis+cluster://`: all nodes are in its
+    /// URL. Its connections are its own.
+    [[nodiscard]] client make_client(cluster& where, const connecting& how,
                                      std::shared_ptr<observer> watching = {});
 
     /// The clock that leases are measured by on this host.

@@ -49,6 +49,7 @@ struct mishaps
     std::uint64_t replies_lost = 0;     ///< Never arrived on a connection that stayed open.
     std::uint64_t late = 0; ///< Requests and replies that a cut, slowness or reordering delayed.
     std::uint64_t scripts_missing = 0; ///< Commands that the server had no script for.
+    std::uint64_t redirected = 0;      ///< By a node of a cluster: MOVED, ASK, TRYAGAIN and so on.
     std::uint64_t connects_failed = 0; ///< No connection came about.
     std::uint64_t connections_lost =
         0;                        ///< Resets, restarts, and answers that were waited for too long.

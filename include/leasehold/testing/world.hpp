@@ -2,6 +2,7 @@
 #define LEASEHOLD_TESTING_WORLD_HPP
 
 #include <leasehold/clock.hpp>
+#include <leasehold/testing/cluster.hpp>
 #include <leasehold/testing/host.hpp>
 #include <leasehold/testing/network.hpp>
 #include <leasehold/testing/server.hpp>
@@ -61,6 +62,8 @@ public:
     host& make_host(std::string name = {});
     /// A Redis. It stays until the world is destroyed.
     server& make_server(std::string name = {});
+    /// A Redis Cluster. It stays until the world is destroyed.
+    cluster& make_cluster(const cluster::shape& of = {});
 
     /// True time. It moves only while the world runs.
     [[nodiscard]] clock::time_point now() const noexcept;

@@ -1,0 +1,84 @@
+#ifndef LEASEHOLD_SRC_TESTING_CLUSTER_NODE_HPP
+#define LEASEHOLD_SRC_TESTING_CLUSTER_NODE_HPP
+
+#include "testing/membership.hpp"
+#include "testing/server_state.hpp"
+#include "testing/slot_table.hpp"
+
+#include <leasehold/clock.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace leasehold::testing::impl {
+
+class cluster_node;
+
+/// A slot on its way, key by key.
+struct migration
+{
+    std::size_t from; ///< A shard, as the next one is.
+    std::size_t to;
+    clock::duration each;  ///< Between two keys.
+    clock::time_point end; ///< What is left then goes at once.
+};
+
+/// What a node can know of the others.
+class cluster_knowledge
+{
+public:
+    [[nodiscard]] virtual const std::deque<cluster_node>& nodes() const = 0;
+    /// Null: it stays where it is.
+    [[nodiscard]] virtual const migration* migration_of(slot_number slot) const = 0;
+    /// Nobody serves some slots, and so nobody serves any.
+    [[nodiscard]] virtual bool is_down() const = 0;
+    virtual void told_topology(const cluster_node& by, std::string_view client) = 0;
+    virtual void follow(const lock_request& asked, bool runs) = 0;
+
+protected:
+    ~cluster_knowledge() = default;
+};
+
+/// A server of a cluster, and what it sees of it.
+class cluster_node final : public membership
+{
+public:
+    cluster_node(cluster_knowledge& known, server_state& of, std::size_t index,
+                 const slot_table& first);
+
+    std::optional<std::string> refusal(words command, bool asking) override;
+    message answer(words command, std::string_view client) override;
+    void follow(const lock_request& asked, bool runs) override { known_.follow(asked, runs); }
+    void spread(std::string_view channel, std::string_view text) override;
+    bool is_moving(std::string_view name) const override;
+
+    /// It is told who serves what: whoever listens to what is elsewhere hears that.
+    void learn(const slot_table& told);
+
+    /// Where clients find it.
+    [[nodiscard]] std::string address() const { return host() + ":" + std::to_string(port()); }
+    [[nodiscard]] const std::string& host() const noexcept { return server.name; }
+    [[nodiscard]] std::size_t port() const noexcept { return number + 1; }
+
+    server_state& server;
+    const std::size_t number;
+    const std::size_t shard;
+    slot_table sees;
+    clock::time_point unaware_until{}; ///< It hears of nothing.
+    bool cut_off = false;              ///< From the others, not from clients.
+    bool rejoins = false;              ///< It serves nothing before it was told who serves what.
+    bool follows = true;               ///< As a replica it has what its master has.
+
+private:
+    message shards() const;
+    message slots() const;
+
+    cluster_knowledge& known_;
+};
+
+} // namespace leasehold::testing::impl
+
+#endif

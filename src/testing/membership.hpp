@@ -1,0 +1,41 @@
+#ifndef LEASEHOLD_SRC_TESTING_MEMBERSHIP_HPP
+#define LEASEHOLD_SRC_TESTING_MEMBERSHIP_HPP
+
+#include "testing/lock_request.hpp"
+#include "testing/redis_model.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace leasehold::testing::impl {
+
+/// What a server that belongs to a cluster knows of it.
+class membership
+{
+public:
+    /// Why it does not run a command; nothing: it does.
+    /// @param asking The command before this one was ASKING.
+    [[nodiscard]] virtual std::optional<std::string> refusal(words command, bool asking) = 0;
+
+    /// To CLUSTER.
+    /// @param client Who asks.
+    [[nodiscard]] virtual message answer(words command, std::string_view client) = 0;
+
+    /// A request has come.
+    /// @param runs False: it is refused, and may come again elsewhere.
+    virtual void follow(const lock_request& asked, bool runs) = 0;
+
+    /// It has published this to those who listen here; the other nodes of its shard do, too.
+    virtual void spread(std::string_view channel, std::string_view text) = 0;
+
+    /// Some of what belongs to a name may be elsewhere.
+    [[nodiscard]] virtual bool is_moving(std::string_view name) const = 0;
+
+protected:
+    ~membership() = default;
+};
+
+} // namespace leasehold::testing::impl
+
+#endif

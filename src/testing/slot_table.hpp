@@ -1,0 +1,71 @@
+#ifndef LEASEHOLD_SRC_TESTING_SLOT_TABLE_HPP
+#define LEASEHOLD_SRC_TESTING_SLOT_TABLE_HPP
+
+#include "store/redis/cluster/slot.hpp"
+
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace leasehold::testing::impl {
+
+using redis_store::cluster::slot_count;
+using redis_store::cluster::slot_number;
+
+/// Which shard serves each slot of a simulated cluster, and which node is the master of each shard,
+/// as somebody sees it. At first each shard has as many slots as any, in one piece, and node 0 is
+/// the master of shard 0.
+struct slot_table
+{
+    explicit slot_table(std::size_t shards) : masters(shards)
+    {
+        std::iota(masters.begin(), masters.end(), std::size_t(0));
+    }
+
+    [[nodiscard]] std::size_t first_shard_of(slot_number slot) const noexcept
+    {
+        return slot * masters.size() / slot_count;
+    }
+
+    [[nodiscard]] std::size_t shard_of(slot_number slot) const
+    {
+        const auto found = moved.find(slot);
+        return found != moved.end() ? found->second : first_shard_of(slot);
+    }
+
+    void move(slot_number slot, std::size_t shard)
+    {
+        if (first_shard_of(slot) == shard)
+            moved.erase(slot);
+        else
+            moved[slot] = shard;
+    }
+
+    /// First and last ones.
+    [[nodiscard]] std::vector<std::pair<slot_number, slot_number>> ranges_of(
+        std::size_t shard) const
+    {
+        std::vector<std::pair<slot_number, slot_number>> all;
+        for (std::size_t slot = 0; slot < slot_count; ++slot) {
+            const auto each = static_cast<slot_number>(slot);
+            if (shard_of(each) != shard)
+                continue;
+            if (!all.empty() && all.back().second + 1U == slot)
+                all.back().second = each;
+            else
+                all.emplace_back(each, each);
+        }
+        return all;
+    }
+
+    friend bool operator==(const slot_table&, const slot_table&) = default;
+
+    std::vector<std::size_t> masters;         ///< Of each shard.
+    std::map<slot_number, std::size_t> moved; ///< Slots that another shard serves than at first.
+};
+
+} // namespace leasehold::testing::impl
+
+#endif
