@@ -107,6 +107,16 @@ enum class mutant
     silence_ignored,         ///< A member grants again as soon as it is one.
     longest_lease_forgotten, ///< A member that forgot does not know the longest lease afterwards.
     stranger_left_out,       ///< Nobody makes a server a member that has forgotten.
+    // Of a cluster.
+    asking_left_out,        ///< What is asked where a slot is going to does not say so.
+    redirect_not_charged,   ///< Whoever is sent elsewhere has all its time again.
+    try_again_is_final,     ///< What is between two nodes is not tried again.
+    renewals_share_command, ///< Renewals of several slots are asked of one node.
+    map_asked_once,         ///< Who serves what is never asked again.
+    map_without_pause,      ///< It is asked again as soon as it was answered.
+    same_node_asked,        ///< It is asked of the same node each time, which may be behind.
+    down_not_followed,      ///< A node that cannot be reached is no reason to ask.
+    channels_stay,          ///< Whoever waits listens where the slot was.
     count_
 };
 

@@ -1,6 +1,7 @@
 #include "sim/checks.hpp"
 
 #include "core/turn/turn_context.hpp"
+#include "store/redis/cluster/slot.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,6 +13,23 @@ namespace leasehold::test::sim {
 using namespace std::chrono_literals;
 
 namespace {
+
+/// Connections stay, and so do the nodes of a cluster.
+bool leaves_connections(fault_kind kind) noexcept
+{
+    switch (kind) {
+    case fault_kind::switch_over:
+    case fault_kind::slot_moves:
+    case fault_kind::stale_map: return true;
+    default: return is_unnoticed(kind) && kind != fault_kind::shutdown;
+    }
+}
+
+/// What leads to the nodes of a cluster is as good as ever.
+bool leaves_way(fault_kind kind) noexcept
+{
+    return is_of_cluster(kind) || kind == fault_kind::fail_over || leaves_connections(kind);
+}
 
 /// Nobody tells it that a lock was released, or given to it.
 bool is_deaf(const testing::connecting& how) noexcept
@@ -36,15 +54,15 @@ bool checks::excused(const possession& p) const
     if (o.renew) {
         const clock::duration interval = o.renew_interval.count() != 0 ? o.renew_interval
                                                                        : lease / 3;
-        told = std::min(
-            told, std::max(broken + interval + interval / 20, trial_.troubled_until + to_notice));
+        told = std::min(told, std::max(broken + interval + interval / 20,
+                                       trial_.trouble_of(trial_.names[p.name]) + to_notice));
     }
     return trial_.now() <= told + 100ms;
 }
 
-bool checks::untroubled() const
+bool checks::untroubled(const name_state& n) const
 {
-    return trial_.troubled_until + trial_.scenario.longest_lease() + to_notice < trial_.now();
+    return trial_.trouble_of(n) + trial_.scenario.longest_lease() + to_notice < trial_.now();
 }
 
 void checks::follow_server()
@@ -55,18 +73,69 @@ void checks::follow_server()
                 [this, i](const testing::server::grant& g) { voted(i, g); });
         return;
     }
-    trial_.server.on_grant([this](const testing::server::grant& g) { granted(g); });
-    trial_.server.on_free([this](std::string_view name) {
+    for (testing::server* const each : trial_.servers)
+        follow(*each);
+    if (trial_.cluster != nullptr)
+        follow(*trial_.cluster);
+}
+
+void checks::follow(testing::cluster& all)
+{
+    all.on_promotion([this](const testing::cluster::promotion& by) { promoted(by); });
+    if (trial_.scenario.all_faults(leaves_connections))
+        all.on_redirected([this](std::string_view name, std::string_view, clock::duration later) {
+            if (later > 100ms)
+                trial_.wrong("budget: an acquire of " + std::string(name) + " has " +
+                             std::to_string(later / 1ms) + " ms more after it was sent elsewhere");
+        });
+    if (trial_.scenario.all_faults(leaves_way))
+        all.on_asked([this](std::string_view host) { asked_topology(host); });
+}
+
+/// Once a second at most; but for those who have been told nothing yet, or who ask again because
+/// the node that they asked ended meanwhile.
+void checks::asked_topology(std::string_view host)
+{
+    clock::time_point& last = asked_[std::string(host)];
+    const auto& faults = trial_.scenario.faults;
+    const auto allowed = faults.size() + trial_.processes.size();
+    if (last != never && trial_.now() - last < 900ms && ++early_ > allowed)
+        trial_.wrong("topology: " + std::string(host) + " asks again after " +
+                     std::to_string((trial_.now() - last) / 1ms) + " ms");
+    last = trial_.now();
+}
+
+void checks::follow(testing::server& each)
+{
+    each.on_grant([this](const testing::server::grant& g) { granted(g); });
+    each.on_free([this](std::string_view name) {
         trial_.names[static_cast<std::size_t>(name.back() - '0')].freed = trial_.now();
     });
-    trial_.server.on_stranded([this](std::string_view name, std::string_view owner) {
+    each.on_stranded([this](std::string_view name, std::string_view owner) {
         name_state& n = trial_.names[static_cast<std::size_t>(name.back() - '0')];
         n.stranded.emplace_back(owner);
         n.stranded_at = trial_.now();
     });
-    trial_.server.on_overtaken([this](std::string_view name, std::string_view owner, bool unfair) {
+    each.on_overtaken([this](std::string_view name, std::string_view owner, bool unfair) {
         overtaken(name, owner, unfair);
     });
+}
+
+/// Two may be in at once of those locks alone whose last write the replica has not seen, and of
+/// those only where no replica had to confirm it.
+void checks::promoted(const testing::cluster::promotion& by)
+{
+    for (name_state& n : trial_.names) {
+        const auto is_its_own = [&](const std::string& key) {
+            return redis_store::cluster::slot_of(key) == redis_store::cluster::slot_of(n.text);
+        };
+        if (std::any_of(by.changed.begin(), by.changed.end(), is_its_own))
+            n.broken = trial_.now();
+        const bool lost = std::find(by.unlocked.begin(), by.unlocked.end(), n.text) !=
+                          by.unlocked.end();
+        if (lost && !trial_.scenario.replicated)
+            n.unlocked = trial_.now();
+    }
 }
 
 void checks::granted(const testing::server::grant& g)
@@ -353,7 +422,8 @@ void checks::expect_nobody_connects(clock::duration how_long)
     const auto is_plain = [](fault_kind f) {
         return f == fault_kind::restart_kept || is_unnoticed(f);
     };
-    if (how_long <= 2ms || trial_.scenario.is_quorum() || !trial_.scenario.all_faults(is_plain))
+    if (how_long <= 2ms || trial_.scenario.is_quorum() || trial_.scenario.is_cluster() ||
+        !trial_.scenario.all_faults(is_plain))
         return;
     trial_.world.after(1ms, [this, how_long] {
         for (process& each : trial_.processes) {
@@ -379,8 +449,8 @@ void checks::told_error(const process& p, const diagnostics& details)
 void checks::check_wait(const actor& a, const name_state& n)
 {
     const plan& p = trial_.scenario;
-    // Members of a quorum are not free at the same moment.
-    if (p.is_quorum())
+    // Members of a quorum are not free at the same moment. Nodes that are old tell nobody of it.
+    if (p.is_quorum() || (p.is_cluster() && p.product == testing::server::product::redis_6))
         return;
     const testing::connecting& how = p.connections[a.client->client];
     // Who is not told of its turn keeps others waiting, too.
@@ -407,8 +477,8 @@ void checks::check_wait(const actor& a, const name_state& n)
     const clock::duration mild = p.is_native() && !p.all_faults(costs_no_turn) ? 4s : 1s;
     const clock::duration calm = p.all_faults(is_mild) ? mild : p.longest_lease() + to_notice;
     const bool over = !deaf && trial_.demoted_until < since && n.freed >= n.left &&
-                      trial_.troubled_until + calm < since && n.broken == never &&
-                      !trial_.clocks_beyond && !trial_.stepped_back;
+                      trial_.trouble_of(n) + calm < since && n.moved_until + 1s < since &&
+                      n.broken == never && !trial_.clocks_beyond && !trial_.stepped_back;
     if (!p.is_quiet() && !over)
         return;
     const bool handed_over = !n.grants.empty() && n.grants.back().first != n.highest;
@@ -446,11 +516,13 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
         if (late > at_once && !client.was_stopped(trial_.now()))
             trial_.wrong("loss told late: " + std::to_string(late / 1us) +
                          " us after the deadline");
-        if ((o.renew || reason == errc::silent) &&
-            trial_.troubled_until + to_notice + term / 4 < trial_.now())
+        // While a slot moves those with entries are not renewed, which are in two keys.
+        const bool stays = a.op->what != verb::enter || n.moved_until + to_notice < trial_.now();
+        if ((o.renew || reason == errc::silent) && stays &&
+            trial_.trouble_of(n) + to_notice + term / 4 < trial_.now())
             trial_.wrong("unfounded loss: it expired though the store could be reached");
     }
-    else if (reason == errc::lost && untroubled() && !trial_.clocks_beyond &&
+    else if (reason == errc::lost && untroubled(n) && !trial_.clocks_beyond &&
              (n.unlocked == never || !excuse) && o.renew) {
         trial_.wrong("unfounded loss: nothing happened to the data");
     }
@@ -652,7 +724,7 @@ void checks::check_members()
         return;
     const bool all = std::all_of(trial_.servers.begin(), trial_.servers.end(),
                                  [](const testing::server* each) { return each->is_member(); });
-    if (!all && untroubled())
+    if (!all && untroubled(trial_.names.front()))
         trial_.wrong("stuck: a server has not become a member again");
 }
 
@@ -676,7 +748,9 @@ void checks::nothing_left()
     const bool may_stay = crashed || trial_.gave_up || trial_.denied_until != clock::time_point{} ||
                           trial_.duplicates;
     for (const name_state& n : trial_.names)
-        if (!may_stay && n.broken == never && trial_.server.in_line(n.text) != 0)
+        if (!may_stay && n.broken == never &&
+            (trial_.cluster != nullptr ? trial_.cluster->keeper_of(n.text) : trial_.server)
+                    .in_line(n.text) != 0)
             trial_.wrong("left over in the store: somebody in line");
 }
 

@@ -3,6 +3,9 @@
 
 #include "sim/trial.hpp"
 
+#include <cstddef>
+#include <map>
+#include <string>
 #include <string_view>
 
 namespace leasehold::test::sim {
@@ -60,8 +63,12 @@ public:
 private:
     [[nodiscard]] bool excused(const possession& p) const;
     [[nodiscard]] bool is_known_to_all(const possession& p) const;
-    [[nodiscard]] bool untroubled() const;
+    [[nodiscard]] bool untroubled(const name_state& n) const;
     grant_record* find_grant(name_state& n, std::uint64_t fence);
+    void follow(testing::server& each);
+    void follow(testing::cluster& all);
+    void asked_topology(std::string_view host);
+    void promoted(const testing::cluster::promotion& by);
     void check_request(const testing::server::grant& g);
     void check_members();
     void check_lease(const possession& mine, const char* as);
@@ -78,6 +85,8 @@ private:
     void check_commands();
 
     trial& trial_;
+    std::map<std::string, clock::time_point> asked_; ///< Who serves what, by host.
+    std::size_t early_ = 0;                          ///< How often too soon after the last time.
 };
 
 } // namespace leasehold::test::sim

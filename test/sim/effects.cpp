@@ -83,19 +83,21 @@ effects::incident& effects::begin(const fault& f, process& p)
             return a.client == &p && a.waits && a.op->name == f.name % trial_.scenario.names;
         });
     const testing::host& h = *p.host;
-    return incidents_.emplace_back(incident{&f,
-                                            &p,
-                                            phases_of(p),
-                                            {},
-                                            h.mishaps(),
-                                            p.locks->stats(),
-                                            p.served,
-                                            trial_.now(),
-                                            h.now(),
-                                            h.wall_clock(),
-                                            trial_.server_of(f).time(),
-                                            waited_for,
-                                            p.closing});
+    return incidents_.emplace_back(
+        incident{&f,
+                 &p,
+                 phases_of(p),
+                 {},
+                 h.mishaps(),
+                 p.locks->stats(),
+                 p.served,
+                 trial_.now(),
+                 h.now(),
+                 h.wall_clock(),
+                 trial_.server_of(f).time(),
+                 waited_for,
+                 p.closing,
+                 trial_.cluster == nullptr ? 0 : trial_.cluster->stale_answers()});
 }
 
 void effects::applied(incident& i, bool changed, milliseconds how_long)
@@ -119,7 +121,9 @@ void effects::applied(incident& i, bool changed, milliseconds how_long)
     case fault_kind::restart_kept:
     case fault_kind::restart_lost:
     case fault_kind::restart_second_lost:
-    case fault_kind::fail_over: how_long += 100ms; break;
+    case fault_kind::fail_over:
+    case fault_kind::shard_down: how_long += 100ms; break;
+    case fault_kind::switch_over: how_long = 2000ms; break;
     default: break;
     }
     // A moment before its end: what has waited is served then.
@@ -174,7 +178,12 @@ bool effects::changed_something(const incident& i) const
     case fault_kind::restart_kept: return unconnected;
     case fault_kind::restart_lost:
     case fault_kind::restart_second_lost:
+    case fault_kind::shard_down:
     case fault_kind::fail_over: return i.happened && unconnected;
+    case fault_kind::master_cut_off:
+    case fault_kind::switch_over:
+    case fault_kind::slot_moves: return i.happened && now.redirected != was.redirected;
+    case fault_kind::stale_map: return trial_.cluster->stale_answers() != i.stale_answers;
     case fault_kind::flush_scripts: return now.scripts_missing != was.scripts_missing;
     case fault_kind::key_overwritten:
     case fault_kind::key_seized: return i.happened || served;

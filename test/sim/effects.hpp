@@ -34,6 +34,7 @@ public:
         std::chrono::microseconds server_time;
         bool waited_for; ///< Somebody waits for the name here.
         bool was_closing;
+        std::uint64_t stale_answers;
         bool happened = false;
     };
 

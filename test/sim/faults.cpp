@@ -17,6 +17,12 @@ testing::server::trouble trouble(const fault& f)
     return static_cast<testing::server::trouble>(f.amount);
 }
 
+/// How long a shard that has lost its master has none.
+milliseconds until_elected(const fault& f)
+{
+    return milliseconds(300 + f.amount % 1500);
+}
+
 /// How long a fault makes trouble. `left`: until all is well again.
 clock::duration trouble_of(const plan& scenario, const fault& f, milliseconds how_long,
                            milliseconds left)
@@ -30,7 +36,17 @@ clock::duration trouble_of(const plan& scenario, const fault& f, milliseconds ho
         const clock::duration lease = scenario.longest_lease();
         return serves + to_notice + lease + lease / 20;
     }
+    // Who comes back follows a little later.
+    constexpr clock::duration rejoining = 1500ms;
     switch (f.what) {
+    case fault_kind::fail_over:
+        if (!scenario.is_cluster())
+            return how_long;
+        return (scenario.replicated ? clock::duration(how_long) : until_elected(f)) + rejoining;
+    case fault_kind::master_cut_off:
+        return (scenario.replicated ? clock::duration(how_long) : milliseconds(f.amount)) +
+               rejoining;
+    case fault_kind::switch_over: return rejoining;
     case fault_kind::refusing_server:
         // The application's connection stays where it is; others go to the new master at once.
         return trouble(f) == testing::server::trouble::read_only && !any_shared
@@ -123,25 +139,69 @@ void faults::apply(const fault& f, process& p)
     name_state& n = trial_.names[f.name % trial_.scenario.names];
     trial_.note(p, std::string("FAULT ") + name_of(f.what) + " " +
                        std::to_string(how_long.count()) + " ms");
-    // A member that knows that it forgot is silent until what it granted is over.
-    if (breaks_exclusion(f.what) && !(trial_.scenario.is_quorum() && is_forgetting(f.what)))
+    // A member that knows that it forgot is silent until what it granted is over. What a replica
+    // has not seen is known when it takes over.
+    const bool is_harmless = (trial_.scenario.is_quorum() && is_forgetting(f.what)) ||
+                             (trial_.scenario.is_cluster() && f.what == fault_kind::fail_over);
+    if (breaks_exclusion(f.what) && !is_harmless)
         break_exclusion(f, n);
     if (is_forgetting(f.what)) {
         trial_.forgot_after = trial_.troubled_until;
         trial_.forgot = trial_.now();
     }
+    // Neither costs anybody a lease.
+    const bool is_gentle = f.what == fault_kind::slot_moves || f.what == fault_kind::stale_map;
+    const auto trouble = trial_.now() + trouble_of(trial_.scenario, f, how_long, left);
+    const auto all = is_gentle ? std::vector<name_state*>() : concerned(f);
+    if (const auto shard = shard_of(f); shard && !is_gentle)
+        trial_.shard_trouble[*shard] = std::max(trial_.shard_trouble[*shard], trouble);
+    for (name_state* const each : all)
+        each->troubled_until = std::max(each->troubled_until, trouble);
+    if (all.size() == trial_.names.size())
+        trial_.troubled_until = std::max(trial_.troubled_until, trouble);
     befall_network(f, p, how_long);
     const bool destroyed = befall_server(f, n, how_long);
     befall_process(f, p, how_long, incident.happened);
     worsen(f, p);
     effects_.applied(incident, destroyed, how_long);
-    trial_.troubled_until = std::max(trial_.troubled_until,
-                                     trial_.now() + trouble_of(trial_.scenario, f, how_long, left));
+}
+
+/// The shard of a cluster that a fault befalls, or the way to it; nothing: it befalls more.
+std::optional<std::size_t> faults::shard_of(const fault& f) const
+{
+    const plan& scenario = trial_.scenario;
+    const bool is_breaking = f.what == fault_kind::fail_over || f.what == fault_kind::shard_down ||
+                             f.what == fault_kind::master_cut_off;
+    const bool of_shard = (f.member && is_of_way(f.what)) || is_of_cluster(f.what) ||
+                          is_of_server(f.what) || is_breaking;
+    if (!scenario.is_cluster() || !of_shard || (scenario.full_coverage && is_breaking))
+        return std::nullopt;
+    return f.member ? trial_.cluster->shard_of(trial_.server_of(f))
+                    : trial_.cluster->shard_of(trial_.names[f.name % scenario.names].text);
+}
+
+/// The names that a fault concerns: in a cluster what befalls a shard, or the way to it, is nothing
+/// to the others.
+std::vector<name_state*> faults::concerned(const fault& f)
+{
+    const auto shard = shard_of(f);
+    std::vector<name_state*> all;
+    for (name_state& each : trial_.names)
+        if (!shard || trial_.cluster->shard_of(each.text) == *shard)
+            all.push_back(&each);
+    return all;
 }
 
 /// A quorum is stuck where fewer than a majority of its members are left while others are not.
 bool faults::is_too_much(const fault& f) const
 {
+    // Of a slot that is on its way a server would lose a part, and a line would be none any more.
+    const bool any_moves = std::any_of(
+        trial_.names.begin(), trial_.names.end(),
+        [this](const name_state& n) { return trial_.now() < n.moved_until; });
+    if (trial_.scenario.is_cluster() && is_forgetting(f.what) &&
+        f.what != fault_kind::restart_kept && f.what != fault_kind::fail_over && any_moves)
+        return true;
     if (!trial_.scenario.is_quorum() || !is_forgetting(f.what) || f.together)
         return false;
     const testing::server& forgets = trial_.server_of(f);
@@ -155,12 +215,12 @@ void faults::break_exclusion(const fault& f, name_state& n)
 {
     const bool one_name = f.what == fault_kind::key_deleted ||
                           f.what == fault_kind::key_overwritten || f.what == fault_kind::key_seized;
-    for (name_state& each : trial_.names)
-        if (!one_name || &each == &n) {
-            each.broken = trial_.now();
+    for (name_state* const each : concerned(f))
+        if (!one_name || each == &n) {
+            each->broken = trial_.now();
             // A lease counts only when replicas have it.
             if (f.what != fault_kind::fail_over || !trial_.scenario.replicated)
-                each.unlocked = trial_.now();
+                each->unlocked = trial_.now();
         }
 }
 
@@ -198,9 +258,36 @@ bool faults::befall_way(const fault& f, testing::host& h, milliseconds how_long)
     return true;
 }
 
+/// False: it cannot be now, or there is no such fault.
+bool faults::befall_cluster(const fault& f, name_state& n, milliseconds how_long)
+{
+    testing::cluster& c = *trial_.cluster;
+    const std::size_t shard = c.shard_of(n.text);
+    switch (f.what) {
+    case fault_kind::fail_over:
+        return c.fail_over(shard, milliseconds(f.amount), until_elected(f), how_long);
+    case fault_kind::shard_down: return c.shut(shard, how_long);
+    case fault_kind::master_cut_off: return c.split(shard, milliseconds(f.amount), how_long);
+    case fault_kind::switch_over: return c.switch_over(shard);
+    case fault_kind::slot_moves: {
+        const auto to = static_cast<std::size_t>(f.amount) % trial_.scenario.shards;
+        if (!c.move_slot_of(n.text, to, how_long / 10, how_long))
+            return false;
+        for (name_state& each : trial_.names)
+            if (trial_.scenario.one_slot || &each == &n)
+                each.moved_until = std::max(each.moved_until, trial_.now() + how_long + 200ms);
+        return true;
+    }
+    case fault_kind::stale_map: c.hold_back(trial_.server_of(f), how_long); return true;
+    default: return false;
+    }
+}
+
 /// True when it says itself that it changed something.
 bool faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
 {
+    if (trial_.cluster != nullptr && (is_of_cluster(f.what) || f.what == fault_kind::fail_over))
+        return befall_cluster(f, n, how_long);
     using data = testing::server::data;
     testing::server& s = trial_.server_of(f);
     switch (f.what) {
@@ -334,7 +421,7 @@ void faults::heal()
     for (testing::server* const each : trial_.servers)
         each->slow({});
     if (!trial_.scenario.is_quiet())
-        trial_.world.at(std::max(trial_.now(), trial_.troubled_until) + to_notice,
+        trial_.world.at(std::max(trial_.now(), trial_.any_trouble()) + to_notice,
                         [this] { checks_.look_for_orphans(); });
 }
 

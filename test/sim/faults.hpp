@@ -6,6 +6,8 @@
 #include "sim/processes.hpp"
 #include "sim/trial.hpp"
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace leasehold::test::sim {
@@ -32,6 +34,9 @@ private:
     void break_exclusion(const fault& f, name_state& n);
     void befall_network(const fault& f, process& p, milliseconds how_long);
     bool befall_way(const fault& f, testing::host& h, milliseconds how_long);
+    [[nodiscard]] std::optional<std::size_t> shard_of(const fault& f) const;
+    [[nodiscard]] std::vector<name_state*> concerned(const fault& f);
+    bool befall_cluster(const fault& f, name_state& n, milliseconds how_long);
     bool befall_server(const fault& f, name_state& n, milliseconds how_long);
     void befall_process(const fault& f, process& p, milliseconds how_long, bool& effect);
     void worsen(const fault& f, process& p);

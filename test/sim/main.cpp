@@ -28,7 +28,7 @@ using leasehold::mutant;
 namespace {
 
 constexpr char usage[] =
-    R"(usage: sim [--seeds N] [--from SEED] [--cells N] [--layout L] [--topology redlock]
+    R"(usage: sim [--seeds N] [--from SEED] [--cells N] [--layout L] [--topology T]
            [--seed S [--trace] [--html FILE]]
            [--mutants [--limit N] [--only NAME]] [--plan FILE [--trace] [--html FILE]]
            [--regressions DIRECTORY]
@@ -36,7 +36,7 @@ constexpr char usage[] =
   --seeds N     run N seeds (20000)
   --from SEED   beginning with this one (1)
   --cells N     fail unless each fault changed something in each phase so often
-  --topology T  redlock: a quorum of servers instead of one
+  --topology T  redlock: a quorum of servers instead of one; cluster: several masters and replicas
   --layout L    all of them with the layout redisson or native; else half and half
   --seed S      run one; with --trace print what each client and store did
   --html FILE   with --seed or --plan: draw the timeline, as a page in FILE
@@ -66,9 +66,12 @@ struct arguments
     mutant only = mutant::none;
     std::optional<leasehold::config::key_layout> layout;
     bool quorum = false;
+    bool cluster = false;
 
     [[nodiscard]] sim::plan make_plan(std::uint64_t of) const
     {
+        if (cluster)
+            return sim::make_cluster_plan(of, layout);
         return quorum ? sim::make_quorum_plan(of) : sim::make_plan(of, layout);
     }
 };
@@ -97,9 +100,11 @@ arguments parse(int argc, char** argv)
                })
         .value("--topology",
                [&out](const std::string& name) {
-                   if (name != "redlock")
-                       throw leasehold::test::bad_argument("--topology", name, "redlock");
-                   out.quorum = true;
+                   if (name != "redlock" && name != "cluster")
+                       throw leasehold::test::bad_argument("--topology", name,
+                                                           "redlock or cluster");
+                   out.quorum = name == "redlock";
+                   out.cluster = name == "cluster";
                })
         .flag("--trace", out.trace)
         .value("--html", out.html)
@@ -152,15 +157,17 @@ void report(const sim::plan& failing, const sim::verdict& how)
     std::cout << "what is left of it, as a file for --plan and test/sim/regressions:\n";
     print_timeline(small);
     std::cout << "\nagain, in full: --seed " << failing.seed
-              << (failing.is_quorum()   ? " --topology redlock"
-                  : failing.is_native() ? " --layout native"
-                                        : " --layout redisson")
+              << (failing.is_quorum()    ? " --topology redlock"
+                  : failing.is_cluster() ? " --topology cluster"
+                  : failing.is_native()  ? " --layout native"
+                                         : " --layout redisson")
               << " --trace\n";
 }
 
 /// False when a cell is too empty.
-bool print_coverage(const sim::coverage& counted, std::uint64_t least)
+bool print_coverage(const sim::coverage& counted, const arguments& a)
 {
+    const std::uint64_t least = a.cells;
     std::printf("\n%-20s", "changed x phase");
     for (std::size_t p = 0; p < sim::phases; ++p)
         std::printf("%11s", sim::name_of(static_cast<sim::phase>(p)));
@@ -169,6 +176,8 @@ bool print_coverage(const sim::coverage& counted, std::uint64_t least)
     std::string excused;
     for (std::size_t f = 0; f < sim::fault_kinds; ++f) {
         const auto kind = static_cast<sim::fault_kind>(f);
+        if (a.cluster ? !sim::befalls_clusters(kind) : sim::is_of_cluster(kind))
+            continue;
         std::printf("%-20s", sim::name_of(kind));
         for (std::size_t p = 0; p < sim::phases; ++p) {
             const auto in = static_cast<sim::phase>(p);
@@ -243,7 +252,7 @@ int run_seeds(const arguments& a)
                 static_cast<unsigned long long>(counted.overlaps_excused),
                 static_cast<unsigned long long>(counted.commands),
                 static_cast<unsigned long long>(hashes));
-    if (!print_coverage(counted, a.cells)) {
+    if (!print_coverage(counted, a)) {
         std::cout << "! less than " << a.cells << " times, or impossible and yet seen\n";
         return 1;
     }
@@ -270,6 +279,8 @@ int run_mutants(const arguments& a)
         const auto result = sim::hunt(m, a.limit, [&](std::uint64_t n) {
             if (n < worlds_of_a_plan * plans.size())
                 return plans[n % plans.size()]->in_world(n / plans.size());
+            if (sim::is_of_cluster(m))
+                return sim::make_cluster_plan(a.from + n, a.layout);
             return sim::is_of_quorum(m) ? sim::make_quorum_plan(a.from + n)
                                         : a.make_plan(a.from + n);
         });

@@ -105,7 +105,16 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "entry_not_written_back",
     "silence_ignored",
     "longest_lease_forgotten",
-    "stranger_left_out"};
+    "stranger_left_out",
+    "asking_left_out",
+    "redirect_not_charged",
+    "try_again_is_final",
+    "renewals_share_command",
+    "map_asked_once",
+    "map_without_pause",
+    "same_node_asked",
+    "down_not_followed",
+    "channels_stay"};
 
 } // namespace
 
@@ -116,7 +125,12 @@ const char* name_of(mutant m) noexcept
 
 bool is_of_quorum(mutant m) noexcept
 {
-    return m >= mutant::fewer_grant && m < mutant::count_;
+    return m >= mutant::fewer_grant && m <= mutant::stranger_left_out;
+}
+
+bool is_of_cluster(mutant m) noexcept
+{
+    return m >= mutant::asking_left_out && m < mutant::count_;
 }
 
 std::optional<mutant> mutant_of(std::string_view name) noexcept

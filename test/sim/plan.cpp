@@ -49,7 +49,15 @@ constexpr std::array<const char*, static_cast<std::size_t>(fault_kind::count_)> 
     "cancellation",
     "permission denied",
     "renewals fail",
-    "unsent"};
+    "unsent",
+    "shard down",
+    "master cut off",
+    "switch-over",
+    "slot moves",
+    "stale map"};
+
+/// Of one server.
+constexpr auto plain_faults = static_cast<std::uint64_t>(fault_kind::shard_down);
 
 template <class T, std::size_t N>
 T one_of(generator& random, const std::array<T, N>& all)
@@ -202,8 +210,10 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
     case fault_kind::lossy:
     case fault_kind::duplicating:
     case fault_kind::reordering:
-    case fault_kind::resetting: f.amount = random.between(1, 25); break;   // percent
-    case fault_kind::delaying: f.amount = random.between(10, 3000); break; // ms
+    case fault_kind::resetting: f.amount = random.between(1, 25); break;        // percent
+    case fault_kind::delaying: f.amount = random.between(10, 3000); break;      // ms
+    case fault_kind::master_cut_off: f.amount = random.between(1, 1500); break; // ms until noticed
+    case fault_kind::slot_moves: f.amount = random.between(0, 3); break;        // where to
     default: break;
     }
     return f;
@@ -325,6 +335,43 @@ bool is_forgetting(fault_kind kind) noexcept
     }
 }
 
+bool is_of_server(fault_kind kind) noexcept
+{
+    switch (kind) {
+    case fault_kind::slow_server:
+    case fault_kind::stalled_server:
+    case fault_kind::refusing_server:
+    case fault_kind::denying_server:
+    case fault_kind::restart_kept:
+    case fault_kind::restart_lost:
+    case fault_kind::restart_second_lost:
+    case fault_kind::flush_all:
+    case fault_kind::flush_scripts:
+    case fault_kind::key_deleted:
+    case fault_kind::server_drift:
+    case fault_kind::server_clock_forward:
+    case fault_kind::server_clock_back:
+    case fault_kind::failing_renewals: return true;
+    default: return false;
+    }
+}
+
+bool is_of_way(fault_kind kind) noexcept
+{
+    switch (kind) {
+    case fault_kind::cut_both:
+    case fault_kind::cut_to_server:
+    case fault_kind::cut_from_server:
+    case fault_kind::reset:
+    case fault_kind::lossy:
+    case fault_kind::duplicating:
+    case fault_kind::reordering:
+    case fault_kind::resetting:
+    case fault_kind::delaying: return true;
+    default: return false;
+    }
+}
+
 bool is_mild(fault_kind kind) noexcept
 {
     switch (kind) {
@@ -396,8 +443,7 @@ plan make_plain_plan(std::uint64_t seed, std::optional<config::key_layout> layou
     // Few kinds in one run, so that none hides what another shows.
     const auto kinds = random.between(1, 3);
     for (auto left = kinds; left > 0; --left) {
-        const auto kind = static_cast<fault_kind>(
-            random.below(static_cast<std::uint64_t>(fault_kind::count_)));
+        const auto kind = static_cast<fault_kind>(random.below(plain_faults));
         for (auto times = random.between(1, 3); times > 0; --times)
             p.faults.push_back(make_fault(random, p, kind));
     }
@@ -533,6 +579,113 @@ plan make_quorum_plan(std::uint64_t seed)
         const auto kind = one_of(random, quorum_faults);
         for (auto times = random.between(1, 4); times > 0; --times)
             befall_members(random, p, kind);
+    }
+    return p;
+}
+
+namespace {
+
+// Those of a cluster more often than others.
+constexpr std::array cluster_faults = {
+    fault_kind::fail_over,
+    fault_kind::fail_over,
+    fault_kind::fail_over,
+    fault_kind::shard_down,
+    fault_kind::shard_down,
+    fault_kind::master_cut_off,
+    fault_kind::master_cut_off,
+    fault_kind::switch_over,
+    fault_kind::switch_over,
+    fault_kind::slot_moves,
+    fault_kind::slot_moves,
+    fault_kind::slot_moves,
+    fault_kind::slot_moves,
+    fault_kind::stale_map,
+    fault_kind::stale_map,
+    fault_kind::cut_both,
+    fault_kind::cut_to_server,
+    fault_kind::cut_from_server,
+    fault_kind::reset,
+    fault_kind::lost_hints,
+    fault_kind::false_hint,
+    fault_kind::slow_server,
+    fault_kind::stalled_server,
+    fault_kind::refusing_server,
+    fault_kind::restart_kept,
+    fault_kind::restart_lost,
+    fault_kind::restart_second_lost,
+    fault_kind::flush_all,
+    fault_kind::flush_scripts,
+    fault_kind::key_deleted,
+    fault_kind::pause,
+    fault_kind::suspend,
+    fault_kind::crash,
+    fault_kind::drift_within,
+    fault_kind::wall_clock_step,
+    fault_kind::shutdown,
+    fault_kind::lossy,
+    fault_kind::duplicating,
+    fault_kind::reordering,
+    fault_kind::resetting,
+    fault_kind::delaying,
+    fault_kind::cancel,
+    fault_kind::failing_renewals,
+    fault_kind::unsent,
+};
+
+} // namespace
+
+bool befalls_clusters(fault_kind kind) noexcept
+{
+    return std::find(cluster_faults.begin(), cluster_faults.end(), kind) != cluster_faults.end();
+}
+
+plan make_cluster_plan(std::uint64_t seed, std::optional<config::key_layout> layout)
+{
+    using product = testing::server::product;
+    generator random(seed + 7'000'000'003);
+    plan p;
+    p.seed = seed;
+    choose_layout(random, p, layout);
+    p.product = one_of(random, std::array{product::redis_7, product::redis_7, product::redis_7,
+                                          product::redis_6, product::redis_8_4, product::valkey_9});
+    p.shards = 2 + static_cast<std::size_t>(random.below(2));
+    p.replicas = random.below(4) == 0 ? 2 : 1;
+    p.full_coverage = random.below(4) == 0;
+    p.one_slot = random.below(3) == 0;
+    p.clients = 1 + static_cast<std::size_t>(random.below(4));
+    p.names = 1 + static_cast<std::size_t>(random.below(3));
+    const auto options = make_all_options(random, p);
+    p.heals = 45'000ms - p.longest_lease();
+    for (std::size_t i = 0; i < p.clients; ++i) {
+        p.connections.push_back(make_connection(random));
+        p.connections.back().shared = false;
+        p.connections.back().wakeups = true;
+    }
+    for (auto bursts = random.between(2, 7); bursts > 0; --bursts) {
+        const auto around = ms_between(random, 100ms, p.heals - 500ms);
+        for (auto left = random.between(1, 6); left > 0; --left)
+            p.operations.push_back(make_operation(random, p, options, around));
+    }
+    if (random.below(6) == 0) {
+        p.replicated = true;
+        for (lock_options& each : p.options)
+            each.replica_acks = 1;
+    }
+    if (random.below(8) == 0)
+        return p;
+    const std::size_t nodes = p.shards * (p.replicas + 1);
+    for (auto kinds = random.between(1, 4); kinds > 0; --kinds) {
+        const auto kind = one_of(random, cluster_faults);
+        for (auto times = random.between(1, 4); times > 0; --times) {
+            fault f = make_fault(random, p, kind);
+            const bool of_node = kind == fault_kind::stale_map ||
+                                 (is_of_server(kind) && random.below(4) == 0) ||
+                                 (is_of_way(kind) && random.below(2) == 0);
+            if (of_node)
+                f.member = static_cast<std::size_t>(random.below(nodes));
+            p.faults.push_back(f);
+        }
     }
     return p;
 }

@@ -55,8 +55,29 @@ enum class fault_kind : std::uint8_t
     denying_server,
     failing_renewals, ///< Of one name: the rest of a batch is renewed.
     unsent,           ///< Requests fail before they are sent, the connection stays.
+    // Of a cluster, in which `fail_over` is that of a shard.
+    shard_down,
+    master_cut_off, ///< From the other nodes: it serves on for a while.
+    switch_over,
+    slot_moves,
+    stale_map, ///< A node does not hear what has become of the others.
     count_,
 };
+
+/// It befalls a cluster alone.
+[[nodiscard]] constexpr bool is_of_cluster(fault_kind kind) noexcept
+{
+    return kind >= fault_kind::shard_down;
+}
+
+/// Plans of clusters have it.
+[[nodiscard]] bool befalls_clusters(fault_kind kind) noexcept;
+
+/// It befalls a server, not what leads to it.
+[[nodiscard]] bool is_of_server(fault_kind kind) noexcept;
+
+/// It befalls what leads to servers, and may befall what leads to one of them.
+[[nodiscard]] bool is_of_way(fault_kind kind) noexcept;
 
 [[nodiscard]] const char* name_of(fault_kind kind) noexcept;
 
@@ -83,8 +104,10 @@ struct fault
     std::size_t name = 0;
     milliseconds how_long{};
     std::int64_t amount = 0;
-    std::optional<std::size_t> member{}; ///< Of a quorum: it, or the way to it; else all ways.
-    bool together = false;               ///< Befalls all members at once, and so each of them.
+    /// Of a quorum or a cluster: it, or the way to it. Else all ways; of the servers of a cluster
+    /// the one that keeps the name.
+    std::optional<std::size_t> member{};
+    bool together = false; ///< Befalls all members at once, and so each of them.
 };
 
 enum class verb : std::uint8_t
@@ -130,10 +153,14 @@ struct plan
     std::uint64_t seed = 0;
     config::key_layout layout = config::key_layout::redisson;
     testing::server::product product = testing::server::product::redis_7;
-    bool may_kill = true;    ///< The user may end connections.
-    bool replicated = false; ///< A replica has to confirm each lock.
-    std::size_t members = 0; ///< Of a quorum; 0: there is one server.
-    std::size_t grants = 0;  ///< So many of them make a lock.
+    bool may_kill = true;       ///< The user may end connections.
+    bool replicated = false;    ///< A replica has to confirm each lock.
+    std::size_t members = 0;    ///< Of a quorum; 0: there is one server.
+    std::size_t grants = 0;     ///< So many of them make a lock.
+    std::size_t shards = 0;     ///< Of a cluster; 0: it is none.
+    std::size_t replicas = 1;   ///< Of each of its masters.
+    bool full_coverage = false; ///< While nobody serves some of its slots, nobody serves any.
+    bool one_slot = false;      ///< All names are in one.
     std::size_t clients = 1;
     std::size_t names = 1;
     std::vector<lock_options> options;            ///< One for all, or several for each client.
@@ -154,6 +181,7 @@ struct plan
     /// Whether others find a lock free now and then that clients wait for.
     [[nodiscard]] bool leaves_free() const noexcept;
     [[nodiscard]] bool is_quorum() const noexcept { return members != 0; }
+    [[nodiscard]] bool is_cluster() const noexcept { return shards != 0; }
     [[nodiscard]] bool is_native() const noexcept { return layout == config::key_layout::native; }
 };
 
@@ -166,6 +194,10 @@ struct plan
 
 /// Of a quorum of servers.
 [[nodiscard]] plan make_quorum_plan(std::uint64_t seed);
+
+/// Of a cluster.
+[[nodiscard]] plan make_cluster_plan(std::uint64_t seed,
+                                     std::optional<config::key_layout> layout = std::nullopt);
 
 } // namespace leasehold::test::sim
 

@@ -292,6 +292,15 @@ std::string to_text(const plan& scenario)
         out << "\nmay_kill 0";
     if (scenario.is_quorum())
         out << "\nmembers " << scenario.members << "\ngrants " << scenario.grants;
+    if (scenario.is_cluster()) {
+        if (!scenario.is_native())
+            out << "\nserver " << products[static_cast<std::size_t>(scenario.product)];
+        out << "\nshards " << scenario.shards << "\nreplicas " << scenario.replicas;
+    }
+    if (scenario.full_coverage)
+        out << "\nfull_coverage 1";
+    if (scenario.one_slot)
+        out << "\none_slot 1";
     if (scenario.replicated)
         out << "\nreplicated 1";
     out << "\nclients " << scenario.clients << "\nnames " << scenario.names << "\nheals "
@@ -353,6 +362,14 @@ plan plan_from_text(std::istream& text)
             p.members = static_cast<std::size_t>(number(value));
         else if (kind == "grants")
             p.grants = static_cast<std::size_t>(number(value));
+        else if (kind == "shards")
+            p.shards = static_cast<std::size_t>(number(value));
+        else if (kind == "replicas")
+            p.replicas = static_cast<std::size_t>(number(value));
+        else if (kind == "full_coverage")
+            p.full_coverage = number(value) != 0;
+        else if (kind == "one_slot")
+            p.one_slot = number(value) != 0;
         else if (kind == "replicated")
             p.replicated = number(value) != 0;
         else if (kind == "clients")

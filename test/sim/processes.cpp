@@ -58,6 +58,9 @@ process& processes::start(std::size_t client, testing::host& on)
         how.limits.quorum = static_cast<std::uint32_t>(trial_.scenario.grants);
         p.locks.reset(new leasehold::client(on.make_client(trial_.servers, how, told)));
     }
+    else if (trial_.cluster != nullptr) {
+        p.locks.reset(new leasehold::client(on.make_client(*trial_.cluster, how, told)));
+    }
     else {
         p.locks.reset(new leasehold::client(on.make_client(trial_.server, how, told)));
     }
@@ -94,7 +97,7 @@ void processes::close(process& p, bool again)
     trial_.note(p, "shuts down");
     on_close(p);
     const auto began = trial_.now();
-    const auto troubled = trial_.troubled_until;
+    const auto troubled = trial_.any_trouble();
     p.locks->async_shutdown([this, &p, again, began, troubled](error_code failed) {
         if (std::exchange(p.closed, true))
             trial_.wrong("handler called twice: async_shutdown");

@@ -34,7 +34,7 @@ void perform(trial& t, processes& clients, checks& judge)
         t.world.run_until(t.now() + t.scenario.longest_lease() + std::chrono::seconds(1));
     judge.nothing_left();
     // Until the server has heard of connections that ended.
-    if (t.scenario.is_native())
+    if (t.scenario.is_native() || t.scenario.is_cluster())
         t.world.run_until(t.now() + std::chrono::seconds(2));
     judge.nobody_listens();
 }
@@ -62,11 +62,13 @@ verdict run(const plan& scenario, coverage& counted,
     t.world.on_trace(trace);
     t.traced = static_cast<bool>(trace);
     for (std::size_t i = 0; i < scenario.names; ++i)
-        t.names.emplace_back().text = "name-" + std::to_string(i);
+        t.names.emplace_back().text = (scenario.one_slot ? "{s}name-" : "name-") +
+                                      std::to_string(i);
 
     for (testing::server* const each : t.servers) {
         each->imitate(scenario.product);
-        each->replicas(scenario.replicated ? 1 : 0);
+        if (!scenario.is_cluster())
+            each->replicas(scenario.replicated ? 1 : 0);
         if (!scenario.may_kill)
             each->forbid("client");
     }

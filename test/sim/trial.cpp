@@ -24,6 +24,13 @@ clock::duration trial::hold_for(clock::duration wanted) const
 std::vector<testing::server*> trial::make_servers()
 {
     std::vector<testing::server*> all;
+    if (scenario.is_cluster()) {
+        cluster = &world.make_cluster({.shards = scenario.shards,
+                                       .replicas = scenario.replicas,
+                                       .full_coverage = scenario.full_coverage});
+        all.assign(cluster->nodes().begin(), cluster->nodes().end());
+        return all;
+    }
     if (!scenario.is_quorum())
         all.push_back(&world.make_server());
     for (std::size_t i = 0; i < scenario.members; ++i)
@@ -33,6 +40,8 @@ std::vector<testing::server*> trial::make_servers()
 
 bool trial::is_held_by(const name_state& n, const std::string& owner) const
 {
+    if (cluster != nullptr)
+        return cluster->keeper_of(n.text).holder(n.text) == owner;
     const auto count = std::count_if(servers.begin(), servers.end(), [&](const auto* each) {
         return each->holder(n.text) == owner;
     });

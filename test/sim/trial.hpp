@@ -12,6 +12,7 @@
 
 #include <boost/asio/cancellation_signal.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -141,6 +142,8 @@ struct name_state
     clock::time_point stranger_took{};
     clock::time_point stranger_left{};
     clock::time_point turn_owed{}; ///< Since when strangers are owed a turn that none can miss.
+    clock::time_point troubled_until = never; ///< Besides what troubles all.
+    clock::time_point moved_until = never;    ///< Its slot was on its way.
 };
 
 /// The state of one run, which its parts share: the world, who acts in it, and what is known.
@@ -169,10 +172,32 @@ public:
     void note(const process& at, const std::string& text);
     void note(const actor& by, const std::string& text);
 
-    /// The server that a fault befalls; nothing says which: the first.
+    /// The server that a fault befalls; nothing says which: the one that keeps the name.
     [[nodiscard]] testing::server& server_of(const fault& f) const
     {
+        if (cluster != nullptr && !f.member)
+            return cluster->master(cluster->shard_of(names[f.name % scenario.names].text));
         return *servers[f.member.value_or(0) % servers.size()];
+    }
+
+    /// When the trouble is over that a name was in.
+    [[nodiscard]] clock::time_point trouble_of(const name_state& n) const
+    {
+        clock::time_point last = std::max(troubled_until, n.troubled_until);
+        // Who has not heard that a slot has moved asks where it was.
+        const bool any = n.moved_until != never;
+        for (std::size_t shard = 0; shard < shard_trouble.size(); ++shard)
+            if (any || cluster->shard_of(n.text) == shard)
+                last = std::max(last, shard_trouble[shard]);
+        return last;
+    }
+    /// Of any name.
+    [[nodiscard]] clock::time_point any_trouble() const noexcept
+    {
+        clock::time_point last = troubled_until;
+        for (const name_state& each : names)
+            last = std::max({last, each.troubled_until, each.moved_until});
+        return last;
     }
 
     /// A majority of the servers has it for the owner.
@@ -193,6 +218,7 @@ public:
     std::vector<possession> possessions;
     std::vector<name_state> names;
     clock::time_point troubled_until = never;
+    std::vector<clock::time_point> shard_trouble{scenario.shards, never}; ///< Of each of a cluster.
     clock::time_point forgot = never;       ///< When a member of a quorum forgot last.
     clock::time_point forgot_after = never; ///< What had happened before that was over by then.
     clock::time_point denied_until{};       ///< A release that is denied is given up.
@@ -211,6 +237,7 @@ private:
 
 public:
     testing::world& world = *owned_world_;
+    testing::cluster* cluster = nullptr; ///< Null: there is none.
     std::vector<testing::server*> servers = make_servers();
     testing::server& server = *servers.front();
     const clock::time_point began = world.now();

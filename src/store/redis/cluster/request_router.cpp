@@ -1,5 +1,6 @@
 #include "store/redis/cluster/request_router.hpp"
 
+#include "mutant.hpp"
 #include "store/redis/confirmed_requests.hpp"
 #include "store/redis/protocol/key_names.hpp"
 
@@ -175,6 +176,11 @@ void request_router::renew(std::span<const renewal> asked, store::renew_handler 
             });
         return;
     }
+    if (has(mutant::renewals_share_command)) {
+        const master_node& first = map_.get(map_[slot_of(asked.front().name)]);
+        if (first.now == master_node::state::up)
+            return first.way->renew(asked, std::move(handler));
+    }
     std::vector<request_ptr> all;
     all.reserve(asked.size());
     for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -247,7 +253,7 @@ void request_router::go(const request_ptr& one)
 
 void request_router::send(const request_ptr& one, master_node& to)
 {
-    const bool asking = std::exchange(one->ask_at, 0) != 0;
+    const bool asking = std::exchange(one->ask_at, 0) != 0 && !has(mutant::asking_left_out);
     lanes_.unpark(*one);
     one->now = request::standing::sent;
     one->at = to.partition;
@@ -329,8 +335,13 @@ bool request_router::redirect(const request_ptr& one, master_node& by, const red
         told_.want_map();
     if (!one->is_renewal() && lanes_.go_carefully(*one))
         return false;
+    if (said.what == kind::try_again && has(mutant::try_again_is_final))
+        return false;
     if (now() >= one->give_up)
         return false;
+    if (auto* const taking = std::get_if<acquire_work>(&one->work);
+        taking != nullptr && has(mutant::redirect_not_charged))
+        one->give_up = now() + taking->asked.budget;
     ++one->redirections;
     if (said.what == kind::ask) {
         const address_reading reached(settings_);

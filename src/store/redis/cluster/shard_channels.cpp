@@ -1,5 +1,7 @@
 #include "store/redis/cluster/shard_channels.hpp"
 
+#include "mutant.hpp"
+
 #include <boost/redis/resp3/serialization.hpp>
 
 #include <algorithm>
@@ -153,7 +155,7 @@ void shard_channels::place(const std::string& channel, channel_state& state)
 
 void shard_channels::on_map()
 {
-    if (listener_ == nullptr)
+    if (listener_ == nullptr || has(mutant::channels_stay))
         return;
     for (auto& [channel, state] : channels_) {
         const store_partition node = told_.node_of(state.slot);
@@ -245,7 +247,7 @@ void shard_channels::on_push(shard_connection& of, store_partition node,
         const std::string channel = found->first;
         told_.on_message(channel, words[2]);
     }
-    else if (words[0] == "sunsubscribe") {
+    else if (words[0] == "sunsubscribe" && !has(mutant::channels_stay)) {
         // Nobody has asked for that: the slot is served by another.
         found->second.heard = false;
         found->second.node = 0;

@@ -1,5 +1,6 @@
 #include "store/redis/cluster/shards.hpp"
 
+#include "mutant.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/protocol/key_names.hpp"
@@ -213,7 +214,8 @@ void shards::on_down(master_node& which, error_code why)
     router_.on_down(which);
     if (listener_ != nullptr)
         listener_->on_disconnected(which.partition, why);
-    want_map();
+    if (!has(mutant::down_not_followed))
+        want_map();
 }
 
 master_node* shards::node_beside(std::string_view key)

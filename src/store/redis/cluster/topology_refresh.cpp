@@ -1,5 +1,6 @@
 #include "store/redis/cluster/topology_refresh.hpp"
 
+#include "mutant.hpp"
 #include "store/redis/transport/reconnect_pause.hpp"
 
 #include <algorithm>
@@ -16,7 +17,9 @@ constexpr std::chrono::seconds pause{1};
 
 bool topology_refresh::want(const std::optional<config::address>& up_to_date)
 {
-    if (up_to_date)
+    if (known_ && has(mutant::map_asked_once))
+        return false;
+    if (up_to_date && !has(mutant::same_node_asked))
         up_to_date_ = up_to_date;
     return !std::exchange(wanted_, true);
 }
@@ -36,7 +39,8 @@ std::vector<config::address> topology_refresh::candidates(const slot_map& map)
         if (each->now == master_node::state::up)
             up.push_back(each->at);
     }
-    ++seed_;
+    if (!has(mutant::same_node_asked))
+        ++seed_;
     const std::vector<config::address>* const groups[] = {&up, &settings_.addresses, &others_};
     for (const auto* group : groups) {
         for (std::size_t i = 0; i < group->size(); ++i)
@@ -54,6 +58,8 @@ void topology_refresh::ask(const slot_map& map, clock::time_point now,
 {
     wanted_ = false;
     next_ = now + (known_ ? clock::duration(pause) : reconnect_pause(settings_.reconnect, random_));
+    if (has(mutant::map_without_pause))
+        next_ = now;
     question_ = std::make_shared<topology_question>(settings_, from_, candidates(map),
                                                     std::move(told));
     question_->open(strand);

@@ -1,0 +1,140 @@
+// What a simulated cluster does to those who have locks in it.
+#include <leasehold/client.hpp>
+#include <leasehold/lease.hpp>
+#include <leasehold/mutex.hpp>
+#include <leasehold/testing/world.hpp>
+
+#include <boost/asio/detached.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace asio = boost::asio;
+namespace testing = leasehold::testing;
+using leasehold::error_code;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct cluster_party
+{
+    cluster_party(testing::world& world, testing::cluster& where)
+        : locks(world.make_host().make_client(where, {}))
+    {
+        locks.async_run(asio::detached);
+    }
+
+    void lock(const std::string& name, std::uint32_t replicas = 0)
+    {
+        leasehold::mutex(locks, name, {.lease_time = 3s, .replica_acks = replicas})
+            .async_lock([this](error_code failed, leasehold::lease got) {
+                code = failed;
+                held = std::move(got);
+                if (!failed)
+                    held.async_wait_lost([this](error_code reason) { lost = reason; });
+            });
+    }
+
+    leasehold::client locks;
+    leasehold::lease held;
+    std::optional<error_code> code;
+    std::optional<error_code> lost;
+};
+
+struct cluster_scene
+{
+    /// A name that is kept in that shard.
+    std::string name_in(std::size_t shard) const
+    {
+        for (int i = 0;; ++i)
+            if (const std::string name = "name-" + std::to_string(i); where.shard_of(name) == shard)
+                return name;
+    }
+
+    testing::world world{17};
+    testing::cluster& where = world.make_cluster();
+    cluster_party a{world, where};
+    cluster_party b{world, where};
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(simulated_cluster)
+
+BOOST_AUTO_TEST_CASE(each_lock_is_where_its_slot_is)
+{
+    cluster_scene s;
+    for (std::size_t shard = 0; shard < 3; ++shard) {
+        const std::string name = s.name_in(shard);
+        s.a.lock(name);
+        s.world.run_for(1s);
+        BOOST_TEST(s.a.held.valid());
+        BOOST_TEST(!s.where.master(shard).holder(name).empty());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_slot_that_moves_takes_its_lock_along_and_its_lease_stays)
+{
+    cluster_scene s;
+    const std::string name = s.name_in(0);
+    s.a.lock(name);
+    s.world.run_for(1s);
+    const std::string owner = s.where.master(0).holder(name);
+    BOOST_TEST(s.where.move_slot_of(name, 1, 800ms, 20s));
+    s.b.lock(name);
+    s.world.run_for(20s);
+    BOOST_TEST(s.a.held.valid());
+    BOOST_TEST(s.where.master(1).holder(name) == owner);
+    BOOST_TEST(s.where.master(0).locks() == 0u);
+    s.a.held.async_release(asio::detached);
+    BOOST_TEST(s.world.run_until([&] { return s.b.held.valid(); }, 100ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_lock_that_the_replica_has_seen_outlives_its_master)
+{
+    cluster_scene s;
+    const std::string name = s.name_in(0);
+    s.a.lock(name);
+    s.world.run_for(1s);
+    BOOST_TEST(s.where.fail_over(0, 0ms, 500ms, 5s));
+    s.world.run_for(20s);
+    BOOST_TEST(s.a.held.valid());
+    BOOST_TEST(!s.a.lost.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_lock_that_it_has_not_seen_is_lost_and_that_is_told)
+{
+    cluster_scene s;
+    const std::string name = s.name_in(0);
+    s.a.lock(name);
+    s.world.run_for(500ms);
+    const auto deadline = s.a.held.deadline();
+    const auto fence = s.a.held.fence();
+    BOOST_TEST(s.where.fail_over(0, 1s, 300ms, 5s));
+    s.b.lock(name);
+    BOOST_TEST(s.world.run_until([&] { return s.a.lost.has_value(); }, 3s));
+    BOOST_TEST(!s.a.held.valid());
+    BOOST_TEST((s.a.held.deadline() <= deadline));
+    BOOST_TEST(s.world.run_until([&] { return s.b.held.valid(); }, 5s));
+    BOOST_TEST(s.b.held.fence() > fence);
+}
+
+BOOST_AUTO_TEST_CASE(a_shard_that_is_down_is_nothing_to_the_others)
+{
+    cluster_scene s;
+    s.a.lock(s.name_in(0));
+    s.b.lock(s.name_in(1));
+    s.world.run_for(1s);
+    BOOST_TEST(s.where.shut(0, 20s));
+    s.world.run_for(10s);
+    BOOST_TEST(!s.a.held.valid());
+    BOOST_TEST(s.b.held.valid());
+    BOOST_TEST(s.b.locks.stats().renewals_failed == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
