@@ -114,7 +114,8 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "map_without_pause",
     "same_node_asked",
     "down_not_followed",
-    "channels_stay"};
+    "channels_stay",
+    "new_node_not_told"};
 
 } // namespace
 

@@ -363,10 +363,16 @@ void shards::learn(const redirection& said, master_node& by)
 {
     const address_reading reached(settings_);
     master_node& there = map_.at(reached(said.where, by.at));
+    const master_node& before = map_.get(map_[said.slot]);
     if (map_.move(said.slot, there)) {
+        // Who waited for a node that cannot be reached is told of this one, too.
+        if (!before.announced && !has(mutant::new_node_not_told))
+            there.announced = false;
         // Whatever is in that slot may ask there. Later, because this may be inside a call.
         home_->post([self = shared_from_this(), &there] {
-            if (there.now == master_node::state::fresh && there.serves)
+            const bool can_ask = there.now == master_node::state::fresh ||
+                                 there.now == master_node::state::up;
+            if (can_ask && there.serves)
                 self->announce(there);
         });
         channels_.on_map();
