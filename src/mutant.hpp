@@ -117,6 +117,7 @@ enum class mutant
     same_node_asked,        ///< It is asked of the same node each time, which may be behind.
     down_not_followed,      ///< A node that cannot be reached is no reason to ask.
     channels_stay,          ///< Whoever waits listens where the slot was.
+    marker_only_there,      ///< A marker goes to the slot of its lock or nowhere.
     new_node_not_told,      ///< Whoever waits for a node that is down waits though its slot moved.
     count_
 };

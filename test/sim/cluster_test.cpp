@@ -95,6 +95,19 @@ BOOST_AUTO_TEST_CASE(a_slot_that_moves_takes_its_lock_along_and_its_lease_stays)
     BOOST_TEST(s.world.run_until([&] { return s.b.held.valid(); }, 100ms));
 }
 
+BOOST_AUTO_TEST_CASE(what_replicas_confirm_is_confirmed_while_its_slot_moves)
+{
+    cluster_scene s;
+    const std::string name = s.name_in(0);
+    s.a.lock(name, 1);
+    s.world.run_for(1s);
+    BOOST_TEST(s.where.move_slot_of(name, 1, 5s, 20s));
+    s.world.run_for(30s);
+    BOOST_TEST(s.a.held.valid());
+    BOOST_TEST(!s.a.lost.has_value());
+    BOOST_TEST(!s.where.master(1).holder(name).empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_lock_that_the_replica_has_seen_outlives_its_master)
 {
     cluster_scene s;

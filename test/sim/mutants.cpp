@@ -115,6 +115,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "same_node_asked",
     "down_not_followed",
     "channels_stay",
+    "marker_only_there",
     "new_node_not_told"};
 
 } // namespace

@@ -48,7 +48,8 @@ void acquire_confirmed(const std::shared_ptr<pipeline>& way,
                                         .lease = request.lease,
                                         .entry = request.entry,
                                         .replica_acks = request.replica_acks,
-                                        .replica_timeout = request.replica_timeout});
+                                        .replica_timeout = request.replica_timeout},
+                                       asking);
     way->acquire(
         request,
         [way, replicas, lock, handler = std::move(handler)](error_code failed,
@@ -76,7 +77,7 @@ void renew_confirmed(const std::shared_ptr<pipeline>& way,
     const auto job = std::make_shared<renewals_to_confirm>();
     job->way = way;
     for (const renewal& each : renewals)
-        job->locks.push_back(each.replica_acks > 0 ? replicas->expect(each) : nullptr);
+        job->locks.push_back(each.replica_acks > 0 ? replicas->expect(each, asking) : nullptr);
     job->handler = std::move(handler);
     way->renew(
         renewals,

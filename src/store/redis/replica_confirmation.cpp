@@ -1,6 +1,7 @@
 #include "store/redis/replica_confirmation.hpp"
 
 #include "mutant.hpp"
+#include "store/redis/cluster/redirection.hpp"
 #include "store/redis/cluster/slot.hpp"
 #include "store/redis/layout/presence.hpp"
 
@@ -15,14 +16,15 @@ namespace {
 // Written before each WAIT, so that there is something to wait for, and gone soon after.
 constexpr std::string_view marker = "leasehold:confirmation";
 
-/// In a cluster it is in a slot that the server has: that of a lock.
-std::string marker_for(std::string_view name, bool in_cluster)
+// So many slots are tried for a marker.
+constexpr unsigned most_marks = 4;
+
+/// In a cluster it is in a slot that the server has.
+std::string marker_in(cluster::slot_number slot)
 {
     std::string key(marker);
-    if (!in_cluster)
-        return key;
     key += ":{";
-    cluster::append_short_tag(cluster::slot_of(name), key);
+    cluster::append_short_tag(slot, key);
     key += '}';
     return key;
 }
@@ -48,7 +50,9 @@ struct replica_confirmation::round
     std::shared_ptr<boost::redis::request> request = make_request();
     /// Of the script, where it was sent along; for each lock; of the marker and of WAIT.
     std::vector<reply> answers;
-    std::size_t first = 0; ///< Of the answers, the one for the first lock.
+    std::vector<std::size_t> places; ///< Of the answers, that for each lock.
+    bool with_script = false;
+    cluster::slot_number slot = 0; ///< That of the marker.
     std::size_t answered = 0;
 
     boost::redis::any_adapter adapter()
@@ -74,7 +78,7 @@ replica_confirmation::replica_confirmation(const config& settings,
       time_(from->make_time())
 {}
 
-std::shared_ptr<unconfirmed> replica_confirmation::expect(const renewal& held)
+std::shared_ptr<unconfirmed> replica_confirmation::expect(const renewal& held, bool asking)
 {
     if (!is_made() && listener() != nullptr)
         connect(); // it is there when the server has answered, or soon after
@@ -82,7 +86,7 @@ std::shared_ptr<unconfirmed> replica_confirmation::expect(const renewal& held)
         std::erase_if(expected_, [](const auto& each) { return each.expired(); });
         clean_at_ = std::max<std::size_t>(64, 2 * expected_.size());
     }
-    auto made = std::make_shared<unconfirmed>(held);
+    auto made = std::make_shared<unconfirmed>(held, asking);
     expected_.push_back(made);
     return made;
 }
@@ -167,16 +171,23 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
     if (!in_cluster_ && !script_is_there_) {
         // The server may be another than the one that has the scripts.
         to.push("SCRIPT", "LOAD", script_to_prolong(keys_).text);
-        made->first = 1;
+        made->with_script = true;
     }
-    made->answers.resize(made->first + made->locks.size() + 2);
+    std::size_t answered = to.get_expected_responses();
     for (const auto& each : made->locks) {
+        if (each->asking) {
+            to.push("ASKING");
+            ++answered;
+        }
         if (in_cluster_)
             ask_for(keys_, each->lock(), to);
         else
             prolong(keys_, each->lock(), to);
+        made->places.push_back(answered++);
     }
-    const std::string written = marker_for(first->name, in_cluster_);
+    made->answers.resize(answered + 2);
+    made->slot = marked_.value_or(cluster::slot_of(first->name));
+    const std::string written = in_cluster_ ? marker_in(made->slot) : std::string(marker);
     if (has(mutant::marker_not_written))
         to.push("GET", written);
     else
@@ -187,14 +198,15 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
 
 void replica_confirmation::end(round& asked, error_code failed)
 {
-    if (!failed && asked.answered == asked.answers.size() && goes_again(asked))
+    if (!failed && asked.answered == asked.answers.size() &&
+        (goes_again(asked) || is_marked_elsewhere(asked)))
         return;
     std::string problem;
     if (failed || asked.answered < asked.answers.size()) {
         problem = "the server could not be asked which replicas have the lock";
     }
     else {
-        const reply& written = asked.answers[asked.first + asked.locks.size()];
+        const reply& written = asked.answers[asked.answers.size() - 2];
         const reply& confirmed = asked.answers.back();
         for (const reply* each : {&written, &confirmed})
             if (problem.empty())
@@ -209,9 +221,9 @@ void replica_confirmation::end(round& asked, error_code failed)
                       " replicas confirmed within " + std::to_string(first.timeout.count()) + " ms";
     }
     bool elsewhere = false;
-    auto answer = asked.answers.begin() + static_cast<std::ptrdiff_t>(asked.first);
+    auto place = asked.places.begin();
     for (const auto& each : asked.locks) {
-        const reply& said = *answer++;
+        const reply& said = asked.answers[*place++];
         const bool missing = problem.empty() && !(in_cluster_ ? is_there(keys_, each->lock(), said)
                                                               : is_prolonged(said));
         elsewhere = elsewhere || (missing && !each->left && !each->lost);
@@ -229,12 +241,31 @@ void replica_confirmation::end(round& asked, error_code failed)
 bool replica_confirmation::goes_again(const round& asked)
 {
     const auto first = asked.answers.begin();
-    const bool was_sent = asked.first != 0;
+    const bool was_sent = asked.with_script;
     script_is_there_ = script_is_there_ || (was_sent && first->error.empty());
     const auto is_missing = [](const reply& each) { return is_script_missing(each.error); };
     if (was_sent || !std::any_of(first, asked.answers.end(), is_missing))
         return false;
     script_is_there_ = false;
+    waiting_.insert(waiting_.begin(), asked.locks.begin(), asked.locks.end());
+    return true;
+}
+
+/// The server has not taken the marker, because the slot is not there, or not wholly: all of it
+/// with another one, then.
+bool replica_confirmation::is_marked_elsewhere(const round& asked)
+{
+    const std::string& said = asked.answers[asked.answers.size() - 2].error;
+    if (!in_cluster_ || cluster::read_redirection(said).what == cluster::redirection::kind::none) {
+        marks_refused_ = 0;
+        return false;
+    }
+    marked_ = other_slot ? other_slot(asked.slot) : std::nullopt;
+    if (++marks_refused_ == most_marks || !marked_ || has(mutant::marker_only_there)) {
+        marks_refused_ = 0;
+        marked_.reset();
+        return false;
+    }
     waiting_.insert(waiting_.begin(), asked.locks.begin(), asked.locks.end());
     return true;
 }

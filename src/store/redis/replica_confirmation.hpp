@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_STORE_REDIS_REPLICA_CONFIRMATION_HPP
 
 #include "core/turn/time_source.hpp"
+#include "store/redis/cluster/slot.hpp"
 #include "store/redis/transport/push_connection.hpp"
 
 #include <leasehold/clock.hpp>
@@ -14,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,13 +28,14 @@ struct unconfirmed
     /// `missing`: why it is not known that enough replicas have it; empty: they have.
     using handler = asio::any_completion_handler<void(std::string missing)>;
 
-    explicit unconfirmed(const renewal& from)
+    explicit unconfirmed(const renewal& from, bool on_its_way)
         : name(from.name),
           owner(from.owner),
           entry(from.entry),
           lease(from.lease),
           acks(from.replica_acks),
-          timeout(from.replica_timeout)
+          timeout(from.replica_timeout),
+          asking(on_its_way)
     {}
 
     [[nodiscard]] renewal lock() const noexcept { return {name, owner, lease, entry}; }
@@ -41,6 +44,7 @@ struct unconfirmed
     const std::chrono::milliseconds lease;
     const std::uint32_t acks;
     const std::chrono::milliseconds timeout;
+    const bool asking; ///< Its slot is on its way to the server.
     bool left = false; ///< That it is not there shows nothing any more.
     bool lost = false; ///< The connection over which it was asked for has ended.
     handler done;
@@ -59,7 +63,8 @@ struct unconfirmed
 /// One round is under way at a time; what comes meanwhile shares the next.
 ///
 /// In a cluster both connections lead to one address, and a lock is only looked for: a slot that
-/// is on its way serves no request with two keys.
+/// is on its way serves no request with two keys. Nor does it take a key that is new, so that the
+/// marker may have to go to another slot of the server.
 class replica_confirmation final : public push_connection
 {
 public:
@@ -69,8 +74,11 @@ public:
     /// is to be confirmed. Set before `open`.
     std::function<void()> on_other_server;
 
-    /// Before the server is asked for it.
-    [[nodiscard]] std::shared_ptr<unconfirmed> expect(const renewal& held);
+    /// In a cluster: a slot that the server has, and not this one. Set before `open`.
+    std::function<std::optional<cluster::slot_number>(cluster::slot_number but)> other_slot;
+
+    /// Before the server is asked for it. `asking`: as for `pipeline`.
+    [[nodiscard]] std::shared_ptr<unconfirmed> expect(const renewal& held, bool asking = false);
 
     /// The server has it. `done` is never called inside.
     void confirm(const std::shared_ptr<unconfirmed>& lock, unconfirmed::handler done);
@@ -97,6 +105,7 @@ private:
     [[nodiscard]] std::shared_ptr<round> next_round();
     void end(round& asked, error_code failed);
     bool goes_again(const round& asked);
+    bool is_marked_elsewhere(const round& asked);
     void watch_time(const round& asked);
     void on_time();
 
@@ -109,7 +118,9 @@ private:
     std::vector<std::weak_ptr<unconfirmed>> expected_;   ///< And those that have gone, for a while.
     std::size_t clean_at_ = 64;
     std::deque<std::shared_ptr<unconfirmed>> waiting_;
-    bool busy_ = false;            ///< A round is under way, or about to begin.
+    bool busy_ = false;                          ///< A round is under way, or about to begin.
+    std::optional<cluster::slot_number> marked_; ///< Where markers are, if not beside the lock.
+    unsigned marks_refused_ = 0;                 ///< Since one was written.
     bool script_is_there_ = false; ///< The server of this connection has been sent it.
 };
 

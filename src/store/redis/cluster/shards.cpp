@@ -171,6 +171,11 @@ void shards::open_node(master_node& which)
             if (const auto self = weak.lock())
                 self->want_map();
         });
+    which.replicas->other_slot = [weak = weak_from_this(), partition = which.partition](
+                                     slot_number but) -> std::optional<slot_number> {
+        const auto self = weak.lock();
+        return self ? self->map_.other_slot_of(partition, but) : std::nullopt;
+    };
     // Later, because this may be inside a call.
     home_->post([self = shared_from_this(), way = which.way, &which] {
         if (self->listener_ != nullptr && which.way == way)

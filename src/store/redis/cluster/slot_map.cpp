@@ -54,6 +54,17 @@ slot_map::change slot_map::apply(const topology& found)
     return result;
 }
 
+std::optional<slot_number> slot_map::other_slot_of(store_partition partition,
+                                                   slot_number but) const noexcept
+{
+    for (std::size_t i = 1; i < slot_count; ++i) {
+        const auto each = static_cast<slot_number>((but + i) % slot_count);
+        if (slots_[each] == partition)
+            return each;
+    }
+    return std::nullopt;
+}
+
 bool slot_map::move(slot_number slot, master_node& to)
 {
     if (slots_[slot] == to.partition)

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -50,6 +51,10 @@ public:
         std::set<store_partition> rescuers{};
     };
     change apply(const topology& found);
+
+    /// The next one behind a slot that the node serves, if there is any other.
+    [[nodiscard]] std::optional<slot_number> other_slot_of(store_partition partition,
+                                                           slot_number but) const noexcept;
 
     /// A node serves the slot. False: that is known.
     bool move(slot_number slot, master_node& to);
