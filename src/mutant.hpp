@@ -118,6 +118,7 @@ enum class mutant
     down_not_followed,      ///< A node that cannot be reached is no reason to ask.
     channels_stay,          ///< Whoever waits listens where the slot was.
     marker_only_there,      ///< A marker goes to the slot of its lock or nowhere.
+    let_go_unseen,          ///< Whoever waits for a node that is given up waits for ever.
     new_node_not_told,      ///< Whoever waits for a node that is down waits though its slot moved.
     count_
 };

@@ -116,6 +116,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "down_not_followed",
     "channels_stay",
     "marker_only_there",
+    "let_go_unseen",
     "new_node_not_told"};
 
 } // namespace

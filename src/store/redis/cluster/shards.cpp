@@ -211,8 +211,12 @@ void shards::on_down(master_node& which, error_code why)
         // It was only to be told who this client is, which is no concern of anybody.
         home_->post([self = shared_from_this(), &which] {
             const bool needed = which.used || self->router_.waits_for(which.partition);
-            if (self->listener_ != nullptr && which.now == master_node::state::down && !needed)
-                which.let_go();
+            if (self->listener_ == nullptr || which.now != master_node::state::down || needed)
+                return;
+            which.let_go();
+            // Somebody may wait until it can be asked.
+            if (which.serves && !has(mutant::let_go_unseen))
+                self->announce(which);
         });
         return;
     }
