@@ -119,6 +119,7 @@ enum class mutant
     channels_stay,          ///< Whoever waits listens where the slot was.
     marker_only_there,      ///< A marker goes to the slot of its lock or nowhere.
     let_go_unseen,          ///< Whoever waits for a node that is given up waits for ever.
+    half_moved_is_gone,     ///< Where a slot is going to, a lock that is not there yet is gone.
     new_node_not_told,      ///< Whoever waits for a node that is down waits though its slot moved.
     count_
 };

@@ -117,6 +117,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "channels_stay",
     "marker_only_there",
     "let_go_unseen",
+    "half_moved_is_gone",
     "new_node_not_told"};
 
 } // namespace

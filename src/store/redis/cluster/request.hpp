@@ -74,6 +74,7 @@ struct request
     standing now = standing::parked;
     store_partition at = 0;     ///< The node that has it.
     store_partition ask_at = 0; ///< The node to which its slot is on its way; 0: none.
+    bool asking = false;        ///< It was sent there with ASKING.
     unsigned redirections = 0;
     clock::time_point give_up{};             ///< It is not sent later.
     clock::time_point not_before{};          ///< It is not sent sooner.

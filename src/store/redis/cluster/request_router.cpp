@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <type_traits>
 #include <utility>
 
 namespace leasehold::redis_store::cluster {
@@ -254,6 +255,7 @@ void request_router::go(const request_ptr& one)
 void request_router::send(const request_ptr& one, master_node& to)
 {
     const bool asking = std::exchange(one->ask_at, 0) != 0 && !has(mutant::asking_left_out);
+    one->asking = asking;
     lanes_.unpark(*one);
     one->now = request::standing::sent;
     one->at = to.partition;
@@ -319,6 +321,16 @@ void request_router::answered(const request_ptr& one, error_code code, Reply rep
         one->said = reply.details;
         if (redirect(one, by, said))
             return;
+    }
+    if constexpr (std::is_same_v<Reply, renew_reply>) {
+        // The source sends on what it has in part as well: the lock may be there still.
+        const bool is_doubtful = !code && one->asking && turns_ != nullptr && open_ &&
+                                 reply.results.front() == renewal_result::gone &&
+                                 !has(mutant::half_moved_is_gone);
+        if (is_doubtful && redirect(one, by, {.what = redirection::kind::try_again}))
+            return;
+        if (is_doubtful)
+            reply.results.front() = renewal_result::failed;
     }
     if (!by.serves && by.under_way == 0 && open_)
         told_.tidy();
