@@ -31,24 +31,29 @@ std::vector<config::address> topology_refresh::candidates(const slot_map& map)
         if (std::find(all.begin(), all.end(), one) == all.end())
             all.push_back(one);
     };
-    if (up_to_date_)
-        add(*std::exchange(up_to_date_, std::nullopt));
-    // Each time another one first, so that nobody's mistake is believed for ever.
     std::vector<config::address> up;
     for (const auto& each : map.nodes()) {
         if (each->now == master_node::state::up)
             up.push_back(each->at);
     }
-    if (!has(mutant::same_node_asked))
-        ++seed_;
     const std::vector<config::address>* const groups[] = {&up, &settings_.addresses, &others_};
     for (const auto* group : groups) {
-        for (std::size_t i = 0; i < group->size(); ++i)
-            add((*group)[(i + seed_) % group->size()]);
+        for (const config::address& each : *group)
+            add(each);
     }
     for (const auto& each : map.nodes()) {
         if (each->partition != 0 && each->serves)
             add(each->at);
+    }
+    // Each time another one first, so that nobody's mistake is believed for ever: the only one that
+    // can be reached may be the one that the others have lost.
+    if (!has(mutant::same_node_asked))
+        std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(seed_++ % all.size()),
+                    all.end());
+    if (up_to_date_) {
+        const config::address first = *std::exchange(up_to_date_, std::nullopt);
+        std::erase(all, first);
+        all.insert(all.begin(), first);
     }
     return all;
 }
