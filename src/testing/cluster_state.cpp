@@ -274,7 +274,7 @@ bool cluster_state::move(slot_number slot, std::size_t to, clock::duration each,
     const std::size_t from = truth_.shard_of(slot);
     if (from == to || migration_of(slot) != nullptr)
         return false;
-    migrations_[slot] = {from, to, each, time_.now() + longest};
+    migrations_[slot] = {from, to, std::max<clock::duration>(each, 1ms), time_.now() + longest};
     master(from).line("slot " + std::to_string(slot) + " MOVES to " + master(to).name);
     step(slot);
     return true;

@@ -417,6 +417,25 @@ testing::connecting usual_connection()
 
 namespace {
 
+/// A shutdown takes a moment only: what befalls it is placed there.
+void close_in_trouble(generator& random, plan& p)
+{
+    if (random.below(5) < 2) {
+        const fault& other = p.faults.front();
+        if (other.what != fault_kind::shutdown) {
+            fault during = other;
+            during.when_closing = true;
+            during.trigger.reset();
+            p.faults.push_back(during);
+            fault stop = make_fault(random, p, fault_kind::shutdown);
+            stop.client = during.client;
+            if (random.below(3) != 0)
+                stop.trigger = random.below(2) == 0 ? step::acquire_answered : step::release_sent;
+            p.faults.push_back(stop);
+        }
+    }
+}
+
 plan make_plain_plan(std::uint64_t seed, std::optional<config::key_layout> layout)
 {
     generator random(seed);
@@ -447,21 +466,7 @@ plan make_plain_plan(std::uint64_t seed, std::optional<config::key_layout> layou
         for (auto times = random.between(1, 3); times > 0; --times)
             p.faults.push_back(make_fault(random, p, kind));
     }
-    // A shutdown takes a moment only: what befalls it is placed there.
-    if (random.below(5) < 2) {
-        const fault& other = p.faults.front();
-        if (other.what != fault_kind::shutdown) {
-            fault during = other;
-            during.when_closing = true;
-            during.trigger.reset();
-            p.faults.push_back(during);
-            fault stop = make_fault(random, p, fault_kind::shutdown);
-            stop.client = during.client;
-            if (random.below(3) != 0)
-                stop.trigger = random.below(2) == 0 ? step::acquire_answered : step::release_sent;
-            p.faults.push_back(stop);
-        }
-    }
+    close_in_trouble(random, p);
     return p;
 }
 
@@ -633,6 +638,18 @@ constexpr std::array cluster_faults = {
     fault_kind::unsent,
 };
 
+/// A node that is behind shows when there is something that it has not heard of.
+fault make_change(generator& random, const plan& p, fault& stale)
+{
+    fault f = make_fault(random, p,
+                         one_of(random, std::array{fault_kind::fail_over, fault_kind::switch_over,
+                                                   fault_kind::slot_moves}));
+    stale.trigger.reset();
+    f.trigger.reset();
+    f.at = std::min(stale.at + 50ms, p.heals - 1ms);
+    return f;
+}
+
 } // namespace
 
 bool befalls_clusters(fault_kind kind) noexcept
@@ -685,8 +702,11 @@ plan make_cluster_plan(std::uint64_t seed, std::optional<config::key_layout> lay
             if (of_node)
                 f.member = static_cast<std::size_t>(random.below(nodes));
             p.faults.push_back(f);
+            if (kind == fault_kind::stale_map)
+                p.faults.push_back(make_change(random, p, p.faults.back()));
         }
     }
+    close_in_trouble(random, p);
     return p;
 }
 
