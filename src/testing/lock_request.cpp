@@ -37,6 +37,7 @@ struct call_form
     std::size_t next;
     std::size_t fences;
     std::size_t latest;
+    std::size_t optional = 0; ///< So many of the last words may be missing.
 };
 
 constexpr std::size_t name_in_call = 3;
@@ -45,8 +46,8 @@ std::optional<call_form> form_of(known_script called)
 {
     using kind = lock_request::kind;
     switch (called) {
-    case known_script::acquire: return call_form{kind::acquire, 12, 5, 10, 0, 7, 8};
-    case known_script::release: return call_form{kind::release, 7, 4, 5, 0, 0, 0};
+    case known_script::acquire: return call_form{kind::acquire, 12, 5, 10, 0, 7, 8, 2};
+    case known_script::release: return call_form{kind::release, 7, 4, 6, 0, 0, 0, 1};
     case known_script::native_acquire: return call_form{kind::acquire, 16, 7, 0, 0, 9, 10};
     case known_script::native_enter: return call_form{kind::acquire, 9, 5, 8, 0, 0, 7};
     case known_script::native_leave: return call_form{kind::release, 19, 8, 9, 10, 12, 13};
@@ -79,7 +80,9 @@ std::optional<lock_request> request_by_script(words command, known_script called
                           command.size() == form->count + 2;
     const bool is_told_otherwise = called == known_script::release && command.size() == 8 &&
                                    command.back() == "SPUBLISH";
-    asked.as_known = command.size() == form->count || promises || is_told_otherwise;
+    asked.as_known = promises || is_told_otherwise ||
+                     (command.size() <= form->count &&
+                      command.size() + form->optional >= form->count);
     if (!asked.as_known)
         return asked;
     const auto owner = [&](std::string_view word) {
@@ -89,7 +92,7 @@ std::optional<lock_request> request_by_script(words command, known_script called
     };
     const std::size_t more = promises ? 1 : 0;
     asked.owner = owner(command[form->owner + more]);
-    if (form->entry != 0)
+    if (form->entry != 0 && form->entry < command.size())
         asked.entry = command[form->entry];
     if (form->next != 0 && !command[form->next].empty())
         asked.next = owner(command[form->next]);

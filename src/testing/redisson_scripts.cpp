@@ -51,7 +51,7 @@ message acquire(script_calls& redis, words keys, words arguments)
         }
     }
 
-    if (!arguments[5].empty()) {
+    if (arguments.size() > 5 && !arguments[5].empty()) {
         if (!ours)
             return message::numbers({-2, 0, 0, now});
         if (left >= 0 && left < lease)
@@ -189,7 +189,7 @@ message release(script_calls& redis, words keys, words arguments)
 {
     const std::string_view lock = keys[0];
     std::string_view owner = arguments[0];
-    const std::string_view entry = arguments[1];
+    const std::string_view entry = arguments.size() > 2 ? arguments[2] : std::string_view();
     const std::string* held = redis.hget(lock, owner);
     if (has(mutant::release_of_another) && held == nullptr && redis.hlen(lock) != 0) {
         redis.del(lock);
@@ -212,7 +212,7 @@ message release(script_calls& redis, words keys, words arguments)
     redis.del(lock);
     std::int64_t receivers = -1;
     try {
-        receivers = redis.publish(arguments[2], "0");
+        receivers = redis.publish(arguments[1], "0");
     }
     catch (const command_error&) {
     }

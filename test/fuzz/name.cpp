@@ -109,8 +109,8 @@ void check_commands(const std::string& name)
     using text = std::vector<std::string>;
     const std::vector<text> wanted = {
         {"EVALSHA", redis_store::acquire_script().sha, "2", name, fence, "owner", "10000", "7",
-         "11", "12", "entry", "0"},
-        {"EVALSHA", redis_store::release_script().sha, "1", name, "owner", "entry", channel},
+         "11", "12", "entry"},
+        {"EVALSHA", redis_store::release_script().sha, "1", name, "owner", channel, "entry"},
         {"EVALSHA", redis_store::renew_script().sha, "2", name, "other", "a", "1000", name,
          "2000"}};
     batch second;

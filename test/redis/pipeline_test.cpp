@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(what_is_asked)
     f.release("stock");
     f.poll();
     const std::vector<std::string> left = {
-        "EVALSHA", release_script().sha, "1", "stock", "a:1", "", "redisson_lock__channel:{stock}"};
+        "EVALSHA", release_script().sha, "1", "stock", "a:1", "redisson_lock__channel:{stock}"};
     BOOST_TEST(words(*f.way->sent.at(1)).at(0) == left, boost::test_tools::per_element());
 }
 
@@ -685,9 +685,9 @@ BOOST_AUTO_TEST_CASE(a_server_that_does_not_tell_the_holder_is_not_asked_until_t
         request.asks_holder = true;
         f.acquire(request);
         const std::size_t index = f.way->sent.size() - 1;
-        const std::string said = words(*f.way->sent[index]).at(0).back();
+        const auto said = words(*f.way->sent[index]).at(0);
         f.answer_all(index, {held(holder)});
-        return said;
+        return said.size() == 12 ? said.back() : std::string("0"); // left out when it is not asked
     };
     BOOST_TEST(asks(0x5e0f8c21) == "1");
     BOOST_TEST(f.acquired.at(0).second.details->holder == "5e0f8c21");

@@ -99,7 +99,7 @@ public:
             return make_request(
                 {"EVALSHA", renew_, "1", r.name, r.owner, std::to_string(r.lease.count())});
         case request::kind::release:
-            return make_request({"EVALSHA", release_, "1", r.name, r.owner, r.entry, "channel"});
+            return make_request({"EVALSHA", release_, "1", r.name, r.owner, "channel", r.entry});
         case request::kind::erase: return make_request({"DEL", r.name});
         case request::kind::flush: return make_request({"FLUSHALL"});
         }

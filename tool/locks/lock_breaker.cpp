@@ -125,7 +125,7 @@ void break_redisson(const ask_server& ask, const std::string& name, const std::s
     std::string channel;
     redis_store::release_channel(name, channel);
     const auto leave = [&](const std::string& entry) {
-        std::vector<std::string> arguments{owner, entry, channel};
+        std::vector<std::string> arguments{owner, channel, entry};
         if (cluster)
             arguments.emplace_back("SPUBLISH");
         return ask(eval(redis_store::release_script(), {name}, arguments));

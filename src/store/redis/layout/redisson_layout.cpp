@@ -30,8 +30,16 @@ call redisson_layout::acquire(const acquire_request& asked, std::int64_t latest,
                               boost::redis::request& to)
 {
     fence_key(asked.name, key_);
-    to.push("EVALSHA", acquire_script().sha, 2, asked.name, key_, asked.owner, asked.lease.count(),
-            asked.fences, latest, fence_retention_.count(), asked.entry, asked.asks_holder ? 1 : 0);
+    const auto say = [&](const auto&... more) {
+        to.push("EVALSHA", acquire_script().sha, 2, asked.name, key_, asked.owner,
+                asked.lease.count(), asked.fences, latest, fence_retention_.count(), more...);
+    };
+    if (asked.asks_holder)
+        say(asked.entry, 1);
+    else if (!asked.entry.empty())
+        say(asked.entry);
+    else
+        say();
     return {.called = &acquire_script(),
             .expects = 4,
             .forms = {answer_form::number_or_numbers},
@@ -41,11 +49,15 @@ call redisson_layout::acquire(const acquire_request& asked, std::int64_t latest,
 call redisson_layout::release(const release_request& asked, std::int64_t, boost::redis::request& to)
 {
     release_channel(asked.name, key_);
+    const auto say = [&](const auto&... more) {
+        to.push("EVALSHA", release_script().sha, 1, asked.name, asked.owner, key_, more...);
+    };
     if (in_cluster_)
-        to.push("EVALSHA", release_script().sha, 1, asked.name, asked.owner, asked.entry, key_,
-                "SPUBLISH");
+        say(asked.entry, "SPUBLISH");
+    else if (!asked.entry.empty())
+        say(asked.entry);
     else
-        to.push("EVALSHA", release_script().sha, 1, asked.name, asked.owner, asked.entry, key_);
+        say();
     return {.called = &release_script(), .forms = {answer_form::number}};
 }
 
