@@ -1,5 +1,7 @@
 #include "testing/cluster_node.hpp"
 
+#include "testing/verbs.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -11,11 +13,6 @@ using redis_store::cluster::slot_of;
 
 // On the connections between the nodes.
 constexpr clock::duration bus_delay = std::chrono::microseconds(500);
-
-bool is_one_of(std::string_view verb, std::initializer_list<std::string_view> all)
-{
-    return std::find(all.begin(), all.end(), verb) != all.end();
-}
 
 bool is_of_channel(std::string_view verb)
 {

@@ -3,6 +3,7 @@
 #include "store/quorum/member_layout.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "testing/line_order.hpp"
+#include "testing/verbs.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -22,11 +23,6 @@ void check_form(const lock_request& asked, words command)
     if (!asked.as_known)
         throw std::logic_error("a call of a script has " + std::to_string(command.size()) +
                                " words, and the simulated server knows it with others");
-}
-
-bool is_one_of(std::string_view verb, std::initializer_list<std::string_view> all)
-{
-    return std::find(all.begin(), all.end(), verb) != all.end();
 }
 
 bool is_subscription(std::string_view verb)
