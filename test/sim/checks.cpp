@@ -518,7 +518,10 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
                          " us after the deadline");
         // While a slot moves those with entries are not renewed, which are in two keys.
         const bool stays = a.op->what != verb::enter || n.moved_until + to_notice < trial_.now();
-        if ((o.renew || reason == errc::silent) && stays &&
+        // Who was sent to and fro until it was granted has had little time left.
+        const bool came_late = here->since <= n.moved_until &&
+                               trial_.now() < here->since + o.lease_time;
+        if ((o.renew || reason == errc::silent) && stays && !came_late &&
             trial_.trouble_of(n) + to_notice + term / 4 < trial_.now())
             trial_.wrong("unfounded loss: it expired though the store could be reached");
     }

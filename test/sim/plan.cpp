@@ -678,6 +678,7 @@ plan make_cluster_plan(std::uint64_t seed, std::optional<config::key_layout> lay
         p.connections.push_back(make_connection(random));
         p.connections.back().shared = false;
         p.connections.back().wakeups = true;
+        p.connections.back().acquires = 0; // what waits for one shard would hold up others
     }
     for (auto bursts = random.between(2, 7); bursts > 0; --bursts) {
         const auto around = ms_between(random, 100ms, p.heals - 500ms);
