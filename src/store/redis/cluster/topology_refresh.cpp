@@ -31,16 +31,14 @@ std::vector<config::address> topology_refresh::candidates(const slot_map& map)
         if (std::find(all.begin(), all.end(), one) == all.end())
             all.push_back(one);
     };
-    std::vector<config::address> up;
     for (const auto& each : map.nodes()) {
         if (each->now == master_node::state::up)
-            up.push_back(each->at);
+            add(each->at);
     }
-    const std::vector<config::address>* const groups[] = {&up, &settings_.addresses, &others_};
-    for (const auto* group : groups) {
-        for (const config::address& each : *group)
-            add(each);
-    }
+    for (const config::address& each : settings_.addresses)
+        add(each);
+    for (const config::address& each : others_)
+        add(each);
     for (const auto& each : map.nodes()) {
         if (each->partition != 0 && each->serves)
             add(each->at);
