@@ -142,27 +142,33 @@ std::size_t batch::begin_command(bool asking)
     return request.payload().size();
 }
 
-std::string_view batch::key_of(const command& asked) const
+std::vector<std::string_view> batch::keys_of(const command& asked) const
 {
     std::vector<std::string_view> words;
     split(request.payload().substr(asked.begin, asked.end - asked.begin), words);
-    const std::size_t place = asked.made.called != nullptr ? 3 : 1;
-    return words.size() > place ? words[place] : std::string_view();
+    std::size_t first = 1;
+    std::size_t count = 1;
+    if (asked.made.called != nullptr) {
+        first = 3;
+        if (words.size() > first)
+            std::from_chars(words[2].data(), words[2].data() + words[2].size(), count);
+    }
+    words.erase(words.begin(),
+                words.begin() + static_cast<std::ptrdiff_t>(std::min(first, words.size())));
+    words.resize(std::min(count, words.size()));
+    return words;
+}
+
+std::string_view batch::key_of(const command& asked) const
+{
+    const std::vector<std::string_view> keys = keys_of(asked);
+    return keys.empty() ? std::string_view() : keys.front();
 }
 
 bool batch::names(const command& asked, std::string_view key) const
 {
-    std::vector<std::string_view> words;
-    split(request.payload().substr(asked.begin, asked.end - asked.begin), words);
-    if (asked.made.called == nullptr)
-        return words.size() > 1 && words[1] == key;
-    if (words.size() < 3)
-        return false;
-    std::size_t count = 0;
-    std::from_chars(words[2].data(), words[2].data() + words[2].size(), count);
-    const auto first = words.begin() + 3;
-    const auto last = first + static_cast<std::ptrdiff_t>(std::min(count, words.size() - 3));
-    return std::find(first, last, key) != last;
+    const std::vector<std::string_view> keys = keys_of(asked);
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
 void batch::clear()

@@ -188,6 +188,7 @@ private:
     }
 
     std::size_t begin_command(bool asking);
+    std::vector<std::string_view> keys_of(const command& asked) const;
     void on_reply();
     void share(std::size_t drawn);
 
