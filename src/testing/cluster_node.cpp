@@ -14,11 +14,6 @@ using redis_store::cluster::slot_of;
 // On the connections between the nodes.
 constexpr clock::duration bus_delay = std::chrono::microseconds(500);
 
-bool is_of_channel(std::string_view verb)
-{
-    return verb == "SSUBSCRIBE" || verb == "SUNSUBSCRIBE";
-}
-
 words keys_of(words command)
 {
     const std::string_view verb = command[0];
@@ -43,7 +38,7 @@ bool is_known(std::string_view verb, server::product to)
         return to == server::product::valkey_9;
     if (verb == "DELEX")
         return to == server::product::redis_8_4;
-    return !is_of_channel(verb) || to != server::product::redis_6;
+    return !is_shard_subscription(verb) || to != server::product::redis_6;
 }
 
 } // namespace
@@ -70,11 +65,13 @@ std::optional<std::string> cluster_node::refusal(words command, bool asking)
 
     const std::size_t serves = sees.shard_of(slot);
     const bool is_master = sees.masters[shard] == number;
-    const std::string place = std::to_string(slot) + " ";
-    if (is_of_channel(command[0])) {
+    const auto to = [&](const char* how, std::size_t where) {
+        return how + std::to_string(slot) + " " + known_.nodes()[sees.masters[where]].address();
+    };
+    if (is_shard_subscription(command[0])) {
         if (serves == shard)
             return std::nullopt;
-        return "MOVED " + place + known_.nodes()[sees.masters[serves]].address();
+        return to("MOVED ", serves);
     }
     const migration* const moving = is_master ? known_.migration_of(slot) : nullptr;
     if (moving != nullptr) {
@@ -87,7 +84,7 @@ std::optional<std::string> cluster_node::refusal(words command, bool asking)
         if (serves == shard && moving->from == shard && missing != 0) {
             if (newer && missing < keys.size())
                 return "TRYAGAIN Multiple keys request during rehashing of slot";
-            return "ASK " + place + known_.nodes()[sees.masters[moving->to]].address();
+            return to("ASK ", moving->to);
         }
         if (moving->to == shard && asking) {
             if (keys.size() > 1 && missing != 0)
@@ -97,7 +94,7 @@ std::optional<std::string> cluster_node::refusal(words command, bool asking)
     }
     if (serves == shard && is_master)
         return std::nullopt;
-    return "MOVED " + place + known_.nodes()[sees.masters[serves]].address();
+    return to("MOVED ", serves);
 }
 
 message cluster_node::answer(words command, std::string_view client)

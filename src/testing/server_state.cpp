@@ -25,11 +25,6 @@ void check_form(const lock_request& asked, words command)
                                " words, and the simulated server knows it with others");
 }
 
-bool is_subscription(std::string_view verb)
-{
-    return is_one_of(verb, {"SUBSCRIBE", "UNSUBSCRIBE", "SSUBSCRIBE", "SUNSUBSCRIBE"});
-}
-
 } // namespace
 
 /// The server takes the next command.
@@ -456,7 +451,7 @@ message server_state::subscribe(session* from, words command)
     const std::string verb(command[0]);
     if (std::find(redis.denied.begin(), redis.denied.end(), verb) != redis.denied.end())
         return message::error("NOPERM No permissions to access a channel used as argument");
-    const bool of_shard = verb.front() == 'S' && verb != "SUBSCRIBE";
+    const bool of_shard = is_shard_subscription(verb);
     if (of_shard && (cluster == nullptr || redis.product == server::product::redis_6))
         return message::error("ERR unknown command '" + verb + "'");
     const bool begins = verb == "SUBSCRIBE" || verb == "SSUBSCRIBE";

@@ -12,6 +12,17 @@ inline bool is_one_of(std::string_view verb, std::initializer_list<std::string_v
     return std::find(all.begin(), all.end(), verb) != all.end();
 }
 
+/// Of channels that belong to a shard of a cluster.
+inline bool is_shard_subscription(std::string_view verb)
+{
+    return is_one_of(verb, {"SSUBSCRIBE", "SUNSUBSCRIBE"});
+}
+
+inline bool is_subscription(std::string_view verb)
+{
+    return is_one_of(verb, {"SUBSCRIBE", "UNSUBSCRIBE"}) || is_shard_subscription(verb);
+}
+
 } // namespace leasehold::testing::impl
 
 #endif
