@@ -9,19 +9,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::mishaps;
 
-/// A fault that goes on for as long as the run: each message may meet it.
-bool lasts(fault_kind kind) noexcept
-{
-    switch (kind) {
-    case fault_kind::lossy:
-    case fault_kind::duplicating:
-    case fault_kind::reordering:
-    case fault_kind::resetting:
-    case fault_kind::delaying: return true;
-    default: return false;
-    }
-}
-
 /// What befell the requests of a client because of a lasting fault.
 std::uint64_t requests(fault_kind kind, const mishaps& m) noexcept
 {

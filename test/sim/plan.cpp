@@ -362,7 +362,14 @@ bool is_of_way(fault_kind kind) noexcept
     case fault_kind::cut_both:
     case fault_kind::cut_to_server:
     case fault_kind::cut_from_server:
-    case fault_kind::reset:
+    case fault_kind::reset: return true;
+    default: return lasts(kind);
+    }
+}
+
+bool lasts(fault_kind kind) noexcept
+{
+    switch (kind) {
     case fault_kind::lossy:
     case fault_kind::duplicating:
     case fault_kind::reordering:
@@ -417,6 +424,27 @@ testing::connecting usual_connection()
 
 namespace {
 
+/// In bursts, so that there is something to wait for.
+void add_operations(generator& random, plan& p,
+                    const std::vector<std::vector<std::size_t>>& options)
+{
+    for (auto bursts = random.between(2, 7); bursts > 0; --bursts) {
+        const auto around = ms_between(random, 100ms, p.heals - 500ms);
+        for (auto left = random.between(1, 6); left > 0; --left)
+            p.operations.push_back(make_operation(random, p, options, around));
+    }
+}
+
+/// For stores whose connections are their own, and which tell of every release.
+void add_own_connections(generator& random, plan& p)
+{
+    for (std::size_t i = 0; i < p.clients; ++i) {
+        p.connections.push_back(make_connection(random));
+        p.connections.back().shared = false;
+        p.connections.back().wakeups = true;
+    }
+}
+
 /// A shutdown takes a moment only: what befalls it is placed there.
 void close_in_trouble(generator& random, plan& p)
 {
@@ -450,13 +478,7 @@ plan make_plain_plan(std::uint64_t seed, std::optional<config::key_layout> layou
     generator of_connections(seed + 1'000'000'007);
     for (std::size_t i = 0; i < p.clients; ++i)
         p.connections.push_back(make_connection(of_connections));
-    // In bursts, so that there is something to wait for.
-    const auto bursts = random.between(2, 7);
-    for (auto burst = 0; burst < bursts; ++burst) {
-        const auto around = ms_between(random, 100ms, p.heals - 500ms);
-        for (auto left = random.between(1, 6); left > 0; --left)
-            p.operations.push_back(make_operation(random, p, options, around));
-    }
+    add_operations(random, p, options);
     if (random.below(5) == 0)
         return p;
     // Few kinds in one run, so that none hides what another shows.
@@ -568,16 +590,8 @@ plan make_quorum_plan(std::uint64_t seed)
     const auto options = make_all_options(random, p);
     p.heals = 45'000ms - p.longest_lease();
     p.ends = 80'000ms; // members are silent for a lease time
-    for (std::size_t i = 0; i < p.clients; ++i) {
-        p.connections.push_back(make_connection(random));
-        p.connections.back().shared = false;
-        p.connections.back().wakeups = true;
-    }
-    for (auto bursts = random.between(2, 7); bursts > 0; --bursts) {
-        const auto around = ms_between(random, 100ms, p.heals - 500ms);
-        for (auto left = random.between(1, 6); left > 0; --left)
-            p.operations.push_back(make_operation(random, p, options, around));
-    }
+    add_own_connections(random, p);
+    add_operations(random, p, options);
     if (random.below(8) == 0)
         return p;
     for (auto kinds = random.between(1, 4); kinds > 0; --kinds) {
@@ -674,17 +688,10 @@ plan make_cluster_plan(std::uint64_t seed, std::optional<config::key_layout> lay
     p.names = 1 + static_cast<std::size_t>(random.below(3));
     const auto options = make_all_options(random, p);
     p.heals = 45'000ms - p.longest_lease();
-    for (std::size_t i = 0; i < p.clients; ++i) {
-        p.connections.push_back(make_connection(random));
-        p.connections.back().shared = false;
-        p.connections.back().wakeups = true;
-        p.connections.back().acquires = 0; // what waits for one shard would hold up others
-    }
-    for (auto bursts = random.between(2, 7); bursts > 0; --bursts) {
-        const auto around = ms_between(random, 100ms, p.heals - 500ms);
-        for (auto left = random.between(1, 6); left > 0; --left)
-            p.operations.push_back(make_operation(random, p, options, around));
-    }
+    add_own_connections(random, p);
+    for (auto& each : p.connections)
+        each.acquires = 0; // what waits for one shard would hold up others
+    add_operations(random, p, options);
     if (random.below(6) == 0) {
         p.replicated = true;
         for (lock_options& each : p.options)

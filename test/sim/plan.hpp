@@ -79,6 +79,9 @@ enum class fault_kind : std::uint8_t
 /// It befalls what leads to servers, and may befall what leads to one of them.
 [[nodiscard]] bool is_of_way(fault_kind kind) noexcept;
 
+/// It goes on for as long as the run: each message may meet it.
+[[nodiscard]] bool lasts(fault_kind kind) noexcept;
+
 [[nodiscard]] const char* name_of(fault_kind kind) noexcept;
 
 /// The data, or the clock that it is kept by, is not to be relied upon afterwards: two may be in at
