@@ -32,8 +32,8 @@ void redlock::begin(const planned_fault& what, fault& noted)
         servers_[struck_].connect().done({"FLUSHALL"});
         return wait_until_all_are_members();
     case fault_kind::kill_connections:
-        return tell_all({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
-    case fault_kind::flush_scripts: return tell_all({"SCRIPT", "FLUSH"});
+        return servers_.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    case fault_kind::flush_scripts: return servers_.command({"SCRIPT", "FLUSH"});
     default: return;
     }
 }
@@ -64,33 +64,17 @@ std::vector<std::string> redlock::left_over()
     return all;
 }
 
-bool redlock::is_member(std::size_t index)
-{
-    resp_client look = servers_[index].connect();
-    const resp_value until = look.command({"HGET", "leasehold:quorum", "until"});
-    const resp_value run = look.command({"HGET", "leasehold:quorum", "run"});
-    const resp_value time = look.command({"TIME"});
-    return !until.text.empty() && look.info("server")["run_id"] == run.text &&
-           std::stoll(until.text) <= std::stoll(time.items.at(0).text) * 1000;
-}
-
 // Clients make it one, as long as some of them reach the others.
 void redlock::wait_until_all_are_members()
 {
     const auto all = [&] {
         for (std::size_t i = 0; i < members; ++i)
-            if (!is_member(i))
+            if (!servers_.is_member(i))
                 return false;
         return true;
     };
     poll_servers(all, std::chrono::seconds(60),
                  [] { return std::string("a server did not become a member again"); });
-}
-
-void redlock::tell_all(const std::vector<std::string>& command)
-{
-    for (std::size_t i = 0; i < members; ++i)
-        servers_[i].connect().command(command);
 }
 
 } // namespace leasehold::test::chaos

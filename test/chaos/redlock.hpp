@@ -27,9 +27,7 @@ public:
 private:
     static constexpr std::size_t members = 5;
 
-    [[nodiscard]] bool is_member(std::size_t index);
     void wait_until_all_are_members();
-    void tell_all(const std::vector<std::string>& command);
 
     quorum_deployment servers_{members, {"--appendonly", "yes", "--appendfsync", "everysec"}};
     std::size_t struck_ = 0; ///< The member that is broken.

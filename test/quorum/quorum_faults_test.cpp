@@ -25,16 +25,9 @@ config settings_of(const quorum_deployment& servers, std::uint32_t grants = 0)
     return settings;
 }
 
-/// The member grants locks.
-void wait_until_member(redis_server& server)
+void wait_until_member(quorum_deployment& servers, std::size_t number)
 {
-    wait_until([&] {
-        auto store = server.connect();
-        const resp_value until = store.command({"HGET", "leasehold:quorum", "until"});
-        const auto time = store.command({"TIME"});
-        return !until.text.empty() &&
-               std::stoll(until.text) <= std::stoll(time.items[0].text) * 1000;
-    });
+    wait_until([&] { return servers.is_member(number); });
 }
 
 /// A client, after it has had the lock once: then all servers are members.
@@ -46,7 +39,7 @@ struct lab
         fence = next_gets_in(a, 0, leases_of(300ms));
         fence = next_gets_in(b, fence, leases_of(300ms));
         for (std::size_t i = 0; i < members; ++i)
-            wait_until_member(servers[i]);
+            wait_until_member(servers, i);
     }
 
     void grants(int times)
@@ -122,7 +115,7 @@ BOOST_AUTO_TEST_CASE(Q6_a_lease_and_its_fence_survive_members_that_are_emptied_i
             resp_client store = l.servers[each].connect();
             return exists(store);
         });
-        wait_until_member(l.servers[each]);
+        wait_until_member(l.servers, each);
         BOOST_TEST(held.valid());
         BOOST_TEST((refused_by(l.b, 300ms) == errc::held));
     }
@@ -145,7 +138,7 @@ BOOST_AUTO_TEST_CASE(Q6_fences_rise_over_members_that_are_flushed_or_restarted_i
         else
             l.servers[round].restart_empty();
         l.grants(6);
-        wait_until_member(l.servers[round]);
+        wait_until_member(l.servers, round);
         l.grants(3);
     }
 }
@@ -157,8 +150,8 @@ BOOST_AUTO_TEST_CASE(fences_rise_when_two_of_five_forget_at_once)
     l.servers[1].connect().command({"FLUSHALL"});
     l.servers[4].connect().command({"FLUSHALL"});
     l.grants(6); // those who wait get in when the two are members again
-    wait_until_member(l.servers[1]);
-    wait_until_member(l.servers[4]);
+    wait_until_member(l.servers, 1);
+    wait_until_member(l.servers, 4);
     l.grants(4);
 }
 
@@ -304,7 +297,7 @@ BOOST_AUTO_TEST_CASE(a_user_with_few_rights_can_do_all)
     // A stranger becomes a member again.
     servers[0].connect().command({"DEL", "leasehold:quorum"});
     BOOST_TEST(!b.release(take(b, leases_of(200ms), name)));
-    wait_until_member(servers[0]);
+    wait_until_member(servers, 0);
     for (std::size_t i = 0; i < servers.size(); ++i) {
         const resp_value log = servers[i].connect().command({"ACL", "LOG"});
         std::string refused;

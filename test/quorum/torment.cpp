@@ -354,19 +354,9 @@ private:
             servers_[i].resume();
             each.how = fault::none;
         }
-        else if (is_member(servers_[i])) {
+        else if (servers_.is_member(i)) {
             each.how = fault::none;
         }
-    }
-
-    static bool is_member(redis_server& server)
-    {
-        auto store = server.connect();
-        const resp_value until = store.command({"HGET", "leasehold:quorum", "until"});
-        const resp_value run = store.command({"HGET", "leasehold:quorum", "run"});
-        const resp_value time = store.command({"TIME"});
-        return !until.text.empty() && store.info("server")["run_id"] == run.text &&
-               std::stoll(until.text) <= std::stoll(time.items.at(0).text) * 1000;
     }
 
     quorum_deployment& servers_;

@@ -51,6 +51,18 @@ public:
             each->connect().command(words);
     }
 
+    /// It grants locks: it has become a member since it was started, and has been silent for long
+    /// enough.
+    [[nodiscard]] bool is_member(std::size_t number)
+    {
+        resp_client look = (*this)[number].connect();
+        const resp_value until = look.command({"HGET", "leasehold:quorum", "until"});
+        const resp_value run = look.command({"HGET", "leasehold:quorum", "run"});
+        const resp_value time = look.command({"TIME"});
+        return !until.text.empty() && look.info("server")["run_id"] == run.text &&
+               std::stoll(until.text) <= std::stoll(time.items.at(0).text) * 1000;
+    }
+
     /// How many servers have a key of that name.
     [[nodiscard]] std::size_t count(const std::string& key)
     {
