@@ -45,6 +45,16 @@ struct promising : core_fixture
         return std::move(op->value<1>());
     }
 
+    /// The lock, with fences for those who wait in this client.
+    void grant_to_several()
+    {
+        acquire_reply reply{
+            .result = acquire_reply::outcome::granted, .fences = 8, .first_fence = 1};
+        reply.promised = true;
+        store->complete_acquire(0, {}, reply);
+        poll();
+    }
+
     std::size_t signs() const { return store->signs().size(); }
 
     /// Answers the latest.
@@ -273,11 +283,8 @@ BOOST_AUTO_TEST_CASE(the_next_waiter_of_this_client_has_the_same_promise)
     const auto spec = e.spec("a", promised);
     const auto first = e.lock(spec);
     const auto second = e.lock(spec);
-    acquire_reply reply{.result = acquire_reply::outcome::granted, .fences = 8, .first_fence = 1};
-    reply.promised = true;
     const auto begun = e.time.now();
-    e.store->complete_acquire(0, {}, reply);
-    e.poll();
+    e.grant_to_several();
     BOOST_TEST_REQUIRE(first->done());
     e.advance(1ms);
     e.release(std::move(first->value<1>()));
@@ -293,9 +300,7 @@ BOOST_AUTO_TEST_CASE(a_lease_whose_silence_is_half_over_is_handed_to_nobody_here
     const auto spec = e.spec("a", promised);
     const auto first = e.lock(spec);
     const auto second = e.lock(spec);
-    acquire_reply reply{.result = acquire_reply::outcome::granted, .fences = 8, .first_fence = 1};
-    reply.promised = true;
-    e.store->complete_acquire(0, {}, reply);
+    e.grant_to_several();
     e.advance(grace / 2);
     e.release(std::move(first->value<1>()));
     BOOST_TEST(!second->done());
