@@ -55,6 +55,7 @@ catch_of_mutant hunt(mutant active, std::uint64_t limit,
     ::munmap(memory, sizeof(catch_of_mutant));
     if (WIFSIGNALED(status)) {
         result.found = true;
+        result.crashed = true;
         std::snprintf(result.how, sizeof result.how, "the process ended with signal %d",
                       WTERMSIG(status));
     }

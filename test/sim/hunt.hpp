@@ -14,6 +14,7 @@ struct catch_of_mutant
 {
     std::uint64_t seeds; ///< How many plans were run.
     bool found;
+    bool crashed; ///< Its process ended of it, which hangs on what its memory looked like.
     char how[160];
 };
 

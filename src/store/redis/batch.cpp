@@ -205,6 +205,8 @@ boost::redis::any_adapter batch::adapter()
     return any_adapter(
         any_adapter::impl_t([this](any_adapter::parse_event event,
                                    const boost::redis::resp3::node_view& node, error_code& failed) {
+            if (has(mutant::commands_outlive) && read_ == commands.size())
+                return; // sent again after some of it had been answered
             command& asked = commands[read_];
             if (asked.asking && !asked.granted) {
                 // If it was refused, the command that follows is.
