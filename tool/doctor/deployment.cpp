@@ -183,20 +183,22 @@ void look_at_cluster(boost::asio::io_context& context, const config& where, find
             server_connection server(context, settings_of(where), at);
             if (std::exchange(is_told, true))
                 continue;
+            const auto is_answered = [&](const char* question, const resp_value& answer) {
+                if (answer.is_error())
+                    add(to, level::note, "unanswered", server.name(),
+                        std::string(question) + " is refused: " + answer.text,
+                        "The state of the cluster has not been looked at.",
+                        "Name a user that may, with --admin.");
+                return !answer.is_error();
+            };
             const resp_value info = server.ask({"CLUSTER", "INFO"});
-            if (info.is_error()) {
-                add(to, level::note, "unanswered", server.name(),
-                    "CLUSTER INFO is refused: " + info.text,
-                    "The state of the cluster has not been looked at.",
-                    "Name a user that may, with --admin.");
-                continue;
-            }
-            if (info.text.find("cluster_state:ok") == std::string::npos)
+            if (is_answered("CLUSTER INFO", info) &&
+                info.text.find("cluster_state:ok") == std::string::npos)
                 add(to, level::problem, "cluster", server.name(), "the cluster's state is not ok",
                     "Some or all locks cannot be taken or renewed.",
                     "redis-cli --cluster check, and see which slots nobody serves.");
             const resp_value nodes = server.ask({"CLUSTER", "NODES"});
-            if (!nodes.is_error())
+            if (is_answered("CLUSTER NODES", nodes))
                 judge_nodes(read_nodes(nodes.text), server.name(), to);
         }
         catch (const unreachable& failed) {

@@ -38,11 +38,18 @@ command_words eval(const redis_store::script& called, const std::vector<std::str
     return words;
 }
 
+/// An answer; of a key that is another's by now there is none.
+/// @throws refused
+resp_value allowed(resp_value answer)
+{
+    if (answer.is_error() && !answer.text.starts_with("WRONGTYPE"))
+        throw refused("the server refuses to break the lock: " + answer.text);
+    return answer;
+}
+
 /// The first number that a script answers with.
 std::int64_t status_of(const resp_value& answer, std::size_t place = 0)
 {
-    if (answer.is_error())
-        throw refused("the server refuses to break the lock: " + answer.text);
     if (place >= answer.items.size())
         throw refused("the server does not answer as a script does");
     return answer.items[place].number;
@@ -111,8 +118,6 @@ constexpr std::int64_t not_in = -3;
 /// The number that is the whole answer of a script.
 std::int64_t number_of(const resp_value& answer)
 {
-    if (answer.is_error())
-        throw refused("the server refuses to break the lock: " + answer.text);
     if (answer.type != resp_value::kind::number)
         throw refused("the server does not answer as a script does");
     return answer.number;
@@ -190,7 +195,9 @@ break_result break_at_quorum(servers& where, const std::string& name, const std:
     for (std::size_t place = 0; place < where.size(); ++place) {
         try {
             server_connection& member = where.connection(place);
-            const ask_server ask = [&](const command_words& words) { return member.ask(words); };
+            const ask_server ask = [&](const command_words& words) {
+                return allowed(member.ask(words));
+            };
             if (break_member(ask, name, owner, done))
                 ++done.members;
         }
@@ -217,7 +224,9 @@ break_result break_lock(servers& where, const std::string& name, const std::stri
     if (done.before.kind == lock_kind::foreign || done.before.kind == lock_kind::quorum)
         throw usage_error("KEY '" + name +
                           "' is a lock of another kind; whoever has taken it has to give it back");
-    const ask_server ask = [&](const command_words& words) { return where.ask(name, words); };
+    const ask_server ask = [&](const command_words& words) {
+        return allowed(where.ask(name, words));
+    };
     if (done.before.kind == lock_kind::redisson) {
         break_redisson(ask, name, owner, where.is_cluster(), done);
         if (done.result == break_outcome::not_held && done.before.owner != owner)

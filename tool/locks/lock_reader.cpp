@@ -110,6 +110,11 @@ command_words info_question(const std::string& client)
             "version"};
 }
 
+std::string refusal_text(const std::string& command, const std::string& answer)
+{
+    return command + " is refused: " + answer;
+}
+
 bool by_name(const lock_state& left, const lock_state& right)
 {
     return left.name < right.name;
@@ -124,7 +129,7 @@ bool is_reserved(std::string_view key) noexcept
 
 lock_reader::asker lock_reader::all_of_them()
 {
-    return [this](const commands& asked) { return servers_.ask_all(asked); };
+    return [this](const commands& asked) { return checked(asked, servers_.ask_all(asked)); };
 }
 
 lock_reader::asker lock_reader::member(std::size_t place)
@@ -134,8 +139,25 @@ lock_reader::asker lock_reader::member(std::size_t place)
         words.reserve(asked.size());
         for (const auto& each : asked)
             words.push_back(each.words);
-        return servers_.connection(place).ask_all(words);
+        return checked(asked, servers_.connection(place).ask_all(words));
     };
+}
+
+lock_reader::answers lock_reader::checked(const commands& asked, answers said)
+{
+    for (std::size_t i = 0; i < said.size(); ++i) {
+        // A key may be another's by now.
+        if (said[i].is_error() && !said[i].text.starts_with("WRONGTYPE"))
+            refusals_.emplace(asked[i].words.front(), said[i].text);
+    }
+    return said;
+}
+
+void lock_reader::tell_refusals(lock_list& to) const
+{
+    for (const auto& [command, text] : refusals_)
+        to.problems.push_back(refusal_text(command, text));
+    to.complete = to.complete && refusals_.empty();
 }
 
 void lock_reader::scan(std::size_t place, const std::string& pattern, const char* type,
@@ -310,7 +332,7 @@ client_info lock_reader::describe(const std::string& client)
     if (client.empty())
         return {};
     const command_words question = info_question(client);
-    return read_info(servers_.ask(question[1], question));
+    return read_info(all_of_them()({{question[1], question}}).front());
 }
 
 void lock_reader::describe(std::vector<lock_state>& locks)
@@ -330,7 +352,7 @@ void lock_reader::describe(std::vector<lock_state>& locks)
         const auto begin = asked.begin() + static_cast<std::ptrdiff_t>(first);
         const auto end = asked.begin() +
                          static_cast<std::ptrdiff_t>(std::min(first + at_once, asked.size()));
-        for (const resp_value& answer : servers_.ask_all({begin, end}))
+        for (const resp_value& answer : all_of_them()({begin, end}))
             (place++)->second = read_info(answer);
     }
     for (lock_state& lock : locks)
@@ -339,6 +361,7 @@ void lock_reader::describe(std::vector<lock_state>& locks)
 
 lock_list lock_reader::list(const std::string& pattern)
 {
+    refusals_.clear();
     if (servers_.is_quorum())
         return list_quorum(pattern);
     lock_list all;
@@ -373,6 +396,7 @@ lock_list lock_reader::list(const std::string& pattern)
         all.problems.emplace_back(failed.what());
     }
     all.complete = all.problems.empty();
+    tell_refusals(all);
     std::sort(all.locks.begin(), all.locks.end(), by_name);
     return all;
 }
@@ -403,6 +427,7 @@ lock_list lock_reader::list_quorum(const std::string& pattern)
     }
     all.complete = seen.size() >= quorum();
     all.locks = merge(seen);
+    tell_refusals(all);
     return all;
 }
 
@@ -449,6 +474,15 @@ std::vector<lock_state> lock_reader::merge(const std::vector<std::vector<lock_st
 
 std::optional<lock_state> lock_reader::look(const std::string& name)
 {
+    refusals_.clear();
+    auto found = find(name);
+    if (!refusals_.empty())
+        throw refused(refusal_text(refusals_.begin()->first, refusals_.begin()->second));
+    return found;
+}
+
+std::optional<lock_state> lock_reader::find(const std::string& name)
+{
     std::vector<lock_state> found;
     if (servers_.is_quorum()) {
         std::vector<std::vector<lock_state>> seen;
@@ -470,7 +504,7 @@ std::optional<lock_state> lock_reader::look(const std::string& name)
     }
     const resp_value type = servers_.ask(name, {"TYPE", name});
     if (type.is_error())
-        throw refused(type.text);
+        throw refused(refusal_text("TYPE", type.text));
     if (type.text == "none")
         return std::nullopt;
     if (type.text == "string")
@@ -478,6 +512,8 @@ std::optional<lock_state> lock_reader::look(const std::string& name)
     else if (type.text == "hash")
         read_hashes(all_of_them(), {name}, found);
     if (found.empty()) {
+        if (!refusals_.empty())
+            return std::nullopt;
         // It may have gone since.
         if (servers_.ask(name, {"TYPE", name}).text == "none")
             return std::nullopt;
@@ -494,9 +530,10 @@ void lock_reader::read_line(lock_state& of)
 {
     const std::string line = made_by(native::line_key, of.name);
     const std::string waiters = made_by(native::waiters_key, of.name);
-    const answers said = servers_.ask_all(
-        {{line, {"LRANGE", line, "0", "-1"}}, {waiters, {"HGETALL", waiters}}});
-    const resp_value time = servers_.ask(line, {"TIME"}); // the line is in
+    // The clock is that of the server that the line is in.
+    const answers said = all_of_them()(
+        {{line, {"LRANGE", line, "0", "-1"}}, {waiters, {"HGETALL", waiters}}, {line, {"TIME"}}});
+    const resp_value& time = said[2];
     const std::int64_t now = time.items.size() == 2
                                  ? time.items[0].to_number().value_or(0) * 1'000'000
                                  : 0;

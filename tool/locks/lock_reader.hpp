@@ -6,6 +6,7 @@
 #include "server/servers.hpp"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace leasehold::tool {
 struct lock_list
 {
     std::vector<lock_state> locks{};     ///< By name.
-    std::vector<std::string> problems{}; ///< Of the servers that could not be asked.
+    std::vector<std::string> problems{}; ///< What could not be asked, and why.
     bool complete = true; ///< Nothing is missing: of a quorum enough members were asked.
 };
 
@@ -43,6 +44,10 @@ private:
 
     [[nodiscard]] asker all_of_them();
     [[nodiscard]] asker member(std::size_t place);
+    /// Remembers what was refused, so that it is not taken for nothing.
+    answers checked(const commands& asked, answers said);
+    void tell_refusals(lock_list& to) const;
+    [[nodiscard]] std::optional<lock_state> find(const std::string& name);
     void scan(std::size_t place, const std::string& pattern, const char* type,
               const std::function<void(const std::vector<std::string>&)>& found);
     void read_strings(const asker& ask, const std::vector<std::string>& names,
@@ -63,6 +68,7 @@ private:
     [[nodiscard]] std::size_t quorum() const;
 
     servers& servers_;
+    std::map<std::string, std::string> refusals_; ///< By command.
 };
 
 /// Whether a key is one that belongs to locks, and no lock.
