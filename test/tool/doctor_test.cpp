@@ -363,6 +363,69 @@ struct deployment_kind
 
 } // namespace
 
+namespace {
+
+/// The documented user who asks, with these rights; the URL that names it.
+std::string make_admin(test::resp_client client, std::string url, const words& rights)
+{
+    client.command({"ACL", "DELUSER", "asks"});
+    client.command(words{"ACL", "SETUSER", "asks", "on", ">secret", "-@all"} + rights);
+    return url.insert(url.find("://") + 3, "asks:secret@");
+}
+
+/// Nothing is left unasked.
+bool asks_everything(const diagnosis& found)
+{
+    return found.code != unavailable && !found.has("note", "unanswered") &&
+           !found.has("warning", "unanswered") && !found.has("problem", "reachable");
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(who_asks_needs_the_rights_that_the_documentation_names_and_no_more)
+{
+    const words all = rights_of_documentation("\nACL SETUSER leasehold_doctor");
+    const auto is_of_cluster = [](const std::string& right) {
+        return right.starts_with("+cluster|");
+    };
+    words rights = all;
+    std::erase_if(rights, is_of_cluster);
+    redis_server server(safe_options, {.tcp = true});
+    const auto ask_with = [&](const words& some) {
+        const std::string admin = make_admin(server.connect(), server.tcp_url(), some);
+        return diagnose(server.unix_url(), {"--admin", admin});
+    };
+    const diagnosis whole = ask_with(rights);
+    BOOST_TEST(whole.has_nothing(), whole);
+    for (const std::string& right : rights) {
+        words rest = rights;
+        std::erase(rest, right);
+        const diagnosis less = ask_with(rest);
+        BOOST_TEST(!asks_everything(less), right << ": " << less);
+    }
+    BOOST_TEST(all.size() == rights.size() + 3);
+}
+
+BOOST_AUTO_TEST_CASE(in_a_cluster_the_same_is_so)
+{
+    const words rights = rights_of_documentation("\nACL SETUSER leasehold_doctor");
+    test::cluster_deployment cluster({.replicas = false, .options = safe_options});
+    const auto ask_with = [&](const words& some) {
+        std::string admin;
+        for (std::size_t i = 0; i < cluster.size(); ++i)
+            admin = make_admin(cluster.connect(i), cluster.url(), some);
+        return diagnose(cluster.url(), {"--admin", admin});
+    };
+    const diagnosis whole = ask_with(rights);
+    BOOST_TEST(asks_everything(whole), whole);
+    for (const std::string& right : rights) {
+        words rest = rights;
+        std::erase(rest, right);
+        const diagnosis less = ask_with(rest);
+        BOOST_TEST(!asks_everything(less), right << ": " << less);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(each_right_that_the_documentation_names_is_asked_for_and_no_other)
 {
     redis_server server;

@@ -1,7 +1,8 @@
 // `leasehold ls`, `inspect`, `break` and `watch`, as processes, on servers of the test's own.
+#include "tool/tool_runs.hpp"
+
 #include "support/client_thread.hpp"
 #include "support/cluster_deployment.hpp"
-#include "support/directory.hpp"
 #include "support/print.hpp"
 #include "support/process.hpp"
 #include "support/quorum_deployment.hpp"
@@ -14,12 +15,9 @@
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
-#include <fstream>
 #include <memory>
-#include <optional>
 #include <poll.h>
 #include <pty.h>
-#include <sstream>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,32 +30,6 @@ namespace {
 using namespace std::chrono_literals;
 using words = std::vector<std::string>;
 
-const std::string tool = LEASEHOLD_TEST_TOOL;
-
-/// What a run of the tool came to.
-struct ran
-{
-    int code = -1;
-    std::vector<std::string> lines{}; ///< Of the standard output.
-    std::string said{};               ///< On the standard error output.
-
-    [[nodiscard]] std::string text() const
-    {
-        std::string all;
-        for (const std::string& each : lines)
-            all.append(each).append("\n");
-        return all;
-    }
-    [[nodiscard]] bool has(const std::string& part) const
-    {
-        return text().find(part) != std::string::npos;
-    }
-    [[nodiscard]] bool says(const std::string& part) const
-    {
-        return said.find(part) != std::string::npos;
-    }
-};
-
 /// The line that shows a lock; empty: none does.
 std::string line_of(const ran& listed, const std::string& name)
 {
@@ -66,58 +38,6 @@ std::string line_of(const ran& listed, const std::string& name)
             return each;
     }
     return {};
-}
-
-class tool_runs
-{
-public:
-    std::unique_ptr<process> start(const words& arguments, const std::string& url)
-    {
-        words all{"/bin/sh", "-c", "exec \"$@\" 2>" + messages_, "sh", tool};
-        all.insert(all.end(), arguments.begin(), arguments.end());
-        return std::make_unique<process>(all, environment_t{{"LEASEHOLD_URL", url}});
-    }
-
-    ran finish(process& running)
-    {
-        ran done;
-        while (auto line = running.read_line(60s))
-            done.lines.push_back(*line);
-        done.code = running.wait(30s).code;
-        done.said = said();
-        return done;
-    }
-
-    ran run(const words& arguments, const std::string& url)
-    {
-        return finish(*start(arguments, url));
-    }
-
-    [[nodiscard]] std::string said() const
-    {
-        std::ostringstream text;
-        text << std::ifstream(messages_).rdbuf();
-        return text.str();
-    }
-
-private:
-    temporary_directory directory_;
-    std::string messages_ = directory_.file("messages");
-};
-
-lock_options long_lease()
-{
-    lock_options options;
-    options.lease_time = 60s;
-    options.renew_interval = 100ms; // so that a loss is noticed soon
-    return options;
-}
-
-lease take(client_thread& by, const std::string& name)
-{
-    taken got = by.lock(name, long_lease());
-    BOOST_TEST_REQUIRE(!got.code, got.code.message());
-    return std::move(got.held);
 }
 
 struct fixture : tool_runs

@@ -1,0 +1,265 @@
+// `leasehold ls`, `inspect`, `watch` and `break` as users with the rights that docs/production.md
+// names: they are enough, and each is needed.
+#include "tool/tool_runs.hpp"
+
+#include "support/client_thread.hpp"
+#include "support/cluster_deployment.hpp"
+#include "support/documented_rights.hpp"
+#include "support/print.hpp"
+#include "support/process.hpp"
+#include "support/quorum_deployment.hpp"
+#include "support/redis_server.hpp"
+#include "support/tested_layout.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace leasehold::test {
+namespace {
+
+using namespace std::chrono_literals;
+using words = std::vector<std::string>;
+using servers_of_test = std::vector<redis_server*>;
+
+bool is_native()
+{
+    return tested_layout() == config::key_layout::native;
+}
+
+/// Of the documented command behind a text: what it allows.
+words rights_behind(const std::string& text)
+{
+    words found = documented_rights(text);
+    std::erase_if(found, [](const std::string& word) {
+        return std::string("+%~&").find(word[0]) == std::string::npos;
+    });
+    return found;
+}
+
+words looking()
+{
+    return rights_behind(is_native() ? "\nACL SETUSER leasehold_looks "
+                                     : "\nACL SETUSER leasehold_and_redisson_looks ");
+}
+
+words breaking()
+{
+    return rights_behind(is_native() ? "\nACL SETUSER leasehold_looks ~"
+                                     : "\nACL SETUSER leasehold_and_redisson_looks ~");
+}
+
+words operator+(words left, const words& right)
+{
+    left.insert(left.end(), right.begin(), right.end());
+    return left;
+}
+
+words without(words all, const std::string& right)
+{
+    std::erase(all, right);
+    return all;
+}
+
+void make_user(const servers_of_test& servers, const words& rights)
+{
+    for (redis_server* const each : servers) {
+        resp_client raw = each->connect();
+        raw.command({"ACL", "DELUSER", "person"});
+        raw.done(words{"ACL", "SETUSER", "person", "on", ">secret", "resetkeys", "resetchannels",
+                       "-@all"} +
+                 rights);
+        raw.done({"ACL", "LOG", "RESET"});
+    }
+}
+
+/// Whether any of them has refused anything.
+bool refused(const servers_of_test& servers)
+{
+    for (redis_server* const each : servers) {
+        if (!each->connect().command({"ACL", "LOG", "1"}).items.empty())
+            return true;
+    }
+    return false;
+}
+
+/// The URL, for the user.
+std::string as_person(std::string url)
+{
+    return url.insert(url.find("://") + 3, "person:secret@");
+}
+
+/// A lock that is held twice by its owner, and waited for.
+class held_lock
+{
+public:
+    explicit held_lock(config settings)
+    {
+        settings.client_info = true;
+        holder_ = std::make_unique<client_thread>(settings);
+        waiter_ = std::make_unique<client_thread>(settings);
+        lease_ = take(*holder_, "orders:1");
+        owner_ = lease_.owner().id();
+        taken again = get(holder_->start_enter("orders:1", long_lease(), lease_.owner()));
+        BOOST_TEST_REQUIRE(!again.code, again.code.message());
+        entry_ = std::move(again.held);
+        next_ = waiter_->start_lock("orders:1", long_lease());
+        waiter_->seen().wait_for(recording_observer::kind::waiting);
+    }
+
+    [[nodiscard]] const std::string& owner() const { return owner_; }
+
+    /// Who waited; when it has been let in.
+    lease next()
+    {
+        taken got = get(next_);
+        BOOST_TEST_REQUIRE(!got.code, got.code.message());
+        return std::move(got.held);
+    }
+
+private:
+    std::unique_ptr<client_thread> holder_, waiter_;
+    lease lease_, entry_;
+    std::string owner_;
+    std::future<taken> next_;
+};
+
+struct fixture : tool_runs
+{
+    [[nodiscard]] static bool is_whole(const ran& done)
+    {
+        BOOST_TEST_MESSAGE(done.code << ": " << done.said);
+        return done.code == 0 && done.said.empty() && !done.lines.empty();
+    }
+
+    /// All that changes nothing. True when nothing was missing.
+    bool looks(const std::string& url)
+    {
+        const auto watching = start({"watch", "--every", "10ms", "orders:*"}, url);
+        const bool seen = watching->read_line(60s).has_value();
+        if (seen)
+            watching->signal(SIGINT);
+        const ran watched = finish(*watching);
+        return seen && watched.code == 0 && watched.said.empty() &&
+               is_whole(run({"ls", "orders:*"}, url)) &&
+               is_whole(run({"inspect", "orders:1"}, url));
+    }
+
+    /// Breaks the lock, and then that of who had waited for it.
+    bool breaks(const std::string& url, held_lock& lock)
+    {
+        if (!is_whole(run({"break", "orders:1", "--owner", lock.owner()}, url)))
+            return false;
+        const lease next = lock.next();
+        return is_whole(run({"break", "orders:1", "--owner", next.owner().id()}, url));
+    }
+
+    /// With them all is seen; without any one of them something is not, and that is said.
+    void check_looking(const servers_of_test& servers, const std::string& url, const words& rights)
+    {
+        make_user(servers, rights);
+        BOOST_TEST(looks(as_person(url)));
+        BOOST_TEST(!refused(servers));
+        for (const std::string& right : rights) {
+            if (right == "+asking") // for slots that move
+                continue;
+            make_user(servers, without(rights, right));
+            BOOST_TEST(!looks(as_person(url)), right);
+        }
+    }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(tool_rights, fixture)
+
+BOOST_AUTO_TEST_CASE(who_looks_needs_what_is_documented_and_no_more)
+{
+    redis_server server({}, {.tcp = true});
+    const held_lock lock(at(server));
+    check_looking({&server}, server.tcp_url(), looking());
+}
+
+BOOST_AUTO_TEST_CASE(who_breaks_needs_what_is_documented_and_no_more)
+{
+    const words rights = looking() + breaking();
+    for (const std::string& right : words{""} + breaking()) {
+        redis_server server({}, {.tcp = true});
+        held_lock lock(at(server));
+        make_user({&server}, without(rights, right));
+        const bool done = breaks(as_person(server.tcp_url()), lock) && !refused({&server});
+        BOOST_TEST(done == right.empty(), right);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_refused_is_not_taken_for_nothing)
+{
+    redis_server server({}, {.tcp = true});
+    const held_lock lock(at(server));
+    const std::string url = as_person(server.tcp_url());
+    make_user({&server}, without(looking(), is_native() ? "+getrange" : "+hscan"));
+    for (const words& arguments : {words{"ls"}, words{"inspect", "orders:1"},
+                                   words{"break", "orders:1", "--owner", lock.owner()}}) {
+        const ran done = run(arguments, url);
+        BOOST_TEST(done.code == 77);
+        BOOST_TEST(done.says("is refused: NOPERM"));
+    }
+    make_user({&server}, without(looking(), "+pttl"));
+    BOOST_TEST(run({"ls"}, url).code == 77);
+    BOOST_TEST(said().find("PTTL is refused") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(in_a_cluster_a_few_more_are_needed)
+{
+    cluster_deployment cluster({.replicas = false});
+    servers_of_test nodes;
+    for (std::size_t i = 0; i < cluster.size(); ++i)
+        nodes.push_back(&cluster.node(i));
+    config settings(cluster.url());
+    settings.layout = tested_layout();
+    held_lock lock(settings);
+    words rights = looking() + rights_behind("In a cluster, on each node, also these; there");
+    std::replace(rights.begin(), rights.end(), std::string("+pubsub|numsub"),
+                 std::string("+pubsub|shardnumsub"));
+    check_looking(nodes, cluster.url(), rights);
+    make_user(nodes, rights + without(breaking(), "+publish") + words{"+spublish"});
+    BOOST_TEST(breaks(as_person(cluster.url()), lock));
+    BOOST_TEST(!refused(nodes));
+}
+
+// A quorum has keys of its own, so once is enough.
+boost::test_tools::assertion_result in_the_layout_native(boost::unit_test::test_unit_id)
+{
+    return is_native();
+}
+
+BOOST_AUTO_TEST_CASE(at_the_members_of_a_quorum,
+                     *boost::unit_test::precondition(in_the_layout_native))
+{
+    const words looking_there = rights_behind("to look and to break");
+    const words breaking_there = rights_behind(
+        "\nACL SETUSER leasehold_looks ~orders:* ~leasehold:quorum");
+    for (const std::string& right : words{""} + breaking_there) {
+        quorum_deployment members;
+        servers_of_test all;
+        for (std::size_t i = 0; i < members.size(); ++i)
+            all.push_back(&members[i]);
+        held_lock lock(members.settings());
+        if (right.empty())
+            check_looking(all, members.url(), looking_there);
+        make_user(all, without(looking_there + breaking_there, right));
+        const bool done = breaks(as_person(members.url()), lock) && !refused(all);
+        BOOST_TEST(done == right.empty(), right);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace leasehold::test
