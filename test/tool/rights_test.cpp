@@ -114,6 +114,13 @@ public:
         waiter_->seen().wait_for(recording_observer::kind::waiting);
     }
 
+    /// Returns when the server knows who waits, too.
+    explicit held_lock(const redis_server& server) : held_lock(at(server))
+    {
+        resp_client raw = server.connect();
+        wait_until([&] { return waiters_of(raw, "orders:1") == 1; });
+    }
+
     [[nodiscard]] const std::string& owner() const { return owner_; }
 
     /// Who waited; when it has been let in.
@@ -183,7 +190,7 @@ BOOST_FIXTURE_TEST_SUITE(tool_rights, fixture)
 BOOST_AUTO_TEST_CASE(who_looks_needs_what_is_documented_and_no_more)
 {
     redis_server server({}, {.tcp = true});
-    const held_lock lock(at(server));
+    const held_lock lock(server);
     check_looking({&server}, server.tcp_url(), looking());
 }
 
@@ -192,7 +199,7 @@ BOOST_AUTO_TEST_CASE(who_breaks_needs_what_is_documented_and_no_more)
     const words rights = looking() + breaking();
     for (const std::string& right : words{""} + breaking()) {
         redis_server server({}, {.tcp = true});
-        held_lock lock(at(server));
+        held_lock lock(server);
         make_user({&server}, without(rights, right));
         const bool done = breaks(as_person(server.tcp_url()), lock) && !refused({&server});
         BOOST_TEST(done == right.empty(), right);
@@ -202,7 +209,7 @@ BOOST_AUTO_TEST_CASE(who_breaks_needs_what_is_documented_and_no_more)
 BOOST_AUTO_TEST_CASE(what_is_refused_is_not_taken_for_nothing)
 {
     redis_server server({}, {.tcp = true});
-    const held_lock lock(at(server));
+    const held_lock lock(server);
     const std::string url = as_person(server.tcp_url());
     make_user({&server}, without(looking(), is_native() ? "+getrange" : "+hscan"));
     for (const words& arguments : {words{"ls"}, words{"inspect", "orders:1"},
