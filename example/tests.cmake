@@ -15,6 +15,15 @@ leasehold_example_test(example_composed $<TARGET_FILE:example_composed>)
 leasehold_example_test(example_guarded_work $<TARGET_FILE:example_guarded_work>)
 leasehold_example_test(example_metrics $<TARGET_FILE:example_metrics>)
 leasehold_example_test(example_fenced_files $<TARGET_FILE:example_fenced_files>)
+# Prometheus' own view of what it serves, and of the dashboard.
+find_program(LEASEHOLD_PROMETHEUS prometheus)
+if(LEASEHOLD_PROMETHEUS AND LEASEHOLD_PYTHON)
+    leasehold_example_test(example_metrics_prometheus ${LEASEHOLD_PYTHON}
+        ${PROJECT_SOURCE_DIR}/test/metrics/prometheus.py ${LEASEHOLD_PROMETHEUS}
+        $<TARGET_FILE:example_metrics> ${PROJECT_SOURCE_DIR}/monitoring/prometheus.yml
+        ${PROJECT_SOURCE_DIR}/monitoring/grafana_dashboard.json)
+    set_tests_properties(example_metrics_prometheus PROPERTIES TIMEOUT 300)
+endif()
 leasehold_example_test(example_simulate $<TARGET_FILE:example_simulate> --seeds 500)
 
 leasehold_example_test(example_redis_first
