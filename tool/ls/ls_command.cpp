@@ -10,7 +10,11 @@
 namespace leasehold::tool {
 namespace {
 
-constexpr char ls_about[] = R"(Lists the locks that are held, of every layout, and changes nothing.
+constexpr char ls_about[] =
+    R"(Lists the locks that are held, of every layout, and changes nothing. A lock of
+another library that keeps a text of its own under the name looks like any other
+key: it is not listed, but shown by 'leasehold inspect KEY'.
+
 PATTERN is a glob of Redis over their names: *, ?, [abc], and \ before one of
 these; quote it.
 
