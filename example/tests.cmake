@@ -20,8 +20,7 @@ find_program(LEASEHOLD_PROMETHEUS prometheus)
 if(LEASEHOLD_PROMETHEUS AND LEASEHOLD_PYTHON)
     leasehold_example_test(example_metrics_prometheus ${LEASEHOLD_PYTHON}
         ${PROJECT_SOURCE_DIR}/test/metrics/prometheus.py ${LEASEHOLD_PROMETHEUS}
-        $<TARGET_FILE:example_metrics> ${PROJECT_SOURCE_DIR}/monitoring/prometheus.yml
-        ${PROJECT_SOURCE_DIR}/monitoring/grafana_dashboard.json)
+        $<TARGET_FILE:example_metrics> ${PROJECT_SOURCE_DIR}/monitoring)
     set_tests_properties(example_metrics_prometheus PROPERTIES TIMEOUT 300)
 endif()
 leasehold_example_test(example_simulate $<TARGET_FILE:example_simulate> --seeds 500)

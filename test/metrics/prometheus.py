@@ -1,6 +1,7 @@
-"""A Prometheus of the test's own reads the example, and answers each query of the dashboard.
+"""A Prometheus of the test's own reads the example, answers each query of the dashboard, and has
+the series, with their labels, that the alerts look at.
 
-prometheus.py PROMETHEUS EXAMPLE SETTINGS DASHBOARD
+prometheus.py PROMETHEUS EXAMPLE FOLDER; the folder is monitoring/
 """
 
 import http.client
@@ -17,7 +18,8 @@ import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
-prometheus, example, settings, dashboard = sys.argv[1:]
+prometheus, example = sys.argv[1:3]
+monitoring = Path(sys.argv[3]).resolve()
 LIMIT = time.monotonic() + 200
 
 
@@ -32,9 +34,10 @@ def running(command, **more):
 
 
 def queries():
-    panels = json.loads(Path(dashboard).read_text())["panels"]
+    panels = json.loads((monitoring / "grafana_dashboard.json").read_text())["panels"]
     for target in (target for panel in panels for target in panel.get("targets", [])):
         yield target["expr"].replace("$__rate_interval", "1m").replace("$lock", ".*")
+    yield from re.findall(r"leasehold_\w+(?:{[^}]*})?", (monitoring / "alerts.yml").read_text())
 
 
 def free_port():
@@ -57,6 +60,17 @@ def ask(server, query):
         return []
 
 
+def are_rules_well(server):
+    """There are alerts, and each was evaluated."""
+    while True:
+        with urllib.request.urlopen(f"http://{server}/api/v1/rules", timeout=30) as answer:
+            groups = json.load(answer)["data"]["groups"]
+        health = [rule["health"] for group in groups for rule in group["rules"]]
+        if "unknown" not in health or time.monotonic() > LIMIT:
+            return health != [] and set(health) == {"ok"}
+        time.sleep(0.5)
+
+
 def answered(server, process):
     """False when it ended: another has taken the port."""
     waiting = list(queries())
@@ -75,11 +89,12 @@ with tempfile.TemporaryDirectory() as folder, running(
 ) as served:
     url = served.stdout.readline()
     target = re.fullmatch(r"http://([0-9.:]+)/metrics\n", url)[1]
-    text = Path(settings).read_text()
+    text = (monitoring / "prometheus.yml").read_text()
     assert "127.0.0.1:9464" in text
     # Two looks make a rate.
     (Path(folder) / "prometheus.yml").write_text(
-        "global: {scrape_interval: 1s, scrape_timeout: 1s}\n"
+        "global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}\n"
+        + f"rule_files: [{monitoring}/alerts.yml]\n"
         + text.replace("127.0.0.1:9464", target)
     )
     for _ in range(5):
@@ -93,6 +108,7 @@ with tempfile.TemporaryDirectory() as folder, running(
         with open(f"{folder}/log", "w") as log:
             with running(command, stdout=log, stderr=log) as process:
                 if answered(server, process):
+                    assert are_rules_well(server), "rules that are not well"
                     print("answered:", len(list(queries())), "queries")
                     sys.exit(0)
     sys.exit("error: it does not run:\n" + Path(f"{folder}/log").read_text())
