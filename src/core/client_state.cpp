@@ -44,12 +44,12 @@ client_state::client_state(const asio::any_io_executor& executor, std::shared_pt
                            std::shared_ptr<observer> watching, std::unique_ptr<time_source> time,
                            std::size_t acquires)
     : turn_context(executor, std::move(backend), std::move(watching), std::move(time)),
-      window_(acquires),
+      windows_(*this, acquires),
       releases_(*this),
       ender_(*this, watchdog_, releases_, lost_owners_),
       watchdog_(*this, ender_),
-      queues_{{*this, releases_, window_, pool_}, watchdog_},
-      reentries_{*this, releases_, window_, watchdog_, lost_owners_},
+      queues_{{*this, releases_, windows_, pool_}, watchdog_},
+      reentries_{*this, releases_, windows_, watchdog_, lost_owners_},
       stop_limit_(*this)
 {}
 
@@ -223,6 +223,7 @@ void client_state::on_connected(store_partition partition)
             if (is_in(partition, each.name()))
                 each.connected();
         }
+        windows_.follow_names();
     });
 }
 

@@ -105,7 +105,7 @@ private:
     void drop_all(error_code told) noexcept;
 
     std::atomic<phase> phase_ = phase::fresh;
-    acquire_window window_;
+    acquire_windows windows_;
     pending_releases releases_;
     lost_owners lost_owners_;
     lease_ender ender_;

@@ -22,10 +22,17 @@ constexpr std::size_t window = detail::acquire_window::usual_limit;
 // Many acquires at once, each of a name of its own.
 struct flood
 {
-    explicit flood(std::size_t count)
+    explicit flood(std::size_t count,
+                   std::shared_ptr<fake_store> with = std::make_shared<fake_store>())
+        : e(std::move(with))
+    {
+        add_all(count, "n");
+    }
+
+    void add_all(std::size_t count, const std::string& prefix)
     {
         for (std::size_t i = 0; i < count; ++i)
-            add("n" + std::to_string(i), clock::duration::max());
+            add(prefix + std::to_string(i), clock::duration::max());
         e.poll();
     }
 
@@ -48,6 +55,41 @@ struct flood
     core_fixture e;
     std::vector<std::shared_ptr<core_fixture::locking>> all;
     std::uint64_t fence = 0;
+};
+
+/// Of a store of two partitions, 1 and 2, which both can be reached. 1 has as many acquires under
+/// way as it may, and answers none of them.
+struct silent_partition : flood
+{
+    explicit silent_partition(bool queues = false) : flood(0, make_store(queues))
+    {
+        for (store_partition each : {1u, 2u})
+            e.store->connect(each);
+        e.poll();
+        add_all(window, "1:n");
+    }
+
+    static std::shared_ptr<fake_store> make_store(bool queues)
+    {
+        const auto made = std::make_shared<fake_store>();
+        made->split();
+        made->can.queues = queues;
+        return made;
+    }
+
+    core_fixture::locking& lock(const std::string& name, owner who = {})
+    {
+        auto& op = add(name, 1h, {}, std::move(who));
+        e.poll();
+        return op;
+    }
+
+    core_fixture::locking& enter(const std::string& name)
+    {
+        return lock(name, owner("11111111-1111-1111-1111-111111111111:1", 7));
+    }
+
+    [[nodiscard]] std::size_t asked() const { return e.store->acquire_count(); }
 };
 
 } // namespace
@@ -256,6 +298,174 @@ BOOST_AUTO_TEST_CASE(a_shutdown_refuses_them)
     BOOST_TEST(code(*done) == error_code());
     BOOST_TEST(e.store->acquire_count() == window);
     check_idle(e);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+// Each partition of a store has a window.
+BOOST_AUTO_TEST_SUITE(core_acquire_windows)
+
+BOOST_AUTO_TEST_CASE(a_silent_partition_holds_up_no_other)
+{
+    for (const bool queues : {false, true}) {
+        silent_partition f(queues);
+        core_fixture& e = f.e;
+        BOOST_TEST(f.asked() == window);
+        auto& behind = f.lock("1:a");
+        auto& entering_behind = f.enter("1:b");
+        BOOST_TEST(f.asked() == window);
+
+        auto& other = f.lock("2:a");
+        BOOST_TEST_REQUIRE(f.asked() == window + 1);
+        BOOST_TEST(e.last_acquire().name == "2:a");
+        f.grant(window);
+        BOOST_TEST(code(other) == error_code());
+        auto& entering = f.enter("2:b");
+        BOOST_TEST_REQUIRE(f.asked() == window + 2);
+        f.grant(window + 1);
+        BOOST_TEST(code(entering) == error_code());
+        // What was taken there is released and renewed there.
+        e.release(std::move(other.value<1>()));
+        BOOST_TEST(e.store->release_count() == 1u);
+
+        BOOST_TEST(!behind.done());
+        BOOST_TEST(!entering_behind.done());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(no_partition_has_more_under_way_than_its_window)
+{
+    silent_partition f;
+    f.add_all(window + 2, "2:n");
+    BOOST_TEST(f.asked() == 2 * window);
+    f.lock("1:a");
+    f.grant(window); // the first of 2
+    BOOST_TEST_REQUIRE(f.asked() == 2 * window + 1);
+    BOOST_TEST(f.e.last_acquire().name == "2:n" + std::to_string(window));
+    f.grant(0);
+    BOOST_TEST_REQUIRE(f.asked() == 2 * window + 2);
+    BOOST_TEST(f.e.last_acquire().name == "1:a");
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_partition_is_waited_for_by_its_own_alone)
+{
+    silent_partition f;
+    core_fixture& e = f.e;
+    f.lock("1:a");
+    f.enter("1:b");
+    e.store->disconnect(errc::store_unavailable, 1);
+    for (std::size_t i = 0; i < window; ++i)
+        e.store->complete_acquire(i, errc::store_unavailable);
+    e.poll();
+    BOOST_TEST(f.asked() == window); // nothing is sent to nowhere
+    f.lock("2:a");
+    BOOST_TEST(f.asked() == window + 1);
+    e.store->connect(1);
+    e.poll();
+    BOOST_TEST(f.asked() == 2 * window + 1);
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_for_room_goes_where_its_name_has_gone)
+{
+    for (const bool queues : {false, true}) {
+        silent_partition f(queues);
+        core_fixture& e = f.e;
+        auto& moving = f.lock("1:a");
+        auto& entering = f.enter("1:b");
+        f.lock("1:c");
+        for (const char* name : {"1:a", "1:b"})
+            e.store->move(name, 2);
+        // An answer makes room for one that is there still.
+        e.store->say_held(0, 10s);
+        e.poll();
+        BOOST_TEST_REQUIRE(f.asked() == window + 3);
+        const auto asked = e.store->acquires();
+        BOOST_TEST(asked[window].name == "1:a");
+        BOOST_TEST(asked[window + 1].name == "1:b");
+        BOOST_TEST(asked[window + 2].name == "1:c");
+        f.grant(window);
+        f.grant(window + 1);
+        BOOST_TEST(code(moving) == error_code());
+        BOOST_TEST(code(entering) == error_code());
+        // What they took there has made room there, and none here.
+        f.lock("1:d");
+        BOOST_TEST(f.asked() == window + 3);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_for_a_silent_one_goes_to_the_one_that_took_its_place)
+{
+    for (const bool queues : {false, true}) {
+        silent_partition f(queues);
+        core_fixture& e = f.e;
+        auto& moving = f.lock("1:a");
+        auto& entering = f.enter("1:b");
+        for (const char* name : {"1:a", "1:b"})
+            e.store->move(name, 3);
+        e.store->connect(3);
+        e.poll();
+        BOOST_TEST_REQUIRE(f.asked() == window + 2);
+        f.grant(window);
+        f.grant(window + 1);
+        BOOST_TEST(code(moving) == error_code());
+        BOOST_TEST(code(entering) == error_code());
+    }
+}
+
+// Where it goes there may be no room, and no connection.
+BOOST_AUTO_TEST_CASE(who_has_moved_waits_like_all_others_there)
+{
+    for (const bool queues : {false, true}) {
+        silent_partition f(queues);
+        core_fixture& e = f.e;
+        f.add_all(window, "2:n");
+        auto& moving = f.lock("1:a");
+        f.enter("1:b");
+        for (const char* name : {"1:a", "1:b"})
+            e.store->move(name, 2);
+        f.grant(0);
+        BOOST_TEST(f.asked() == 2 * window);
+        f.grant(window);
+        BOOST_TEST_REQUIRE(f.asked() == 2 * window + 1);
+        BOOST_TEST(e.last_acquire().name == "1:a");
+        e.store->disconnect(errc::store_unavailable, 2);
+        for (std::size_t i = window + 1; i < 2 * window + 1; ++i)
+            e.store->complete_acquire(i, errc::store_unavailable);
+        e.poll();
+        BOOST_TEST(f.asked() == 2 * window + 1);
+        e.store->connect(2);
+        e.poll();
+        BOOST_TEST(f.asked() == 3 * window + 1);
+        BOOST_TEST(!moving.done());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(who_has_moved_may_be_cancelled_or_refused)
+{
+    for (const bool queues : {false, true}) {
+        silent_partition f(queues);
+        core_fixture& e = f.e;
+        auto& cancelled = f.lock("1:a");
+        auto& entering = f.enter("1:b");
+        auto& refused = f.lock("1:c");
+        for (const char* name : {"1:a", "1:b", "1:c"})
+            e.store->move(name, 2);
+        cancelled.cancel();
+        entering.cancel();
+        e.poll();
+        BOOST_TEST(code(cancelled) == aborted);
+        BOOST_TEST(code(entering) == aborted);
+        const auto done = e.shutdown();
+        BOOST_TEST(code(refused) == errc::shut_down);
+        for (std::size_t i = 0; i < window; ++i) {
+            e.store->complete_acquire(i, errc::store_refused);
+            e.store->complete_release(i, {}, {.result = release_reply::outcome::not_owner});
+        }
+        e.poll();
+        BOOST_TEST(code(*done) == error_code());
+        BOOST_TEST(f.asked() == window);
+        check_idle(e);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

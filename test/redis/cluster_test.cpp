@@ -660,6 +660,38 @@ BOOST_AUTO_TEST_CASE(R3_a_master_that_hangs_starves_no_renewal_of_others)
     BOOST_TEST(!locks.release(std::move(again)));
 }
 
+// R3: what it has not answered is no reason to ask others for less.
+BOOST_AUTO_TEST_CASE(R3_a_master_that_hangs_holds_up_no_lock_of_others)
+{
+    cluster_deployment broken({.replicas = false, .node_timeout = 60s});
+    config settings = at(broken.url());
+    settings.timeout = settings.health_check = 60s; // nobody gives it up
+    client_thread locks(settings);
+    const std::string hanging = broken.name_at(0);
+    const std::string well = broken.name_at(1);
+    for (const std::string& each : {hanging, well})
+        BOOST_TEST(!locks.release(take(locks, long_leases(), each)));
+    broken.node(0).pause();
+
+    // More than are asked for at once.
+    constexpr std::size_t count = 1'200;
+    lock_options fixed = patient();
+    fixed.renew = false;
+    std::vector<std::future<taken>> waiting;
+    for (std::size_t i = 0; i < count; ++i)
+        waiting.push_back(locks.start_lock("{" + hanging + "}" + std::to_string(i), fixed));
+    locks.seen().wait_for(kind::began, count + 2, 60s);
+    lease other = take(locks, long_leases(), well);
+    BOOST_TEST(!locks.release(std::move(other)));
+    BOOST_TEST(locks.seen().count(kind::acquired) == 3u);
+    BOOST_TEST(locks.seen().count(kind::not_acquired) == 0u);
+    BOOST_TEST(locks.seen().count(kind::disconnected) == 0u);
+
+    broken.node(0).resume();
+    for (auto& each : waiting)
+        BOOST_TEST(!get(each, 60s).code);
+}
+
 // Behind a gateway the nodes announce ports that nobody listens on.
 BOOST_AUTO_TEST_CASE(announced_addresses_are_translated)
 {

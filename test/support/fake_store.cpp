@@ -335,8 +335,17 @@ void fake_store::explain(error_code code, diagnostics details, store_partition p
     tell([=](store_listener& listener) { listener.on_error(partition, code, details); });
 }
 
+void fake_store::move(std::string name, store_partition to)
+{
+    const std::lock_guard lock(mutex_);
+    moved_[std::move(name)] = to;
+}
+
 store_partition fake_store::partition_of(std::string_view name) const noexcept
 {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = moved_.find(name); found != moved_.end())
+        return found->second;
     if (!split_ || name.size() < 2 || name[1] != ':')
         return 0;
     return name[0] == '1' ? 1 : name[0] == '2' ? 2 : 0;

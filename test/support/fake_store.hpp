@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -150,6 +151,8 @@ public:
 
     /// Names that begin with "1:" are in partition 1 from now on, with "2:" in 2; others in 0.
     void split() noexcept { split_ = true; }
+    /// The name is in this partition from now on.
+    void move(std::string name, store_partition to);
     [[nodiscard]] store_partition partition_of(std::string_view name) const noexcept override;
 
     /// To be set before the client is made.
@@ -191,6 +194,7 @@ private:
     asio::any_io_executor strand_;
     store_listener* listener_ = nullptr;
     bool split_ = false;
+    std::map<std::string, store_partition, std::less<>> moved_;
     bool opened_ = false;
     bool closed_ = false;
     bool keep_at_close_ = false;

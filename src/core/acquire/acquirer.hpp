@@ -66,7 +66,7 @@ public:
     {
         turn_context& context;
         pending_releases& releases;
-        acquire_window& window;
+        acquire_windows& windows;
         acquirer_pool& pool;
     };
 
@@ -141,11 +141,12 @@ protected:
     void ask_for_room()
     {
         timer_queue::cancel(*this);
-        client_.window.enter(*this);
+        client_.windows.enter(*this);
     }
 
-    /// Sends an acquire. There is room.
-    void send(spec_ptr lock, std::string owner, const acquire_attempt::terms& asked);
+    /// Sends an acquire. There is room in the window.
+    void send(acquire_window& through, spec_ptr lock, std::string owner,
+              const acquire_attempt::terms& asked);
 
     [[nodiscard]] turn_context& context() const noexcept { return client_.context; }
     [[nodiscard]] const std::string& name() const noexcept { return behalf_.name(); }
@@ -177,6 +178,7 @@ protected:
 
 private:
     void on_answer(acquire_attempt& attempt, error_code failed, const acquire_reply& reply) final;
+    [[nodiscard]] const std::string& asked_name() const noexcept final { return name(); }
 
     acquire_attempt_ptr under_way_;
     std::uint32_t requests_ = 0;

@@ -138,10 +138,10 @@ void backoff_acquirer::perform(fsm::contention::action next)
     }
 }
 
-void backoff_acquirer::on_room()
+void backoff_acquirer::on_room(acquire_window& there)
 {
     const spec_ptr& spec = behalf_.first();
-    send(spec, context().make_owner(),
+    send(there, spec, context().make_owner(),
          {.fences = fences(spec->options),
           .asks_holder = behalf_.asks_holder(),
           .one_try = !behalf_.patient()});

@@ -35,7 +35,7 @@ public:
 
 private:
     void expired() override;
-    void on_room() override;
+    void on_room(acquire_window& there) override;
     void on_reply(acquire_attempt& attempt, const acquire_reply& reply) override;
     void on_failed(acquire_attempt& attempt, effect had) override;
 

@@ -151,11 +151,11 @@ void line_acquirer::expired()
     perform(machine_.due(online()));
 }
 
-void line_acquirer::on_room()
+void line_acquirer::on_room(acquire_window& there)
 {
     errand& sent = current();
     sent.spec = behalf_.first();
-    send(sent.spec, sent.owner,
+    send(there, sent.spec, sent.owner,
          {.fences = fences(sent.spec->options),
           .asks_holder = behalf_.asks_holder(),
           .one_try = !behalf_.patient(),

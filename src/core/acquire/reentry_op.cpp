@@ -58,15 +58,15 @@ void reentry_op::send()
 {
     pausing_ = false;
     schedule(clock::time_point::max());
-    client_->window.enter(*this);
+    client_->windows.enter(*this);
 }
 
-void reentry_op::on_room()
+void reentry_op::on_room(acquire_window& there)
 {
     turn_context& r = client_->context;
     // An id for this try: one whose answer is lost is given back under its own id, and cannot take
     // this one along.
-    under_way_ = new acquire_attempt(r, client_->releases, client_->window, *this, spec_, who_.id(),
+    under_way_ = new acquire_attempt(r, client_->releases, there, *this, spec_, who_.id(),
                                      r.make_owner());
     ++sent_;
     under_way_->send({});

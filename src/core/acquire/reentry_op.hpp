@@ -40,7 +40,7 @@ public:
     {
         turn_context& context;
         pending_releases& releases;
-        acquire_window& window;
+        acquire_windows& windows;
         watchdog& keeper;
         const lost_owners& lost;
         list running{};
@@ -63,7 +63,8 @@ private:
     void on_answer(acquire_attempt& attempt, error_code failed,
                    const acquire_reply& reply) override;
     void expired() override;
-    void on_room() override;
+    void on_room(acquire_window& there) override;
+    [[nodiscard]] const std::string& asked_name() const noexcept override { return name(); }
 
     void send();
     void pause(error_code why, const details_ptr& details = {});

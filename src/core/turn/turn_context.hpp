@@ -126,16 +126,22 @@ public:
     /// What the store can do. From any thread.
     [[nodiscard]] const store_traits& traits() const noexcept { return traits_; }
 
-    /// Whether the partition of the store that the name is in can be reached.
+    /// The partition of the store that the name is in now.
+    [[nodiscard]] store_partition partition_of(std::string_view name) const noexcept
+    {
+        return store_->partition_of(name);
+    }
+
+    /// Whether that can be reached.
     [[nodiscard]] bool online(std::string_view name) const noexcept
     {
-        return reach_.any() && reach_.online(store_->partition_of(name));
+        return reach_.any() && reach_.online(partition_of(name));
     }
 
     /// Whether the name is in this partition.
     [[nodiscard]] bool is_in(store_partition partition, std::string_view name) const noexcept
     {
-        return store_->partition_of(name) == partition;
+        return partition_of(name) == partition;
     }
 
     /// Why nobody is to wait for a connection; no error where one is there, or may come. `once`:
@@ -145,20 +151,20 @@ public:
     {
         if (!reach_.troubled()) // asked for each lock, and almost always so
             return {};
-        const error_code trouble = reach_.trouble(store_->partition_of(name));
+        const error_code trouble = reach_.trouble(partition_of(name));
         return once || trouble == condition::bad_request ? trouble : error_code();
     }
 
     /// What the store said of why the name's partition cannot be reached; null: nothing.
     [[nodiscard]] details_ptr trouble_details(std::string_view name) const
     {
-        return reach_.any() ? reach_.said(store_->partition_of(name)) : nullptr;
+        return reach_.any() ? reach_.said(partition_of(name)) : nullptr;
     }
 
     /// Where the name is kept, as diagnostics name it.
     [[nodiscard]] std::string server_of(std::string_view name) const
     {
-        return store_ ? store_->server_of(store_->partition_of(name)) : std::string();
+        return store_ ? store_->server_of(partition_of(name)) : std::string();
     }
 
     /// What diagnostics call this client. From any thread.
