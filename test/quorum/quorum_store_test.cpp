@@ -3,7 +3,10 @@
 
 #include "quorum/scripted_quorum.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -563,4 +566,41 @@ BOOST_AUTO_TEST_CASE(with_too_few_members_left_nothing_is_guessed)
         BOOST_TEST((each->seeds.empty() && each->adoptions.empty()));
     s.acquire();
     BOOST_TEST((s.got && s.got->first == errc::no_quorum));
+}
+
+// Scripts have doubles for numbers: above 2^53 two of them would be one.
+BOOST_AUTO_TEST_CASE(what_a_stranger_is_called_is_a_whole_number_of_a_double_and_new_each_time)
+{
+    site s;
+    for (int i = 0; i < 100; ++i)
+        s.connect(0, {.is_member = true, .epoch = 1});
+    const std::vector<std::uint64_t>& drawn = s.members[0]->nonces;
+    BOOST_TEST(drawn.size() == 100u);
+    BOOST_TEST((std::set(drawn.begin(), drawn.end()).size() == drawn.size()));
+    const auto [least, most] = std::minmax_element(drawn.begin(), drawn.end());
+    BOOST_TEST(*least > 0u);
+    BOOST_TEST(*most < (std::uint64_t{1} << 53));
+    BOOST_TEST(*most > (std::uint64_t{1} << 52)); // of all there are
+}
+
+// Otherwise somebody else may be about to do it.
+BOOST_AUTO_TEST_CASE(only_when_all_are_strangers_are_they_looked_at_again_at_once)
+{
+    site s;
+    const auto asked = [&](unsigned i) { return s.members[i]->nonces.size(); };
+    for (unsigned i = 0; i < 3; ++i) {
+        s.connect(i, {.is_member = false, .nonce = 7 + i});
+        s.pass(0ms);
+        for (unsigned each = 0; each <= i; ++each)
+            BOOST_TEST(asked(each) == (i < 2 ? 1u : 2u));
+    }
+    // One of them cannot be reached: it may be a member.
+    site other;
+    for (unsigned i = 0; i < 3; ++i)
+        other.connect(i, {.is_member = i == 2, .nonce = 7 + i});
+    other.disconnect(2);
+    other.pass(0ms);
+    BOOST_TEST(other.members[0]->nonces.size() == 1u);
+    other.pass(50ms);
+    BOOST_TEST(other.members[0]->nonces.size() == 2u);
 }

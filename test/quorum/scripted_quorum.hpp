@@ -14,16 +14,19 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace leasehold::test {
 
 /// The store of a quorum, over members whose every answer is given by the test.
-class scripted_quorum final : public store_listener
+class scripted_quorum : public store_listener
 {
 public:
     using ballot_t = quorum::ballot_reply::outcome;
@@ -194,6 +197,33 @@ public:
         poll();
     }
 
+    void watch(std::string_view name)
+    {
+        call([&] { locks->watch(name); });
+    }
+    void unwatch(std::string_view name)
+    {
+        call([&] { locks->unwatch(name); });
+    }
+
+    /// The member tells the releases of that name from now on.
+    void watches(unsigned i, const char* name = "lock")
+    {
+        members[i].post([&, i, name] { members[i]->told->on_watching(i, name); });
+        poll();
+    }
+    void is_deaf(unsigned i)
+    {
+        members[i].post([&, i] { members[i]->told->on_deaf(i); });
+        poll();
+    }
+    /// It was released there, with the sign that all members have of one release.
+    void tells(unsigned i, const char* sign, const char* name = "lock")
+    {
+        members[i].post([&, i, sign, name] { members[i]->told->on_released(i, name, sign, 0); });
+        poll();
+    }
+
     void pass(std::chrono::milliseconds by)
     {
         time.set(time.now() + by);
@@ -227,6 +257,8 @@ public:
     int connected = 0;
     int disconnected = 0;
     error_code why;
+    std::vector<std::string> hints;
+    std::function<void()> on_next_hint; ///< Called inside it.
 
 private:
     template <class Function>
@@ -236,7 +268,12 @@ private:
         poll();
     }
 
-    void on_hint(std::string_view) override {}
+    void on_hint(std::string_view name) override
+    {
+        hints.emplace_back(name);
+        if (on_next_hint)
+            std::exchange(on_next_hint, nullptr)();
+    }
     void on_connected(store_partition) override { ++connected; }
     void on_disconnected(store_partition, error_code code) override
     {

@@ -72,7 +72,9 @@ public:
         std::vector<adoption> adoptions;
         std::vector<seeding> seeds;
         std::vector<handler<quorum::entered>> entries;
-        std::string order; ///< What came, a letter each: v, r.
+        std::string order;                 ///< What came, a letter each: v, r.
+        std::vector<std::uint64_t> nonces; ///< That looks were asked with.
+        std::vector<std::string> watches;  ///< And their ends, as "watch name", "unwatch name".
     };
 
     scripted_member() = default;
@@ -150,8 +152,9 @@ private:
             of_->releases.push_back(
                 {std::string(asked.owner), std::string(asked.entry), quiet, std::move(done)});
         }
-        void async_look(std::uint64_t, handler<quorum::look_answer> done) override
+        void async_look(std::uint64_t nonce, handler<quorum::look_answer> done) override
         {
+            of_->nonces.push_back(nonce);
             of_->looks.push_back(std::move(done));
         }
         void async_adopt(std::uint64_t epoch, handler<quorum::adopt_answer> done) override
@@ -162,8 +165,14 @@ private:
         {
             of_->seeds.push_back({asked, std::move(done)});
         }
-        void watch(std::string_view) override {}
-        void unwatch(std::string_view) override {}
+        void watch(std::string_view name) override
+        {
+            of_->watches.push_back("watch " + std::string(name));
+        }
+        void unwatch(std::string_view name) override
+        {
+            of_->watches.push_back("unwatch " + std::string(name));
+        }
 
     private:
         const std::shared_ptr<state> of_;
