@@ -9,6 +9,7 @@
 #include "store/redis/protocol/script.hpp"
 #include "store/redis/store_on_redis.hpp"
 
+#include <leasehold/client_info.hpp>
 #include <leasehold/error.hpp>
 #include <leasehold/store.hpp>
 
@@ -34,8 +35,9 @@ constexpr std::int64_t server_time = 1'700'000'000'000'000;
 
 struct cluster_fixture : test::masters_fixture, store_listener
 {
-    explicit cluster_fixture(std::string_view layout)
+    explicit cluster_fixture(std::string_view layout, const client_info& client = {})
     {
+        all.client = client;
         all.map = {{0, 5460, "a"}, {5461, 10922, "b"}, {10923, 16383, "c"}};
         all.answer = [](const std::string&, const words& asked) { return usual(asked); };
         made = make_store(config("redis+cluster://a:7000?layout=" + std::string(layout)),
@@ -51,6 +53,8 @@ struct cluster_fixture : test::masters_fixture, store_listener
     /// Everything is granted, and nobody waits.
     static std::optional<std::string> usual(const words& asked)
     {
+        if (asked[0] == "HSET" || asked[0] == "PEXPIRE")
+            return ":1\r\n";
         if (asked[1] == acquire_script().sha)
             return numbers({1, 7, 1, server_time});
         if (asked[1] == release_script().sha)
@@ -798,6 +802,66 @@ BOOST_AUTO_TEST_CASE(nobody_is_described_after_the_end)
     BOOST_TEST_REQUIRE(told.has_value());
     BOOST_TEST(told->host == "");
     BOOST_TEST(f.all.wires.size() == before);
+}
+
+// A node is reached a moment after it was asked for; by then the store may have been closed.
+BOOST_AUTO_TEST_CASE(nobody_is_connected_to_after_the_end)
+{
+    for (const char* const layout : {"redisson", "native"}) {
+        cluster_fixture f(layout);
+        const auto runs = [&] {
+            int all = 0;
+            for (const auto& each : f.all.wires)
+                all += each->runs;
+            return all;
+        };
+        const int before = runs();
+        f.call([&] {
+            f.made->async_acquire({.name = "lock",
+                                   .owner = "client:1",
+                                   .entry = {},
+                                   .lease = 10s,
+                                   .fences = 1,
+                                   .budget = 5s},
+                                  [](error_code, acquire_reply) {});
+            f.made->close();
+        });
+        f.advance(30s);
+        BOOST_TEST(runs() == before);
+    }
+}
+
+// Not with each request, and to the node that has its key.
+BOOST_AUTO_TEST_CASE(who_a_client_is_is_written_once_and_again_after_a_third_of_its_life)
+{
+    const std::string client = "0000000a-1111-1111-1111-111111111111";
+    const std::string key = "leasehold:client:0000000a";
+    for (const char* const layout : {"redisson", "native"}) {
+        cluster_fixture f(layout, {.host = "machine"});
+        const auto written = [&] {
+            return std::count_if(f.all.calls.begin(), f.all.calls.end(), [&](const auto& each) {
+                return each.second[0] == "HSET" && each.second[1] == key;
+            });
+        };
+        // The node of the key is looked for again when it was not there.
+        for (int i = 0; i < 20; ++i) {
+            f.acquire(name_in(0), client + ":1");
+            f.advance(1s);
+        }
+        BOOST_TEST(written() == 1);
+        const auto slot = cluster::slot_of(key);
+        for (const auto& [host, asked] : f.all.calls)
+            if (asked[0] == "HSET")
+                BOOST_TEST(
+                    host ==
+                    std::find_if(f.all.map.begin(), f.all.map.end(), [&](const served& each) {
+                        return slot >= each.first && slot <= each.last;
+                    })->host);
+        f.advance(200s);
+        f.acquire(name_in(0), client + ":2");
+        f.acquire(name_in(0), client + ":3");
+        BOOST_TEST(written() == 2);
+    }
 }
 
 // It would come behind its own release.

@@ -105,6 +105,7 @@ struct server_side
     std::optional<boost::redis::any_adapter> pushes;
     boost::redis::config settings; ///< Of the last run.
     int runs = 0;
+    int cancels = 0;   ///< Of any kind.
     bool deaf = false; ///< Requests are not ended with their connection.
 };
 
@@ -138,6 +139,7 @@ public:
     void receive(ended done) override { side_->receive_done = std::move(done); }
     void cancel(operation what) override
     {
+        ++side_->cancels;
         if (what == operation::run && side_->run_done)
             side_->end(asio::error::operation_aborted);
         if (what == operation::exec && !side_->deaf)
@@ -620,6 +622,32 @@ BOOST_AUTO_TEST_CASE(a_handler_that_is_destroyed_uncalled_is_an_answer_that_neve
     BOOST_TEST((f.owner->ended == std::vector<error_code>{errc::outcome_unknown}));
 }
 
+// The context is ending: it is not used any more, whatever still happens, and however often.
+BOOST_AUTO_TEST_CASE(what_was_dropped_tells_and_does_nothing)
+{
+    for (const bool up : {false, true}) {
+        owned_fixture f;
+        if (up) {
+            f.serve(0);
+            f.poll();
+        }
+        const std::size_t told = f.seen.up.size() + f.seen.down.size();
+        f.way->drop();
+        f.way->on_read_only();
+        f.way->begin_again(errc::store_refused, "again");
+        f.way->drop();
+        f.way->close();
+        BOOST_TEST(f.side->cancels == 0);
+        if (!up)
+            f.serve(0);
+        f.side->end();
+        f.poll();
+        f.advance(1s);
+        BOOST_TEST(f.seen.up.size() + f.seen.down.size() == told);
+        BOOST_TEST(f.side->runs == 1);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(connection_for_notifications)
@@ -810,6 +838,27 @@ BOOST_AUTO_TEST_CASE(who_may_not_subscribe_asks_seldom)
     f.advance(150ms);
     BOOST_TEST(f.side->runs == 4);
     BOOST_TEST(f.made->allowed());
+}
+
+BOOST_AUTO_TEST_CASE(a_push_that_is_cut_short_is_nothing)
+{
+    subscriptions_fixture f;
+    f.watch("a");
+    notified<turn_channel> turns;
+    turns.made->belongs_to("client:1");
+    turns.made->listen(0);
+    turns.poll();
+    for (const char* const push : {">0\r\n", ">1\r\n+message\r\n", ">1\r\n+subscribe\r\n",
+                                   ">1\r\n+invalidate\r\n", ">1\r\n_\r\n"}) {
+        f.side->push(push);
+        f.poll();
+        turns.side->push(push);
+        turns.poll();
+    }
+    BOOST_TEST((f.heard.take() == words{}));
+    BOOST_TEST((turns.heard.take() == words{}));
+    BOOST_TEST(f.side->runs == 1);
+    BOOST_TEST(!turns.made->hears(0));
 }
 
 // Whoever is not known to hear is not taken for gone.

@@ -9,6 +9,7 @@
 #include "support/common_time.hpp"
 #include "support/moved_time.hpp"
 
+#include <leasehold/client_info.hpp>
 #include <leasehold/clock.hpp>
 #include <leasehold/config.hpp>
 #include <leasehold/error.hpp>
@@ -77,6 +78,7 @@ struct masters
 {
     /// What a master answers to a command of a lock; nothing: none.
     std::function<std::optional<std::string>(const std::string& host, const words& asked)> answer;
+    client_info client;           ///< What whoever asks says of itself.
     std::vector<served> map;      ///< Empty: there is one server, which is in no cluster.
     std::set<std::string> silent; ///< Hosts that answer nothing.
     std::map<std::string, std::string> instead; ///< Of the usual answer, by a command's first word.
@@ -206,6 +208,7 @@ struct scripted_environment final : redis_store::environment
         return std::make_unique<scripted_connection>(all, made);
     }
     std::unique_ptr<detail::time_source> make_time() override { return time.make_source(); }
+    client_info this_client() override { return all.client; }
 
     masters& all;
     const common_time& time;

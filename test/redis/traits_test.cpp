@@ -1,0 +1,91 @@
+// What each store on Redis says that it can do.
+#include <boost/test/unit_test.hpp>
+
+#include <leasehold/config.hpp>
+#include <leasehold/redis_store.hpp>
+#include <leasehold/store.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/redis/connection.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace {
+
+using namespace leasehold;
+using source = store_traits::fence_source;
+
+std::string text_of(const store_traits& can)
+{
+    std::string text;
+    const auto say = [&](bool is, const char* name) {
+        if (is)
+            text += (text.empty() ? "" : " ") + std::string(name);
+    };
+    say(can.announces, "announces");
+    say(can.queues, "queues");
+    say(can.refuses_late, "refuses_late");
+    say(can.shared, "shared");
+    say(can.permits, "permits");
+    say(can.describes_holders, "describes_holders");
+    say(can.replica_acks, "replica_acks");
+    say(can.dead_holder_grace, "dead_holder_grace");
+    say(can.smallest_lease != std::chrono::milliseconds(1), "smallest_lease");
+    say(can.grain != std::chrono::milliseconds(1), "grain");
+    say(can.fences == source::counter, "counter");
+    say(can.fences == source::quorum, "quorum");
+    return text;
+}
+
+std::string traits_of(const std::string& url)
+{
+    return text_of(make_redis_store(config(url))->traits());
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(traits_of_stores)
+
+BOOST_AUTO_TEST_CASE(of_each_deployment_and_layout)
+{
+    const std::string redisson = "announces refuses_late describes_holders replica_acks";
+    for (const char* const begin :
+         {"redis://a?", "redis+sentinel://a/main?", "redis+cluster://a?"}) {
+        const std::string url = begin;
+        const bool cluster = url.starts_with("redis+cluster");
+        BOOST_TEST_CONTEXT(url)
+        {
+            const std::string native = "queues describes_holders replica_acks";
+            // A sign of life is one key for all that a client holds; slots are on many servers.
+            const std::string native_here = cluster ? native : native + " dead_holder_grace";
+            BOOST_TEST(traits_of(url + "layout=native") == native_here);
+            BOOST_TEST(traits_of(url + "layout=redisson") == redisson);
+            BOOST_TEST(traits_of(url + "layout=redisson&client_info=off") ==
+                       "announces refuses_late replica_acks");
+            BOOST_TEST(traits_of(url + "client_info=off") ==
+                       (cluster ? "queues replica_acks" : "queues replica_acks dead_holder_grace"));
+        }
+    }
+    BOOST_TEST(traits_of("redlock://a,b,c") == "announces refuses_late quorum");
+}
+
+// Over the connection of an application: replicas are asked on one that is made for wake-ups.
+BOOST_AUTO_TEST_CASE(of_a_borrowed_connection)
+{
+    boost::asio::io_context context;
+    const auto connection = std::make_shared<boost::redis::connection>(context);
+    using layout = config::key_layout;
+    const auto of = [](const std::shared_ptr<store>& made) { return text_of(made->traits()); };
+    BOOST_TEST(of(make_redis_store(connection, layout::native)) ==
+               "queues describes_holders dead_holder_grace");
+    BOOST_TEST(of(make_redis_store(connection, layout::redisson)) ==
+               "announces refuses_late describes_holders");
+    BOOST_TEST(of(make_redis_store(connection, config("redis://a?layout=redisson"))) ==
+               "announces refuses_late describes_holders replica_acks");
+    BOOST_TEST(of(make_redis_store(connection, config("redis://a"))) ==
+               "queues describes_holders replica_acks dead_holder_grace");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
