@@ -288,6 +288,23 @@ BOOST_AUTO_TEST_CASE(a_text_of_the_limit_passes_and_one_more_byte_does_not)
     check_small("$101\r\n", {3, too_large});
 }
 
+// Whatever its last digit is, and in whatever pieces it comes.
+BOOST_AUTO_TEST_CASE(each_length_above_the_limit_is_refused_as_too_large)
+{
+    for (const char type : {'$', '!', '=', '*', '%', '~', '>', '|'}) {
+        for (std::size_t length = limit + 1; length < 10 * limit + 10; ++length) {
+            const std::string digits = std::to_string(length);
+            const std::string text = type + digits + "\r\n";
+            BOOST_TEST_CONTEXT(type << digits)
+            {
+                // The digit with which the number is too large is not let through.
+                check_small(text, {digits.size(), too_large});
+                check_small(type + ("00" + digits) + "\r\n", {digits.size() + 2, too_large});
+            }
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(an_array_of_the_limit_passes_and_one_more_element_does_not)
 {
     const std::string fits = "*31\r\n" + repeat("_\r\n", 31);

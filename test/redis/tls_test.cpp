@@ -6,7 +6,16 @@
 #include "support/directory.hpp"
 #include "support/port.hpp"
 #include "support/redis_server.hpp"
+#include "support/run.hpp"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+
+#include <openssl/ssl.h>
+
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,7 +82,47 @@ error_code refusal(const std::string& url)
     return mine.code;
 }
 
+/// The name that a client asks for when it greets the server; empty: none.
+std::string name_asked_for(const std::string& host, const std::string& query)
+{
+    namespace ssl = boost::asio::ssl;
+    using boost::asio::ip::tcp;
+    const temporary_directory files;
+    const certificate own(files, "server", "DNS:localhost,IP:127.0.0.1");
+    ssl::context settings(ssl::context::tls_server);
+    settings.use_certificate_chain_file(own.text);
+    settings.use_private_key_file(own.key, ssl::context::pem);
+    boost::asio::io_context context;
+    tcp::acceptor acceptor(context, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
+    const client_thread user{config("rediss://" + host + ":" +
+                                    std::to_string(acceptor.local_endpoint().port()) +
+                                    "?reconnect=10&" + (query.empty() ? "ca=" + own.text : query))};
+    ssl::stream<tcp::socket> stream(context, settings);
+    std::optional<error_code> greeted;
+    acceptor.async_accept(stream.next_layer(), [&](error_code failed) {
+        if (failed)
+            greeted = failed;
+        else
+            stream.async_handshake(ssl::stream_base::server,
+                                   [&](error_code ended) { greeted = ended; });
+    });
+    run_until(context, [&] { return greeted.has_value(); }, 30s);
+    BOOST_TEST(!*greeted, greeted->message());
+    const char* const name = ::SSL_get_servername(stream.native_handle(),
+                                                  TLSEXT_NAMETYPE_host_name);
+    return name != nullptr ? name : "";
+}
+
 } // namespace
+
+// Servers behind one address need it; an address is no name.
+BOOST_AUTO_TEST_CASE(a_server_is_greeted_by_its_name)
+{
+    for (const char* const query : {"", "verify=none"}) {
+        BOOST_TEST(name_asked_for("localhost", query) == "localhost");
+        BOOST_TEST(name_asked_for("127.0.0.1", query) == "");
+    }
+}
 
 BOOST_AUTO_TEST_CASE(a_certificate_for_the_host_is_accepted)
 {
