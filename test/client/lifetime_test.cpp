@@ -215,6 +215,66 @@ BOOST_AUTO_TEST_CASE(operations_on_what_belonged_to_a_context_that_is_gone)
     BOOST_TEST(token.use_count() == 1);
 }
 
+// Also when its handler belongs to a context that goes on, and whatever the client was doing.
+BOOST_AUTO_TEST_CASE(nothing_is_called_for_a_context_that_is_gone)
+{
+    enum class client_was
+    {
+        fresh,
+        running,
+        shut_down
+    };
+    for (const client_was state : {client_was::fresh, client_was::running, client_was::shut_down}) {
+        asio::io_context elsewhere;
+        const auto token = std::make_shared<int>();
+        int calls = 0;
+        const auto handler = [&] {
+            return asio::bind_executor(elsewhere.get_executor(),
+                                       [token, &calls](auto&&...) { ++calls; });
+        };
+        std::unique_ptr<client> one;
+        std::optional<mutex> m;
+        lease held;
+        lease other; // none of a client that was never run
+        class owner holder;
+        {
+            memory_lab lab;
+            one = state == client_was::fresh
+                      ? std::make_unique<client>(lab.context, make_memory_store(lab.space))
+                      : lab.make_client();
+            m.emplace(*one, "a");
+            if (state == client_was::fresh) {
+                const auto running = lab.make_client();
+                held = lab.take(mutex(*running, "b"));
+                holder = held.owner();
+            }
+            else {
+                held = lab.take(*m);
+                other = lab.take(mutex(*one, "b"));
+                holder = held.owner();
+            }
+            if (state == client_was::shut_down) {
+                one->async_shutdown(asio::detached);
+                lab.poll();
+            }
+        }
+        m->async_lock(handler());
+        m->async_lock(holder, handler());
+        m->async_try_lock(handler());
+        m->async_try_lock_for(1s, handler());
+        one->async_run(handler());
+        one->async_shutdown(handler());
+        held.async_wait_lost(handler());
+        held.async_release(handler());
+        if (state != client_was::fresh)
+            other.async_release(handler());
+        held.async_release(handler()); // of one that was released
+        elsewhere.run();
+        BOOST_TEST(calls == 0);
+        BOOST_TEST(token.use_count() == 1);
+    }
+}
+
 // O7: what was entered three times is left three times, and then it is free.
 BOOST_AUTO_TEST_CASE(O7_entered_three_times_and_left_three_times)
 {

@@ -31,6 +31,19 @@ using namespace leasehold;
 using namespace leasehold::test;
 using namespace std::chrono_literals;
 
+namespace with_lock_test {
+
+/// What a new one holds is told apart from memory that nobody has written to.
+struct answer_of_its_own
+{
+    int number = 7;
+    std::string text = "none, and too long to be kept in the string itself";
+};
+
+} // namespace with_lock_test
+
+using with_lock_test::answer_of_its_own;
+
 namespace {
 
 const error_code aborted = asio::error::operation_aborted;
@@ -507,6 +520,27 @@ BOOST_AUTO_TEST_CASE(after_a_loss_there_is_no_value)
     until([&] { return done.done(); });
     BOOST_TEST((done.value<0>() == condition::lease_ended));
     BOOST_TEST(done.value<1>() == 0);
+}
+
+// A value that was not reached is a new one of its type, not what happened to be in its place.
+BOOST_AUTO_TEST_CASE(of_work_that_throws_there_is_a_new_value)
+{
+    using answer = answer_of_its_own;
+    completion<std::exception_ptr, answer> done(context.get_executor());
+    done.start([&](auto handler) {
+        with_lock(
+            m,
+            []() -> asio::awaitable<answer> {
+                throw std::runtime_error("on purpose");
+                co_return answer{};
+            },
+            std::move(handler));
+    });
+    until([&] { return done.done(); });
+    BOOST_TEST(text_of(done.value<0>()) == "on purpose");
+    BOOST_TEST(done.value<1>().number == 7);
+    BOOST_TEST(done.value<1>().text == answer().text);
+    check_free();
 }
 
 BOOST_AUTO_TEST_CASE(work_that_ignores_its_cancellation_is_waited_for)

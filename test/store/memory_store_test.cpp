@@ -8,13 +8,16 @@
 #include <leasehold/client.hpp>
 #include <leasehold/clock.hpp>
 #include <leasehold/memory_store.hpp>
+#include <leasehold/store.hpp>
 
 #include <unistd.h>
 
 #include <atomic>
 #include <fstream>
 #include <semaphore>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -38,6 +41,34 @@ private:
 const bool added = add_store_contract([] { return std::make_unique<memory_lab>(); });
 
 } // namespace
+
+// What the smallest store there can be says: one partition, and nothing else that it could do.
+BOOST_AUTO_TEST_CASE(what_a_store_does_not_say_of_itself_has_a_default)
+{
+    class smallest final : public store
+    {
+    public:
+        void open(const asio::any_io_executor&, store_listener&) override {}
+        void close() override {}
+        void async_acquire(const acquire_request&, acquire_handler) override {}
+        void async_renew(std::span<const renewal>, renew_handler) override {}
+        void async_release(const release_request&, release_handler) override {}
+        void watch(std::string_view) override {}
+        void unwatch(std::string_view) override {}
+    };
+    const smallest one;
+    for (const char* const name : {"", "a", "orders:7"})
+        BOOST_TEST(one.partition_of(name) == 0u);
+    BOOST_TEST(one.server_of(0).empty());
+    BOOST_TEST(one.own_info().empty());
+    const store_traits can = one.traits();
+    BOOST_TEST(can.announces);
+    BOOST_TEST(!can.queues);
+    BOOST_TEST(can.refuses_late);
+    BOOST_TEST((!can.shared && !can.permits && !can.describes_holders));
+    BOOST_TEST((!can.replica_acks && !can.dead_holder_grace));
+    BOOST_TEST((can.smallest_lease == 1ms && can.grain == 1ms));
+}
 
 BOOST_AUTO_TEST_CASE(a_space_is_shared_by_name_as_long_as_it_is_used)
 {
@@ -109,6 +140,56 @@ BOOST_AUTO_TEST_CASE(who_has_left_is_told_that_there_is_no_store)
     left->async_release({.name = "a", .owner = "a:1", .entry = {}}, refused);
     context.run();
     BOOST_TEST(told == 3);
+    BOOST_TEST(space->size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_client_however_often_takes_no_other_out_of_its_line)
+{
+    struct turns final : store_listener
+    {
+        void on_hint(std::string_view) override {}
+        void on_turn(std::string_view, std::string_view owner) override { told += owner; }
+        void on_connected(store_partition) override {}
+        void on_disconnected(store_partition, error_code) override {}
+
+        std::string told;
+    };
+    turns ears;
+    boost::asio::io_context context;
+    const auto space = std::make_shared<memory_space>();
+    const auto open = [&] {
+        auto made = make_memory_store(space);
+        made->open(context.get_executor(), ears);
+        return made;
+    };
+    const auto second = open(), third = open(), first = open();
+    auto leaves = open();
+    const auto ask = [&](store& who, const char* owner) {
+        who.async_acquire({.name = "a",
+                           .owner = owner,
+                           .entry = {},
+                           .lease = 10s,
+                           .fences = 1,
+                           .budget = 5s,
+                           .waits = true,
+                           .presence = 10s,
+                           .claim = 1s},
+                          [](error_code, const acquire_reply&) {});
+    };
+    ask(*first, "a:1");
+    ask(*second, "b:1");
+    ask(*third, "c:1");
+    ask(*leaves, "d:1");
+    leaves->close();
+    leaves->close();
+    leaves.reset();
+    for (const char* const owner : {"a:1", "b:1", "c:1"}) {
+        first->async_release({.name = "a", .owner = owner, .entry = {}},
+                             [](error_code, const release_reply&) {});
+        context.restart();
+        context.poll();
+    }
+    BOOST_TEST(ears.told == "b:1c:1");
     BOOST_TEST(space->size() == 0u);
 }
 
