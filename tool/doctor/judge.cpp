@@ -114,18 +114,18 @@ void judge::version()
             "It has no sharded channels: those who wait are told of no release, and look by "
             "themselves.",
             "Use Redis 7.0 or newer, or Valkey, in a cluster.");
-    if (facts_.value("redis_mode") == "cluster" && where_.store != config::kind::cluster)
+    if (facts_.mode() == "cluster" && where_.store != config::kind::cluster)
         add(level::problem, "version", "the server is part of a cluster",
             "The library refuses it behind this URL: most keys are elsewhere.",
             "Begin the URL with redis+cluster://.");
-    if (facts_.value("redis_mode") == "sentinel")
+    if (facts_.mode() == "sentinel")
         add(level::problem, "version", "the server is a Sentinel", "It keeps no keys.",
             "Begin the URL with redis+sentinel://, and name the master behind the address.");
 }
 
 void judge::role()
 {
-    if (facts_.info.empty() || facts_.value("redis_mode") == "sentinel" || facts_.is_master())
+    if (facts_.info.empty() || facts_.mode() == "sentinel" || facts_.is_master())
         return;
     add(level::problem, "role",
         "the server is a replica of " + std::string(facts_.value("master_host")) + ':' +

@@ -58,6 +58,12 @@ std::string_view server_facts::version() const noexcept
     return is_valkey() ? value("valkey_version") : value("redis_version");
 }
 
+std::string_view server_facts::mode() const noexcept
+{
+    const std::string_view known = value("redis_mode");
+    return known.empty() ? value("server_mode") : known;
+}
+
 bool server_facts::is_at_least(int major, int minor) const noexcept
 {
     int found[2]{};

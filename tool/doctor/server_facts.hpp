@@ -64,6 +64,8 @@ struct server_facts
     [[nodiscard]] bool is_valkey() const noexcept;
     /// "7.0.15"; of Valkey its own.
     [[nodiscard]] std::string_view version() const noexcept;
+    /// "standalone", "cluster" or "sentinel"; Valkey 9 has another name for it.
+    [[nodiscard]] std::string_view mode() const noexcept;
     [[nodiscard]] bool is_at_least(int major, int minor) const noexcept;
     [[nodiscard]] bool is_master() const noexcept { return value("role") == "master"; }
     [[nodiscard]] std::vector<replica_facts> replicas() const;
