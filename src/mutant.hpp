@@ -121,6 +121,7 @@ enum class mutant
     let_go_unseen,          ///< Whoever waits for a node that is given up waits for ever.
     half_moved_is_gone,     ///< Where a slot is going to, a lock that is not there yet is gone.
     new_node_not_told,      ///< Whoever waits for a node that is down waits though its slot moved.
+    one_window_for_all,     ///< What waits for one shard holds up what is asked of others.
     count_
 };
 

@@ -118,7 +118,8 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "marker_only_there",
     "let_go_unseen",
     "half_moved_is_gone",
-    "new_node_not_told"};
+    "new_node_not_told",
+    "one_window_for_all"};
 
 } // namespace
 

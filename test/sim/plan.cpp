@@ -689,8 +689,6 @@ plan make_cluster_plan(std::uint64_t seed, std::optional<config::key_layout> lay
     const auto options = make_all_options(random, p);
     p.heals = 45'000ms - p.longest_lease();
     add_own_connections(random, p);
-    for (auto& each : p.connections)
-        each.acquires = 0; // what waits for one shard would hold up others
     add_operations(random, p, options);
     if (random.below(6) == 0) {
         p.replicated = true;

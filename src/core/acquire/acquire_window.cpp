@@ -1,5 +1,7 @@
 #include "core/acquire/acquire_window.hpp"
 
+#include "mutant.hpp"
+
 #include <algorithm>
 
 namespace leasehold::detail {
@@ -52,7 +54,9 @@ void acquire_windows::follow_names()
 
 acquire_window& acquire_windows::of(const acquire_window::entry& who)
 {
-    const store_partition partition = context_.partition_of(who.asked_name());
+    const store_partition partition = has(mutant::one_window_for_all)
+                                          ? 0
+                                          : context_.partition_of(who.asked_name());
     const auto found = std::find_if(all_.begin(), all_.end(), [&](const acquire_window& each) {
         return each.partition == partition;
     });
