@@ -1,0 +1,133 @@
+// What a mutex makes of its options, by what the store can do, and of the limits of its operations.
+#include <boost/test/unit_test.hpp>
+
+#include "support/completion.hpp"
+#include "support/fake_store.hpp"
+#include "support/memory_lab.hpp"
+
+#include <leasehold/client.hpp>
+#include <leasehold/clock.hpp>
+#include <leasehold/error.hpp>
+#include <leasehold/mutex.hpp>
+#include <leasehold/options.hpp>
+#include <leasehold/store.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+
+/// Of a client of a store that can do this.
+struct of_a_store
+{
+    explicit of_a_store(const store_traits& can) { known->can = can; }
+
+    lock_options fitted(const lock_options& wanted)
+    {
+        return mutex(locks(), "a", wanted).options();
+    }
+
+    /// Why it is refused.
+    std::string refusal(const lock_options& wanted)
+    {
+        try {
+            fitted(wanted);
+        }
+        catch (const boost::system::system_error& failed) {
+            BOOST_TEST((failed.code() == errc::not_supported));
+            return failed.what();
+        }
+        return "not refused";
+    }
+
+    client& locks()
+    {
+        if (!made)
+            made = std::make_unique<client>(context, known);
+        return *made;
+    }
+
+    boost::asio::io_context context;
+    std::shared_ptr<fake_store> known = std::make_shared<fake_store>();
+    std::unique_ptr<client> made;
+};
+
+bool says(const std::string& text, const std::string& words)
+{
+    return text.find(words) != std::string::npos;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(mutexes)
+
+BOOST_AUTO_TEST_CASE(a_lease_time_is_rounded_up_to_the_grain_of_the_store)
+{
+    of_a_store seconds({.grain = 1000ms});
+    of_a_store exact({});
+    for (const auto& [wanted, rounded] :
+         {std::pair(1000ms, 1000ms), std::pair(1001ms, 2000ms), std::pair(1999ms, 2000ms),
+          std::pair(2000ms, 2000ms), std::pair(500ms, 1000ms)}) {
+        BOOST_TEST((seconds.fitted({.lease_time = wanted}).lease_time == rounded));
+        BOOST_TEST((exact.fitted({.lease_time = wanted}).lease_time == wanted));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_time_below_the_smallest_of_the_store_is_refused)
+{
+    of_a_store slow({.smallest_lease = 2000ms});
+    BOOST_TEST((slow.fitted({.lease_time = 2000ms}).lease_time == 2000ms));
+    const std::string why = slow.refusal({.lease_time = 1999ms});
+    BOOST_TEST(says(why, "lease_time"), why);
+    BOOST_TEST(says(why, "1999 ms"), why);
+    BOOST_TEST(says(why, "at least 2000 ms"), why);
+}
+
+BOOST_AUTO_TEST_CASE(what_the_store_cannot_do_is_refused)
+{
+    of_a_store plain({});
+    of_a_store rich({.replica_acks = true, .dead_holder_grace = true});
+    const lock_options acknowledged{.replica_acks = 2};
+    const lock_options promised{.dead_holder_grace = 1500ms};
+    BOOST_TEST(says(plain.refusal(acknowledged), "replica_acks: 2; allowed: 0"));
+    BOOST_TEST(says(plain.refusal(promised), "dead_holder_grace: 1500 ms; allowed: 0"));
+    BOOST_TEST(rich.fitted(acknowledged).replica_acks == 2u);
+    BOOST_TEST((rich.fitted(promised).dead_holder_grace == 1500ms));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_time_until_which_is_a_limit, memory_lab)
+{
+    const auto holder = make_client(), waiter = make_client();
+    lease held = take(mutex(*holder, "a"));
+    const mutex m(*waiter, "a");
+    const auto ends = [&](clock::time_point when) {
+        locking op(context.get_executor());
+        op.start([&](auto handler) { m.async_try_lock_until(when, std::move(handler)); });
+        until([&] { return op.done(); });
+        return op.value<0>();
+    };
+    for (const auto past : {clock::time_point::min(), clock::now() - 1h, clock::now()})
+        BOOST_TEST((ends(past) == errc::held)); // one try
+    const auto soon = clock::now() + 30ms;
+    BOOST_TEST((ends(soon) == errc::timed_out));
+    BOOST_TEST((clock::now() >= soon));
+    locking patient(context.get_executor());
+    patient.start([&](auto handler) {
+        m.async_try_lock_until(clock::time_point::max(), std::move(handler));
+    });
+    until([&] { return waiter->stats().waiting == 1; });
+    BOOST_TEST(release(std::move(held)) == error_code());
+    until([&] { return patient.done(); });
+    BOOST_TEST(!patient.value<0>());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
