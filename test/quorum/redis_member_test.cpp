@@ -455,7 +455,7 @@ BOOST_AUTO_TEST_CASE(releases_are_heard_of_names_that_are_watched)
     BOOST_TEST(f.heard.size() == sensible);
     f.call([&] { f.made->watch("stock"); });
     const std::size_t before = f.all.subscribed.size();
-    f.call([&, to = to] { to->end(); });
+    f.call([&, from = to] { from->end(); });
     BOOST_TEST(f.heard.back() == "deaf");
     f.advance(1s);
     BOOST_TEST(f.all.subscribed.size() == before + 1);

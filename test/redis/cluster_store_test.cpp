@@ -596,7 +596,7 @@ BOOST_AUTO_TEST_CASE(a_channel_is_subscribed_to_again_over_a_new_connection)
         const auto [to, asked] = f.all.subscribed.back();
         f.push(to, {"ssubscribe", asked.at(1), "1"});
         const std::size_t before = f.channels().size();
-        f.call([&, to = to] { to->end(); });
+        f.call([&, from = to] { from->end(); });
         f.advance(1500ms);
         BOOST_TEST_REQUIRE(f.channels().size() == before + 1);
         BOOST_TEST((f.all.subscribed.back().second == asked));
