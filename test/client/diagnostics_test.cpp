@@ -400,6 +400,20 @@ BOOST_AUTO_TEST_CASE(why_the_store_cannot_be_reached)
     BOOST_TEST(details.server_message == "");
 }
 
+// It has not given up yet: nothing says that it was disconnected.
+BOOST_AUTO_TEST_CASE(what_the_store_says_before_it_was_ever_reached)
+{
+    core_fixture e(false);
+    e.run();
+    e.store->explain(errc::store_refused, {.server_message = refusal});
+    e.poll();
+    diagnostics details;
+    const auto op = lock(e, e.spec("a"), details, 1s);
+    e.advance(1s);
+    BOOST_TEST(code(*op) == errc::store_unavailable);
+    BOOST_TEST(details.server_message == refusal);
+}
+
 BOOST_AUTO_TEST_CASE(success_leaves_nothing_behind)
 {
     unobserved_fixture e;

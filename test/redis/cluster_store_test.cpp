@@ -603,6 +603,41 @@ BOOST_AUTO_TEST_CASE(a_channel_is_subscribed_to_again_over_a_new_connection)
     }
 }
 
+// And not over a new connection when nobody wants it.
+BOOST_AUTO_TEST_CASE(a_channel_that_was_left_is_subscribed_to_when_it_is_wanted_again)
+{
+    cluster_fixture f("redisson");
+    const std::string name = name_in(0);
+    std::string channel;
+    release_channel(name, channel);
+    const auto times = [](const cluster_fixture& of, const std::string& text) {
+        const auto texts = of.channels();
+        return std::count(texts.begin(), texts.end(), text);
+    };
+    for (int i = 1; i <= 3; ++i) {
+        f.call([&] { f.made->watch(name); });
+        BOOST_TEST(times(f, "a SSUBSCRIBE " + channel) == i);
+        f.call([&] { f.made->unwatch(name); });
+        BOOST_TEST(times(f, "a SUNSUBSCRIBE " + channel) == i);
+    }
+    const auto to = f.all.subscribed.back().first;
+    f.call([&] { f.made->watch(name_in(1)); }); // which keeps the connection in use
+    f.call([&] { to->end(); });
+    f.advance(5s);
+    BOOST_TEST(times(f, "a SSUBSCRIBE " + channel) == 3);
+
+    cluster_fixture turns("native");
+    turns.all.answer = &cluster_fixture::all_wait;
+    native::turn_channel_in(0, "client", channel);
+    for (int i = 1; i <= 3; ++i) {
+        turns.acquire(name);
+        BOOST_TEST(times(turns, "a SSUBSCRIBE " + channel) >= i);
+        turns.push(turns.all.subscribed.back().first, {"ssubscribe", channel, "1"});
+        turns.advance(31s);
+        BOOST_TEST(times(turns, "a SUNSUBSCRIBE " + channel) == i);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_node_that_comes_back_is_told_as_connected)
 {
     cluster_fixture f("redisson");
