@@ -446,6 +446,22 @@ void checks::told_error(const process& p, const diagnostics& details)
         trial_.wrong("refused: " + p.host->name() + " is told " + details.server_message);
 }
 
+/// Until when slots that move may be in its way: its own, and where few acquires may be under way
+/// those of others, too, which may be asked for where they were.
+clock::time_point checks::moved_until(const name_state& n) const
+{
+    const plan& p = trial_.scenario;
+    clock::time_point last = n.moved_until;
+    if (std::none_of(p.connections.begin(), p.connections.end(),
+                     [](const auto& how) { return how.acquires != 0; }))
+        return last;
+    for (const name_state& each : trial_.names)
+        if (each.moved_until != never)
+            last = std::max({last, each.moved_until,
+                             trial_.trouble_of(each) + p.longest_lease() + to_notice});
+    return last;
+}
+
 void checks::check_wait(const actor& a, const name_state& n)
 {
     const plan& p = trial_.scenario;
@@ -477,7 +493,7 @@ void checks::check_wait(const actor& a, const name_state& n)
     const clock::duration mild = p.is_native() && !p.all_faults(costs_no_turn) ? 4s : 1s;
     const clock::duration calm = p.all_faults(is_mild) ? mild : p.longest_lease() + to_notice;
     const bool over = !deaf && trial_.demoted_until < since && n.freed >= n.left &&
-                      trial_.trouble_of(n) + calm < since && n.moved_until + 1s < since &&
+                      trial_.trouble_of(n) + calm < since && moved_until(n) + 1s < since &&
                       n.broken == never && !trial_.clocks_beyond && !trial_.stepped_back;
     if (!p.is_quiet() && !over)
         return;

@@ -80,6 +80,7 @@ private:
     void check_order(const possession& mine, name_state& n);
     void check_handover(const possession& mine, const grant_record& from, const name_state& n);
     void check_turn(const actor& a, const grant_record& from, name_state& n);
+    [[nodiscard]] clock::time_point moved_until(const name_state& n) const;
     void check_wait(const actor& a, const name_state& n);
     [[nodiscard]] std::uint64_t looks_for_signs() const;
     void check_commands();
