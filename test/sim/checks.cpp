@@ -457,8 +457,8 @@ clock::time_point checks::moved_until(const name_state& n) const
         return last;
     for (const name_state& each : trial_.names)
         if (each.moved_until != never)
-            last = std::max({last, each.moved_until,
-                             trial_.trouble_of(each) + p.longest_lease() + to_notice});
+            last = std::max(
+                {last, each.moved_until, trial_.trouble_of(each) + p.longest_lease() + to_notice});
     return last;
 }
 
