@@ -151,7 +151,9 @@ BOOST_AUTO_TEST_CASE(options_out_of_range_are_refused)
     BOOST_TEST(refused({.bounds = {0ms}}));
     BOOST_TEST(refused({.bounds = {2ms, 1ms}}));
     BOOST_TEST(refused({.bounds = {2ms, 2ms}}));
+    BOOST_TEST(refused({.bounds = {-1ns, 1ns}}));
     BOOST_TEST(!refused({.bounds = {1ms, 2ms}}));
+    BOOST_TEST(!refused({.bounds = {1ns, 2ns}}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
