@@ -181,13 +181,14 @@ std::optional<std::size_t> faults::shard_of(const fault& f) const
 }
 
 /// The names that a fault concerns: in a cluster what befalls a shard, or the way to it, is nothing
-/// to the others.
+/// to the others; but what moves is in two.
 std::vector<name_state*> faults::concerned(const fault& f)
 {
     const auto shard = shard_of(f);
     std::vector<name_state*> all;
     for (name_state& each : trial_.names)
-        if (!shard || trial_.cluster->shard_of(each.text) == *shard)
+        if (!shard || trial_.cluster->shard_of(each.text) == *shard ||
+            trial_.now() < each.moved_until)
             all.push_back(&each);
     return all;
 }
