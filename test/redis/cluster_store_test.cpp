@@ -682,6 +682,15 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_sent_on_to_keeps_its_connection)
     const auto times = std::count(f.connected.begin(), f.connected.end(), d);
     f.advance(10s);
     BOOST_TEST(std::count(f.connected.begin(), f.connected.end(), d) == times);
+    // However often the map is asked for again.
+    for (int i = 0; i < 3; ++i) {
+        f.acquire(name_in(0), "client:3");
+        const auto lost = f.lost.size();
+        f.call([&] { f.all.used.back()->end(); });
+        BOOST_TEST(f.lost.size() == lost + 1);
+        f.advance(3s);
+        BOOST_TEST(std::count(f.connected.begin(), f.connected.end(), d) == times);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(servers_are_named_by_their_addresses_and_others_by_that_of_the_cluster)
