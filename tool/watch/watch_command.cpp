@@ -176,8 +176,10 @@ void watch_command::rest()
     while (!over) {
         context_.run_one();
         if (is_interrupted(context_))
-            throw interrupted();
+            timer.cancel(); // its handler knows `over`, and so has to be called in here
     }
+    if (is_interrupted(context_))
+        throw interrupted();
 }
 
 } // namespace
