@@ -51,7 +51,13 @@ server& cluster::keeper_of(std::string_view name) const
 bool cluster::fail_over(std::size_t shard, duration lag, duration until_elected,
                         duration until_back)
 {
-    return state_->fail_over(shard, lag, until_elected, until_back);
+    return state_->fail_over(shard, lag, until_elected, until_back, false);
+}
+
+bool cluster::switch_off(std::size_t shard, duration lag, duration until_elected,
+                         duration until_back)
+{
+    return state_->fail_over(shard, lag, until_elected, until_back, true);
 }
 
 bool cluster::split(std::size_t shard, duration until_noticed, duration until_healed)

@@ -196,18 +196,18 @@ void cluster_state::promote(cluster_node& which, clock::time_point last_write_se
 }
 
 bool cluster_state::fail_over(std::size_t shard, clock::duration lag, clock::duration until_elected,
-                              clock::duration until_back)
+                              clock::duration until_back, bool silently)
 {
     cluster_node& master = master_node(shard);
     cluster_node* const next = follower_of(shard);
     if (is_busy(shard) || next == nullptr || until_back < until_elected + 200ms)
         return false;
     keep_busy(shard, until_back + 1200ms);
-    master.server.line("IS KILLED");
+    master.server.line(silently ? "IS SWITCHED OFF" : "IS KILLED");
     const auto seen = time_.now() - lag;
     master.rejoins = true;
     master.follows = false;
-    master.server.go_down(until_back);
+    master.server.go_down(until_back, silently);
     failed_from_[shard] = time_.now() + std::min(node_timeout, until_elected);
     count_replicas();
     time_.at(time_.now() + until_elected, [this, next, seen] { promote(*next, seen); });

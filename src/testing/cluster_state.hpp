@@ -37,7 +37,7 @@ public:
     [[nodiscard]] server_state& keeper_of(std::string_view name) const;
 
     bool fail_over(std::size_t shard, clock::duration lag, clock::duration until_elected,
-                   clock::duration until_back);
+                   clock::duration until_back, bool silently);
     bool split(std::size_t shard, clock::duration until_noticed, clock::duration until_healed);
     bool switch_over(std::size_t shard);
     bool shut(std::size_t shard, clock::duration how_long);

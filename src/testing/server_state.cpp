@@ -197,8 +197,9 @@ void server_state::refuse(server::trouble why, clock::duration how_long)
     troubled_until_ = std::max(troubled_until_, until);
 }
 
-void server_state::go_down(clock::duration how_long)
+void server_state::go_down(clock::duration how_long, bool silently)
 {
+    silent_ = silently;
     down_until = std::max(down_until, time.now() + how_long);
     ++life_;
     queue_.clear();

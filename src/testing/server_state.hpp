@@ -56,7 +56,10 @@ public:
     void speed(clock::duration each);
     void stall(clock::duration how_long);
     void refuse(server::trouble why, clock::duration how_long);
-    void go_down(clock::duration how_long);
+    /// @param silently Nobody is told that it ends.
+    void go_down(clock::duration how_long, bool silently = false);
+    /// What is sent to it vanishes, and so does what would open a connection.
+    [[nodiscard]] bool vanishes() const noexcept { return silent_ && !accepts(); }
     /// What it has now is not lost any more.
     void keep_all() noexcept { replicated_ = time.now(); }
     /// @param keys Not null: what was changed is added.
@@ -148,6 +151,7 @@ private:
     clock::time_point next_free_{};
     std::vector<std::pair<std::string, clock::time_point>> no_renewals_; ///< Of whom, until when.
     std::uint64_t life_ = 0;
+    bool silent_ = false; ///< While it is down.
     std::uint64_t foreigners_ = 0;
     std::int64_t connected_ = 0; ///< In this life.
     std::int64_t addresses_ = 0;

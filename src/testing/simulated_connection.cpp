@@ -189,7 +189,7 @@ void simulated_connection::state::run(const boost::redis::config& settings, ende
 void simulated_connection::state::connect()
 {
     const std::uint64_t attempt = ++attempt_;
-    const bool cut = host_.is_cut_to(server_) || host_.is_cut_from(server_);
+    const bool cut = host_.is_cut_to(server_) || host_.is_cut_from(server_) || server_.vanishes();
     const auto there = host_.delay(server_);
     const auto back = host_.delay(server_);
     const auto patience = where_->connect_timeout;

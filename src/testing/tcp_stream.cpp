@@ -269,7 +269,7 @@ void tcp_stream::send_down(delivery delivered)
 void tcp_stream::on_server_end()
 {
     // One that is cut off does not hear of it, and is not answered any more.
-    if (!host_.is_cut_from(server_) && !broken_down_)
+    if (!host_.is_cut_from(server_) && !broken_down_ && !server_.vanishes())
         return reset();
     broken_up_ = broken_down_ = true;
 }

@@ -137,6 +137,20 @@ BOOST_AUTO_TEST_CASE(a_lock_that_it_has_not_seen_is_lost_and_that_is_told)
     BOOST_TEST(s.b.held.fence() > fence);
 }
 
+BOOST_AUTO_TEST_CASE(a_machine_that_dies_is_noticed_and_its_replica_serves)
+{
+    cluster_scene s;
+    const std::string name = s.name_in(0);
+    s.a.lock(name);
+    s.world.run_for(1s);
+    BOOST_TEST(s.where.switch_off(0, 0ms, 500ms, 60s));
+    s.world.run_for(1s);
+    BOOST_TEST(s.a.locks.stats().disconnects == 0u); // nobody has told it
+    BOOST_TEST(s.world.run_until([&] { return s.a.locks.stats().disconnects != 0; }, 10s));
+    s.b.lock(name);
+    BOOST_TEST(s.world.run_until([&] { return s.b.held.valid(); }, 20s));
+}
+
 BOOST_AUTO_TEST_CASE(a_shard_that_is_down_is_nothing_to_the_others)
 {
     cluster_scene s;

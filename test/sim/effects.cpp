@@ -109,6 +109,7 @@ void effects::applied(incident& i, bool changed, milliseconds how_long)
     case fault_kind::restart_lost:
     case fault_kind::restart_second_lost:
     case fault_kind::fail_over:
+    case fault_kind::machine_dies:
     case fault_kind::shard_down: how_long += 100ms; break;
     case fault_kind::switch_over: how_long = 2000ms; break;
     default: break;
@@ -167,6 +168,7 @@ bool effects::changed_something(const incident& i) const
     case fault_kind::restart_second_lost:
     case fault_kind::shard_down:
     case fault_kind::fail_over: return i.happened && unconnected;
+    case fault_kind::machine_dies: return i.happened && (unconnected || lost_or_late);
     case fault_kind::master_cut_off:
     case fault_kind::switch_over:
     case fault_kind::slot_moves: return i.happened && now.redirected != was.redirected;

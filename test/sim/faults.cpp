@@ -43,6 +43,9 @@ clock::duration trouble_of(const plan& scenario, const fault& f, milliseconds ho
         if (!scenario.is_cluster())
             return how_long;
         return (scenario.replicated ? clock::duration(how_long) : until_elected(f)) + rejoining;
+    case fault_kind::machine_dies:
+        return (scenario.replicated ? clock::duration(how_long) : until_elected(f) + to_notice) +
+               rejoining;
     case fault_kind::master_cut_off:
         return (scenario.replicated ? clock::duration(how_long) : milliseconds(f.amount)) +
                rejoining;
@@ -171,6 +174,7 @@ std::optional<std::size_t> faults::shard_of(const fault& f) const
 {
     const plan& scenario = trial_.scenario;
     const bool is_breaking = f.what == fault_kind::fail_over || f.what == fault_kind::shard_down ||
+                             f.what == fault_kind::machine_dies ||
                              f.what == fault_kind::master_cut_off;
     const bool of_shard = (f.member && is_of_way(f.what)) || is_of_cluster(f.what) ||
                           is_of_server(f.what) || is_breaking;
@@ -267,6 +271,8 @@ bool faults::befall_cluster(const fault& f, name_state& n, milliseconds how_long
     switch (f.what) {
     case fault_kind::fail_over:
         return c.fail_over(shard, milliseconds(f.amount), until_elected(f), how_long);
+    case fault_kind::machine_dies:
+        return c.switch_off(shard, milliseconds(f.amount), until_elected(f), how_long);
     case fault_kind::shard_down: return c.shut(shard, how_long);
     case fault_kind::master_cut_off: return c.split(shard, milliseconds(f.amount), how_long);
     case fault_kind::switch_over: return c.switch_over(shard);

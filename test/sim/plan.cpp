@@ -54,7 +54,8 @@ constexpr std::array<const char*, static_cast<std::size_t>(fault_kind::count_)> 
     "master cut off",
     "switch-over",
     "slot moves",
-    "stale map"};
+    "stale map",
+    "machine dies"};
 
 /// Of one server.
 constexpr auto plain_faults = static_cast<std::uint64_t>(fault_kind::shard_down);
@@ -198,7 +199,8 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
     case fault_kind::restart_kept: f.amount = random.between(0, 1500); break; // ms of loading
     case fault_kind::flush_scripts: f.amount = random.between(0, 1); break;   // again and again
     case fault_kind::slow_server: f.amount = random.between(1, 400); break;   // ms each
-    case fault_kind::fail_over: f.amount = random.between(1, 3000); break;    // ms of lag
+    case fault_kind::machine_dies:
+    case fault_kind::fail_over: f.amount = random.between(1, 3000); break; // ms of lag
     case fault_kind::drift_within:
     case fault_kind::server_drift: f.amount = random.between(0, 8000) - 4000; break;
     case fault_kind::drift_beyond:
@@ -609,6 +611,8 @@ constexpr std::array cluster_faults = {
     fault_kind::fail_over,
     fault_kind::fail_over,
     fault_kind::fail_over,
+    fault_kind::machine_dies,
+    fault_kind::machine_dies,
     fault_kind::shard_down,
     fault_kind::shard_down,
     fault_kind::master_cut_off,

@@ -60,7 +60,8 @@ enum class fault_kind : std::uint8_t
     master_cut_off, ///< From the other nodes: it serves on for a while.
     switch_over,
     slot_moves,
-    stale_map, ///< A node does not hear what has become of the others.
+    stale_map,    ///< A node does not hear what has become of the others.
+    machine_dies, ///< As `fail_over`, and nobody is told.
     count_,
 };
 

@@ -75,6 +75,10 @@ public:
     /// writes of the last `lag`; the old master follows it `until_back` after its end.
     bool fail_over(std::size_t shard, duration lag, duration until_elected, duration until_back);
 
+    /// The same of the whole machine: nobody is told that its connections have ended, and what is
+    /// sent to it vanishes.
+    bool switch_off(std::size_t shard, duration lag, duration until_elected, duration until_back);
+
     /// A master is cut off from the other nodes and serves on until it has noticed. Then its
     /// replica takes over, without what was written meanwhile.
     bool split(std::size_t shard, duration until_noticed, duration until_healed);
