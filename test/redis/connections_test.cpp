@@ -242,6 +242,9 @@ struct transport_fixture : fixture
             side->end();
         side->fail_requests(asio::error::operation_aborted);
         poll();
+        // What the context of a connection destroys when it ends.
+        *side = server_side(strand);
+        time.make_source()->close();
     }
 
     void open(std::shared_ptr<transport> made)

@@ -149,9 +149,9 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_held_is_busy_and_goes_to_who_waits)
     holder->expect("ready");
     BOOST_TEST(code_of({"--no-wait", "stock", "--", "true"}) == 75);
     BOOST_TEST(said().find("held by client") != std::string::npos);
-    BOOST_TEST(code_of({"--wait", "50ms", "stock", "--", "true"}) == 75);
+    BOOST_TEST(code_of({"--wait", "1s", "stock", "--", "true"}) == 75);
     // One of the two is held: the other is not kept.
-    BOOST_TEST(code_of({"--wait=50ms", "another", "stock", "--", "true"}) == 75);
+    BOOST_TEST(code_of({"--wait=1s", "another", "stock", "--", "true"}) == 75);
     BOOST_TEST(!held("another"));
     const auto next = start({"stock", "--", "echo", "in"});
     holder->write_line("");
