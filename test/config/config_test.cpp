@@ -126,6 +126,9 @@ BOOST_AUTO_TEST_CASE(what_is_left_out_has_a_default)
     BOOST_TEST((c.addresses == std::vector<config::address>{{"host", 6379}}));
     BOOST_TEST((c.user.empty() && c.password.empty()));
     BOOST_TEST(c.database == 0u);
+    BOOST_TEST((c.layout == config::key_layout::native));
+    BOOST_TEST(c.client_info);
+    BOOST_TEST((!c.tls && c.tls_verify && c.tls_ca_file.empty()));
     BOOST_TEST(config("redis://host/").database == 0u);
     BOOST_TEST(config("redis://:pw@host").password == "pw");
     BOOST_TEST((config("redis://host?layout=redisson&fence_retention=forever").fence_retention ==
