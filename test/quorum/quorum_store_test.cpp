@@ -604,3 +604,34 @@ BOOST_AUTO_TEST_CASE(only_when_all_are_strangers_are_they_looked_at_again_at_onc
     other.pass(50ms);
     BOOST_TEST(other.members[0]->nonces.size() == 2u);
 }
+
+// Nobody has a memory: what each of them says when it is asked again is all there is to stay above.
+BOOST_AUTO_TEST_CASE(strangers_alone_begin_above_all_that_they_know)
+{
+    for (const unsigned larger : {0u, 1u, 2u}) {
+        site s;
+        const auto says = [&](unsigned i, bool knows) {
+            return quorum::look_answer{.is_member = false,
+                                       .epoch = knows ? 5u : 0u,
+                                       .largest = knows && i == larger ? 7'000u : 100u + i,
+                                       .lease = knows && i == larger ? 20s : 10s,
+                                       .nonce = 7 + i};
+        };
+        for (unsigned i = 0; i < 3; ++i)
+            s.connect(i, says(i, false));
+        s.pass(0ms);
+        for (const bool knows : {false, true}) { // looked at once more, then confirmed
+            for (unsigned i = 0; i < 3; ++i) {
+                BOOST_TEST(s.members[i]->seeds.empty());
+                s.answer_look(i, says(i, knows));
+            }
+        }
+        for (unsigned i = 0; i < 3; ++i) {
+            BOOST_TEST_REQUIRE(s.members[i]->seeds.size() == 1u);
+            const quorum::seed given = s.members[i]->seeds[0].what;
+            BOOST_TEST(given.nonce == 7u + i);
+            BOOST_TEST(given.floor == 7'000u);
+            BOOST_TEST((given.lease == 20s));
+        }
+    }
+}
