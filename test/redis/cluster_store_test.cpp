@@ -8,6 +8,7 @@
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/protocol/script.hpp"
 #include "store/redis/store_on_redis.hpp"
+#include "support/queued_request.hpp"
 
 #include <leasehold/client_info.hpp>
 #include <leasehold/error.hpp>
@@ -79,15 +80,7 @@ struct cluster_fixture : test::masters_fixture, store_listener
     void acquire(std::string_view name, std::string_view owner = "client:1")
     {
         call([&] {
-            made->async_acquire({.name = name,
-                                 .owner = owner,
-                                 .entry = {},
-                                 .lease = 10s,
-                                 .fences = 1,
-                                 .budget = 5s,
-                                 .waits = true,
-                                 .presence = 10s,
-                                 .claim = 1s},
+            made->async_acquire(test::queued_request(name, owner),
                                 [&](error_code code, acquire_reply reply) {
                                     acquired.emplace_back(code, std::move(reply));
                                 });
@@ -96,15 +89,7 @@ struct cluster_fixture : test::masters_fixture, store_listener
 
     void release(std::string_view name, std::string_view next = {})
     {
-        const acquire_request after{.name = name,
-                                    .owner = next,
-                                    .entry = {},
-                                    .lease = 10s,
-                                    .fences = 1,
-                                    .budget = 5s,
-                                    .waits = true,
-                                    .presence = 10s,
-                                    .claim = 1s};
+        const acquire_request after = test::queued_request(name, next);
         call([&] {
             made->async_release({.name = name,
                                  .owner = "client:1",

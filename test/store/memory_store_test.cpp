@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "support/counting_listener.hpp"
+#include "support/queued_request.hpp"
 #include "support/store_contract.hpp"
 
 #include "store/memory/memory_space_state.hpp"
@@ -165,16 +166,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_client_however_often_takes_no_other_out_of_its
     const auto second = open(), third = open(), first = open();
     auto leaves = open();
     const auto ask = [&](store& who, const char* owner) {
-        who.async_acquire({.name = "a",
-                           .owner = owner,
-                           .entry = {},
-                           .lease = 10s,
-                           .fences = 1,
-                           .budget = 5s,
-                           .waits = true,
-                           .presence = 10s,
-                           .claim = 1s},
-                          [](error_code, const acquire_reply&) {});
+        who.async_acquire(queued_request("a", owner), [](error_code, const acquire_reply&) {});
     };
     ask(*first, "a:1");
     ask(*second, "b:1");

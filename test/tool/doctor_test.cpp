@@ -11,6 +11,7 @@
 #include "support/redis_server.hpp"
 #include "support/sentinel_deployment.hpp"
 #include "support/shifted_clock.hpp"
+#include "tool/words.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -30,6 +31,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::redis_server;
+using test::operator+;
 using words = std::vector<std::string>;
 
 constexpr int healthy = 0;
@@ -39,12 +41,6 @@ constexpr int unavailable = 77;
 
 /// The options of a server with which there is nothing to find.
 const words safe_options{"--appendonly", "yes", "--appendfsync", "always"};
-
-words operator+(words left, const words& right)
-{
-    left.insert(left.end(), right.begin(), right.end());
-    return left;
-}
 
 struct diagnosis
 {
@@ -368,11 +364,11 @@ struct deployment_kind
 namespace {
 
 /// The documented user who asks, with these rights; the URL that names it.
-std::string make_admin(test::resp_client client, std::string url, const words& rights)
+std::string make_admin(test::resp_client client, const std::string& url, const words& rights)
 {
     client.command({"ACL", "DELUSER", "asks"});
     client.command(words{"ACL", "SETUSER", "asks", "on", ">secret", "-@all"} + rights);
-    return url.insert(url.find("://") + 3, "asks:secret@");
+    return test::url_for("asks", url);
 }
 
 /// Nothing is left unasked.

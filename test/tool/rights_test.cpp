@@ -1,6 +1,7 @@
 // `leasehold ls`, `inspect`, `watch` and `break` as users with the rights that docs/production.md
 // names: they are enough, and each is needed.
 #include "tool/tool_runs.hpp"
+#include "tool/words.hpp"
 
 #include "support/client_thread.hpp"
 #include "support/cluster_deployment.hpp"
@@ -56,12 +57,6 @@ words breaking()
                                      : "\nACL SETUSER leasehold_and_redisson_looks ~");
 }
 
-words operator+(words left, const words& right)
-{
-    left.insert(left.end(), right.begin(), right.end());
-    return left;
-}
-
 words without(words all, const std::string& right)
 {
     std::erase(all, right);
@@ -91,9 +86,9 @@ bool refused(const servers_of_test& servers)
 }
 
 /// The URL, for the user.
-std::string as_person(std::string url)
+std::string as_person(const std::string& url)
 {
-    return url.insert(url.find("://") + 3, "person:secret@");
+    return url_for("person", url);
 }
 
 /// A lock that is held twice by its owner, and waited for.

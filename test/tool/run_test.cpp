@@ -2,6 +2,7 @@
 #include "support/directory.hpp"
 #include "support/process.hpp"
 #include "support/redis_server.hpp"
+#include "tool/words.hpp"
 
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -27,12 +28,6 @@ using words = std::vector<std::string>;
 using steady = std::chrono::steady_clock;
 
 const std::string tool = LEASEHOLD_TEST_TOOL;
-
-words operator+(words left, const words& right)
-{
-    left.insert(left.end(), right.begin(), right.end());
-    return left;
-}
 
 /// A shell that says "ready", then goes on until it is ended.
 std::string goes_on(const std::string& before = {})

@@ -42,7 +42,7 @@ command_words eval(const redis_store::script& called, const std::vector<std::str
 /// @throws refused
 resp_value allowed(resp_value answer)
 {
-    if (answer.is_error() && !answer.text.starts_with("WRONGTYPE"))
+    if (answer.is_refusal())
         throw refused("the server refuses to break the lock: " + answer.text);
     return answer;
 }

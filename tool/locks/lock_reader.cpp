@@ -146,8 +146,7 @@ lock_reader::asker lock_reader::member(std::size_t place)
 lock_reader::answers lock_reader::checked(const commands& asked, answers said)
 {
     for (std::size_t i = 0; i < said.size(); ++i) {
-        // A key may be another's by now.
-        if (said[i].is_error() && !said[i].text.starts_with("WRONGTYPE"))
+        if (said[i].is_refusal())
             refusals_.emplace(asked[i].words.front(), said[i].text);
     }
     return said;

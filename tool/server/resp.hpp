@@ -39,6 +39,8 @@ struct resp_value
     [[nodiscard]] bool is_nothing() const noexcept { return type == kind::nothing; }
     /// The answer is an error of this code: its first word.
     [[nodiscard]] bool is_error(std::string_view code) const noexcept;
+    /// An error, and not only that the key has another type, which means that it is another's now.
+    [[nodiscard]] bool is_refusal() const noexcept { return is_error() && !is_error("WRONGTYPE"); }
 
     /// A number, also one that is written as a text.
     [[nodiscard]] std::optional<std::int64_t> to_number() const noexcept;
