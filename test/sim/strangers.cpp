@@ -1,5 +1,7 @@
 #include "sim/strangers.hpp"
 
+#include <algorithm>
+
 namespace leasehold::test::sim {
 
 void strangers::schedule()
@@ -27,9 +29,10 @@ void strangers::ask(visitor& who)
 
 void strangers::leave(visitor& who)
 {
-    trial_.server.leave_as_stranger(who.name->text, who.value);
+    const auto expires = trial_.now() - who.plan->hold + who.plan->lease;
+    if (!trial_.server.leave_as_stranger(who.name->text, who.value))
+        who.name->stranger_until = std::max(who.name->stranger_until, expires);
     who.value.clear();
-    who.name->stranger_left = trial_.now();
 }
 
 } // namespace leasehold::test::sim

@@ -140,7 +140,7 @@ struct name_state
     clock::time_point left{};
     clock::time_point gave_up{}; ///< When somebody last did who had waited.
     clock::time_point stranger_took{};
-    clock::time_point stranger_left{};
+    clock::time_point stranger_until{}; ///< What it could not release keeps others out until then.
     clock::time_point turn_owed{}; ///< Since when strangers are owed a turn that none can miss.
     clock::time_point troubled_until = never; ///< Besides what troubles all.
     clock::time_point moved_until = never;    ///< Its slot was on its way.
