@@ -1,3 +1,13 @@
+# What is exported is marked, <leasehold/detail/export.hpp>; or else all of it is.
+function(leasehold_visibility target)
+    if(LEASEHOLD_EXPORT_INTERNALS)
+        target_compile_definitions(${target} PUBLIC LEASEHOLD_EXPORTS_INTERNALS)
+    else()
+        set_target_properties(${target} PROPERTIES
+            CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    endif()
+endfunction()
+
 # leasehold_library(NAME SOURCES...): the library leasehold_NAME, for its users leasehold::NAME.
 function(leasehold_library name)
     set(target leasehold_${name})
@@ -7,8 +17,8 @@ function(leasehold_library name)
     target_include_directories(${target}
         PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
         PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
-    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} CXX_EXTENSIONS OFF
-        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} CXX_EXTENSIONS OFF)
+    leasehold_visibility(${target})
     get_target_property(type ${target} TYPE)
     if(type STREQUAL "SHARED_LIBRARY")
         string(TOUPPER ${name} upper)

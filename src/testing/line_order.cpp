@@ -10,24 +10,6 @@
 
 namespace leasehold::testing::impl {
 
-namespace {
-
-/// By what is known of a waiter, and by whether its client hears of its turn.
-bool is_there(const std::string* known, std::int64_t now, bool hears)
-{
-    if (known == nullptr)
-        return false;
-    std::istringstream words(*known);
-    std::int64_t until = 0;
-    std::int64_t lease = 0;
-    std::int64_t claim = 0;
-    int listens = 0;
-    words >> until >> lease >> claim >> listens;
-    return until >= now && (listens == 0 || hears);
-}
-
-} // namespace
-
 line_order::line_order(keyspace& of, std::string_view name, std::int64_t now, bool in_cluster,
                        const std::function<bool(std::string_view channel)>& hears)
     : data_(of), name_(name)
@@ -44,7 +26,7 @@ line_order::line_order(keyspace& of, std::string_view name, std::int64_t now, bo
             native::turn_channel_in(redis_store::cluster::slot_of(name), client, channel);
         else
             native::turn_channel(client, channel);
-        there_before_.push_back(is_there(data_.hget(waiters_key_, each), now, hears(channel)));
+        before_.push_back(presence_of(each, now, hears(channel)));
     }
 }
 
@@ -65,6 +47,22 @@ std::string line_order::holder() const
     catch (const command_error&) {
         return {};
     }
+}
+
+/// By what is known of a waiter, and by whether its client hears of its turn.
+line_order::presence line_order::presence_of(const std::string& waiter, std::int64_t now,
+                                             bool hears) const
+{
+    const std::string* const known = data_.hget(waiters_key_, waiter);
+    if (known == nullptr)
+        return {false, false};
+    std::istringstream fields(*known);
+    std::int64_t until = 0;
+    std::int64_t lease = 0;
+    std::int64_t claim = 0;
+    int listens = 0;
+    fields >> until >> lease >> claim >> listens;
+    return {until >= now && (listens == 0 || hears), listens == 0 && !hears};
 }
 
 std::optional<overtaking> line_order::overtaker(const lock_request& asked) const
@@ -90,7 +88,7 @@ std::optional<overtaking> line_order::overtaker(const lock_request& asked) const
     for (std::size_t i = 0; i < line_before_.size(); ++i) {
         const std::string_view each = redis_store::native::owner_of(line_before_[i]);
         const bool stays = std::find(after.begin(), after.end(), line_before_[i]) != after.end();
-        if (there_before_[i] && !stays && each != asked.owner && each != holder_after)
+        if (before_[i].there && !stays && each != asked.owner && each != holder_after)
             throw std::logic_error("line: somebody lost the place who is there");
     }
     if (holder_after.empty() || holder_after == holder_before_)
@@ -104,9 +102,20 @@ std::optional<overtaking> line_order::overtaker(const lock_request& asked) const
         if (each == asked.owner)
             continue; // it leaves
         any = true;
-        any_there = any_there || there_before_[i];
+        any_there = any_there || before_[i].there;
     }
     return any ? std::optional(overtaking{holder_after, any_there}) : std::nullopt;
+}
+
+std::optional<std::string> line_order::given_unheard(const lock_request& asked) const
+{
+    const std::string holder_after = holder();
+    if (holder_after.empty() || holder_after == holder_before_ || holder_after == asked.owner)
+        return std::nullopt;
+    for (std::size_t i = 0; i < line_before_.size(); ++i)
+        if (before_[i].unheard && redis_store::native::owner_of(line_before_[i]) == holder_after)
+            return holder_after;
+    return std::nullopt;
 }
 
 } // namespace leasehold::testing::impl

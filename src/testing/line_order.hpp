@@ -35,16 +35,29 @@ public:
     /// @returns Whom the lock was given to although others came first.
     [[nodiscard]] std::optional<overtaking> overtaker(const lock_request& asked) const;
 
+    /// @returns Whom the lock was given to by another's request although nobody hears of it: it did
+    ///          not listen yet when it joined, and does not now.
+    [[nodiscard]] std::optional<std::string> given_unheard(const lock_request& asked) const;
+
 private:
+    /// What is known of somebody in the line.
+    struct presence
+    {
+        bool there;   ///< Counts as such.
+        bool unheard; ///< It said that it does not listen, and does not.
+    };
+
     [[nodiscard]] keyspace::items line() const;
     [[nodiscard]] std::string holder() const;
+    [[nodiscard]] presence presence_of(const std::string& waiter, std::int64_t now,
+                                       bool hears) const;
 
     keyspace& data_;
     const std::string name_;
     std::string line_key_;
     std::string waiters_key_;
     keyspace::items line_before_;
-    std::vector<bool> there_before_;
+    std::vector<presence> before_; ///< In the order of the line.
     std::string holder_before_;
 };
 

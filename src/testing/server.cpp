@@ -195,6 +195,12 @@ void server::on_stranded(std::function<void(std::string_view name, std::string_v
     state_->on_stranded = std::move(told);
 }
 
+void server::on_given_unheard(
+    std::function<void(std::string_view name, std::string_view owner)> told)
+{
+    state_->on_given_unheard = std::move(told);
+}
+
 void server::on_overtaken(
     std::function<void(std::string_view name, std::string_view owner, bool unfair)> told)
 {

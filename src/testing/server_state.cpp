@@ -312,9 +312,12 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
                                                            })
                                : std::nullopt;
     const message said = redis.execute(by.what->command(index), time_us(), time.now());
-    if (before)
+    if (before) {
         if (const auto who = before->overtaker(asked); who && on_overtaken)
             on_overtaken(asked.name, who->owner, who->of_one_there && !asked.plain);
+        if (const auto who = before->given_unheard(asked); who && on_given_unheard)
+            on_given_unheard(asked.name, *who);
+    }
     if (!asked.plain && time.now() < forgets_until_)
         redis.forget_scripts();
     follow(by.from.get(), asked, said);

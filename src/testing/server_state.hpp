@@ -102,6 +102,7 @@ public:
     std::function<void(const server::grant&)> on_grant;
     std::function<void(std::string_view)> on_free;
     std::function<void(std::string_view, std::string_view)> on_stranded;
+    std::function<void(std::string_view, std::string_view)> on_given_unheard;
     std::function<void(std::string_view, std::string_view, bool)> on_overtaken;
     config::key_layout layout = config::key_layout::redisson; ///< Of its clients.
 

@@ -116,6 +116,11 @@ void checks::follow(testing::server& each)
         n.stranded.emplace_back(owner);
         n.stranded_at = trial_.now();
     });
+    each.on_given_unheard([this](std::string_view name, std::string_view owner) {
+        name_state& n = trial_.names[static_cast<std::size_t>(name.back() - '0')];
+        n.unheard = owner;
+        n.unheard_at = trial_.now();
+    });
     each.on_overtaken([this](std::string_view name, std::string_view owner, bool unfair) {
         overtaken(name, owner, unfair);
     });
@@ -166,6 +171,8 @@ void checks::granted(const testing::server::grant& g)
     // Who has asked is answered after all.
     if (g.repeated)
         std::erase(n.stranded, g.owner);
+    if (g.owner == n.unheard)
+        n.unheard_at = never;
 }
 
 /// A member of a quorum has taken the lock for an owner, and has accepted fences, or none.
@@ -482,7 +489,10 @@ void checks::check_wait(const actor& a, const name_state& n)
     }
     const auto since = std::max({a.started, n.freed, n.left});
     // What is held for nobody is not free before its time to live has passed.
-    if (n.stranded_at != never && trial_.now() < n.stranded_at + p.longest_lease() + to_notice)
+    const auto until_expired = [&](clock::time_point since_when) {
+        return since_when != never && trial_.now() < since_when + p.longest_lease() + to_notice;
+    };
+    if (until_expired(n.stranded_at) || until_expired(n.unheard_at))
         return;
     // What has happened is over, wake-ups arrive again, and whoever left last has freed it. Who was
     // not allowed to subscribe asks again half a minute later.

@@ -128,7 +128,9 @@ struct name_state
     std::vector<grant_record> grants;
     std::vector<std::string> stranded; ///< Owners that only the time to live takes out.
     clock::time_point stranded_at{};   ///< The last of them.
-    std::uint64_t highest = 0;         ///< Fence that was possessed.
+    std::string unheard;               ///< Given it last without hearing of it.
+    clock::time_point unheard_at{};
+    std::uint64_t highest = 0; ///< Fence that was possessed.
     const actor* highest_by = nullptr;
     clock::time_point highest_at{};
     std::uint64_t highest_granted = 0;

@@ -4,13 +4,17 @@
 // What programs may link against. There are three libraries: LEASEHOLD_EXPORT marks what is in
 // core, LEASEHOLD_REDIS_EXPORT and LEASEHOLD_TESTING_EXPORT what is in the others. The CMake
 // targets define LEASEHOLD_SHARED when the libraries are shared, and LEASEHOLD_BUILDS_... while one
-// is compiled.
+// is compiled. LEASEHOLD_HIDDEN marks what is within an exported class, but no business of
+// programs; the tests call it, and for them LEASEHOLD_EXPORTS_INTERNALS exports everything.
 #if !defined(_WIN32)
 // The libraries are compiled with hidden visibility.
 #if defined(__GNUC__)
 #define LEASEHOLD_EXPORT __attribute__((visibility("default")))
 #else
 #define LEASEHOLD_EXPORT
+#endif
+#if defined(__GNUC__) && !defined(LEASEHOLD_EXPORTS_INTERNALS)
+#define LEASEHOLD_HIDDEN __attribute__((visibility("hidden")))
 #endif
 #define LEASEHOLD_REDIS_EXPORT LEASEHOLD_EXPORT
 #define LEASEHOLD_TESTING_EXPORT LEASEHOLD_EXPORT
@@ -35,6 +39,9 @@
 #else
 #define LEASEHOLD_TESTING_EXPORT __declspec(dllimport)
 #endif
+#endif
+#if !defined(LEASEHOLD_HIDDEN)
+#define LEASEHOLD_HIDDEN
 #endif
 
 #endif

@@ -188,6 +188,10 @@ public:
     /// entered a lock, which its first run did not; or a release was denied.
     void on_stranded(std::function<void(std::string_view name, std::string_view owner)> told);
 
+    /// Called when a lock is given to the next in its line although nobody hears of it: it joined
+    /// before it listened, and does not now. It has the lock for the time of a claim if it is gone.
+    void on_given_unheard(std::function<void(std::string_view name, std::string_view owner)> told);
+
     /// Called when a lock is given to an owner though others came first. `unfair`: the line was
     /// looked at, and one of them was there; else they were absent, or the lock had expired.
     void on_overtaken(

@@ -33,8 +33,7 @@ protected:
 } // namespace memory
 
 /// The locks of a space and who watches them. Every member function is thread-safe.
-/// Hidden, for what is within an exported class would be exported as well.
-struct [[gnu::visibility("hidden")]] memory_space::state
+struct LEASEHOLD_HIDDEN memory_space::state
 {
 public:
     explicit state(std::chrono::milliseconds fence_retention) : table_(fence_retention) {}
