@@ -69,7 +69,8 @@ inline lease hand_over(client_thread& from, lease held, std::future<taken>& wait
                        std::chrono::milliseconds limit = 30s)
 {
     const std::uint64_t fence = held.fence();
-    BOOST_TEST(!from.release(std::move(held)));
+    const error_code left = from.release(std::move(held));
+    BOOST_TEST(!left, left.message());
     taken next = get(waiting, limit);
     BOOST_TEST_REQUIRE(!next.code, next.code.message());
     BOOST_TEST(next.held.fence() > fence);
@@ -83,7 +84,8 @@ inline std::uint64_t next_gets_in(client_thread& other, std::uint64_t after,
     lease next = take(other, options);
     const std::uint64_t fence = next.fence();
     BOOST_TEST(fence > after);
-    BOOST_TEST(!other.release(std::move(next)));
+    const error_code left = other.release(std::move(next));
+    BOOST_TEST(!left, left.message());
     return fence;
 }
 

@@ -262,10 +262,11 @@ BOOST_AUTO_TEST_CASE(row_09_a_renewal_counts_where_its_replicas_are)
         resp_client next = deployment.master().connect();
         while (clock::now() < end && held.valid()) {
             const auto until = held.deadline();
-            const auto asked = clock::now();
             const std::chrono::milliseconds left(next.integer({"PTTL", stock}));
+            // The answer may have been under way for long.
+            const auto answered = clock::now();
             if (held.valid())
-                BOOST_TEST_REQUIRE((asked + left + 1ms >= until));
+                BOOST_TEST_REQUIRE((answered + left + 1ms >= until));
             std::this_thread::sleep_for(5ms);
         }
     }
