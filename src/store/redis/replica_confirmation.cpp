@@ -51,8 +51,9 @@ struct replica_confirmation::round
     /// Of the script, where it was sent along; for each lock; of the marker and of WAIT.
     std::vector<reply> answers;
     std::vector<std::size_t> places; ///< Of the answers, that for each lock.
-    bool with_script = false;
-    cluster::slot_number slot = 0; ///< That of the marker.
+    bool with_script = false;        ///< For all of them.
+    bool with_text = false;          ///< Of the script, with each.
+    cluster::slot_number slot = 0;   ///< That of the marker.
     std::size_t answered = 0;
 
     boost::redis::any_adapter adapter()
@@ -168,7 +169,8 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
     }
     waiting_.swap(others);
     boost::redis::request& to = *made->request;
-    if (!in_cluster_ && !script_is_there_) {
+    made->with_text = std::exchange(script_vanishes_, false);
+    if (!in_cluster_ && !script_is_there_ && !made->with_text) {
         // The server may be another than the one that has the scripts.
         to.push("SCRIPT", "LOAD", script_to_prolong(keys_).text);
         made->with_script = true;
@@ -182,7 +184,7 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
         if (in_cluster_)
             ask_for(keys_, each->lock(), to);
         else
-            prolong(keys_, each->lock(), to);
+            prolong(keys_, each->lock(), made->with_text, to);
         made->places.push_back(answered++);
     }
     made->answers.resize(answered + 2);
@@ -237,16 +239,17 @@ void replica_confirmation::end(round& asked, error_code failed)
     }
 }
 
-/// The script was not there: all of it, then, with the script.
+/// The script was not there: all of it, then, with the script, or if it was gone again at once,
+/// with its text for each lock.
 bool replica_confirmation::goes_again(const round& asked)
 {
     const auto first = asked.answers.begin();
-    const bool was_sent = asked.with_script;
-    script_is_there_ = script_is_there_ || (was_sent && first->error.empty());
+    script_is_there_ = script_is_there_ || (asked.with_script && first->error.empty());
     const auto is_missing = [](const reply& each) { return is_script_missing(each.error); };
-    if (was_sent || !std::any_of(first, asked.answers.end(), is_missing))
+    if (asked.with_text || !std::any_of(first, asked.answers.end(), is_missing))
         return false;
     script_is_there_ = false;
+    script_vanishes_ = asked.with_script;
     waiting_.insert(waiting_.begin(), asked.locks.begin(), asked.locks.end());
     return true;
 }

@@ -122,6 +122,7 @@ private:
     std::optional<cluster::slot_number> marked_; ///< Where markers are, if not beside the lock.
     unsigned marks_refused_ = 0;                 ///< Since one was written.
     bool script_is_there_ = false; ///< The server of this connection has been sent it.
+    bool script_vanishes_ = false; ///< It was gone again at once.
 };
 
 } // namespace leasehold::redis_store

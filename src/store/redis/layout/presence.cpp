@@ -4,6 +4,7 @@
 #include "store/redis/protocol/key_names.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace leasehold::redis_store {
 
@@ -31,20 +32,23 @@ bool is_there(config::key_layout keys, const renewal& held, const reply& answer)
     return is_prolonged(answer);
 }
 
-void prolong(config::key_layout keys, const renewal& held, boost::redis::request& to)
+void prolong(config::key_layout keys, const renewal& held, bool with_text,
+             boost::redis::request& to)
 {
     const script& by = script_to_prolong(keys);
+    const std::string_view command = with_text ? "EVAL" : "EVALSHA";
+    const std::string_view called = with_text ? by.text : std::string_view(by.sha);
     if (keys == config::key_layout::redisson) {
         const std::string field = held.entry.empty() ? std::string(held.owner)
                                                      : entry_field(held.owner, held.entry);
-        to.push("EVALSHA", by.sha, 1, held.name, field, held.lease.count());
+        to.push(command, called, 1, held.name, field, held.lease.count());
     }
     else {
         std::string entries;
         native::entries_key(held.name, entries);
         std::string value;
         native::value_of(held.owner, value);
-        to.push("EVALSHA", by.sha, 2, held.name, entries, value, held.lease.count(), held.entry);
+        to.push(command, called, 2, held.name, entries, value, held.lease.count(), held.entry);
     }
 }
 

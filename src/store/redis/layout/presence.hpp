@@ -18,7 +18,9 @@ void ask_for(config::key_layout keys, const renewal& held, boost::redis::request
 [[nodiscard]] bool is_there(config::key_layout keys, const renewal& held, const reply& answer);
 
 /// Prolongs the lock of the owner, or of its entry, with the script that `script_to_prolong` names.
-void prolong(config::key_layout keys, const renewal& held, boost::redis::request& to);
+/// With its text the server need not have it.
+void prolong(config::key_layout keys, const renewal& held, bool with_text,
+             boost::redis::request& to);
 
 [[nodiscard]] const script& script_to_prolong(config::key_layout keys);
 
