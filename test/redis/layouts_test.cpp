@@ -637,6 +637,16 @@ words asked_by(Write write, config::key_layout keys, std::string_view entry)
     return words_in(to);
 }
 
+void prolong_by_name(config::key_layout keys, const renewal& held, boost::redis::request& to)
+{
+    prolong(keys, held, false, to);
+}
+
+void prolong_by_text(config::key_layout keys, const renewal& held, boost::redis::request& to)
+{
+    prolong(keys, held, true, to);
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_CASE(what_is_asked)
@@ -651,19 +661,20 @@ BOOST_AUTO_TEST_CASE(what_is_asked)
     BOOST_TEST_REQUIRE(of_entry.size() == 3u);
     BOOST_TEST(of_entry[0] == "HEXISTS");
     BOOST_TEST(of_entry[2] == "e");
-    BOOST_TEST(of_entry[1] == asked_by(prolong, native_keys, "e").at(4)); // the key of the entries
+    BOOST_TEST(of_entry[1] ==
+               asked_by(prolong_by_name, native_keys, "e").at(4)); // the key of the entries
 }
 
 BOOST_AUTO_TEST_CASE(what_prolongs_it)
 {
-    BOOST_TEST(asked_by(prolong, redisson, "") ==
+    BOOST_TEST(asked_by(prolong_by_name, redisson, "") ==
                    (words{"EVALSHA", renew_script().sha, "1", "a", owner_of_a, "10000"}),
                boost::test_tools::per_element());
-    BOOST_TEST(asked_by(prolong, redisson, "e") ==
+    BOOST_TEST(asked_by(prolong_by_name, redisson, "e") ==
                    (words{"EVALSHA", renew_script().sha, "1", "a", owner_of_a + "/e", "10000"}),
                boost::test_tools::per_element());
     for (const char* const entry : {"", "e"}) {
-        const words said = asked_by(prolong, native_keys, entry);
+        const words said = asked_by(prolong_by_name, native_keys, entry);
         BOOST_TEST_REQUIRE(said.size() == 8u);
         BOOST_TEST(said[1] == of_native().renew.sha);
         BOOST_TEST(said[2] == "2");
@@ -671,6 +682,18 @@ BOOST_AUTO_TEST_CASE(what_prolongs_it)
         BOOST_TEST(said[5] == "lh:" + owner_of_a);
         BOOST_TEST(said[6] == "10000");
         BOOST_TEST(said[7] == entry);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(with_its_text_the_script_need_not_be_there)
+{
+    for (const config::key_layout keys : {redisson, native_keys}) {
+        words by_name = asked_by(prolong_by_name, keys, "e");
+        BOOST_TEST_REQUIRE(by_name.size() > 2u);
+        by_name[0] = "EVAL";
+        by_name[1] = script_to_prolong(keys).text;
+        BOOST_TEST(asked_by(prolong_by_text, keys, "e") == by_name,
+                   boost::test_tools::per_element());
     }
 }
 
