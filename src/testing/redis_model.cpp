@@ -291,8 +291,10 @@ message redis_model::hello(words command) const
     if (command.size() > 1 && command[1] != "3")
         return message::error("NOPROTO unsupported protocol version");
     message said;
+    const bool is_valkey = product == server::product::valkey_8 ||
+                           product == server::product::valkey_9;
     const std::pair<const char*, const char*> all[] = {
-        {"server", product == server::product::valkey_9 ? "valkey" : "redis"},
+        {"server", is_valkey ? "valkey" : "redis"},
         {"version", version()},
         {"proto", "3"},
         {"mode", cluster ? "cluster" : "standalone"},
@@ -311,6 +313,7 @@ const char* redis_model::version() const noexcept
     switch (product) {
     case server::product::redis_6: return "6.2.0";
     case server::product::redis_8_4: return "8.4.0";
+    case server::product::valkey_8: return "8.0.0";
     case server::product::valkey_9: return "9.0.0";
     default: return "7.0.0";
     }

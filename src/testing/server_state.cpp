@@ -459,6 +459,9 @@ message server_state::subscribe(session* from, words command)
     if (of_shard && (cluster == nullptr || redis.product == server::product::redis_6))
         return message::error("ERR unknown command '" + verb + "'");
     const bool begins = verb == "SUBSCRIBE" || verb == "SSUBSCRIBE";
+    if (!begins && redis.product == server::product::valkey_8 && from != nullptr &&
+        from->channels.empty())
+        return message::error("NOSUB '" + verb + "' command executed not in subscribed mode");
     if (from != nullptr && from->open) {
         const auto found = std::find(from->channels.begin(), from->channels.end(), command[1]);
         if (begins && found == from->channels.end())

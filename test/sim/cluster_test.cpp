@@ -95,6 +95,26 @@ BOOST_AUTO_TEST_CASE(a_slot_that_moves_takes_its_lock_along_and_its_lease_stays)
     BOOST_TEST(s.world.run_until([&] { return s.b.held.valid(); }, 100ms));
 }
 
+// It refuses an UNSUBSCRIBE where nothing is subscribed to, which Boost.Redis writes before what it
+// has no command for.
+BOOST_AUTO_TEST_CASE(valkey_8_tells_those_who_wait)
+{
+    cluster_scene s;
+    for (std::size_t shard = 0; shard < 3; ++shard)
+        s.where.master(shard).imitate(testing::server::product::valkey_8);
+    const std::string name = s.name_in(0);
+    s.a.lock(name);
+    s.world.run_for(1s);
+    cluster_party* holder = &s.a;
+    cluster_party* next = &s.b;
+    for (int i = 0; i < 10; ++i, std::swap(holder, next)) {
+        next->lock(name);
+        s.world.run_for(1s);
+        holder->held.async_release(asio::detached);
+        BOOST_TEST(s.world.run_until([&] { return next->held.valid(); }, 20ms));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(what_replicas_confirm_is_confirmed_while_its_slot_moves)
 {
     cluster_scene s;

@@ -682,7 +682,7 @@ plan make_cluster_plan(std::uint64_t seed, std::optional<config::key_layout> lay
     plan p;
     p.seed = seed;
     choose_layout(random, p, layout);
-    p.product = one_of(random, std::array{product::redis_7, product::redis_7, product::redis_7,
+    p.product = one_of(random, std::array{product::redis_7, product::redis_7, product::valkey_8,
                                           product::redis_6, product::redis_8_4, product::valkey_9});
     p.shards = 2 + static_cast<std::size_t>(random.below(2));
     p.replicas = random.below(4) == 0 ? 2 : 1;

@@ -24,7 +24,8 @@ constexpr std::array<const char*, 11> steps = {"acquire_sent", "acquire_ran", "a
                                                "connected",    "disconnected"};
 
 constexpr std::array<const char*, 2> layouts = {"native", "redisson"};
-constexpr std::array<const char*, 4> products = {"redis_6", "redis_7", "redis_8_4", "valkey_9"};
+constexpr std::array<const char*, 5> products = {"redis_6", "redis_7", "redis_8_4", "valkey_8",
+                                                 "valkey_9"};
 
 template <std::size_t N>
 std::size_t index_of(const std::array<const char*, N>& all, std::string_view text)

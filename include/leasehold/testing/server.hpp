@@ -61,6 +61,7 @@ public:
         redis_6,   ///< No `SET NX GET`; what a script ran into is told in other words.
         redis_7,   ///< The usual one.
         redis_8_4, ///< Has `DELEX key IFEQ value`.
+        valkey_8,  ///< Answers who ends a subscription without having any with an error.
         valkey_9,  ///< Has `DELIFEQ key value`.
     };
 

@@ -258,6 +258,10 @@ void shard_channels::on_push(shard_connection& of, store_partition node,
 
 bool shard_channels::on_refusal(store_partition node, const std::string& text)
 {
+    // Valkey 8.0, to the UNSUBSCRIBE of a connection that has subscribed to nothing yet. It obeys
+    // what is behind it.
+    if (text.starts_with("NOSUB"))
+        return true;
     const redirection said = read_redirection(text);
     if (said.what == redirection::kind::none || listener_ == nullptr)
         return false;
