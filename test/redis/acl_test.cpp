@@ -46,9 +46,7 @@ void make_user(redis_fixture& s, const std::vector<std::string>& command)
 {
     s.raw.done(command);
     if (tested_layout() == config::key_layout::native)
-        for (const std::string name : {"delifeq", "delex"})
-            if (!s.raw.command({"COMMAND", "INFO", name}).items.at(0).items.empty())
-                s.raw.done({"ACL", "SETUSER", command.at(2), '+' + name});
+        permit_conditional_deletes(s.raw, command.at(2));
 }
 
 /// Whether the server has refused anything to anybody.

@@ -23,4 +23,21 @@ std::vector<std::string> documented_rights(std::string_view behind)
     return result;
 }
 
+void permit_conditional_deletes(resp_client& server, const std::string& user)
+{
+    for (const std::string name : {"delifeq", "delex"})
+        if (!server.command({"COMMAND", "INFO", name}).items.at(0).items.empty())
+            server.done({"ACL", "SETUSER", user, '+' + name});
+}
+
+std::string refused_by(resp_client& server)
+{
+    const resp_value log = server.command({"ACL", "LOG"});
+    std::string refused;
+    for (const resp_value& entry : log.items)
+        for (const resp_value& each : entry.items)
+            refused += each.text + ' ';
+    return refused;
+}
+
 } // namespace leasehold::test
