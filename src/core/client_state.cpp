@@ -271,6 +271,7 @@ void client_state::stop(clock::duration grace)
     }
     refuse_waiting();
     ender_.shut_down();
+    releases_.try_now(); // what has failed often would be tried when nobody waits any more
     stopping_ = true;
     if (!opened_ || releases_.empty())
         return stopped({});

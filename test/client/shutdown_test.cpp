@@ -94,6 +94,23 @@ BOOST_AUTO_TEST_CASE(P3_a_store_that_stops_answering_is_given_up_five_seconds_la
     check_idle(e);
 }
 
+// The next try of what has failed may be far away, and the shutdown waits for it.
+BOOST_AUTO_TEST_CASE(a_shutdown_repeats_at_once_what_has_failed)
+{
+    core_fixture e;
+    const auto released = e.release(e.taken(e.spec("a")));
+    e.store->complete_release(0, errc::store_refused);
+    e.poll();
+    BOOST_TEST(e.store->release_count() == 1u);
+    const auto done = e.shutdown();
+    BOOST_TEST_REQUIRE(e.store->release_count() == 2u);
+    e.store->say_freed(1);
+    e.poll();
+    BOOST_TEST(code(*released) == error_code());
+    BOOST_TEST(code(*done) == error_code());
+    check_idle(e);
+}
+
 BOOST_AUTO_TEST_CASE(a_cancel_waits_no_longer_than_a_second)
 {
     core_fixture e;

@@ -64,6 +64,15 @@ void pending_releases::connected(store_partition partition)
     }
 }
 
+void pending_releases::try_now()
+{
+    for (auto i = list_.begin(); i != list_.end();) {
+        pending_release& each = *i++; // it may finish
+        if (context_.online(each.name()))
+            each.connected();
+    }
+}
+
 void pending_releases::complete_cancelled()
 {
     for (pending_release& each : list_)

@@ -31,6 +31,9 @@ public:
     /// The partition can be reached again.
     void connected(store_partition partition);
 
+    /// What waits for its next try is tried at once where it can be.
+    void try_now();
+
     /// Completes what was cancelled unheard.
     void complete_cancelled();
 
