@@ -674,6 +674,10 @@ void checks::look_for_orphans_at(testing::server& member)
 void checks::shut_down(const process& p, error_code failed, clock::time_point began,
                        clock::time_point troubled)
 {
+    // What it could not give back goes with its time to live.
+    if (failed)
+        for (name_state& n : trial_.names)
+            n.stranded_at = trial_.now();
     for (const actor& a : trial_.actors) {
         // An owner goes from one lease to the next; others may be in under it, and the last one may
         // have lost it.
