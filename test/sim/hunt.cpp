@@ -14,12 +14,16 @@
 namespace leasehold::test::sim {
 namespace {
 
+/// Seconds. A plan takes milliseconds: one that takes so long runs in a circle, and is found by it.
+constexpr unsigned longest_run = 60;
+
 void run_until_wrong(std::uint64_t limit, const std::function<plan(std::uint64_t)>& make,
                      catch_of_mutant& out)
 {
     coverage none;
     for (std::uint64_t i = 0; i < limit; ++i) {
         out.seeds = i + 1;
+        ::alarm(longest_run);
         const verdict v = run(make(i), none);
         if (v.wrong.empty())
             continue;
@@ -45,7 +49,6 @@ catch_of_mutant hunt(mutant active, std::uint64_t limit,
         throw std::runtime_error("no process");
     if (child == 0) {
         active_mutant = active;
-        ::alarm(600); // one that runs in a circle is found as well
         run_until_wrong(limit, make, shared);
         std::_Exit(0);
     }
