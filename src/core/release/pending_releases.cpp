@@ -55,22 +55,24 @@ pending_release_ptr pending_releases::add(pending_release::subject gone,
     return added;
 }
 
-void pending_releases::connected(store_partition partition)
+template <class Which>
+void pending_releases::try_those(Which which)
 {
     for (auto i = list_.begin(); i != list_.end();) {
         pending_release& each = *i++; // it may finish
-        if (context_.is_in(partition, each.name()))
+        if (which(each))
             each.connected();
     }
 }
 
+void pending_releases::connected(store_partition partition)
+{
+    try_those([&](const pending_release& each) { return context_.is_in(partition, each.name()); });
+}
+
 void pending_releases::try_now()
 {
-    for (auto i = list_.begin(); i != list_.end();) {
-        pending_release& each = *i++; // it may finish
-        if (context_.online(each.name()))
-            each.connected();
-    }
+    try_those([&](const pending_release& each) { return context_.online(each.name()); });
 }
 
 void pending_releases::complete_cancelled()

@@ -52,6 +52,8 @@ public:
     void drop(error_code told) noexcept;
 
 private:
+    template <class Which>
+    void try_those(Which which);
     pending_release_ptr add(pending_release::subject gone, pending_release::interest who,
                             fsm::release steps, bool orphan);
 
