@@ -51,9 +51,8 @@ struct replica_confirmation::round
     /// Of the script, where it was sent along; for each lock; of the marker and of WAIT.
     std::vector<reply> answers;
     std::vector<std::size_t> places; ///< Of the answers, that for each lock.
-    bool with_script = false;        ///< For all of them.
-    bool with_text = false;          ///< Of the script, with each.
-    cluster::slot_number slot = 0;   ///< That of the marker.
+    script_form script = script_form::name;
+    cluster::slot_number slot = 0; ///< That of the marker.
     std::size_t answered = 0;
 
     boost::redis::any_adapter adapter()
@@ -169,11 +168,10 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
     }
     waiting_.swap(others);
     boost::redis::request& to = *made->request;
-    made->with_text = std::exchange(script_vanishes_, false);
-    if (!in_cluster_ && !script_is_there_ && !made->with_text) {
+    made->script = script_;
+    if (!in_cluster_ && script_ == script_form::load) {
         // The server may be another than the one that has the scripts.
         to.push("SCRIPT", "LOAD", script_to_prolong(keys_).text);
-        made->with_script = true;
     }
     std::size_t answered = to.get_expected_responses();
     for (const auto& each : made->locks) {
@@ -184,7 +182,7 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
         if (in_cluster_)
             ask_for(keys_, each->lock(), to);
         else
-            prolong(keys_, each->lock(), made->with_text, to);
+            prolong(keys_, each->lock(), script_ == script_form::inlined, to);
         made->places.push_back(answered++);
     }
     made->answers.resize(answered + 2);
@@ -243,15 +241,18 @@ void replica_confirmation::end(round& asked, error_code failed)
 /// with its text for each lock.
 bool replica_confirmation::goes_again(const round& asked)
 {
-    const auto first = asked.answers.begin();
-    script_is_there_ = script_is_there_ || (asked.with_script && first->error.empty());
     const auto is_missing = [](const reply& each) { return is_script_missing(each.error); };
-    if (asked.with_text || !std::any_of(first, asked.answers.end(), is_missing))
-        return false;
-    script_is_there_ = false;
-    script_vanishes_ = asked.with_script;
-    waiting_.insert(waiting_.begin(), asked.locks.begin(), asked.locks.end());
-    return true;
+    const bool missing = std::any_of(asked.answers.begin(), asked.answers.end(), is_missing);
+    if (missing && asked.script != script_form::inlined) {
+        script_ = asked.script == script_form::load ? script_form::inlined : script_form::load;
+        waiting_.insert(waiting_.begin(), asked.locks.begin(), asked.locks.end());
+        return true;
+    }
+    if (asked.script == script_form::inlined)
+        script_ = script_form::load;
+    else if (asked.script == script_form::load && asked.answers.front().error.empty())
+        script_ = script_form::name;
+    return false;
 }
 
 /// The server has not taken the marker, because the slot is not there, or not wholly: all of it

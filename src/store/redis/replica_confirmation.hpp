@@ -94,8 +94,16 @@ public:
 private:
     struct round;
 
-    void on_attempt() override { script_is_there_ = false; }
-    void on_lost(error_code, std::string_view) override { script_is_there_ = false; }
+    /// What a round sends of the script that prolongs.
+    enum class script_form : unsigned char
+    {
+        name,   ///< The server of this connection has it.
+        load,   ///< All of it, before the locks.
+        inlined ///< All of it with each lock: behind its loading it was gone again.
+    };
+
+    void on_attempt() override { script_ = script_form::load; }
+    void on_lost(error_code, std::string_view) override { script_ = script_form::load; }
     void on_silence() noexcept override;
     void on_forget() noexcept override;
 
@@ -121,8 +129,7 @@ private:
     bool busy_ = false;                          ///< A round is under way, or about to begin.
     std::optional<cluster::slot_number> marked_; ///< Where markers are, if not beside the lock.
     unsigned marks_refused_ = 0;                 ///< Since one was written.
-    bool script_is_there_ = false; ///< The server of this connection has been sent it.
-    bool script_vanishes_ = false; ///< It was gone again at once.
+    script_form script_ = script_form::load;     ///< Of the next round; in a cluster there is none.
 };
 
 } // namespace leasehold::redis_store
