@@ -108,16 +108,14 @@ void checks::asked_topology(std::string_view host)
 void checks::follow(testing::server& each)
 {
     each.on_grant([this](const testing::server::grant& g) { granted(g); });
-    each.on_free([this](std::string_view name) {
-        trial_.names[static_cast<std::size_t>(name.back() - '0')].freed = trial_.now();
-    });
+    each.on_free([this](std::string_view name) { trial_.named(name).freed = trial_.now(); });
     each.on_stranded([this](std::string_view name, std::string_view owner) {
-        name_state& n = trial_.names[static_cast<std::size_t>(name.back() - '0')];
+        name_state& n = trial_.named(name);
         n.stranded.emplace_back(owner);
         n.stranded_at = trial_.now();
     });
     each.on_given_unheard([this](std::string_view name, std::string_view owner) {
-        name_state& n = trial_.names[static_cast<std::size_t>(name.back() - '0')];
+        name_state& n = trial_.named(name);
         n.unheard = owner;
         n.unheard_at = trial_.now();
     });
@@ -146,7 +144,7 @@ void checks::promoted(const testing::cluster::promotion& by)
 void checks::granted(const testing::server::grant& g)
 {
     ++trial_.grants;
-    name_state& n = trial_.names[static_cast<std::size_t>(g.name.back() - '0')];
+    name_state& n = trial_.named(g.name);
     const bool counts_on = trial_.now() - n.broken > at_once &&
                            !(trial_.stepped_back && n.broken != never);
     // Another answer to the first.
@@ -178,7 +176,7 @@ void checks::granted(const testing::server::grant& g)
 /// A member of a quorum has taken the lock for an owner, and has accepted fences, or none.
 void checks::voted(std::size_t member, const testing::server::grant& g)
 {
-    name_state& n = trial_.names[static_cast<std::size_t>(g.name.back() - '0')];
+    name_state& n = trial_.named(g.name);
     check_request(g);
     auto same = std::find_if(n.grants.rbegin(), n.grants.rend(), [&](const grant_record& each) {
         return each.owner == g.owner && each.first == g.first_fence && each.count == g.fences;

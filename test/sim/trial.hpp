@@ -182,6 +182,12 @@ public:
         return *servers[f.member.value_or(0) % servers.size()];
     }
 
+    /// By its text, which ends with its number.
+    [[nodiscard]] name_state& named(std::string_view text)
+    {
+        return names[static_cast<std::size_t>(text.back() - '0')];
+    }
+
     /// When the trouble is over that a name was in.
     [[nodiscard]] clock::time_point trouble_of(const name_state& n) const
     {
