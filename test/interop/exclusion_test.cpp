@@ -4,7 +4,12 @@
 #include "interop/peer.hpp"
 #include "redis/lab.hpp"
 
+#include <leasehold/diagnostics.hpp>
+
+#include <boost/asio/use_future.hpp>
+
 #include <array>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -186,16 +191,30 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_that_both_count)
     BOOST_TEST(std::stoll(store.string({"GET", "counter"})) == 2 * times);
 }
 
-// A lock of the other layout is not taken for one that is free, nor waited for.
+// A lock of the other layout is not taken for one that is free, nor waited for: the first answer
+// ends it, and its words name both types.
 BOOST_AUTO_TEST_CASE(a_lock_of_the_other_layout_is_another_type)
 {
     redis_server server({}, {.tcp = true});
     config settings = at(server);
-    settings.layout = tested_layout() == config::key_layout::native ? config::key_layout::redisson
-                                                                    : config::key_layout::native;
+    const bool theirs_is_a_string = tested_layout() == config::key_layout::native;
+    settings.layout = theirs_is_a_string ? config::key_layout::redisson
+                                         : config::key_layout::native;
     client_thread ours(settings);
     peer theirs(server);
     BOOST_TEST_REQUIRE(theirs.lock(stock, 60s));
-    BOOST_TEST((ours.lock(stock, long_leases()).code == errc::wrong_type));
+    lock_options patient = long_leases();
+    patient.wait_limit = no_limit;
+    diagnostics told;
+    std::future<lease> refused =
+        mutex(ours.locks(), stock, patient).async_lock(told, boost::asio::use_future);
+    BOOST_TEST_REQUIRE((refused.wait_for(30s) == std::future_status::ready));
+    BOOST_CHECK_EXCEPTION(refused.get(), boost::system::system_error,
+                          [](const auto& e) { return e.code() == errc::wrong_type; });
+    BOOST_TEST(told.attempts == 1);
+    BOOST_TEST(told.server_message.find(theirs_is_a_string
+                                            ? "the key stock holds string, a lock is a hash"
+                                            : "the key stock holds hash, a lock is a string") !=
+               std::string::npos);
     BOOST_TEST(theirs.unlock(stock));
 }

@@ -6,14 +6,22 @@ import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RBucket;
 import org.redisson.api.RFencedLock;
+import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
-/** A peer of the interoperation tests: Redisson's RFencedLock. See test/interop/peer.hpp. */
+/**
+ * A peer of the interoperation tests: Redisson's RFencedLock, or, with the first argument
+ * "--plain", its RLock. See test/interop/peer.hpp.
+ */
 public final class Peer {
+    private static boolean plain = false;
+
     public static void main(String[] arguments) throws Exception {
+        plain = arguments[0].equals("--plain");
         final Config config = new Config();
+        config.setLockWatchdogTimeout(1500); // not 30 s: tests see many lease times
         config.useSingleServer().setAddress(
                 "redis://127.0.0.1:" + arguments[arguments.length - 1]);
         final RedissonClient client = Redisson.create(config);
@@ -29,7 +37,7 @@ public final class Peer {
     private static String answer(RedissonClient client, String[] words) throws Exception {
         final String name =
                 new String(HexFormat.of().parseHex(words[1]), StandardCharsets.UTF_8);
-        final RFencedLock lock = client.getFencedLock(name);
+        final RLock lock = plain ? client.getLock(name) : client.getFencedLock(name);
         switch (words[0]) {
             case "lock": {
                 final long lease = Long.parseLong(words[2]);
@@ -57,10 +65,10 @@ public final class Peer {
             case "renewing": // until it is left: no lease time
                 return lock.tryLock() ? "locked" : "busy";
             case "token": // of the fence
-                return lock.getToken().toString();
+                return ((RFencedLock) lock).getToken().toString();
             case "state": // as Redisson sees it, whoever has it
                 return lock.isLocked() + " " + (lock.remainTimeToLive() > 0) + " "
-                        + lock.isHeldByCurrentThread();
+                        + lock.isHeldByCurrentThread() + " " + lock.getHoldCount();
             case "force":
                 return lock.forceUnlock() ? "forced" : "free";
             default:
