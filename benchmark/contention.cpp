@@ -1,4 +1,5 @@
 #include "child.hpp"
+#include "command_monitor.hpp"
 #include "contender.hpp"
 #include "crew.hpp"
 #include "measurements.hpp"
@@ -73,60 +74,82 @@ std::string describe(const contest& of)
            (of.local_handoff ? "" : ", no local handoff");
 }
 
-void measure(section& out, const setting& where, const contest& of)
+struct outcome
 {
-    const std::string situation = describe(of);
-    std::cerr << "contention: " << situation << '\n';
-    const auto settle = std::chrono::milliseconds(where.quick ? 300 : 1'500);
-    const auto time = std::chrono::milliseconds(where.quick ? 100 : 5'000);
+    std::vector<double> grants; ///< Of each task.
+    std::vector<double> waits;
 
-    asio::io_context context(1);
-    raw_client raw(context, where.socket);
-    run(context, raw.flush_all());
+    [[nodiscard]] double count() const
+    {
+        return std::accumulate(grants.begin(), grants.end(), 0.0);
+    }
+};
 
+// `meanwhile(end)` is called when the time begins, and returns when it ends.
+template <class Meanwhile>
+outcome compete(const setting& where, const contest& of, asio::io_context& context,
+                steady::duration time, Meanwhile meanwhile)
+{
     contender_task task;
     task.url = where.redis_url();
     task.clients = of.clients;
     task.tasks = of.tasks;
     task.local_handoff = of.local_handoff;
-    task.begin = steady::now() + settle;
+    task.begin = steady::now() + std::chrono::milliseconds(where.quick ? 300 : 1'500);
     task.end = task.begin + time;
     std::vector<std::string> words = to_words(task);
     words.insert(words.begin(), "--contender");
     std::vector<child> children;
     for (std::size_t i = 0; i < of.processes; ++i)
         children.emplace_back(words);
-
     run(context, pause(task.begin - steady::now()));
-    std::uint64_t commands_before = 0, commands_after = 0;
-    double cpu_before = 0, cpu_after = 0;
-    run(context, count_commands(raw, commands_before));
-    run(context, server_cpu(raw, cpu_before));
-    sampling seen;
-    run(context, look(raw, task.end, seen));
-    run(context, count_commands(raw, commands_after));
-    run(context, server_cpu(raw, cpu_after));
+    meanwhile(task.end);
 
-    std::vector<double> grants, waits;
+    outcome all;
     for (child& each : children) {
         const contender_result one = read_result(each.wait());
-        grants.insert(grants.end(), one.grants.begin(), one.grants.end());
-        waits.insert(waits.end(), one.waits.begin(), one.waits.end());
+        all.grants.insert(all.grants.end(), one.grants.begin(), one.grants.end());
+        all.waits.insert(all.waits.end(), one.waits.begin(), one.waits.end());
     }
-    const double count = std::accumulate(grants.begin(), grants.end(), 0.0);
-    out.add(situation, "locks", count / seconds(time), "per second");
+    return all;
+}
+
+void measure(section& out, const setting& where, const contest& of)
+{
+    const std::string situation = describe(of);
+    std::cerr << "contention: " << situation << '\n';
+    const auto time = std::chrono::milliseconds(where.quick ? 100 : 5'000);
+
+    asio::io_context context(1);
+    raw_client raw(context, where.socket);
+    run(context, raw.flush_all());
+
+    double cpu_before = 0, cpu_after = 0;
+    sampling seen;
+    outcome timed = compete(where, of, context, time, [&](steady::time_point end) {
+        run(context, server_cpu(raw, cpu_before));
+        run(context, look(raw, end, seen));
+        run(context, server_cpu(raw, cpu_after));
+    });
+    command_monitor::counts sent;
+    const outcome counted = compete(where, of, context, time / 5, [&](steady::time_point end) {
+        command_monitor monitor(where.socket);
+        run(context, pause(end - steady::now()));
+        sent = monitor.end();
+    });
+
+    out.add(situation, "locks", timed.count() / seconds(time), "per second");
     out.add(situation, "held",
             static_cast<double>(seen.held) / static_cast<double>(seen.looks) * 100,
             "% of the time");
-    out.add(situation, "wait, median", quantile(waits, 0.5) * 1e3, "ms");
-    out.add(situation, "wait, 99 %", quantile(waits, 0.99) * 1e3, "ms");
-    out.add(situation, "wait, longest", quantile(waits, 1) * 1e3, "ms");
-    out.add(situation, "fairness between the tasks (Jain)", jain(grants), "");
+    out.add(situation, "wait, median", quantile(timed.waits, 0.5) * 1e3, "ms");
+    out.add(situation, "wait, 99 %", quantile(timed.waits, 0.99) * 1e3, "ms");
+    out.add(situation, "wait, longest", quantile(timed.waits, 1) * 1e3, "ms");
+    out.add(situation, "fairness between the tasks (Jain)", jain(timed.grants), "");
     out.add(situation, "commands to the server",
-            static_cast<double>(commands_after - commands_before) / std::max(count, 1.0),
-            "per lock");
-    out.add(situation, "CPU of the server", (cpu_after - cpu_before) / std::max(count, 1.0) * 1e6,
-            "us per lock");
+            static_cast<double>(sent.commands) / std::max(counted.count(), 1.0), "per lock");
+    out.add(situation, "CPU of the server",
+            (cpu_after - cpu_before) / std::max(timed.count(), 1.0) * 1e6, "us per lock");
 }
 
 } // namespace
@@ -135,7 +158,8 @@ section contention(const setting& where)
 {
     section out{"contention",
                 "many processes, one name, each takes it and leaves it at once, over and over; "
-                "held: of samples, whether the server had it",
+                "held: of samples, whether the server had it; commands: those that clients send, "
+                "counted in a second contest, which is not timed",
                 {}};
     const std::vector<contest> contests = where.quick ? std::vector<contest>{{2, 1, 2, true},
                                                                              {2, 3, 1, true}}

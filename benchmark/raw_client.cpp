@@ -20,6 +20,7 @@ raw_client::raw_client(asio::io_context& context, const std::string& socket)
 {
     redis::config where;
     where.unix_socket = socket;
+    where.health_check_interval = std::chrono::seconds(0); // its PING would be counted
     connection_->async_run(where, [connection = connection_](boost::system::error_code) {});
 }
 
