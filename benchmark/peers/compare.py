@@ -75,7 +75,7 @@ def prepare(chosen, say, results):
             ready.append((library, library.prepare(say)))
         except libraries.Missing as why:
             say(f"{library.name}: skipped: {why}")
-            results.skipped.append(f"{library.name}: {why}")
+            results.skip(f"{library.name}: {why}")
         except RuntimeError as why:
             say(f"{library.name}: FAILED: {why}")
             results.failures.append(f"{library.name}: {why}")
@@ -111,6 +111,9 @@ def main():
                 try:
                     for situation, figures in jobs.ALL[job](contest):
                         results.add(job, library.name, situation, figures)
+                except jobs.TooLarge as why:
+                    say(f"skipped: {why}")
+                    results.skip(f"{library.name}, {job}: {why}")
                 except Failed as why:
                     say(f"FAILED: {why}")
                     results.failures.append(f"{library.name}, {job}: {why}")

@@ -6,9 +6,13 @@ import random
 import time
 from collections import Counter
 
-from process import Failed, Process
+from process import Process
 
 US_PER_S = 1e6
+
+
+class TooLarge(Exception):
+    """This machine has not the room for it."""
 
 
 class Contest:
@@ -42,10 +46,8 @@ class Contest:
 
             first = start()
             self.key = first.answer()["key"]
-            needed, there = first.resident() * count, memory_there()
-            if needed > there:
-                raise Failed(f"{count} processes need {needed >> 20} MiB of memory; "
-                             f"{there >> 20} MiB are there")
+            if first.resident() * count > memory_there():
+                raise TooLarge(f"{count} processes need more memory than is there")
             others = [start() for _ in range(count - 1)]
             for each in others:
                 each.answer()
@@ -179,6 +181,7 @@ def held(contest):
     time_ = contest.seconds(30)
     server = contest.server
     with contest.processes(1, contest.pick(max(int(time_ * 1000 / 3), 300), 1000)) as [peer]:
+        contest.warm_up([peer], 64, 64)
         for verb in (("hold", min(count, 1000)), ("drop",)):  # what is needed only once
             peer.ask(*verb)
         resident, memory = peer.resident(), server.memory()
@@ -205,6 +208,7 @@ def killed(contest):
     for _ in range(contest.pick(3, 1)):
         contest.server.call("FLUSHALL")
         with contest.processes(2, lease_ms) as [holder, waiter]:
+            contest.warm_up([holder, waiter], 64, 64)
             holder.ask("hold", 1)
             waiter.tell("hold", 1)
             time.sleep(random.uniform(0.3, 0.8) * lease_ms / 1000)

@@ -139,5 +139,6 @@ ALL = [
          "ioredis, 1 connection; lease 30 s; looks again after 200 to 300 ms (default), however "
          "often; the peer renews"),
     Java("redisson", "redisson/pom.xml", r"redisson.version>(.*)</",
-         "RLock, a thread for each task; default pools; lease 30 s (default); renews; warmed up"),
+         "RLock, a thread for each task; default pools; lease 30 s (default); renews; "
+         "warmed up for 10 s, but for a hundred processes"),
 ]

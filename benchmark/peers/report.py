@@ -51,6 +51,10 @@ class Results:
             if value == value:  # there is no p99 of nothing
                 values.append(value)
 
+    def skip(self, why):
+        if why not in self.skipped:  # each round says so
+            self.skipped.append(why)
+
     def summary(self):
         return [{"job": job, "situation": situation, "figure": figure, "peer": library,
                  "median": statistics.median(values), "min": min(values), "max": max(values),
