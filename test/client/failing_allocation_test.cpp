@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "core/client_state.hpp"
+#include "support/failing_memory.hpp"
 
 #include <leasehold/client.hpp>
 #include <leasehold/detail/access.hpp>
@@ -33,79 +34,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace {
-
-// The switch. It is on only while the library runs, so that Boost.Test does not notice; the tests
-// have one thread.
-bool armed = false;
-std::size_t counted = 0;
-std::size_t fails_at = 0;
-
-bool fails() noexcept
-{
-    return armed && ++counted == fails_at;
-}
-
-} // namespace
-
-void* operator new(std::size_t size)
-{
-    void* const memory = fails() ? nullptr : std::malloc(size == 0 ? 1 : size);
-    if (memory == nullptr)
-        throw std::bad_alloc();
-    return memory;
-}
-
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept
-{
-    return fails() ? nullptr : std::malloc(size == 0 ? 1 : size);
-}
-
-void operator delete(void* memory) noexcept
-{
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept
-{
-    std::free(memory);
-}
-void operator delete(void* memory, const std::nothrow_t&) noexcept
-{
-    std::free(memory);
-}
-
-// What Asio takes its memory from.
-extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size)
-{
-    void* memory = nullptr;
-    if (fails() || ::posix_memalign(&memory, alignment, size) != 0)
-        return nullptr;
-    return memory;
-}
-
 using namespace leasehold;
+using test::failing_memory;
 using namespace std::chrono_literals;
 
 namespace {
 
 constexpr lock_options quick{.lease_time = 100ms};
 constexpr std::size_t most_allocations = 2000; ///< Of one operation; more are a loop.
-
-/// The switch is on for as long as this lives.
-class window
-{
-public:
-    explicit window(std::size_t index)
-    {
-        counted = 0;
-        fails_at = index;
-        armed = true;
-    }
-    ~window() { armed = false; }
-    bool reached() const noexcept { return counted >= fails_at; }
-    window(const window&) = delete;
-    window& operator=(const window&) = delete;
-};
 
 /// How a handler fared.
 struct fate
@@ -298,7 +234,7 @@ bool fail_one(const std::function<void(scene&)>& prepare, std::size_t index, sum
         prepare(s);
         s.poll();
         {
-            const window here(index);
+            const failing_memory here(index);
             try {
                 std::exchange(s.act, nullptr)();
             }
@@ -337,7 +273,7 @@ int fail_one_elsewhere(const std::function<void(scene&)>& prepare, std::size_t i
     const pid_t child = ::fork();
     BOOST_REQUIRE(child >= 0);
     if (child == 0) {
-        std::set_terminate([] { ::_exit(armed ? terminated : broken); });
+        std::set_terminate([] { ::_exit(failing_memory::armed() ? terminated : broken); });
         summary one;
         int outcome = broken;
         try {
@@ -469,12 +405,12 @@ BOOST_AUTO_TEST_CASE(details_without_an_error_are_no_allocation)
         const mutex m = s.lock(*s.one);
         std::size_t least = most_allocations;
         for (int i = 0; i < 5; ++i) { // until what is reused is there
-            const window here(0);
+            const failing_memory here(0);
             start(m, s);
             s.poll();
             s.let_go();
             s.poll();
-            least = std::min(least, counted);
+            least = std::min(least, failing_memory::counted());
         }
         return least;
     };

@@ -2,6 +2,7 @@
 
 #include "mutant.hpp"
 
+#include <boost/assert.hpp>
 #include <boost/redis/error.hpp>
 #include <boost/redis/resp3/type.hpp>
 
@@ -137,6 +138,10 @@ command& batch::go_on(const batch& from, command& asked, layout& keys)
 /// Where the command that is added next begins.
 std::size_t batch::begin_command(bool asking)
 {
+    BOOST_ASSERT(!torn_);
+    if (commands.size() == commands.capacity())
+        commands.reserve(std::max<std::size_t>(8, 2 * commands.size()));
+    torn_ = true;
     if (asking)
         request.push("ASKING"); // it is good for one command
     return request.payload().size();
@@ -183,6 +188,7 @@ void batch::clear()
     announced_ = false;
     read_ = 0;
     undrawn_ = 0;
+    torn_ = false;
 }
 
 void batch::forget_who_waits() noexcept
@@ -235,7 +241,6 @@ void batch::draw_fences(layout& keys)
 {
     if (undrawn_ == 0)
         return;
-    commands.reserve(commands.size() + 1); // nothing fails once it is written
     const std::uint32_t each = commands[first_undrawn_].made.fences;
     add(draw(), [&](boost::redis::request& to) {
         keys.draw(std::uint64_t(undrawn_) * each, to);

@@ -154,6 +154,10 @@ public:
 
     void clear();
 
+    /// There was no memory for all of a command that was being written. What is there must not be
+    /// sent: its answers would belong to others.
+    bool torn() const noexcept { return torn_; }
+
     /// Destroys the handlers; the commands may still be under way.
     void forget_who_waits() noexcept;
     bool empty() const noexcept { return commands.empty(); }
@@ -176,7 +180,7 @@ private:
     template <class Waiting>
     command& add(Waiting waiting, const call& made, std::size_t begin, bool asking)
     {
-        command& added = commands.emplace_back();
+        command& added = commands.emplace_back(); // there is room
         added.waiting = std::move(waiting);
         added.made = made;
         added.begin = begin;
@@ -184,6 +188,7 @@ private:
         added.asking = asking;
         if (made.draws && undrawn_++ == 0)
             first_undrawn_ = commands.size() - 1;
+        torn_ = false;
         return added;
     }
 
@@ -199,6 +204,7 @@ private:
     std::size_t read_ = 0; ///< Answers that have come; where the connection runs.
     std::uint32_t undrawn_ = 0;
     std::size_t first_undrawn_ = 0;
+    bool torn_ = false; ///< While a command is written, too.
 };
 
 } // namespace leasehold::redis_store

@@ -263,7 +263,8 @@ void pipeline::renew(std::span<const renewal> renewals, store::renew_handler han
 
 batch& pipeline::next()
 {
-    if (waiting_.empty() || waiting_.back()->commands.size() >= batch_limit) {
+    if (waiting_.empty() || waiting_.back()->torn() ||
+        waiting_.back()->commands.size() >= batch_limit) {
         if (spare_.empty()) {
             waiting_.push_back(std::make_shared<batch>());
         }
@@ -299,16 +300,42 @@ void pipeline::flush_soon()
 void pipeline::flush()
 {
     while (can_send() && !waiting_.empty() && under_way_.size() < under_way_limit) {
-        waiting_.front()->draw_fences(*layout_); // without memory for it, it stays
+        if (!waiting_.front()->torn())
+            waiting_.front()->draw_fences(*layout_); // without memory for it, it is torn
         const batch_ptr sent = std::move(waiting_.front());
         waiting_.pop_front();
-        add_note(*sent);
-        under_way_.push_back(sent);
-        sent->deadline = local_time_->now() + timeout_;
-        sent->start(shared_from_this(), home_);
-        transport_->send(sent);
+        if (!sent->torn())
+            add_note(*sent);
+        if (sent->torn()) {
+            give_up(sent);
+            continue;
+        }
+        try {
+            under_way_.push_back(sent);
+            sent->deadline = local_time_->now() + timeout_;
+            sent->start(shared_from_this(), home_);
+            transport_->send(sent);
+        }
+        catch (const std::bad_alloc&) {
+            std::erase(under_way_, sent);
+            sent->owner.reset();
+            give_up(sent);
+            throw;
+        }
         watch_time();
     }
+}
+
+/// There was no memory to write, or to send it.
+void pipeline::give_up(const batch_ptr& unsent) noexcept
+try {
+    home_->post([self = shared_from_this(), unsent] {
+        for (command& each : unsent->commands)
+            self->finish(*unsent, each, errc::store_unavailable);
+    });
+}
+catch (const std::bad_alloc&) {
+    unsent->forget_who_waits();
 }
 
 // One wait at a time, for the batch that was sent first: sending one costs no timer of its own.
@@ -480,14 +507,16 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
         --put_behind_;
     error_code code = unanswered;
     if (!code && open_for_requests() && layout_->goes_on(asked.made, asked.told())) {
-        behind(next().go_on(from, asked, *layout_));
-        return;
+        if (go_on(from, asked))
+            return;
+        code = errc::outcome_unknown;
     }
-    if (!code) {
+    else if (!code) {
         const std::string& error = asked.error();
         if (!error.empty()) {
-            if (is_script_missing(error) && asked.made.called != nullptr && can_repeat(asked))
-                return again(from, asked);
+            if (is_script_missing(error) && asked.made.called != nullptr && can_repeat(asked) &&
+                again(from, asked))
+                return;
             if (is_read_only(error) && transport_)
                 transport_->on_read_only();
             code = classify(error);
@@ -496,7 +525,8 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
             // Now it goes behind.
             if (can_repeat(asked)) {
                 keep_answer(asked);
-                return again(from, asked);
+                if (again(from, asked))
+                    return;
             }
             code = errc::outcome_unknown;
         }
@@ -561,19 +591,34 @@ bool pipeline::can_repeat(const command& asked) const noexcept
     return can_send() && asked.attempts < attempts_limit;
 }
 
-/// The command goes to the server once more.
-void pipeline::again(batch& from, command& asked)
+/// The command goes to the server once more. False: there is no memory for it.
+bool pipeline::again(batch& from, command& asked)
 {
-    behind(next().repeat(from, asked));
+    return behind([&](batch& to) -> command& { return to.repeat(from, asked); });
 }
 
-/// It is sent later than what was asked after it.
-void pipeline::behind(command& added)
+/// What comes of its answer goes to the server. False: there is no memory for it.
+bool pipeline::go_on(batch& from, command& asked)
 {
-    added.put_behind = takes(added);
-    if (added.put_behind)
+    return behind([&](batch& to) -> command& { return to.go_on(from, asked, *layout_); });
+}
+
+/// What `add` adds is sent later than what was asked after it.
+template <class Add>
+bool pipeline::behind(Add add)
+{
+    command* added = nullptr;
+    try {
+        added = &add(next());
+    }
+    catch (const std::bad_alloc&) {
+        return false;
+    }
+    added->put_behind = takes(*added);
+    if (added->put_behind)
         ++put_behind_;
     flush_soon();
+    return true;
 }
 
 void pipeline::answer(command& asked, store::acquire_handler& handler, error_code code,

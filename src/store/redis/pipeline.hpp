@@ -130,6 +130,7 @@ private:
     void flush_first();
     void flush_soon();
     void flush();
+    void give_up(const batch_ptr& unsent) noexcept;
     void fail_waiting();
     void forget_waiting() noexcept;
     void watch_time();
@@ -150,8 +151,10 @@ private:
     [[nodiscard]] bool overtook(const batch& from, const command& asked) const;
     void keep_answer(command& asked);
     [[nodiscard]] bool can_repeat(const command& asked) const noexcept;
-    void again(batch& from, command& asked);
-    void behind(command& added);
+    [[nodiscard]] bool again(batch& from, command& asked);
+    [[nodiscard]] bool go_on(batch& from, command& asked);
+    template <class Add>
+    bool behind(Add add);
 
     std::shared_ptr<transport> transport_; ///< Null after `close`.
     const std::unique_ptr<layout> layout_;

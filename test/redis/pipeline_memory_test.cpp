@@ -1,0 +1,222 @@
+// The pipeline when an allocation fails outside the client's turn: while answers are passed on, and
+// what comes of them is written. Whatever happens, a batch that is sent has as many commands as
+// those who wait for an answer, and each of these hears one.
+#include <boost/test/unit_test.hpp>
+
+#include "redis/resp_text.hpp"
+#include "store/redis/layout/redisson_layout.hpp"
+#include "store/redis/pipeline.hpp"
+#include "support/counting_listener.hpp"
+#include "support/failing_memory.hpp"
+#include "support/manual_time.hpp"
+#include "support/moved_time.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/redis/resp3/parser.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::redis_store;
+using test::commands_in;
+using test::failing_memory;
+using test::numbers;
+using namespace std::chrono_literals;
+
+constexpr std::size_t most_allocations = 2000; ///< More are a loop.
+
+/// Keeps what it is given; takes memory for it, as a connection does.
+class kept_transport final : public transport
+{
+public:
+    void open(const asio::any_io_executor&, const std::shared_ptr<context_poster>&,
+              const script_set&, transport_observer& user) override
+    {
+        observer = &user;
+    }
+    void close() noexcept override
+    {
+        for (const auto& each : sent)
+            each->owner.reset();
+        sent.clear();
+    }
+    void send(const std::shared_ptr<batch>& added) override
+    {
+        const auto operation = std::make_unique<std::array<char, 64>>();
+        sent.push_back(added);
+    }
+    void abandon(const std::shared_ptr<batch>&) override {}
+    void drop() noexcept override { close(); }
+    void on_read_only() override {}
+    void begin_again(error_code why, std::string_view) override { observer->on_down(why); }
+    std::string server() const override { return "server:6379"; }
+
+    transport_observer* observer = nullptr;
+    std::vector<std::shared_ptr<batch>> sent;
+};
+
+/// A server without the scripts, of which some are refused for it and the others are served.
+struct scene
+{
+    scene()
+    {
+        made->open(strand, context_poster::make(strand), ears);
+        way->observer->on_up(std::nullopt);
+        poll();
+    }
+
+    ~scene()
+    {
+        made->close();
+        poll();
+    }
+
+    void poll() { test::run_due(context, time); }
+
+    /// What leaves the context's run is taken: a program may go on.
+    void poll_on()
+    {
+        for (bool whole = false; !whole;) {
+            try {
+                poll();
+                whole = true;
+            }
+            catch (const std::bad_alloc&) {
+                ++thrown;
+            }
+        }
+    }
+
+    void acquire(std::string_view name)
+    {
+        const std::size_t place = heard.size();
+        heard.push_back(0);
+        codes.emplace_back();
+        made->acquire(
+            {.name = name, .owner = "a:1", .entry = {}, .lease = 10s, .fences = 1, .budget = 10s},
+            [this, place](error_code failed, const acquire_reply&) {
+                ++heard[place];
+                codes[place] = failed;
+            });
+    }
+
+    /// Passes on an answer to each command of a batch, and its end.
+    void answer(std::size_t index, const std::function<std::string(std::size_t)>& reply)
+    {
+        const std::shared_ptr<batch> asked = way->sent.at(index);
+        boost::redis::any_adapter adapter = asked->adapter();
+        for (std::size_t i = 0; i < asked->commands.size(); ++i) {
+            boost::redis::resp3::parser parser;
+            error_code failed;
+            const std::string text = reply(i);
+            BOOST_TEST_REQUIRE(boost::redis::resp3::parse(parser, text, adapter, failed));
+            BOOST_TEST_REQUIRE(!failed);
+        }
+    }
+
+    void end(std::size_t index)
+    {
+        const std::shared_ptr<batch> asked = way->sent.at(index);
+        if (const auto owner = asked->owner)
+            owner->on_end(asked, {});
+    }
+
+    asio::io_context context;
+    // Not a strand: without memory Asio's ends the program.
+    asio::any_io_executor strand = context.get_executor();
+    test::manual_time time;
+    test::counting_listener ears;
+    std::shared_ptr<kept_transport> way = std::make_shared<kept_transport>();
+    std::shared_ptr<pipeline> made = std::make_shared<pipeline>(
+        way, std::make_unique<redisson_layout>(24h), time.make_source(), 5s);
+    std::vector<int> heard; ///< How often each of those who asked.
+    std::vector<error_code> codes;
+    int thrown = 0;
+};
+
+std::string granted()
+{
+    return numbers({1, 7, 1, 1'700'000'000'000'000});
+}
+
+std::string refused(std::size_t i)
+{
+    return i % 2 == 0 ? "-NOSCRIPT No matching script. Please use EVAL.\r\n" : granted();
+}
+
+/// False when there are not so many allocations.
+bool fail_one(std::size_t index)
+{
+    scene s;
+    s.acquire("first"); // goes alone
+    for (const char* const name : {"a", "b", "c", "d", "e"})
+        s.acquire(name);
+    s.answer(0, [](std::size_t) { return granted(); });
+    s.end(0);
+    s.poll();
+    BOOST_TEST_REQUIRE(s.way->sent.size() == 2u);
+    BOOST_TEST_REQUIRE(s.way->sent[1]->commands.size() == 5u);
+    s.way->sent.reserve(8);
+    s.answer(1, refused);
+    bool reached = false;
+    {
+        const failing_memory here(index);
+        try {
+            s.poll();
+            s.end(1);
+            s.poll();
+        }
+        catch (const std::bad_alloc&) {
+            ++s.thrown;
+        }
+        reached = here.reached();
+    }
+    // There is memory again, and more is asked.
+    s.poll_on();
+    s.end(1);
+    s.poll_on();
+    s.acquire("last");
+    s.poll_on();
+    for (std::size_t i = 2; i < s.way->sent.size(); ++i) {
+        const std::shared_ptr<batch> sent = s.way->sent[i];
+        BOOST_TEST_REQUIRE(commands_in(sent->request.payload()).size() == sent->commands.size());
+        s.answer(i, [](std::size_t) { return granted(); });
+        s.end(i);
+        s.poll_on();
+    }
+    for (std::size_t i = 0; i < s.heard.size(); ++i) {
+        BOOST_TEST_CONTEXT("who asked as number " << i)
+        {
+            BOOST_TEST(s.heard[i] == 1);
+            // Nobody hears more than what is known.
+            BOOST_TEST((!s.codes[i] || s.codes[i] == errc::store_unavailable ||
+                        s.codes[i] == errc::outcome_unknown || s.codes[i] == errc::store_refused));
+        }
+    }
+    BOOST_TEST(!s.codes.back(), s.codes.back().message());
+    return reached;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_written_whole_is_not_sent)
+{
+    std::size_t index = 1;
+    for (; index < most_allocations; ++index) {
+        BOOST_TEST_CONTEXT("allocation " << index)
+        if (!fail_one(index))
+            break;
+    }
+    BOOST_TEST(index > 5);
+    BOOST_TEST(index < most_allocations);
+}
