@@ -216,8 +216,12 @@ std::optional<message> redis_model::write(std::string_view verb, words command)
     if (verb == "DELIFEQ" && product == server::product::valkey_9 && command.size() == 3)
         return delete_if_equal(key, command[2]);
     if (verb == "DELEX" && product == server::product::redis_8_4 && command.size() == 4 &&
-        command[2] == "IFEQ")
+        command[2] == "IFEQ") {
+        const std::string_view type = data.type(key);
+        if (type != "none" && type != "string")
+            return message::error("ERR Key should be of string type if conditions are specified");
         return delete_if_equal(key, command[3]);
+    }
     return std::nullopt;
 }
 

@@ -170,6 +170,7 @@ BOOST_AUTO_TEST_CASE(of_another_type)
               "8d3c4a0f1f0e2f8a2a2b57a8ae9c83f4e6a4b1de, on @user_script:64.",
               "ERR Error running script (call to f_8d3c4a0f1f0e2f8a2a2b57a8ae9c83f4e6a4b1de): "
               "@user_script:64: -WRONGTYPE Operation against a key holding the wrong kind of value",
+              "ERR Key should be of string type if conditions are specified",
           });
 }
 

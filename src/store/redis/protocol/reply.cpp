@@ -34,6 +34,7 @@ constexpr std::array beginnings{
     known{"ERR invalid password", errc::permission_denied},
     known{"ERR Client sent AUTH", errc::permission_denied},
     known{"ERR AUTH", errc::permission_denied},
+    known{"ERR Key should be of string type", errc::wrong_type}, // so says DELEX
     // Renamed, or not there in this version or this product.
     known{"ERR unknown command", errc::not_supported},
     known{"ERR unknown subcommand", errc::not_supported},
