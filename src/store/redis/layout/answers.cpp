@@ -23,8 +23,8 @@ std::shared_ptr<const diagnostics> held_by(std::int64_t first_bits)
 
 std::chrono::milliseconds time_left(std::int64_t ms) noexcept
 {
-    return std::min<std::chrono::milliseconds>(std::chrono::milliseconds(ms),
-                                               std::chrono::years(100));
+    using std::chrono::milliseconds;
+    return std::clamp<milliseconds>(milliseconds(ms), milliseconds(-1), std::chrono::years(100));
 }
 
 error_code read_renewals(const reply& answer, std::span<renewal_result> results)

@@ -20,7 +20,7 @@ namespace leasehold::redis_store {
 /// As above; scripts give the first 32 bits of the UUID of the holder's client.
 [[nodiscard]] std::shared_ptr<const diagnostics> held_by(std::int64_t first_bits);
 
-/// A time to live.
+/// A time to live; negative: there is none.
 [[nodiscard]] std::chrono::milliseconds time_left(std::int64_t ms) noexcept;
 
 /// One number for each renewal: 1 renewed, 0 gone, anything else: nothing is known.
