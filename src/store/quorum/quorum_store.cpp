@@ -16,7 +16,12 @@ public:
         : state_(std::make_shared<quorum_state>(std::move(members), grants, std::move(time)))
     {}
 
-    ~quorum_store() override { close(); }
+    // On whichever thread: what may be under way yet is not touched again when it was closed.
+    ~quorum_store() override
+    {
+        if (!closed_)
+            close();
+    }
 
     [[nodiscard]] store_traits traits() const noexcept override
     {
@@ -33,7 +38,11 @@ public:
         state_->open(strand, listener);
     }
 
-    void close() final { state_->close(); }
+    void close() final
+    {
+        closed_ = true;
+        state_->close();
+    }
 
     void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
@@ -58,6 +67,7 @@ public:
 
 private:
     const std::shared_ptr<quorum_state> state_;
+    bool closed_ = false;
 };
 
 } // namespace

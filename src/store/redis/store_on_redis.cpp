@@ -58,7 +58,12 @@ public:
         pipeline_->knows_receivers = [told = subscriptions_] { return told && told->allowed(); };
     }
 
-    ~store_on_redis() override { close(); }
+    // On whichever thread: what may be under way yet is not touched again when it was closed.
+    ~store_on_redis() override
+    {
+        if (!closed_)
+            close();
+    }
 
     [[nodiscard]] store_traits traits() const noexcept override
     {
@@ -87,6 +92,7 @@ public:
 
     void close() final
     {
+        closed_ = true;
         pipeline_->close();
         if (subscriptions_)
             subscriptions_->close();
@@ -166,6 +172,7 @@ private:
     std::shared_ptr<client_note> note_;              ///< Null: it is not to be written.
     std::shared_ptr<turn_channel> turns_;            ///< Of one with a line.
     std::shared_ptr<replica_confirmation> replicas_; ///< Null: there is no way to ask them.
+    bool closed_ = false;
 };
 
 std::shared_ptr<store> make_quorum(const config& settings, const std::shared_ptr<environment>& from)

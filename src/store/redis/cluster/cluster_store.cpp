@@ -13,7 +13,12 @@ public:
     cluster_store(const config& settings, std::shared_ptr<environment> from)
         : all_(std::make_shared<shards>(settings, std::move(from)))
     {}
-    ~cluster_store() override { all_->close(); }
+    // On whichever thread: what may be under way yet is not touched again when it was closed.
+    ~cluster_store() override
+    {
+        if (!closed_)
+            close();
+    }
 
     [[nodiscard]] store_traits traits() const noexcept override { return all_->traits(); }
     [[nodiscard]] store_partition partition_of(std::string_view name) const noexcept override
@@ -29,7 +34,11 @@ public:
     {
         all_->open(strand, listener);
     }
-    void close() override { all_->close(); }
+    void close() final
+    {
+        closed_ = true;
+        all_->close();
+    }
 
     void async_acquire(const acquire_request& asked, acquire_handler handler) override
     {
@@ -56,6 +65,7 @@ public:
 
 private:
     const std::shared_ptr<shards> all_;
+    bool closed_ = false;
 };
 
 } // namespace
