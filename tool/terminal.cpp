@@ -1,6 +1,6 @@
 #include "terminal.hpp"
 
-#include "uninterrupted.hpp"
+#include "base/uninterrupted.hpp"
 
 #include <cstdlib>
 #include <sys/ioctl.h>

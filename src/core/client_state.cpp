@@ -1,9 +1,9 @@
 #include "core/client_state.hpp"
 
+#include "base/mutant.hpp"
 #include "core/async/cancel_by_slot.hpp"
 #include "core/async/posted_op.hpp"
-#include "core/failure_details.hpp"
-#include "mutant.hpp"
+#include "core/turn/failure_details.hpp"
 
 #include <utility>
 

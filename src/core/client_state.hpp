@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_CORE_CLIENT_STATE_HPP
 #define LEASEHOLD_SRC_CORE_CLIENT_STATE_HPP
 
+#include "base/name_map.hpp"
 #include "core/acquire/reentry_op.hpp"
 #include "core/acquire/wait_queue.hpp"
 #include "core/async/completion.hpp"
@@ -12,7 +13,6 @@
 #include "core/release/lease_ender.hpp"
 #include "core/release/pending_releases.hpp"
 #include "core/turn/turn_context.hpp"
-#include "name_map.hpp"
 
 #include <leasehold/client.hpp>
 

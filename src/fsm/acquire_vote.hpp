@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_SRC_FSM_ACQUIRE_VOTE_HPP
 #define LEASEHOLD_SRC_FSM_ACQUIRE_VOTE_HPP
 
+#include "base/mutant.hpp"
 #include "fsm/quorum_size.hpp"
-#include "mutant.hpp"
 
 #include <boost/assert.hpp>
 

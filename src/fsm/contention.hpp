@@ -1,9 +1,9 @@
 #ifndef LEASEHOLD_SRC_FSM_CONTENTION_HPP
 #define LEASEHOLD_SRC_FSM_CONTENTION_HPP
 
+#include "base/mutant.hpp"
 #include "fsm/backoff.hpp"
 #include "fsm/failure_row.hpp"
-#include "mutant.hpp"
 
 #include <boost/assert.hpp>
 

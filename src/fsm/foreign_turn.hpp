@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_SRC_FSM_FOREIGN_TURN_HPP
 #define LEASEHOLD_SRC_FSM_FOREIGN_TURN_HPP
 
+#include "base/mutant.hpp"
 #include "fsm/backoff.hpp"
-#include "mutant.hpp"
 
 #include <leasehold/clock.hpp>
 

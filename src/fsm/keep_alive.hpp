@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_FSM_KEEP_ALIVE_HPP
 #define LEASEHOLD_SRC_FSM_KEEP_ALIVE_HPP
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 
 #include <leasehold/clock.hpp>
 #include <leasehold/error.hpp>

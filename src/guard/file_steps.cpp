@@ -1,6 +1,6 @@
 #include "guard/file_steps.hpp"
 
-#include "uninterrupted.hpp"
+#include "base/uninterrupted.hpp"
 
 #include <boost/system/errc.hpp>
 

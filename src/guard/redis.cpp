@@ -2,8 +2,8 @@
 
 #include "guard/fence_text.hpp"
 #include "leasehold_scripts.hpp"
-#include "store/redis/cluster/slot.hpp"
 #include "store/redis/protocol/reply.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -26,7 +26,7 @@ error_code redis_write::check() const
     const bool keys = std::ranges::none_of(keys_, &std::string::empty);
     if (!complete_ || words_.empty() || !keys)
         return errc::invalid_write;
-    using redis_store::cluster::slot_of;
+    using redis_store::slot_of;
     const auto slot = slot_of(keys_.front());
     if (!std::ranges::all_of(keys_, [&](const std::string& key) { return slot_of(key) == slot; }))
         return errc::different_slots;

@@ -77,7 +77,7 @@ bool cluster::shut(std::size_t shard, duration how_long)
 
 bool cluster::move_slot_of(std::string_view name, std::size_t to, duration each, duration longest)
 {
-    return state_->move(redis_store::cluster::slot_of(name), to, each, longest);
+    return state_->move(redis_store::slot_of(name), to, each, longest);
 }
 
 void cluster::hold_back(const server& node, duration how_long)

@@ -9,7 +9,7 @@
 namespace leasehold::testing::impl {
 namespace {
 
-using redis_store::cluster::slot_of;
+using redis_store::slot_of;
 
 // On the connections between the nodes.
 constexpr clock::duration bus_delay = std::chrono::microseconds(500);

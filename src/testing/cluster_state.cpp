@@ -10,7 +10,7 @@ namespace leasehold::testing::impl {
 namespace {
 
 using namespace std::chrono_literals;
-using redis_store::cluster::slot_of;
+using redis_store::slot_of;
 
 // As long as that a shard may be away before the others agree that it is.
 constexpr clock::duration node_timeout = 500ms;

@@ -23,7 +23,7 @@ line_order::line_order(keyspace& of, std::string_view name, std::int64_t now, bo
         namespace native = redis_store::native;
         const std::string_view client = native::client_of(native::owner_of(each));
         if (in_cluster)
-            native::turn_channel_in(redis_store::cluster::slot_of(name), client, channel);
+            native::turn_channel_in(redis_store::slot_of(name), client, channel);
         else
             native::turn_channel(client, channel);
         before_.push_back(presence_of(each, now, hears(channel)));

@@ -1,6 +1,6 @@
 // Models of the scripts of the layout `native`. The names and the order of what follows are those
 // of the .lua files.
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "testing/script_models.hpp"
 

@@ -1,6 +1,6 @@
 // Models of the scripts of a quorum's members. The names and the order of what follows are those of
 // the .lua files.
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 #include "store/redis/protocol/script.hpp"
 #include "testing/script_models.hpp"
 

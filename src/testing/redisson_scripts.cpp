@@ -1,6 +1,6 @@
 // Models of the scripts of the layout `redisson`. The names and the order of what follows are those
 // of the .lua files.
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 #include "testing/script_models.hpp"
 
 #include <leasehold/diagnostics.hpp>

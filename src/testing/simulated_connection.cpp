@@ -2,9 +2,9 @@
 
 #include "core/async/posting_executor.hpp"
 #include "store/quorum/member_layout.hpp"
-#include "store/redis/cluster/redirection.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "store/redis/protocol/key_names.hpp"
+#include "store/redis/protocol/redirection.hpp"
 #include "store/redis/transport/boost_redis_parts.hpp"
 #include "testing/tcp_stream.hpp"
 
@@ -32,8 +32,8 @@ bool is_error(const boost::redis::resp3::node_view& node)
 
 bool is_redirection(std::string_view error)
 {
-    using redis_store::cluster::redirection;
-    return redis_store::cluster::read_redirection(error).what != redirection::kind::none;
+    using redis_store::redirection;
+    return redis_store::read_redirection(error).what != redirection::kind::none;
 }
 
 /// Nobody: it is another channel.

@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_TESTING_SLOT_TABLE_HPP
 #define LEASEHOLD_SRC_TESTING_SLOT_TABLE_HPP
 
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <cstddef>
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace leasehold::testing::impl {
 
-using redis_store::cluster::slot_count;
-using redis_store::cluster::slot_number;
+using redis_store::slot_count;
+using redis_store::slot_number;
 
 /// Which shard serves each slot of a simulated cluster, and which node is the master of each shard,
 /// as somebody sees it. At first each shard has as many slots as any, in one piece, and node 0 is

@@ -1,7 +1,7 @@
 #include "fuzz/targets.hpp"
 
 #include "store/memory/lock_table.hpp"
-#include "store/redis/batch.hpp"
+#include "store/redis/batch/batch.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "support/resp.hpp"

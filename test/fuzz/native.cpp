@@ -12,11 +12,11 @@
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
 
-#include "store/redis/batch.hpp"
-#include "store/redis/context_poster.hpp"
+#include "core/async/context_poster.hpp"
+#include "store/redis/batch/batch.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/native_names.hpp"
-#include "store/redis/pipeline.hpp"
+#include "store/redis/server/pipeline.hpp"
 #include "store/redis/transport/transport.hpp"
 #include "support/resp.hpp"
 
@@ -159,7 +159,7 @@ public:
         pipeline_ = std::make_shared<redis_store::pipeline>(
             self, std::make_unique<redis_store::native_layout>(nullptr, says('b')),
             leasehold::detail::make_system_time(), 5s);
-        pipeline_->open(strand, redis_store::context_poster::make(strand), *this);
+        pipeline_->open(strand, detail::context_poster::make(strand), *this);
         std::string_view rest = script_;
         while (!rest.empty()) {
             const std::string_view group = rest.substr(0, rest.find('.'));
@@ -205,9 +205,8 @@ private:
 
     // The transport, as the one over a connection of Boost.Redis.
 
-    void open(const asio::any_io_executor& strand,
-              const std::shared_ptr<redis_store::context_poster>&, const redis_store::script_set&,
-              redis_store::transport_observer& user) override
+    void open(const asio::any_io_executor& strand, const std::shared_ptr<detail::context_poster>&,
+              const redis_store::script_set&, redis_store::transport_observer& user) override
     {
         strand_ = strand;
         observer_ = &user;

@@ -3,9 +3,9 @@
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
 
-#include "store/redis/context_poster.hpp"
+#include "core/async/context_poster.hpp"
 #include "store/redis/protocol/key_names.hpp"
-#include "store/redis/subscriptions.hpp"
+#include "store/redis/server/subscriptions.hpp"
 #include "store/redis/transport/environment.hpp"
 #include "store/redis/transport/push_inbox.hpp"
 
@@ -75,7 +75,7 @@ void push(std::string_view input)
         config("unix:///nowhere"), redis_store::system_environment());
     static const bool opened = [] {
         subscriptions->open(context.get_executor(),
-                            redis_store::context_poster::make(context.get_executor()), told);
+                            detail::context_poster::make(context.get_executor()), told);
         return true;
     }();
     static_cast<void>(opened);

@@ -6,9 +6,9 @@
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
 
-#include "store/redis/cluster/redirection.hpp"
 #include "store/redis/cluster/reply_tree.hpp"
 #include "store/redis/cluster/topology.hpp"
+#include "store/redis/protocol/redirection.hpp"
 #include "store/redis/transport/push_inbox.hpp"
 
 #include <leasehold/config.hpp>
@@ -23,6 +23,9 @@ namespace {
 
 using namespace redis_store::cluster;
 using boost::redis::resp3::type;
+using redis_store::read_redirection;
+using redis_store::redirection;
+using redis_store::slot_count;
 
 using topology_map = redis_store::cluster::topology;
 

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "redis/resp_text.hpp"
-#include "store/redis/client_note.hpp"
+#include "store/redis/server/client_note.hpp"
 
 #include <leasehold/client_info.hpp>
 #include <leasehold/clock.hpp>

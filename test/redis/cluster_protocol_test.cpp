@@ -2,13 +2,13 @@
 #include <boost/test/unit_test.hpp>
 
 #include "redis/resp_text.hpp"
-#include "store/redis/cluster/redirection.hpp"
 #include "store/redis/cluster/reply_tree.hpp"
 #include "store/redis/cluster/request.hpp"
 #include "store/redis/cluster/request_lanes.hpp"
-#include "store/redis/cluster/slot.hpp"
 #include "store/redis/cluster/topology.hpp"
 #include "store/redis/layout/native_names.hpp"
+#include "store/redis/protocol/redirection.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <leasehold/error.hpp>
 

@@ -3,11 +3,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include "redis/scripted_masters.hpp"
-#include "store/redis/cluster/slot.hpp"
+#include "store/make_store.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/protocol/script.hpp"
-#include "store/redis/store_on_redis.hpp"
+#include "store/redis/protocol/slot.hpp"
 #include "support/queued_request.hpp"
 
 #include <leasehold/client_info.hpp>
@@ -141,7 +141,7 @@ struct cluster_fixture : test::masters_fixture, store_listener
 std::string name_in(std::size_t slot)
 {
     std::string name = "{";
-    cluster::append_short_tag(static_cast<cluster::slot_number>(slot), name);
+    append_short_tag(static_cast<slot_number>(slot), name);
     return name + "}lock";
 }
 
@@ -878,7 +878,7 @@ BOOST_AUTO_TEST_CASE(who_a_client_is_is_written_once_and_again_after_a_third_of_
             f.advance(1s);
         }
         BOOST_TEST(written() == 1);
-        const auto slot = cluster::slot_of(key);
+        const auto slot = slot_of(key);
         for (const auto& [host, asked] : f.all.calls)
             if (asked[0] == "HSET")
                 BOOST_TEST(

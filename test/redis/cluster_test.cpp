@@ -9,7 +9,7 @@
 #include "support/port.hpp"
 #include "support/store_contract.hpp"
 
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <leasehold/redis_store.hpp>
 
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(W5_who_waits_hears_at_the_new_master)
     deployment().move(stock, next_to(from));
     const std::string tag = [] {
         std::string text;
-        redis_store::cluster::append_short_tag(cluster_deployment::slot_of(stock), text);
+        redis_store::append_short_tag(cluster_deployment::slot_of(stock), text);
         return text;
     }();
     const std::string pattern = tested_layout() == config::key_layout::native

@@ -2,13 +2,13 @@
 // again, what counts for which of them, and what is told of their ends.
 #include <boost/test/unit_test.hpp>
 
-#include "store/redis/batch.hpp"
+#include "store/redis/batch/batch.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
-#include "store/redis/subscriptions.hpp"
+#include "store/redis/server/subscriptions.hpp"
+#include "store/redis/server/turn_channel.hpp"
 #include "store/redis/transport/environment.hpp"
 #include "store/redis/transport/owned_transport.hpp"
 #include "store/redis/transport/shared_transport.hpp"
-#include "store/redis/turn_channel.hpp"
 #include "support/manual_time.hpp"
 #include "support/moved_time.hpp"
 
@@ -268,7 +268,7 @@ struct transport_fixture : fixture
         return sent;
     }
 
-    std::shared_ptr<context_poster> home = context_poster::make(strand);
+    std::shared_ptr<detail::context_poster> home = detail::context_poster::make(strand);
     std::shared_ptr<batch_recorder> owner = std::make_shared<batch_recorder>();
     recorder seen;
     std::shared_ptr<transport> way;
@@ -681,7 +681,7 @@ struct notified : fixture
 {
     notified()
     {
-        made->open(strand, context_poster::make(strand), heard);
+        made->open(strand, detail::context_poster::make(strand), heard);
         poll();
     }
 

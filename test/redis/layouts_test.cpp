@@ -1,12 +1,12 @@
 // What the two layouts of the Redis store make of the answers of a server, each by itself.
 #include <boost/test/unit_test.hpp>
 
-#include "store/redis/cluster/slot_floors.hpp"
 #include "store/redis/layout/ended_connections.hpp"
 #include "store/redis/layout/hearing.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/presence.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
+#include "store/redis/layout/slot_floors.hpp"
 #include "store/redis/protocol/server_clock.hpp"
 
 #include <leasehold/config.hpp>
@@ -101,8 +101,8 @@ acquire_request take(std::string_view name, bool again = false)
 class ears final : public hearing
 {
 public:
-    bool hears(cluster::slot_number) const noexcept override { return open; }
-    void listen(cluster::slot_number) override { ++asked; }
+    bool hears(slot_number) const noexcept override { return open; }
+    void listen(slot_number) override { ++asked; }
 
     bool open = false;
     int asked = 0;
@@ -469,7 +469,7 @@ BOOST_AUTO_TEST_CASE(a_node_of_a_cluster_has_scripts_of_its_own)
 {
     native_fixture f;
     BOOST_TEST(&f.keys.scripts() == &native_script_set());
-    const native_layout of_node(nullptr, true, std::make_shared<cluster::slot_floors>());
+    const native_layout of_node(nullptr, true, std::make_shared<slot_floors>());
     BOOST_TEST(&of_node.scripts() == &native_cluster_script_set());
     BOOST_TEST(&redisson_layout(24h).scripts() == &redisson_script_set());
     BOOST_TEST(&native_script_set() != &native_cluster_script_set());

@@ -5,7 +5,7 @@
 
 #include "redis/resp_text.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
-#include "store/redis/pipeline.hpp"
+#include "store/redis/server/pipeline.hpp"
 #include "support/counting_listener.hpp"
 #include "support/failing_memory.hpp"
 #include "support/manual_time.hpp"
@@ -39,7 +39,7 @@ constexpr std::size_t most_allocations = 2000; ///< More are a loop.
 class kept_transport final : public transport
 {
 public:
-    void open(const asio::any_io_executor&, const std::shared_ptr<context_poster>&,
+    void open(const asio::any_io_executor&, const std::shared_ptr<detail::context_poster>&,
               const script_set&, transport_observer& user) override
     {
         observer = &user;
@@ -70,7 +70,7 @@ struct scene
 {
     scene()
     {
-        made->open(strand, context_poster::make(strand), ears);
+        made->open(strand, detail::context_poster::make(strand), ears);
         way->observer->on_up(std::nullopt);
         poll();
     }

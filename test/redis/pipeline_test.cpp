@@ -4,7 +4,7 @@
 #include "redis/resp_text.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
-#include "store/redis/pipeline.hpp"
+#include "store/redis/server/pipeline.hpp"
 #include "support/counting_listener.hpp"
 #include "support/manual_time.hpp"
 #include "support/moved_time.hpp"
@@ -39,7 +39,7 @@ using namespace std::chrono_literals;
 class kept_transport final : public transport
 {
 public:
-    void open(const asio::any_io_executor&, const std::shared_ptr<context_poster>&,
+    void open(const asio::any_io_executor&, const std::shared_ptr<detail::context_poster>&,
               const script_set&, transport_observer& user) override
     {
         observer = &user;
@@ -158,7 +158,7 @@ struct pipeline_fixture
     explicit pipeline_fixture(std::unique_ptr<layout> keys = std::make_unique<redisson_layout>(24h))
         : made(std::make_shared<pipeline>(way, std::move(keys), time.make_source(), 5s))
     {
-        made->open(strand, context_poster::make(strand), ears);
+        made->open(strand, detail::context_poster::make(strand), ears);
     }
 
     ~pipeline_fixture()
@@ -239,7 +239,7 @@ struct posting_fixture
 {
     posting_fixture()
     {
-        made->open(strand, context_poster::make(strand), ears);
+        made->open(strand, detail::context_poster::make(strand), ears);
         way->observer->on_up(std::nullopt);
     }
 

@@ -8,7 +8,7 @@
 #include "support/resp_client.hpp"
 #include "support/store_contract.hpp"
 
-#include "store/redis/batch.hpp"
+#include "store/redis/batch/batch.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
 
 #include <leasehold/redis_store.hpp>

@@ -4,8 +4,8 @@
 
 #include "redis/resp_text.hpp"
 #include "redis/scripted_masters.hpp"
+#include "store/make_store.hpp"
 #include "store/redis/layout/presence.hpp"
-#include "store/redis/store_on_redis.hpp"
 
 #include <leasehold/error.hpp>
 #include <leasehold/store.hpp>

@@ -1,5 +1,5 @@
 // An assertion that fails in the simulator is a finding of its seed, not the end of the run.
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 
 #include <boost/assert.hpp>
 

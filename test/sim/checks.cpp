@@ -1,7 +1,7 @@
 #include "sim/checks.hpp"
 
 #include "core/turn/turn_context.hpp"
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -130,7 +130,7 @@ void checks::promoted(const testing::cluster::promotion& by)
 {
     for (name_state& n : trial_.names) {
         const auto is_its_own = [&](const std::string& key) {
-            return redis_store::cluster::slot_of(key) == redis_store::cluster::slot_of(n.text);
+            return redis_store::slot_of(key) == redis_store::slot_of(n.text);
         };
         if (std::any_of(by.changed.begin(), by.changed.end(), is_its_own))
             n.broken = trial_.now();

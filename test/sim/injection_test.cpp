@@ -2,7 +2,7 @@
 // objects, its process and its world, and every kind of answer that a store can fail with, for each
 // request. Whatever happens, the lock is held by nobody or by a lease that lives, and goes on to
 // the next.
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 
 #include <leasehold/client.hpp>
 #include <leasehold/detail/access.hpp>

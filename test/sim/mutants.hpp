@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_SIM_MUTANTS_HPP
 #define LEASEHOLD_TEST_SIM_MUTANTS_HPP
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 
 #include <optional>
 #include <string_view>

@@ -3,7 +3,7 @@
 
 #include "sim/plan.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 
 #include <cstdint>
 #include <string>

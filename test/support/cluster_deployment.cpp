@@ -2,7 +2,7 @@
 
 #include "support/poll_servers.hpp"
 
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <charconv>
 #include <sstream>
@@ -80,7 +80,7 @@ resp_client cluster_deployment::connect(std::size_t index) const
 
 std::uint16_t cluster_deployment::slot_of(const std::string& key)
 {
-    return redis_store::cluster::slot_of(key);
+    return redis_store::slot_of(key);
 }
 
 /// Of lines such as "<id> <address> myself,master - 0 0 <epoch> connected 0-5460 5462 …"

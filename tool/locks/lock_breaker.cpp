@@ -5,10 +5,10 @@
 #include "command_line.hpp"
 
 #include "store/quorum/member_names.hpp"
-#include "store/redis/cluster/slot.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/protocol/script.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -68,7 +68,7 @@ public:
         native::entries_key(name, entries_);
         fence_ = native::fence_key;
         if (cluster)
-            native::fence_key_in(redis_store::cluster::slot_of(name), fence_);
+            native::fence_key_in(redis_store::slot_of(name), fence_);
     }
 
     void run(break_result& to)

@@ -40,7 +40,7 @@ std::string native_fence_key(const std::string& name, bool in_cluster)
 {
     std::string key(native::fence_key);
     if (in_cluster)
-        native::fence_key_in(redis_store::cluster::slot_of(name), key);
+        native::fence_key_in(redis_store::slot_of(name), key);
     return key;
 }
 

@@ -3,7 +3,7 @@
 #include "../exit_code.hpp"
 #include "process_tree.hpp"
 
-#include "uninterrupted.hpp"
+#include "base/uninterrupted.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,6 +1,6 @@
 #include "guardian_link.hpp"
 
-#include "uninterrupted.hpp"
+#include "base/uninterrupted.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -1,8 +1,8 @@
 #include "servers.hpp"
 
-#include "store/redis/cluster/redirection.hpp"
-#include "store/redis/cluster/slot.hpp"
 #include "store/redis/cluster/topology.hpp"
+#include "store/redis/protocol/redirection.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 
@@ -14,7 +14,7 @@ namespace leasehold::tool {
 namespace {
 
 namespace cluster = redis_store::cluster;
-using redirect = cluster::redirection::kind;
+using redirect = redis_store::redirection::kind;
 
 constexpr std::uint16_t nobody = 0xffff;
 constexpr int most_redirections = 16;
@@ -105,7 +105,7 @@ std::vector<config::address> servers::find_in_cluster()
         server_connection node(context_, settings_of(where_), at);
         const resp_value answer = node.demand({"CLUSTER", "SLOTS"});
         masters.clear();
-        slots.assign(cluster::slot_count, nobody);
+        slots.assign(redis_store::slot_count, nobody);
         for (const resp_value& range : answer.items) {
             if (range.items.size() < 3 || range.items[2].items.size() < 2)
                 continue;
@@ -117,7 +117,7 @@ std::vector<config::address> servers::find_in_cluster()
                 known = masters.insert(masters.end(), reached);
             const std::int64_t first = std::max<std::int64_t>(range.items[0].number, 0);
             const std::int64_t last = std::min<std::int64_t>(
-                range.items[1].number, static_cast<std::int64_t>(cluster::slot_count) - 1);
+                range.items[1].number, static_cast<std::int64_t>(redis_store::slot_count) - 1);
             for (std::int64_t slot = first; slot <= last; ++slot)
                 slots[static_cast<std::size_t>(slot)] = static_cast<std::uint16_t>(known -
                                                                                    masters.begin());
@@ -142,7 +142,7 @@ std::size_t servers::place_of(std::string_view key) const
 {
     if (!is_cluster())
         return 0;
-    const cluster::slot_number slot = cluster::slot_of(key);
+    const redis_store::slot_number slot = redis_store::slot_of(key);
     if (slots_[slot] == nobody)
         throw refused("the cluster serves nobody the slot " + std::to_string(slot) +
                       ", which the key '" + std::string(key) + "' is in");
@@ -162,7 +162,7 @@ std::size_t servers::place_at(const config::address& at)
 resp_value servers::follow(const keyed_command& command, std::size_t place, resp_value answer)
 {
     for (int tries = 0; is_cluster() && tries < most_redirections && answer.is_error(); ++tries) {
-        const cluster::redirection to = cluster::read_redirection(answer.text);
+        const redis_store::redirection to = redis_store::read_redirection(answer.text);
         switch (to.what) {
         case redirect::none: return answer;
         case redirect::moved:

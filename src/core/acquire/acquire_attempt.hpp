@@ -2,8 +2,8 @@
 #define LEASEHOLD_SRC_CORE_ACQUIRE_ACQUIRE_ATTEMPT_HPP
 
 #include "core/acquire/acquire_window.hpp"
+#include "core/lease/lock_spec.hpp"
 #include "core/lease/ownership.hpp"
-#include "core/lock_spec.hpp"
 #include "core/release/pending_releases.hpp"
 #include "core/turn/timer_queue.hpp"
 #include "core/turn/turn_context.hpp"

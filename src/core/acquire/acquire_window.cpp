@@ -1,6 +1,6 @@
 #include "core/acquire/acquire_window.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 
 #include <algorithm>
 

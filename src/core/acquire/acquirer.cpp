@@ -1,8 +1,8 @@
 #include "core/acquire/acquirer.hpp"
 
+#include "base/mutant.hpp"
 #include "core/acquire/backoff_acquirer.hpp"
 #include "core/acquire/line_acquirer.hpp"
-#include "mutant.hpp"
 
 #include <algorithm>
 

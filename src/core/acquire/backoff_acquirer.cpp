@@ -1,6 +1,6 @@
 #include "core/acquire/backoff_acquirer.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 
 #include <utility>
 

@@ -1,9 +1,9 @@
 #include "core/acquire/wait_queue.hpp"
 
+#include "base/mutant.hpp"
 #include "core/acquire/give_lease.hpp"
-#include "core/failure_details.hpp"
+#include "core/turn/failure_details.hpp"
 #include "core/turn/probe.hpp"
-#include "mutant.hpp"
 
 #include <boost/assert.hpp>
 

@@ -1,6 +1,6 @@
 #include "core/lease/loss_details.hpp"
 
-#include "core/failure_details.hpp"
+#include "core/turn/failure_details.hpp"
 
 namespace leasehold::detail {
 

@@ -2,7 +2,7 @@
 #define LEASEHOLD_SRC_CORE_LEASE_OWNERSHIP_HPP
 
 #include "core/lease/lease_term.hpp"
-#include "core/lock_spec.hpp"
+#include "core/lease/lock_spec.hpp"
 #include "core/turn/timer_queue.hpp"
 #include "fsm/keep_alive.hpp"
 

@@ -1,7 +1,7 @@
 #include "core/lease/watchdog.hpp"
 
+#include "base/mutant.hpp"
 #include "core/turn/probe.hpp"
-#include "mutant.hpp"
 
 #include <boost/assert.hpp>
 

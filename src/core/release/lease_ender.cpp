@@ -1,9 +1,9 @@
 #include "core/release/lease_ender.hpp"
 
-#include "core/failure_details.hpp"
+#include "base/mutant.hpp"
 #include "core/lease/loss_details.hpp"
+#include "core/turn/failure_details.hpp"
 #include "core/turn/probe.hpp"
-#include "mutant.hpp"
 
 #include <boost/assert.hpp>
 

@@ -2,8 +2,8 @@
 #define LEASEHOLD_SRC_CORE_RELEASE_PENDING_RELEASE_HPP
 
 #include "core/async/outcome_op.hpp"
+#include "core/lease/lock_spec.hpp"
 #include "core/lease/ownership.hpp"
-#include "core/lock_spec.hpp"
 #include "core/turn/turn_context.hpp"
 #include "fsm/release_retry.hpp"
 

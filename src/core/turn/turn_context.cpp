@@ -1,7 +1,7 @@
 #include "core/turn/turn_context.hpp"
 
+#include "base/mutant.hpp"
 #include "core/turn/fork_generation.hpp"
-#include "mutant.hpp"
 
 #include <boost/asio/system_executor.hpp>
 #include <boost/uuid/random_generator.hpp>

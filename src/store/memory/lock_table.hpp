@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_MEMORY_LOCK_TABLE_HPP
 #define LEASEHOLD_SRC_STORE_MEMORY_LOCK_TABLE_HPP
 
-#include "name_map.hpp"
+#include "base/name_map.hpp"
 #include "store/memory/line.hpp"
 
 #include <leasehold/store.hpp>

@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_QUORUM_ACQUIRING_HPP
 #define LEASEHOLD_SRC_STORE_QUORUM_ACQUIRING_HPP
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 #include "store/quorum/answers_of_members.hpp"
 #include "store/quorum/quorum_state.hpp"
 

@@ -1,6 +1,6 @@
 #include "store/quorum/quorum_state.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 #include "store/quorum/assembly.hpp"
 
 #include <boost/asio/query.hpp>
@@ -38,7 +38,7 @@ void quorum_state::open(const asio::any_io_executor& strand, store_listener& lis
 {
     asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
         .add(shared_from_this());
-    home_ = redis_store::context_poster::make(strand);
+    home_ = detail::context_poster::make(strand);
     listener_ = &listener;
     time_->open(strand, [weak = weak_from_this()] {
         if (const auto self = weak.lock())

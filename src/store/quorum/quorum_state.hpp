@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_STORE_QUORUM_QUORUM_STATE_HPP
 
 #include "core/async/context_lifetime.hpp"
+#include "core/async/context_poster.hpp"
 #include "core/turn/time_source.hpp"
 #include "core/turn/timer_queue.hpp"
 #include "fsm/backoff.hpp"
@@ -9,7 +10,6 @@
 #include "fsm/rejoin.hpp"
 #include "store/quorum/member.hpp"
 #include "store/quorum/release_merge.hpp"
-#include "store/redis/context_poster.hpp"
 
 #include <leasehold/store.hpp>
 
@@ -188,7 +188,7 @@ private:
     std::vector<known> members_;
     const std::unique_ptr<detail::time_source> time_;
     fsm::random_source random_;
-    std::shared_ptr<redis_store::context_poster> home_;
+    std::shared_ptr<detail::context_poster> home_;
     store_listener* listener_ = nullptr;
     std::uint64_t epoch_ = 0;
     std::uint64_t largest_ = 0;

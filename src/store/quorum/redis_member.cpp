@@ -3,8 +3,8 @@
 #include "store/quorum/announcements.hpp"
 #include "store/quorum/member_layout.hpp"
 #include "store/redis/layout/answers.hpp"
-#include "store/redis/pipeline.hpp"
 #include "store/redis/protocol/server_clock.hpp"
+#include "store/redis/server/pipeline.hpp"
 #include "store/redis/transport/owned_transport.hpp"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ public:
     {
         told_ = &told;
         number_ = number;
-        const auto home = redis_store::context_poster::make(strand);
+        const auto home = detail::context_poster::make(strand);
         announcements_->tell(told, number);
         announcements_->open(strand, home, *this);
         pipeline_->open(strand, home, *this);

@@ -1,6 +1,6 @@
+#include "base/mutant.hpp"
 #include "fsm/keep_alive.hpp"
 #include "fsm/renewal_vote.hpp"
-#include "mutant.hpp"
 #include "store/quorum/answers_of_members.hpp"
 #include "store/quorum/operations.hpp"
 

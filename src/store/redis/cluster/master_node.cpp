@@ -22,7 +22,7 @@ void master_node::open(const config& where, const std::shared_ptr<environment>& 
 }
 
 void master_node::connect(const asio::any_io_executor& strand,
-                          const std::shared_ptr<context_poster>& home)
+                          const std::shared_ptr<detail::context_poster>& home)
 {
     replicas->open(strand, home, *this);
     way->open(strand, home, *this);

@@ -1,10 +1,10 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_CLUSTER_MASTER_NODE_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_CLUSTER_MASTER_NODE_HPP
 
-#include "store/redis/context_poster.hpp"
+#include "core/async/context_poster.hpp"
 #include "store/redis/layout/layout.hpp"
-#include "store/redis/pipeline.hpp"
-#include "store/redis/replica_confirmation.hpp"
+#include "store/redis/server/pipeline.hpp"
+#include "store/redis/server/replica_confirmation.hpp"
 #include "store/redis/transport/environment.hpp"
 
 #include <leasehold/config.hpp>
@@ -48,7 +48,8 @@ public:
     void open(const config& where, const std::shared_ptr<environment>& from,
               std::unique_ptr<layout> keys, std::function<bool()> knows_receivers,
               std::function<void()> on_other_server);
-    void connect(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home);
+    void connect(const asio::any_io_executor& strand,
+                 const std::shared_ptr<detail::context_poster>& home);
     /// What it has is answered.
     void close() noexcept;
     /// It serves nothing any more, and may be opened again.

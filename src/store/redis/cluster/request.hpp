@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_CLUSTER_REQUEST_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_CLUSTER_REQUEST_HPP
 
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <leasehold/clock.hpp>
 #include <leasehold/detail/export.hpp>

@@ -1,8 +1,8 @@
 #include "store/redis/cluster/request_router.hpp"
 
-#include "mutant.hpp"
-#include "store/redis/confirmed_requests.hpp"
+#include "base/mutant.hpp"
 #include "store/redis/protocol/key_names.hpp"
+#include "store/redis/server/confirmed_requests.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -42,7 +42,7 @@ request_router::request_router(const config& settings, slot_map& map, detail::ti
 {}
 
 void request_router::open(const std::shared_ptr<request_router>& self,
-                          const std::shared_ptr<context_poster>& home)
+                          const std::shared_ptr<detail::context_poster>& home)
 {
     self_ = self;
     home_ = home;

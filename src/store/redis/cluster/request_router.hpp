@@ -1,15 +1,15 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_CLUSTER_REQUEST_ROUTER_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_CLUSTER_REQUEST_ROUTER_HPP
 
+#include "core/async/context_poster.hpp"
 #include "core/turn/time_source.hpp"
 #include "fsm/backoff.hpp"
 #include "store/redis/cluster/master_node.hpp"
-#include "store/redis/cluster/redirection.hpp"
 #include "store/redis/cluster/request.hpp"
 #include "store/redis/cluster/request_lanes.hpp"
 #include "store/redis/cluster/slot_map.hpp"
 #include "store/redis/cluster/wakeups.hpp"
-#include "store/redis/context_poster.hpp"
+#include "store/redis/protocol/redirection.hpp"
 
 #include <leasehold/config.hpp>
 #include <leasehold/store.hpp>
@@ -52,7 +52,7 @@ public:
 
     /// @param self This; requests that nodes have keep it.
     void open(const std::shared_ptr<request_router>& self,
-              const std::shared_ptr<context_poster>& home);
+              const std::shared_ptr<detail::context_poster>& home);
     /// Nothing is sent any more. What nodes have is answered by them.
     void close() noexcept { open_ = false; }
     void refuse_all(); ///< What is not sent.
@@ -100,7 +100,7 @@ private:
     turns* const turns_;
     const user told_;
     std::weak_ptr<request_router> self_;
-    std::shared_ptr<context_poster> home_;
+    std::shared_ptr<detail::context_poster> home_;
     bool open_ = false;
     request_lanes lanes_;
 };

@@ -1,6 +1,6 @@
 #include "store/redis/cluster/shard_channels.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 
 #include <boost/redis/resp3/serialization.hpp>
 
@@ -93,7 +93,8 @@ shard_channels::shard_channels(std::shared_ptr<environment> from, user told)
 {}
 
 void shard_channels::open(const asio::any_io_executor& strand,
-                          const std::shared_ptr<context_poster>& home, store_listener& listener)
+                          const std::shared_ptr<detail::context_poster>& home,
+                          store_listener& listener)
 {
     strand_ = strand;
     home_ = home;

@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_CLUSTER_SHARD_CHANNELS_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_CLUSTER_SHARD_CHANNELS_HPP
 
-#include "store/redis/cluster/redirection.hpp"
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/redirection.hpp"
+#include "store/redis/protocol/slot.hpp"
 #include "store/redis/transport/push_connection.hpp"
 
 #include <leasehold/clock.hpp>
@@ -80,8 +80,8 @@ public:
 
     shard_channels(std::shared_ptr<environment> from, user told);
 
-    void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home,
-              store_listener& listener);
+    void open(const asio::any_io_executor& strand,
+              const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
     void close() noexcept;
 
     void want(const std::string& channel, slot_number slot);
@@ -121,7 +121,7 @@ private:
     const std::shared_ptr<environment> from_;
     const user told_;
     asio::any_io_executor strand_;
-    std::shared_ptr<context_poster> home_;
+    std::shared_ptr<detail::context_poster> home_;
     store_listener* listener_ = nullptr;
     bool allowed_ = true;
     std::map<std::string, channel_state, std::less<>> channels_;

@@ -1,6 +1,6 @@
 #include "store/redis/cluster/shards.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/protocol/key_names.hpp"
@@ -96,7 +96,7 @@ void shards::open(const asio::any_io_executor& strand, store_listener& listener)
     asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
         .add(shared_from_this());
     strand_ = strand;
-    home_ = context_poster::make(strand);
+    home_ = detail::context_poster::make(strand);
     listener_ = &listener;
     time_->open(strand, [weak = weak_from_this()] {
         if (const auto self = weak.lock())

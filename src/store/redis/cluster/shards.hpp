@@ -2,19 +2,19 @@
 #define LEASEHOLD_SRC_STORE_REDIS_CLUSTER_SHARDS_HPP
 
 #include "core/async/context_lifetime.hpp"
+#include "core/async/context_poster.hpp"
 #include "core/turn/time_source.hpp"
 #include "fsm/backoff.hpp"
-#include "store/redis/client_note.hpp"
 #include "store/redis/cluster/master_node.hpp"
-#include "store/redis/cluster/redirection.hpp"
 #include "store/redis/cluster/request_router.hpp"
 #include "store/redis/cluster/shard_channels.hpp"
-#include "store/redis/cluster/slot_floors.hpp"
 #include "store/redis/cluster/slot_map.hpp"
 #include "store/redis/cluster/topology.hpp"
 #include "store/redis/cluster/topology_refresh.hpp"
 #include "store/redis/cluster/wakeups.hpp"
-#include "store/redis/context_poster.hpp"
+#include "store/redis/layout/slot_floors.hpp"
+#include "store/redis/protocol/redirection.hpp"
+#include "store/redis/server/client_note.hpp"
 #include "store/redis/transport/environment.hpp"
 
 #include <leasehold/config.hpp>
@@ -93,7 +93,7 @@ private:
     const std::unique_ptr<detail::time_source> time_;
     fsm::random_source random_;
     asio::any_io_executor strand_;
-    std::shared_ptr<context_poster> home_;
+    std::shared_ptr<detail::context_poster> home_;
     store_listener* listener_ = nullptr; ///< Null: closed, or not open yet.
 
     const master_node::user of_nodes_;

@@ -2,8 +2,8 @@
 #define LEASEHOLD_SRC_STORE_REDIS_CLUSTER_SLOT_MAP_HPP
 
 #include "store/redis/cluster/master_node.hpp"
-#include "store/redis/cluster/slot.hpp"
 #include "store/redis/cluster/topology.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <leasehold/config.hpp>
 #include <leasehold/store.hpp>

@@ -2,7 +2,7 @@
 #define LEASEHOLD_SRC_STORE_REDIS_CLUSTER_TOPOLOGY_HPP
 
 #include "store/redis/cluster/reply_tree.hpp"
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <leasehold/config.hpp>
 #include <leasehold/detail/export.hpp>

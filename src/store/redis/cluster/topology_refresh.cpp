@@ -1,6 +1,6 @@
 #include "store/redis/cluster/topology_refresh.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 #include "store/redis/transport/reconnect_pause.hpp"
 
 #include <algorithm>

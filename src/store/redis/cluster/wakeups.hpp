@@ -2,8 +2,8 @@
 #define LEASEHOLD_SRC_STORE_REDIS_CLUSTER_WAKEUPS_HPP
 
 #include "store/redis/cluster/shard_channels.hpp"
-#include "store/redis/cluster/slot.hpp"
 #include "store/redis/layout/hearing.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <leasehold/clock.hpp>
 #include <leasehold/store.hpp>

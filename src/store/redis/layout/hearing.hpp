@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_LAYOUT_HEARING_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_LAYOUT_HEARING_HPP
 
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 namespace leasehold::redis_store {
 
@@ -10,10 +10,10 @@ class hearing
 {
 public:
     /// The server tells this client of its turns. `slot`: where the name is, in a cluster.
-    [[nodiscard]] virtual bool hears(cluster::slot_number slot) const noexcept = 0;
+    [[nodiscard]] virtual bool hears(slot_number slot) const noexcept = 0;
 
     /// It waits in a line, and wants to hear.
-    virtual void listen(cluster::slot_number slot) = 0;
+    virtual void listen(slot_number slot) = 0;
 
 protected:
     ~hearing() = default;

@@ -1,6 +1,6 @@
 #include "store/redis/layout/native_layout.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 #include "store/redis/layout/answers.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "store/redis/protocol/server_clock.hpp"
@@ -181,12 +181,12 @@ call native_layout::enter(const acquire_request& asked, std::int64_t latest,
     return {.called = &of_native().enter, .expects = 5};
 }
 
-cluster::slot_number native_layout::slot_of(std::string_view name) const noexcept
+slot_number native_layout::slot_of(std::string_view name) const noexcept
 {
-    return slots_ ? cluster::slot_of(name) : cluster::slot_number(0);
+    return slots_ ? redis_store::slot_of(name) : slot_number(0);
 }
 
-std::string_view native_layout::fence_key(cluster::slot_number slot)
+std::string_view native_layout::fence_key(slot_number slot)
 {
     if (!slots_)
         return native::fence_key;
@@ -194,12 +194,12 @@ std::string_view native_layout::fence_key(cluster::slot_number slot)
     return fences_;
 }
 
-std::uint64_t native_layout::floor(cluster::slot_number slot) const noexcept
+std::uint64_t native_layout::floor(slot_number slot) const noexcept
 {
     return slots_ ? slots_->of(slot) : floor_;
 }
 
-void native_layout::saw(cluster::slot_number slot, std::uint64_t fence)
+void native_layout::saw(slot_number slot, std::uint64_t fence)
 {
     if (slots_)
         slots_->saw(slot, fence);
@@ -207,14 +207,14 @@ void native_layout::saw(cluster::slot_number slot, std::uint64_t fence)
         floor_ = std::max(floor_, fence);
 }
 
-bool native_layout::hears(cluster::slot_number slot) const noexcept
+bool native_layout::hears(slot_number slot) const noexcept
 {
     return (turns_ && turns_->hears(slot)) || has(mutant::listening_claimed);
 }
 
 // Who is not told finds out when it looks.
 std::chrono::milliseconds native_layout::claim(const acquire_request& asked,
-                                               cluster::slot_number slot) const noexcept
+                                               slot_number slot) const noexcept
 {
     return hears(slot) ? asked.claim : 3 * asked.claim;
 }
@@ -262,7 +262,7 @@ call native_layout::acquire_long(const acquire_request& asked, contended_names::
     native::line_key(asked.name, line_);
     native::waiters_key(asked.name, waiters_);
     const std::uint32_t fences = std::min(asked.fences, most_long);
-    const cluster::slot_number slot = slot_of(asked.name);
+    const slot_number slot = slot_of(asked.name);
     const std::uint64_t least = std::max(floor(slot), asked.fence_floor);
     if (asked.dead_holder_grace.count() != 0 && !slots_) {
         native::alive_key(native::client_of(asked.owner), entries_);
@@ -319,7 +319,7 @@ call native_layout::leave(const release_request& asked, contended_names::key key
     if (asked.next != nullptr)
         native::value_of(next.owner, next_value_);
     const std::uint32_t fences = std::min(next.fences, most_long);
-    const cluster::slot_number slot = slot_of(asked.name);
+    const slot_number slot = slot_of(asked.name);
     const std::uint64_t least = std::max(floor(slot), next.fence_floor);
     to.push("EVALSHA", of_native().leave.sha, 5, asked.name, fence_key(slot), line_, waiters_,
             entries_, value_, asked.entry, next_value_, next.lease.count(), fences, latest,

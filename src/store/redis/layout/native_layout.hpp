@@ -1,11 +1,11 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_LAYOUT_NATIVE_LAYOUT_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_LAYOUT_NATIVE_LAYOUT_HPP
 
-#include "store/redis/cluster/slot_floors.hpp"
 #include "store/redis/layout/contended_names.hpp"
 #include "store/redis/layout/ended_connections.hpp"
 #include "store/redis/layout/hearing.hpp"
 #include "store/redis/layout/layout.hpp"
+#include "store/redis/layout/slot_floors.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -37,7 +37,7 @@ public:
     /// @param slots In a cluster, where there is a counter for each slot, and connections are
     ///              `blind`: a node may be demoted and promoted again while one stays. Else null.
     native_layout(std::shared_ptr<hearing> turns, bool blind,
-                  std::shared_ptr<cluster::slot_floors> slots = nullptr)
+                  std::shared_ptr<slot_floors> slots = nullptr)
         : turns_(std::move(turns)), blind_(blind), slots_(std::move(slots))
     {}
 
@@ -86,16 +86,16 @@ private:
     };
 
     /// 0 where there is no cluster.
-    [[nodiscard]] cluster::slot_number slot_of(std::string_view name) const noexcept;
+    [[nodiscard]] slot_number slot_of(std::string_view name) const noexcept;
     /// The counter that is drawn from.
-    [[nodiscard]] std::string_view fence_key(cluster::slot_number slot);
-    [[nodiscard]] bool hears(cluster::slot_number slot) const noexcept;
+    [[nodiscard]] std::string_view fence_key(slot_number slot);
+    [[nodiscard]] bool hears(slot_number slot) const noexcept;
     [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked,
-                                                  cluster::slot_number slot) const noexcept;
+                                                  slot_number slot) const noexcept;
     void joined(const call& made, acquire_reply& reply, std::int64_t place);
     /// The counter stands there.
-    void saw(cluster::slot_number slot, std::uint64_t fence);
-    [[nodiscard]] std::uint64_t floor(cluster::slot_number slot) const noexcept;
+    void saw(slot_number slot, std::uint64_t fence);
+    [[nodiscard]] std::uint64_t floor(slot_number slot) const noexcept;
     call renew_one(const renewal& asked, boost::redis::request& to);
     call renew_all(std::span<const renewal> asked, boost::redis::request& to);
     call enter(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
@@ -118,10 +118,10 @@ private:
 
     const std::shared_ptr<hearing> turns_;
     const bool blind_;
-    const std::shared_ptr<cluster::slot_floors> slots_; ///< Null: no cluster.
-    std::uint64_t floor_ = 0;   ///< The largest fence that this client has seen.
-    std::uint32_t servers_ = 0; ///< How many were greeted.
-    std::uint32_t owed_ = 0;    ///< The one whose counter was not raised; 0: it was.
+    const std::shared_ptr<slot_floors> slots_; ///< Null: no cluster.
+    std::uint64_t floor_ = 0;                  ///< The largest fence that this client has seen.
+    std::uint32_t servers_ = 0;                ///< How many were greeted.
+    std::uint32_t owed_ = 0;                   ///< The one whose counter was not raised; 0: it was.
     contended_names contended_;
     ended_connections ended_;
     removal removal_ = removal::script;

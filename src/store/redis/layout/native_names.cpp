@@ -1,6 +1,6 @@
 #include "store/redis/layout/native_names.hpp"
 
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 namespace leasehold::redis_store::native {
 namespace {
@@ -17,10 +17,10 @@ void tagged(std::string_view prefix, std::string_view name, std::string& out)
         out += '}';
         return;
     }
-    if (const std::string_view tag = cluster::hash_tag(name); !tag.empty())
+    if (const std::string_view tag = hash_tag(name); !tag.empty())
         out += tag;
     else
-        cluster::append_short_tag(cluster::slot_of(name), out);
+        append_short_tag(slot_of(name), out);
     out += "}:";
     out += name;
 }
@@ -42,11 +42,11 @@ void entries_key(std::string_view name, std::string& out)
     tagged("leasehold:entries", name, out);
 }
 
-void fence_key_in(cluster::slot_number slot, std::string& out)
+void fence_key_in(slot_number slot, std::string& out)
 {
     out.assign(fence_key);
     out += ":{";
-    cluster::append_short_tag(slot, out);
+    append_short_tag(slot, out);
     out += '}';
 }
 
@@ -88,10 +88,10 @@ void turn_channel(std::string_view client, std::string& out)
     out += client;
 }
 
-void turn_channel_in(cluster::slot_number slot, std::string_view client, std::string& out)
+void turn_channel_in(slot_number slot, std::string_view client, std::string& out)
 {
     out.assign("leasehold:turn:{");
-    cluster::append_short_tag(slot, out);
+    append_short_tag(slot, out);
     out += "}:";
     out += client;
 }

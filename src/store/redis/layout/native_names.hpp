@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_LAYOUT_NATIVE_NAMES_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_LAYOUT_NATIVE_NAMES_HPP
 
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <leasehold/detail/export.hpp>
 
@@ -20,7 +20,7 @@ inline constexpr std::string_view mark = "lh:";
 inline constexpr std::string_view fence_key = "leasehold:fence";
 
 /// In a cluster: of all names of a slot.
-LEASEHOLD_REDIS_EXPORT void fence_key_in(cluster::slot_number slot, std::string& out);
+LEASEHOLD_REDIS_EXPORT void fence_key_in(slot_number slot, std::string& out);
 
 // Keys that belong to a name; no two names share any, and all of a name are in the slot of the
 // name itself in a cluster.
@@ -48,7 +48,7 @@ LEASEHOLD_REDIS_EXPORT std::string_view client_of(std::string_view owner) noexce
 LEASEHOLD_REDIS_EXPORT void turn_channel(std::string_view client, std::string& out);
 
 /// In a cluster: of its turns in a slot.
-LEASEHOLD_REDIS_EXPORT void turn_channel_in(cluster::slot_number slot, std::string_view client,
+LEASEHOLD_REDIS_EXPORT void turn_channel_in(slot_number slot, std::string_view client,
                                             std::string& out);
 
 } // namespace leasehold::redis_store::native

@@ -1,6 +1,6 @@
 #include "store/redis/protocol/reply.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 
 #include <algorithm>
 #include <array>

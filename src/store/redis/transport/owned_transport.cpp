@@ -1,7 +1,7 @@
 #include "store/redis/transport/owned_transport.hpp"
 
-#include "mutant.hpp"
-#include "store/redis/batch.hpp"
+#include "base/mutant.hpp"
+#include "store/redis/batch/batch.hpp"
 #include "store/redis/transport/readiness_check.hpp"
 #include "store/redis/transport/reconnecting_connection.hpp"
 #include "store/redis/transport/settings.hpp"
@@ -21,7 +21,7 @@ public:
         : where_(settings), from_(std::move(from))
     {}
 
-    void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>&,
+    void open(const asio::any_io_executor& strand, const std::shared_ptr<detail::context_poster>&,
               const script_set& needed, transport_observer& user) override
     {
         needed_ = &needed;

@@ -13,7 +13,8 @@ constexpr std::chrono::seconds pause_when_denied{30};
 } // namespace
 
 void push_connection::open(const asio::any_io_executor& strand,
-                           const std::shared_ptr<context_poster>& home, store_listener& listener)
+                           const std::shared_ptr<detail::context_poster>& home,
+                           store_listener& listener)
 {
     asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
         .add(shared_from_this());

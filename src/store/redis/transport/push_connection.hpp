@@ -2,7 +2,7 @@
 #define LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_PUSH_CONNECTION_HPP
 
 #include "core/async/context_lifetime.hpp"
-#include "store/redis/context_poster.hpp"
+#include "core/async/context_poster.hpp"
 #include "store/redis/transport/reconnecting_connection.hpp"
 
 #include <leasehold/config.hpp>
@@ -24,8 +24,8 @@ class push_connection : public connection_observer,
                         public std::enable_shared_from_this<push_connection>
 {
 public:
-    void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home,
-              store_listener& listener);
+    void open(const asio::any_io_executor& strand,
+              const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
     void close() noexcept;
 
 protected:
@@ -54,7 +54,7 @@ protected:
 
     [[nodiscard]] store_listener* listener() const noexcept { return listener_; } ///< Null: none.
     [[nodiscard]] const asio::any_io_executor& strand() const noexcept { return strand_; }
-    [[nodiscard]] context_poster& home() const noexcept { return *home_; }
+    [[nodiscard]] detail::context_poster& home() const noexcept { return *home_; }
 
     /// An error that answers no command; true when it is no reason to begin again.
     [[nodiscard]] virtual bool on_refusal(const std::string& text)
@@ -76,7 +76,7 @@ private:
     const config where_;
     const std::shared_ptr<environment> from_;
     asio::any_io_executor strand_;
-    std::shared_ptr<context_poster> home_;
+    std::shared_ptr<detail::context_poster> home_;
     store_listener* listener_ = nullptr;
     std::shared_ptr<reconnecting_connection> connection_;
 };

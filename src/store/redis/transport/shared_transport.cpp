@@ -1,7 +1,7 @@
 #include "store/redis/transport/shared_transport.hpp"
 
-#include "mutant.hpp"
-#include "store/redis/batch.hpp"
+#include "base/mutant.hpp"
+#include "store/redis/batch/batch.hpp"
 #include "store/redis/transport/readiness_check.hpp"
 #include "store/redis/transport/reconnect_pause.hpp"
 
@@ -17,7 +17,7 @@ class other_side final : public detail::context_observer
 {
 public:
     other_side(std::shared_ptr<request_channel> connection, const asio::any_io_executor& executor)
-        : connection_(std::move(connection)), way_(context_poster::make(executor))
+        : connection_(std::move(connection)), way_(detail::context_poster::make(executor))
     {}
 
     /// Calls `function(connection)` there. False when that context has ended.
@@ -39,7 +39,7 @@ public:
 
 private:
     std::shared_ptr<request_channel> connection_;
-    std::shared_ptr<context_poster> way_;
+    std::shared_ptr<detail::context_poster> way_;
 };
 
 /// Tells home what became of a request, also when its handler is destroyed uncalled because the
@@ -48,7 +48,7 @@ template <class Tell>
 class report
 {
 public:
-    report(std::shared_ptr<context_poster> home, Tell tell)
+    report(std::shared_ptr<detail::context_poster> home, Tell tell)
         : home_(std::move(home)), tell_(std::move(tell))
     {}
     report(report&& other) noexcept
@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    std::shared_ptr<context_poster> home_;
+    std::shared_ptr<detail::context_poster> home_;
     Tell tell_;
 };
 
@@ -102,8 +102,9 @@ public:
             .add(there_);
     }
 
-    void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home,
-              const script_set& needed, transport_observer& user) override
+    void open(const asio::any_io_executor& strand,
+              const std::shared_ptr<detail::context_poster>& home, const script_set& needed,
+              transport_observer& user) override
     {
         needed_ = &needed;
         home_ = home;
@@ -212,7 +213,7 @@ private:
 
     const std::chrono::milliseconds pause_;
     const std::shared_ptr<other_side> there_;
-    std::shared_ptr<context_poster> home_;
+    std::shared_ptr<detail::context_poster> home_;
     const script_set* needed_ = nullptr;
     transport_observer* observer_ = nullptr;
     const std::unique_ptr<detail::time_source> time_;

@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_TRANSPORT_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_TRANSPORT_HPP
 
-#include "store/redis/context_poster.hpp"
+#include "core/async/context_poster.hpp"
 
 #include <leasehold/error.hpp>
 
@@ -40,7 +40,7 @@ public:
 
     /// @param needed What has to run at the server.
     virtual void open(const asio::any_io_executor& strand,
-                      const std::shared_ptr<context_poster>& home, const script_set& needed,
+                      const std::shared_ptr<detail::context_poster>& home, const script_set& needed,
                       transport_observer& user) = 0;
     /// The user is not called any more; what was sent ends soon.
     virtual void close() noexcept = 0;

@@ -1,19 +1,14 @@
-#include "store/redis/store_on_redis.hpp"
+#include "store/redis/server/server_store.hpp"
 
-#include "store/quorum/quorum_store.hpp"
-#include "store/quorum/redis_member.hpp"
-#include "store/redis/client_note.hpp"
-#include "store/redis/cluster/cluster_store.hpp"
-#include "store/redis/confirmed_requests.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/native_names.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
-#include "store/redis/pipeline.hpp"
-#include "store/redis/replica_confirmation.hpp"
-#include "store/redis/subscriptions.hpp"
-#include "store/redis/transport/owned_transport.hpp"
-#include "store/redis/transport/shared_transport.hpp"
-#include "store/redis/turn_channel.hpp"
+#include "store/redis/server/client_note.hpp"
+#include "store/redis/server/confirmed_requests.hpp"
+#include "store/redis/server/pipeline.hpp"
+#include "store/redis/server/replica_confirmation.hpp"
+#include "store/redis/server/subscriptions.hpp"
+#include "store/redis/server/turn_channel.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -30,11 +25,11 @@ std::unique_ptr<layout> make_layout(const config& settings,
     return std::make_unique<redisson_layout>(settings.fence_retention);
 }
 
-class store_on_redis final : public store
+class server_store final : public store
 {
 public:
-    store_on_redis(std::shared_ptr<transport> way, const config& limits, bool blind,
-                   const std::optional<config>& wakeups, const std::shared_ptr<environment>& from)
+    server_store(std::shared_ptr<transport> way, const config& limits, bool blind,
+                 const std::optional<config>& wakeups, const std::shared_ptr<environment>& from)
     {
         if (wakeups && limits.layout == config::key_layout::native)
             turns_ = std::make_shared<turn_channel>(*wakeups, from);
@@ -59,7 +54,7 @@ public:
     }
 
     // On whichever thread: what may be under way yet is not touched again when it was closed.
-    ~store_on_redis() override
+    ~server_store() override
     {
         if (!closed_)
             close();
@@ -80,7 +75,7 @@ public:
 
     void open(const asio::any_io_executor& strand, store_listener& listener) override
     {
-        const auto home = context_poster::make(strand);
+        const auto home = detail::context_poster::make(strand);
         if (subscriptions_)
             subscriptions_->open(strand, home, listener);
         if (turns_)
@@ -175,40 +170,13 @@ private:
     bool closed_ = false;
 };
 
-std::shared_ptr<store> make_quorum(const config& settings, const std::shared_ptr<environment>& from)
-{
-    std::vector<std::unique_ptr<quorum::member>> members;
-    for (const config::address& each : settings.addresses) {
-        config alone = settings;
-        alone.store = config::kind::redis;
-        alone.addresses = {each};
-        members.push_back(quorum::make_redis_member(alone, from));
-    }
-    const auto n = static_cast<unsigned>(members.size());
-    return quorum::make_store(
-        std::move(members), settings.quorum != 0 ? settings.quorum : n / 2 + 1, from->make_time());
-}
-
 } // namespace
 
-std::shared_ptr<store> make_store(const config& settings, std::shared_ptr<environment> from)
+std::shared_ptr<store> make_server_store(std::shared_ptr<transport> way, const config& limits,
+                                         bool blind, const std::optional<config>& wakeups,
+                                         const std::shared_ptr<environment>& from)
 {
-    if (settings.store == config::kind::redlock)
-        return make_quorum(settings, from);
-    if (settings.store == config::kind::cluster)
-        return cluster::make_cluster_store(settings, std::move(from));
-    return std::make_shared<store_on_redis>(make_owned_transport(settings, from), settings, false,
-                                            settings, from);
-}
-
-std::shared_ptr<store> make_store(std::shared_ptr<request_channel> connection,
-                                  const asio::any_io_executor& executor, const config& limits,
-                                  bool wakeups, std::shared_ptr<environment> from)
-{
-    auto way = make_shared_transport(std::move(connection), executor, limits.reconnect,
-                                     from->make_time());
-    return std::make_shared<store_on_redis>(std::move(way), limits, true,
-                                            wakeups ? std::optional(limits) : std::nullopt, from);
+    return std::make_shared<server_store>(std::move(way), limits, blind, wakeups, from);
 }
 
 } // namespace leasehold::redis_store

@@ -1,9 +1,9 @@
-#include "store/redis/replica_confirmation.hpp"
+#include "store/redis/server/replica_confirmation.hpp"
 
-#include "mutant.hpp"
-#include "store/redis/cluster/redirection.hpp"
-#include "store/redis/cluster/slot.hpp"
+#include "base/mutant.hpp"
 #include "store/redis/layout/presence.hpp"
+#include "store/redis/protocol/redirection.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <boost/redis/adapter/any_adapter.hpp>
 
@@ -20,11 +20,11 @@ constexpr std::string_view marker = "leasehold:confirmation";
 constexpr unsigned most_marks = 4;
 
 /// In a cluster it is in a slot that the server has.
-std::string marker_in(cluster::slot_number slot)
+std::string marker_in(slot_number slot)
 {
     std::string key(marker);
     key += ":{";
-    cluster::append_short_tag(slot, key);
+    append_short_tag(slot, key);
     key += '}';
     return key;
 }
@@ -52,7 +52,7 @@ struct replica_confirmation::round
     std::vector<reply> answers;
     std::vector<std::size_t> places; ///< Of the answers, that for each lock.
     script_form script = script_form::name;
-    cluster::slot_number slot = 0; ///< That of the marker.
+    slot_number slot = 0; ///< That of the marker.
     std::size_t answered = 0;
 
     boost::redis::any_adapter adapter()
@@ -186,7 +186,7 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
         made->places.push_back(answered++);
     }
     made->answers.resize(answered + 2);
-    made->slot = marked_.value_or(cluster::slot_of(first->name));
+    made->slot = marked_.value_or(slot_of(first->name));
     const std::string written = in_cluster_ ? marker_in(made->slot) : std::string(marker);
     if (has(mutant::marker_not_written))
         to.push("GET", written);
@@ -260,7 +260,7 @@ bool replica_confirmation::goes_again(const round& asked)
 bool replica_confirmation::is_marked_elsewhere(const round& asked)
 {
     const std::string& said = asked.answers[asked.answers.size() - 2].error;
-    if (!in_cluster_ || cluster::read_redirection(said).what == cluster::redirection::kind::none) {
+    if (!in_cluster_ || read_redirection(said).what == redirection::kind::none) {
         marks_refused_ = 0;
         return false;
     }

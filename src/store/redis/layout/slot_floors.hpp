@@ -1,14 +1,14 @@
-#ifndef LEASEHOLD_SRC_STORE_REDIS_CLUSTER_SLOT_FLOORS_HPP
-#define LEASEHOLD_SRC_STORE_REDIS_CLUSTER_SLOT_FLOORS_HPP
+#ifndef LEASEHOLD_SRC_STORE_REDIS_LAYOUT_SLOT_FLOORS_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_LAYOUT_SLOT_FLOORS_HPP
 
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <algorithm>
 #include <cstdint>
 
-namespace leasehold::redis_store::cluster {
+namespace leasehold::redis_store {
 
 /// The largest fence that a client has seen of each slot, whichever node it came from: a node that
 /// takes over may have lost what was drawn last, and its clock may be behind.
@@ -31,6 +31,6 @@ private:
     boost::unordered_flat_map<slot_number, std::uint64_t> floors_;
 };
 
-} // namespace leasehold::redis_store::cluster
+} // namespace leasehold::redis_store
 
 #endif

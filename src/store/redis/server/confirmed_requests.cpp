@@ -1,6 +1,6 @@
-#include "store/redis/confirmed_requests.hpp"
+#include "store/redis/server/confirmed_requests.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,4 +1,4 @@
-#include "store/redis/client_note.hpp"
+#include "store/redis/server/client_note.hpp"
 
 #include "store/redis/protocol/key_names.hpp"
 

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_STORE_REDIS_CONTEXT_POSTER_HPP
-#define LEASEHOLD_SRC_STORE_REDIS_CONTEXT_POSTER_HPP
+#ifndef LEASEHOLD_SRC_CORE_ASYNC_CONTEXT_POSTER_HPP
+#define LEASEHOLD_SRC_CORE_ASYNC_CONTEXT_POSTER_HPP
 
 #include "core/async/context_lifetime.hpp"
 #include "core/async/posting_executor.hpp"
@@ -11,24 +11,24 @@
 #include <mutex>
 #include <utility>
 
-namespace leasehold::redis_store {
+namespace leasehold::detail {
 
 namespace asio = boost::asio;
 
 /// The way to an executor, from any thread, for as long as its context lives.
-class context_poster final : public detail::context_observer
+class context_poster final : public context_observer
 {
 public:
     static std::shared_ptr<context_poster> make(const asio::any_io_executor& executor)
     {
         auto made = std::make_shared<context_poster>(executor);
-        asio::use_service<detail::context_lifetime>(asio::query(executor, asio::execution::context))
+        asio::use_service<context_lifetime>(asio::query(executor, asio::execution::context))
             .add(made);
         return made;
     }
 
     explicit context_poster(const asio::any_io_executor& executor)
-        : executor_(detail::posting_executor(executor))
+        : executor_(posting_executor(executor))
     {}
 
     /// False, and `function` is destroyed, when the context has ended.
@@ -55,6 +55,6 @@ private:
     asio::any_io_executor executor_;
 };
 
-} // namespace leasehold::redis_store
+} // namespace leasehold::detail
 
 #endif

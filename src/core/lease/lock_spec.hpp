@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_CORE_LOCK_SPEC_HPP
-#define LEASEHOLD_SRC_CORE_LOCK_SPEC_HPP
+#ifndef LEASEHOLD_SRC_CORE_LEASE_LOCK_SPEC_HPP
+#define LEASEHOLD_SRC_CORE_LEASE_LOCK_SPEC_HPP
 
 #include <leasehold/clock.hpp>
 #include <leasehold/detail/fwd.hpp>

@@ -1,6 +1,6 @@
-#include "store/redis/pipeline.hpp"
+#include "store/redis/server/pipeline.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 
 #include <algorithm>
 #include <new>
@@ -42,7 +42,7 @@ pipeline::pipeline(std::shared_ptr<transport> way, std::unique_ptr<layout> keys,
 {}
 
 void pipeline::open(const asio::any_io_executor& strand,
-                    const std::shared_ptr<context_poster>& home, store_listener& listener)
+                    const std::shared_ptr<detail::context_poster>& home, store_listener& listener)
 {
     asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
         .add(shared_from_this());

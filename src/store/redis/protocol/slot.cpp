@@ -1,4 +1,4 @@
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <boost/crc.hpp>
 
@@ -6,7 +6,7 @@
 #include <charconv>
 #include <vector>
 
-namespace leasehold::redis_store::cluster {
+namespace leasehold::redis_store {
 namespace {
 
 slot_number hash(std::string_view text) noexcept
@@ -64,4 +64,4 @@ void append_short_tag(slot_number slot, std::string& to)
     to += write(tags[slot], digits);
 }
 
-} // namespace leasehold::redis_store::cluster
+} // namespace leasehold::redis_store

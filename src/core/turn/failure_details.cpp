@@ -1,4 +1,4 @@
-#include "core/failure_details.hpp"
+#include "core/turn/failure_details.hpp"
 
 #include <algorithm>
 #include <memory>

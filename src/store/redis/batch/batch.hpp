@@ -1,7 +1,7 @@
-#ifndef LEASEHOLD_SRC_STORE_REDIS_BATCH_HPP
-#define LEASEHOLD_SRC_STORE_REDIS_BATCH_HPP
+#ifndef LEASEHOLD_SRC_STORE_REDIS_BATCH_BATCH_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_BATCH_BATCH_HPP
 
-#include "store/redis/context_poster.hpp"
+#include "core/async/context_poster.hpp"
 #include "store/redis/layout/layout.hpp"
 #include "store/redis/protocol/reply.hpp"
 
@@ -163,7 +163,7 @@ public:
     bool empty() const noexcept { return commands.empty(); }
 
     /// To be called before it is handed to a connection.
-    void start(std::shared_ptr<batch_owner> owner, std::shared_ptr<context_poster> home);
+    void start(std::shared_ptr<batch_owner> owner, std::shared_ptr<detail::context_poster> home);
     boost::redis::any_adapter adapter();
     std::size_t answered() const noexcept { return answered_.load(std::memory_order_acquire); }
 
@@ -197,7 +197,7 @@ private:
     void on_reply();
     void share(std::size_t drawn);
 
-    std::shared_ptr<context_poster> home_;
+    std::shared_ptr<detail::context_poster> home_;
     std::atomic<std::size_t> answered_ = 0;
     std::atomic<bool> announced_ = false;
     std::vector<std::string_view> words_;

@@ -1,6 +1,6 @@
-#include "store/redis/subscriptions.hpp"
+#include "store/redis/server/subscriptions.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 #include "store/redis/protocol/key_names.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-#include "store/redis/cluster/redirection.hpp"
+#include "store/redis/protocol/redirection.hpp"
 
 #include <charconv>
 
-namespace leasehold::redis_store::cluster {
+namespace leasehold::redis_store {
 namespace {
 
 template <class Number>
@@ -49,4 +49,4 @@ redirection read_redirection(std::string_view said)
     return {};
 }
 
-} // namespace leasehold::redis_store::cluster
+} // namespace leasehold::redis_store

@@ -1,8 +1,8 @@
-#ifndef LEASEHOLD_SRC_STORE_REDIS_CONFIRMED_REQUESTS_HPP
-#define LEASEHOLD_SRC_STORE_REDIS_CONFIRMED_REQUESTS_HPP
+#ifndef LEASEHOLD_SRC_STORE_REDIS_SERVER_CONFIRMED_REQUESTS_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_SERVER_CONFIRMED_REQUESTS_HPP
 
-#include "store/redis/pipeline.hpp"
-#include "store/redis/replica_confirmation.hpp"
+#include "store/redis/server/pipeline.hpp"
+#include "store/redis/server/replica_confirmation.hpp"
 
 #include <leasehold/store.hpp>
 

@@ -1,7 +1,7 @@
-#ifndef LEASEHOLD_SRC_STORE_REDIS_CLUSTER_REDIRECTION_HPP
-#define LEASEHOLD_SRC_STORE_REDIS_CLUSTER_REDIRECTION_HPP
+#ifndef LEASEHOLD_SRC_STORE_REDIS_PROTOCOL_REDIRECTION_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_PROTOCOL_REDIRECTION_HPP
 
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <leasehold/config.hpp>
 #include <leasehold/detail/export.hpp>
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace leasehold::redis_store::cluster {
+namespace leasehold::redis_store {
 
 /// Why a node of a cluster has not executed a command, and where to go instead.
 struct redirection
@@ -30,6 +30,6 @@ struct redirection
 /// Reads the text of an error.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT redirection read_redirection(std::string_view said);
 
-} // namespace leasehold::redis_store::cluster
+} // namespace leasehold::redis_store
 
 #endif

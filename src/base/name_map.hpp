@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_NAME_MAP_HPP
-#define LEASEHOLD_SRC_NAME_MAP_HPP
+#ifndef LEASEHOLD_SRC_BASE_NAME_MAP_HPP
+#define LEASEHOLD_SRC_BASE_NAME_MAP_HPP
 
 #include <boost/container_hash/hash.hpp>
 #include <boost/unordered/unordered_node_map.hpp>

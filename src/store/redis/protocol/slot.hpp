@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_STORE_REDIS_CLUSTER_SLOT_HPP
-#define LEASEHOLD_SRC_STORE_REDIS_CLUSTER_SLOT_HPP
+#ifndef LEASEHOLD_SRC_STORE_REDIS_PROTOCOL_SLOT_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_PROTOCOL_SLOT_HPP
 
 #include <leasehold/detail/export.hpp>
 
@@ -9,7 +9,7 @@
 #include <string_view>
 
 // Where Redis Cluster keeps a key.
-namespace leasehold::redis_store::cluster {
+namespace leasehold::redis_store {
 
 using slot_number = std::uint16_t;
 
@@ -24,6 +24,6 @@ inline constexpr std::size_t slot_count = 16384;
 /// A hash tag that leads to the slot: the smallest whole number whose digits do.
 LEASEHOLD_REDIS_EXPORT void append_short_tag(slot_number slot, std::string& to);
 
-} // namespace leasehold::redis_store::cluster
+} // namespace leasehold::redis_store
 
 #endif

@@ -1,12 +1,12 @@
-#ifndef LEASEHOLD_SRC_STORE_REDIS_PIPELINE_HPP
-#define LEASEHOLD_SRC_STORE_REDIS_PIPELINE_HPP
+#ifndef LEASEHOLD_SRC_STORE_REDIS_SERVER_PIPELINE_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_SERVER_PIPELINE_HPP
 
 #include "core/async/context_lifetime.hpp"
 #include "core/turn/time_source.hpp"
-#include "store/redis/batch.hpp"
-#include "store/redis/client_note.hpp"
+#include "store/redis/batch/batch.hpp"
 #include "store/redis/layout/layout.hpp"
 #include "store/redis/protocol/server_clock.hpp"
+#include "store/redis/server/client_note.hpp"
 #include "store/redis/transport/transport.hpp"
 
 #include <leasehold/store.hpp>
@@ -35,8 +35,8 @@ public:
     pipeline(std::shared_ptr<transport> way, std::unique_ptr<layout> keys,
              std::unique_ptr<detail::time_source> time, std::chrono::milliseconds timeout);
 
-    void open(const asio::any_io_executor& strand, const std::shared_ptr<context_poster>& home,
-              store_listener& listener);
+    void open(const asio::any_io_executor& strand,
+              const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
     void close() noexcept;
 
     /// Where it leads to, for diagnostics.
@@ -159,7 +159,7 @@ private:
     std::shared_ptr<transport> transport_; ///< Null after `close`.
     const std::unique_ptr<layout> layout_;
     const std::chrono::milliseconds timeout_;
-    std::shared_ptr<context_poster> home_;
+    std::shared_ptr<detail::context_poster> home_;
     store_listener* listener_ = nullptr;
     const std::unique_ptr<detail::time_source> local_time_;
     bool timer_runs_ = false;

@@ -1,8 +1,8 @@
-#ifndef LEASEHOLD_SRC_STORE_REDIS_REPLICA_CONFIRMATION_HPP
-#define LEASEHOLD_SRC_STORE_REDIS_REPLICA_CONFIRMATION_HPP
+#ifndef LEASEHOLD_SRC_STORE_REDIS_SERVER_REPLICA_CONFIRMATION_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_SERVER_REPLICA_CONFIRMATION_HPP
 
 #include "core/turn/time_source.hpp"
-#include "store/redis/cluster/slot.hpp"
+#include "store/redis/protocol/slot.hpp"
 #include "store/redis/transport/push_connection.hpp"
 
 #include <leasehold/clock.hpp>
@@ -75,7 +75,7 @@ public:
     std::function<void()> on_other_server;
 
     /// In a cluster: a slot that the server has, and not this one. Set before `open`.
-    std::function<std::optional<cluster::slot_number>(cluster::slot_number but)> other_slot;
+    std::function<std::optional<slot_number>(slot_number but)> other_slot;
 
     /// Before the server is asked for it. `asking`: as for `pipeline`.
     [[nodiscard]] std::shared_ptr<unconfirmed> expect(const renewal& held, bool asking = false);
@@ -126,10 +126,10 @@ private:
     std::vector<std::weak_ptr<unconfirmed>> expected_;   ///< And those that have gone, for a while.
     std::size_t clean_at_ = 64;
     std::deque<std::shared_ptr<unconfirmed>> waiting_;
-    bool busy_ = false;                          ///< A round is under way, or about to begin.
-    std::optional<cluster::slot_number> marked_; ///< Where markers are, if not beside the lock.
-    unsigned marks_refused_ = 0;                 ///< Since one was written.
-    script_form script_ = script_form::load;     ///< Of the next round; in a cluster there is none.
+    bool busy_ = false;                      ///< A round is under way, or about to begin.
+    std::optional<slot_number> marked_;      ///< Where markers are, if not beside the lock.
+    unsigned marks_refused_ = 0;             ///< Since one was written.
+    script_form script_ = script_form::load; ///< Of the next round; in a cluster there is none.
 };
 
 } // namespace leasehold::redis_store

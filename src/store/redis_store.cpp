@@ -1,6 +1,6 @@
 #include <leasehold/redis_store.hpp>
 
-#include "store/redis/store_on_redis.hpp"
+#include "store/make_store.hpp"
 #include "store/redis/transport/environment.hpp"
 #include "store/redis/transport/settings.hpp"
 

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_STORE_REDIS_TURN_CHANNEL_HPP
-#define LEASEHOLD_SRC_STORE_REDIS_TURN_CHANNEL_HPP
+#ifndef LEASEHOLD_SRC_STORE_REDIS_SERVER_TURN_CHANNEL_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_SERVER_TURN_CHANNEL_HPP
 
 #include "store/redis/layout/hearing.hpp"
 #include "store/redis/transport/push_connection.hpp"
@@ -25,10 +25,10 @@ public:
     void belongs_to(std::string_view owner);
 
     /// The server has confirmed that it tells this client; what was sent before that is not heard.
-    [[nodiscard]] bool hears(cluster::slot_number) const noexcept override { return hears_; }
+    [[nodiscard]] bool hears(slot_number) const noexcept override { return hears_; }
 
     /// Once.
-    void listen(cluster::slot_number) override;
+    void listen(slot_number) override;
 
 private:
     void on_attempt() override;

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_STORE_REDIS_CLIENT_NOTE_HPP
-#define LEASEHOLD_SRC_STORE_REDIS_CLIENT_NOTE_HPP
+#ifndef LEASEHOLD_SRC_STORE_REDIS_SERVER_CLIENT_NOTE_HPP
+#define LEASEHOLD_SRC_STORE_REDIS_SERVER_CLIENT_NOTE_HPP
 
 #include "store/redis/layout/layout.hpp"
 #include "store/redis/transport/environment.hpp"

@@ -1,6 +1,6 @@
-#include "store/redis/batch.hpp"
+#include "store/redis/batch/batch.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 
 #include <boost/assert.hpp>
 #include <boost/redis/error.hpp>
@@ -197,7 +197,7 @@ void batch::forget_who_waits() noexcept
         const auto waiting = std::exchange(each.waiting, {});
 }
 
-void batch::start(std::shared_ptr<batch_owner> told, std::shared_ptr<context_poster> home)
+void batch::start(std::shared_ptr<batch_owner> told, std::shared_ptr<detail::context_poster> home)
 {
     owner = std::move(told);
     home_ = std::move(home);

@@ -1,6 +1,6 @@
-#include "store/redis/turn_channel.hpp"
+#include "store/redis/server/turn_channel.hpp"
 
-#include "mutant.hpp"
+#include "base/mutant.hpp"
 #include "store/redis/layout/native_names.hpp"
 
 namespace leasehold::redis_store {
@@ -16,7 +16,7 @@ void turn_channel::belongs_to(std::string_view owner)
         native::turn_channel(native::client_of(owner), channel_);
 }
 
-void turn_channel::listen(cluster::slot_number)
+void turn_channel::listen(slot_number)
 {
     if (!is_made() && listener() != nullptr)
         connect();
