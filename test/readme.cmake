@@ -1,27 +1,9 @@
-# cmake -P: the first program in the README is the one that is compiled as an example.
-#   README    a Markdown file with a ```cpp fence directly after the line <!-- first program -->
-#   PROGRAM   the file that the fence's text must equal, byte for byte
+# cmake -P: what the README shows is what the tests compile and run.
+#   README    a Markdown file with a fence directly after each of the lines
+#             <!-- first program --> and <!-- from the shell -->
+#   PROGRAM   the file that the text of the first fence must equal, byte for byte
+#   SESSION   the same for the second
 file(READ "${README}" readme)
-file(READ "${PROGRAM}" program)
-
-set(opening "\n<!-- first program -->\n```cpp\n")
-string(FIND "${readme}" "${opening}" at)
-if(at EQUAL -1)
-    message(FATAL_ERROR "${README}: there is no line `<!-- first program -->` "
-        "with a line \"```cpp\" directly after it")
-endif()
-string(LENGTH "${opening}" length)
-math(EXPR at "${at} + ${length}")
-string(SUBSTRING "${readme}" ${at} -1 fence)
-string(FIND "${fence}" "\n```\n" end)
-if(end EQUAL -1)
-    message(FATAL_ERROR "${README}: the fence of the first program is never closed")
-endif()
-math(EXPR end "${end} + 1")
-string(SUBSTRING "${fence}" 0 ${end} fence)
-if(fence STREQUAL program)
-    return()
-endif()
 
 # Cuts the first line off; not with lists, to which semicolons and brackets mean something.
 macro(take_line text line)
@@ -36,20 +18,52 @@ macro(take_line text line)
     endif()
 endmacro()
 
-set(number 0)
-set(ours "")
-set(theirs "")
-while("x${ours}" STREQUAL "x${theirs}")
-    math(EXPR number "${number} + 1")
-    foreach(side fence program)
-        if("${${side}}" STREQUAL "")
-            set(${side} "<end of the text>\n")
-        endif()
-    endforeach()
-    take_line(fence ours)
-    take_line(program theirs)
-endwhile()
-message(FATAL_ERROR
-    "the first program in the README differs from ${PROGRAM} at its line ${number}:\n"
-    "  README:  ${ours}\n  program: ${theirs}\n"
-    "Make the two equal; the file is the one that is compiled.")
+# compare(MARK LANGUAGE FILE): the fence behind the mark is the file.
+function(compare mark language file)
+    file(READ "${file}" shown)
+    set(opening "\n<!-- ${mark} -->\n```${language}\n")
+    string(FIND "${readme}" "${opening}" at)
+    if(at EQUAL -1)
+        message(FATAL_ERROR "${README}: there is no line `<!-- ${mark} -->` "
+            "with a line \"```${language}\" directly after it")
+    endif()
+    string(LENGTH "${opening}" length)
+    math(EXPR at "${at} + ${length}")
+    string(SUBSTRING "${readme}" ${at} -1 fence)
+    string(FIND "${fence}" "\n```\n" end)
+    if(end EQUAL -1)
+        message(FATAL_ERROR "${README}: the fence after `${mark}` is never closed")
+    endif()
+    math(EXPR end "${end} + 1")
+    string(SUBSTRING "${fence}" 0 ${end} fence)
+    if(fence STREQUAL shown)
+        return()
+    endif()
+    set(number 0)
+    set(ours "")
+    set(theirs "")
+    while("x${ours}" STREQUAL "x${theirs}")
+        math(EXPR number "${number} + 1")
+        foreach(side fence shown)
+            if("${${side}}" STREQUAL "")
+                set(${side} "<end of the text>\n")
+            endif()
+        endforeach()
+        take_line(fence ours)
+        take_line(shown theirs)
+    endwhile()
+    message(FATAL_ERROR
+        "what the README shows after `${mark}` differs from ${file} at its line ${number}:\n"
+        "  README: ${ours}\n  file:   ${theirs}\n"
+        "Make the two equal; the file is the one that is tested.")
+endfunction()
+
+compare("first program" cpp "${PROGRAM}")
+compare("from the shell" console "${SESSION}")
+
+# Others are the project's own scripts, which .ci/run runs, and what test/package/consume does.
+string(REGEX MATCHALL "\n```" fences "${readme}")
+list(LENGTH fences count)
+if(NOT count EQUAL 8)
+    message(FATAL_ERROR "${README}: a fence that nothing here compares with what is tested")
+endif()

@@ -2,18 +2,38 @@
 the first part of each file the page says which it is, and has the whole of it: its includes, its
 names.
 
-Text, and what the reference takes from the headers, is free.
+Text, and what the reference takes from the headers, is free. But a command is no text: whoever
+reads it will run it, so a test has to.
 """
 
+import re
 from pathlib import Path
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.util import logging
 
+# Folders beside docs.
+ELSEWHERE = ("benchmark/", "example/", "monitoring/", "test/")
 FREE = ("text", "none", "default")
 # Read by those who work on the library; what they show is not for users to copy.
 FREE_PAGES = ("internals/", "reference/")
+# What text must not begin with.
+COMMAND = re.compile(
+    r"""\s*(
+    [$#>%]\s                       # a prompt
+    | [A-Z_]+=\S*                  # a variable, in front of a command or in a crontab
+    | ([\d*/,-]+\ +){5}            # a line of a crontab
+    | \.{0,2}/?[\w.-]+/[\w./-]+(\s|$) # a path
+    | (apt(-get)?|bash|bpftrace|cargo|cmake|conan|consul|cpack|ctest|curl|docker|env|etcdctl|export
+      |git|go|java|kubectl|leasehold|make|mvn|ninja|node|npm|perf|pip|pkg-config|python3?|readelf
+      |redis-(cli|server)|sh|ssh|sudo|systemctl|systemd-run|valkey-(cli|server)|vcpkg|wget
+      |ACL|CONFIG|EVAL|SET)\s
+    )""",
+    re.VERBOSE,
+)
+# Pages with commands that are run where they stand: docs/sessions/rights_test takes these.
+RUN_IN_PLACE = {"production": "ACL SETUSER "}
 
 
 def check(app, doctree):
@@ -24,12 +44,17 @@ def check(app, doctree):
     for block in list(doctree.findall(nodes.literal_block)):
         if "source" in block:
             name_source(app, block, told)
-        elif block.get("language", "none") not in FREE:
+        elif block.get("language", "none") not in FREE or is_command(page, block.astext()):
             logging.getLogger(__name__).warning(
-                "code that no test runs: put it into docs/programs or docs/sessions and show "
-                "that file with literalinclude",
+                "code, or a command, that no test runs: put it into docs/programs or "
+                "docs/sessions and show that file with literalinclude",
                 location=block,
             )
+
+
+def is_command(page, text):
+    run = RUN_IN_PLACE.get(page)
+    return bool(COMMAND.match(text)) and not (run and text.startswith(run))
 
 
 def name_source(app, block, told):
@@ -39,10 +64,14 @@ def name_source(app, block, told):
     if source in told or whole or source.endswith(".session"):
         return
     told.add(source)
-    name = source if source.startswith(("example/", "monitoring/", "test/")) else f"docs/{source}"
+    name = source if source.startswith(ELSEWHERE) else f"docs/{source}"
     link = addnodes.download_reference("", "", reftarget=f"/{source}")
     link += nodes.literal("", name)
-    line = nodes.paragraph("", "Part of ", link, nodes.Text("."), classes=["source"])
+    say_below(block, nodes.Text("Part of "), link, nodes.Text("."))
+
+
+def say_below(block, *text):
+    line = nodes.paragraph("", "", *text, classes=["source"])
     block.parent.insert(block.parent.index(block) + 1, line)
 
 
