@@ -54,7 +54,14 @@ connection_settings common_settings(const config& where)
     return made;
 }
 
-asio::ssl::context tls_context(const connection_settings& settings, const std::string& host)
+bool is_closed(error_code failed)
+{
+    return failed == asio::error::eof || failed == asio::ssl::error::stream_truncated;
+}
+
+/// @param other_host Is set when the certificate is trusted, and for another host. Outlives it.
+asio::ssl::context tls_context(const connection_settings& settings, const std::string& host,
+                               bool& other_host)
 {
     namespace ssl = asio::ssl;
     ssl::context made(ssl::context::tls_client);
@@ -73,7 +80,12 @@ asio::ssl::context tls_context(const connection_settings& settings, const std::s
         throw unreachable("the trusted certificates cannot be read from '" + settings.tls_ca_file +
                           "': " + wrong.message());
     made.set_verify_mode(ssl::verify_peer);
-    made.set_verify_callback(ssl::host_name_verification(host));
+    made.set_verify_callback([is_named = ssl::host_name_verification(host),
+                              &other_host](bool trusted, ssl::verify_context& shown) {
+        const bool accepted = is_named(trusted, shown);
+        other_host = trusted && !accepted;
+        return accepted;
+    });
     return made;
 }
 
@@ -114,11 +126,10 @@ struct server_connection::state
         void operator()(error_code failed, std::size_t bytes) const { *to = {true, failed, bytes}; }
     };
 
-    /// Runs one operation to its end.
+    /// Runs one operation to its end; not done: the time is over.
     /// @param start Is given the handler.
-    /// @returns How many bytes it moved.
     template <class Start>
-    std::size_t finish(Start start)
+    outcome wait_for(Start start)
     {
         if (interrupts.asked)
             throw interrupted();
@@ -127,7 +138,7 @@ struct server_connection::state
         context.restart();
         while (!ended->done) {
             if (context.run_one_until(deadline) == 0 && steady::now() >= deadline)
-                fail("does not answer within " + std::to_string(settings.timeout.count()) + " ms");
+                break;
             if (interrupts.asked) {
                 error_code ignored;
                 socket.close(ignored);
@@ -136,12 +147,27 @@ struct server_connection::state
             if (context.stopped())
                 context.restart();
         }
-        if (ended->failed == asio::error::eof ||
-            ended->failed == asio::ssl::error::stream_truncated)
+        return *ended;
+    }
+
+    [[nodiscard]] std::string too_late() const
+    {
+        return "does not answer within " + std::to_string(settings.timeout.count()) + " ms";
+    }
+
+    /// As `wait_for`, and throws.
+    /// @returns How many bytes it moved.
+    template <class Start>
+    std::size_t finish(Start start)
+    {
+        const outcome ended = wait_for(start);
+        if (!ended.done)
+            fail(too_late());
+        if (is_closed(ended.failed))
             fail("has closed the connection");
-        if (ended->failed)
-            fail("cannot be reached: " + ended->failed.message());
-        return ended->bytes;
+        if (ended.failed)
+            fail("cannot be reached: " + ended.failed.message());
+        return ended.bytes;
     }
 
     void limit() { deadline = steady::now() + settings.timeout; }
@@ -190,16 +216,28 @@ struct server_connection::state
 
     void secure(const std::string& host)
     {
-        tls.emplace(tls_context(settings, host));
+        tls.emplace(tls_context(settings, host, other_host));
         stream.emplace(socket, *tls);
         error_code is_name;
         asio::ip::make_address(host, is_name);
         if (is_name)
             ::SSL_ctrl(stream->native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME,
                        TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str()));
-        finish([&](const handler& then) {
+        const outcome ended = wait_for([&](const handler& then) {
             stream->async_handshake(asio::ssl::stream_base::client, then);
         });
+        if (ended.done && !ended.failed)
+            return;
+        if (other_host)
+            fail("shows a certificate for another host than '" + host + "'");
+        const long verdict = ::SSL_get_verify_result(stream->native_handle());
+        if (settings.tls_verify && verdict != X509_V_OK)
+            fail(std::string("shows a certificate that is not trusted: ") +
+                 ::X509_verify_cert_error_string(verdict));
+        // As a port does that knows nothing of it: the greeting means nothing there.
+        fail("cannot be reached by TLS: " + (!ended.done               ? "it " + too_late()
+                                             : is_closed(ended.failed) ? "it closes the connection"
+                                                                       : ended.failed.message()));
     }
 
     void write(const std::string& bytes)
@@ -238,6 +276,7 @@ struct server_connection::state
     std::string name;
     socket_type socket;
     asio::ip::tcp::resolver resolver;
+    bool other_host = false; ///< What the server has shown is trusted, and for another.
     std::optional<asio::ssl::context> tls;
     std::optional<tls_stream> stream;
     steady::time_point deadline;
