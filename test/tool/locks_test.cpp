@@ -3,6 +3,7 @@
 
 #include "support/client_thread.hpp"
 #include "support/cluster_deployment.hpp"
+#include "support/holder.hpp"
 #include "support/print.hpp"
 #include "support/process.hpp"
 #include "support/quorum_deployment.hpp"
@@ -60,6 +61,12 @@ struct fixture : tool_runs
         return settings;
     }
 };
+
+/// The layout of signs of life; a quorum has keys of its own, so once is enough.
+boost::test_tools::assertion_result in_the_layout_native(boost::unit_test::test_unit_id)
+{
+    return tested_layout() == config::key_layout::native;
+}
 
 /// A key that is a lock of nobody that is there.
 void abandon(resp_client& server, const std::string& name, int number)
@@ -233,6 +240,75 @@ BOOST_AUTO_TEST_CASE(a_lock_that_was_entered_again_is_taken_away_whole)
     BOOST_TEST(done.has("\"result\":\"freed\""));
     auto store = raw();
     BOOST_TEST(holder_of(store, "stock") == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_that_is_gone_is_shown_as_silent_where_it_has_promised_not_to_be,
+                     *boost::unit_test::precondition(in_the_layout_native))
+{
+    client_thread one(telling());
+    lock_options promised = long_lease();
+    promised.dead_holder_grace = 30s; // so that a machine may stand still for a while
+    const taken stock = one.lock("stock", promised);
+    BOOST_TEST_REQUIRE(!stock.code, stock.code.message());
+    const lease other = take(one, "other");
+    const ran alive = run({"inspect", "stock"});
+    BOOST_TEST(alive.code == 0);
+    BOOST_TEST(alive.has("\nsilent for  "));
+    BOOST_TEST(alive.has("s; after 30.0s others may take the lock\n"));
+    BOOST_TEST(run({"inspect", "--json", "stock"}).has(",\"dead_holder_grace_ms\":30000,"));
+    // Nothing is known of who has promised nothing.
+    BOOST_TEST(!run({"inspect", "other"}).has("silent"));
+    BOOST_TEST(run({"inspect", "--json", "other"})
+                   .has(",\"silent_ms\":null,\"dead_holder_grace_ms\":null,"));
+    BOOST_TEST(!run({"ls"}).has("silent"));
+
+    holder dying(server);
+    dying.lock("job", 10min, 2s);
+    dying.kill();
+    wait_until(
+        [&] { return line_of(run({"ls"}), "job").find(" (silent for ") != std::string::npos; });
+    BOOST_TEST(run({"inspect", "job"}).has("s; after 2.0s others may take the lock\n"));
+    BOOST_TEST(!line_of(run({"ls"}), "stock").empty());
+    BOOST_TEST(line_of(run({"ls"}), "stock").find("silent") == std::string::npos);
+}
+
+// A sign of life is a record that ends two minutes later.
+BOOST_AUTO_TEST_CASE(a_silence_is_as_long_as_its_record_is_old,
+                     *boost::unit_test::precondition(in_the_layout_native))
+{
+    auto store = raw();
+    const std::string client = "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10";
+    const std::string record = "leasehold:alive:" + client;
+    take_for(store, "stock", "lh:" + client + ":1|wg60000", 600s);
+    const auto signed_before = [&](std::chrono::seconds age) {
+        store.done({"SET", record, "run", "PX", std::to_string((120s - age) / 1ms)});
+    };
+    const auto silent_ms = [&] {
+        const std::string text = run({"inspect", "--json", "stock"}).text();
+        const std::size_t at = text.find("\"silent_ms\":");
+        BOOST_TEST_REQUIRE(at != text.npos, text);
+        return std::stoll(text.substr(at + 12));
+    };
+    signed_before(20s);
+    BOOST_TEST(silent_ms() >= 20'000);
+    const auto watching = start({"watch", "--every", "20ms"});
+    const auto tells = [&](const std::string& part) {
+        const auto line = watching->read_line(30s);
+        BOOST_TEST_REQUIRE(line.has_value());
+        BOOST_TEST((line->find(part) != std::string::npos), *line << " is not " << part);
+    };
+    tells(" held stock by 5e0f8c21");
+    signed_before(90s);
+    tells(" silent stock by 5e0f8c21, silent for 1m");
+    BOOST_TEST(silent_ms() >= 90'000);
+    signed_before(0s);
+    tells(" heard stock by 5e0f8c21");
+    store.done({"DEL", record});
+    tells(" silent stock by 5e0f8c21, silent for 2m00s or longer");
+    BOOST_TEST(silent_ms() == 120'000);
+    BOOST_TEST(run({"inspect", "stock"}).has("silent for  2m00s or longer; after 1m00s others"));
+    watching->signal(SIGINT);
+    BOOST_TEST(finish(*watching).code == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_said_to_be_so)
@@ -428,12 +504,6 @@ BOOST_AUTO_TEST_CASE(behind_sentinel)
     BOOST_TEST(nobody.code == 77);
     const std::string other = sentinel.url().substr(0, sentinel.url().rfind('/')) + "/nobody";
     BOOST_TEST(run({"ls"}, other).code == 77);
-}
-
-// A quorum has keys of its own, so once is enough.
-boost::test_tools::assertion_result in_the_layout_native(boost::unit_test::test_unit_id)
-{
-    return tested_layout() == config::key_layout::native;
 }
 
 BOOST_AUTO_TEST_CASE(at_a_quorum, *boost::unit_test::precondition(in_the_layout_native))

@@ -114,6 +114,14 @@ public:
     {
         resp_client raw = server.connect();
         wait_until([&] { return waiters_of(raw, "orders:1") == 1; });
+        if (!is_native())
+            return;
+        // Of this holder signs of life are looked at, too.
+        lock_options promised = long_lease();
+        promised.dead_holder_grace = 30s;
+        taken other = holder_->lock("orders:2", promised);
+        BOOST_TEST_REQUIRE(!other.code, other.code.message());
+        promised_ = std::move(other.held);
     }
 
     [[nodiscard]] const std::string& owner() const { return owner_; }
@@ -128,7 +136,7 @@ public:
 
 private:
     std::unique_ptr<client_thread> holder_, waiter_;
-    lease lease_, entry_;
+    lease lease_, entry_, promised_;
     std::string owner_;
     std::future<taken> next_;
 };

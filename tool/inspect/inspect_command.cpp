@@ -12,7 +12,8 @@ namespace {
 
 constexpr char inspect_about[] =
     R"(Tells all that is known of the lock KEY, and changes nothing: who holds it,
-since when that client runs, until when, and who stands in line for it.
+since when that client runs, until when, and who stands in line for it; and where
+the holder has promised signs of life (dead_holder_grace), when the last one came.
 
 The owner is shown in full. Whoever knows it can enter the lock, and break it.
 )";

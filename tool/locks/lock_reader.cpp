@@ -44,6 +44,26 @@ std::string native_fence_key(const std::string& name, bool in_cluster)
     return key;
 }
 
+/// What the flags behind an owner say that it has promised.
+std::optional<milliseconds> read_grace(std::string_view flags)
+{
+    const std::size_t begin = flags.find('g');
+    milliseconds::rep grace = 0;
+    if (begin != flags.npos)
+        std::from_chars(flags.data() + begin + 1, flags.data() + flags.size(), grace);
+    return grace > 0 ? std::optional(milliseconds(grace)) : std::nullopt;
+}
+
+/// From what is left of the record of the last sign of life.
+std::optional<milliseconds> read_silence(const resp_value& answer)
+{
+    const auto left = answer.to_number();
+    if (!left || *left == -1)
+        return std::nullopt;
+    const milliseconds age = longest_silence - milliseconds(std::max<std::int64_t>(*left, 0));
+    return std::max(age, milliseconds(0));
+}
+
 /// How the value of a string says that it is a lock, and whose. Nothing: of another kind.
 bool read_value(const std::string& value, lock_state& to)
 {
@@ -55,6 +75,7 @@ bool read_value(const std::string& value, lock_state& to)
     else if (const std::string_view owner = native::owner_of(text); !owner.empty()) {
         to.kind = lock_kind::native;
         to.owner = owner;
+        to.grace = read_grace(text.substr(native::mark.size() + owner.size()));
     }
     else {
         return false;
@@ -281,7 +302,14 @@ void lock_reader::read_native(const asker& ask, std::vector<lock_state>& locks)
             const std::string fence = native_fence_key(lock.name, in_cluster);
             const std::string line = made_by(native::line_key, lock.name);
             const std::string entries = made_by(native::entries_key, lock.name);
-            return {{fence, {"GET", fence}}, {line, {"LLEN", line}}, {entries, {"HLEN", entries}}};
+            commands asked{
+                {fence, {"GET", fence}}, {line, {"LLEN", line}}, {entries, {"HLEN", entries}}};
+            if (lock.grace) {
+                const std::string record = made_by(native::alive_key,
+                                                   native::client_of(lock.owner));
+                asked.push_back({record, {"PTTL", record}});
+            }
+            return asked;
         },
         [](lock_state& lock, const resp_value* said) {
             if (lock.kind == lock_kind::foreign)
@@ -289,6 +317,8 @@ void lock_reader::read_native(const asker& ask, std::vector<lock_state>& locks)
             lock.fence_at_most = read_fence(said[0]);
             lock.waiters = read_count(said[1]);
             lock.holds = std::max<std::size_t>(read_count(said[2]), 1);
+            if (lock.grace)
+                lock.silent = read_silence(said[3]);
         });
 }
 

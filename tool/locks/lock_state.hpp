@@ -52,13 +52,27 @@ struct lock_state
     std::size_t holds = 1; ///< How often the owner is in.
     /// Without a value: it never ends.
     std::optional<std::chrono::milliseconds> left{};
+    /// The holder has promised signs of life: without any for so long, others may take the lock.
+    std::optional<std::chrono::milliseconds> grace{};
+    /// Since the last of them; no more is told than `longest_silence`.
+    std::optional<std::chrono::milliseconds> silent{};
     /// The fence of the holder is not larger. Which it is the holder alone knows.
     std::optional<std::uint64_t> fence_at_most{};
     std::size_t waiters = 0;         ///< Clients.
     std::size_t members = 0;         ///< Of a quorum: how many of them have it.
     std::size_t of = 0;              ///< How many there are.
     std::vector<lock_waiter> line{}; ///< Only where one lock was asked for.
+
+    /// The holder has missed more than one sign of life: they come four times in its grace. That
+    /// its process is gone is most likely then, and not certain.
+    [[nodiscard]] bool is_silent() const noexcept
+    {
+        return grace && silent && *silent > *grace / 2;
+    }
 };
+
+/// A sign of life is remembered for so long.
+inline constexpr std::chrono::milliseconds longest_silence = std::chrono::minutes(2);
 
 } // namespace leasehold::tool
 

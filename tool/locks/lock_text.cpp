@@ -20,6 +20,20 @@ std::string or_dash(std::string text)
     return text.empty() ? "-" : text;
 }
 
+std::string silence_text(const lock_state& lock)
+{
+    return life_text(lock.silent) + (*lock.silent < longest_silence ? "" : " or longer");
+}
+
+void add_time(json_writer& to, std::string_view key, std::optional<milliseconds> time)
+{
+    to.key(key);
+    if (time)
+        to.number(static_cast<std::int64_t>(time->count()));
+    else
+        to.null();
+}
+
 std::string fence_text(const lock_state& lock)
 {
     return lock.fence_at_most ? std::to_string(*lock.fence_at_most) : std::string();
@@ -72,6 +86,11 @@ std::string time_text(std::chrono::sys_time<milliseconds> at)
     return detail::time_text(at, "T", "Z");
 }
 
+std::string silent_text(const lock_state& lock)
+{
+    return lock.is_silent() ? "silent for " + silence_text(lock) : std::string();
+}
+
 std::vector<std::string> lock_table(std::span<const lock_state> locks, std::size_t columns)
 {
     constexpr std::size_t count = 9;
@@ -86,6 +105,8 @@ std::vector<std::string> lock_table(std::span<const lock_state> locks, std::size
         std::string holder = or_dash(lock.client);
         if (lock.of > 0)
             holder += " (" + std::to_string(lock.members) + "/" + std::to_string(lock.of) + ")";
+        if (lock.is_silent())
+            holder += " (" + silent_text(lock) + ")";
         rows.push_back({printable(lock.name), holder, or_dash(printable(lock.info.program)),
                         or_dash(printable(lock.info.host)),
                         lock.info.pid > 0 ? std::to_string(lock.info.pid) : "-",
@@ -128,11 +149,9 @@ void write_json(json_writer& to, const lock_state& lock)
     add_text(to, "owner", lock.owner);
     add_text(to, "client", lock.client);
     add_info(to, lock.info);
-    to.key("left_ms");
-    if (lock.left)
-        to.number(static_cast<std::int64_t>(lock.left->count()));
-    else
-        to.null();
+    add_time(to, "left_ms", lock.left);
+    add_time(to, "silent_ms", lock.silent);
+    add_time(to, "dead_holder_grace_ms", lock.grace);
     to.key("fence_at_most");
     if (lock.fence_at_most)
         to.number(static_cast<std::int64_t>(*lock.fence_at_most));
@@ -175,6 +194,9 @@ std::string lock_details(const lock_state& lock)
     line("since", time_text(lock.info.since));
     line("version", printable(lock.info.version));
     line("time left", life_text(lock.left));
+    if (lock.silent)
+        line("silent for",
+             silence_text(lock) + "; after " + life_text(lock.grace) + " others may take the lock");
     line("fence", lock.fence_at_most ? "not larger than " + fence_text(lock) : std::string());
     line("held", lock.holds == 1 ? "once" : std::to_string(lock.holds) + " times by its owner");
     if (lock.of > 0)

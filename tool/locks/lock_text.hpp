@@ -24,6 +24,9 @@ namespace leasehold::tool {
 
 using detail::process_text;
 
+/// "silent for 12.3s"; empty: the holder is not silent, or has not promised not to be.
+[[nodiscard]] std::string silent_text(const lock_state& lock);
+
 /// A line for each lock below a line of headings.
 /// @param columns What is longer is cut; 0: nothing is.
 [[nodiscard]] std::vector<std::string> lock_table(std::span<const lock_state> locks,

@@ -10,6 +10,8 @@ const char* name_of(lock_change::kind kind) noexcept
     case lock_change::kind::held: return "held";
     case lock_change::kind::taken: return "taken";
     case lock_change::kind::passed: return "passed";
+    case lock_change::kind::silent: return "silent";
+    case lock_change::kind::heard: return "heard";
     case lock_change::kind::freed: break;
     }
     return "freed";
@@ -26,6 +28,8 @@ std::vector<lock_change> lock_changes::look(std::span<const lock_state> now, boo
             changes.push_back({looked_ ? kind::taken : kind::held, lock});
         else if (known->second.owner != lock.owner)
             changes.push_back({kind::passed, lock});
+        else if (known->second.is_silent() != lock.is_silent())
+            changes.push_back({lock.is_silent() ? kind::silent : kind::heard, lock});
         seen.emplace(lock.name, lock);
     }
     for (auto& [name, lock] : before_) {

@@ -19,6 +19,8 @@ struct lock_change
         held, ///< At the first look.
         taken,
         passed, ///< Another owner has it than before.
+        silent, ///< Its holder gives no signs of life any more,
+        heard,  ///< or gives them again.
         freed,
     };
     kind what;

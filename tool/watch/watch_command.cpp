@@ -30,7 +30,8 @@ using std::chrono::milliseconds;
 constexpr char watch_about[] =
     R"(Shows the locks as they come and go, until INT, TERM or HUP: a table that fills
 the terminal; elsewhere a line for each lock that is held, taken, passed to
-another owner, or freed. PATTERN is as for 'leasehold ls'.
+another owner, or freed, and where its holder falls silent or is heard again.
+PATTERN is as for 'leasehold ls', and so is what silent means.
 
 The servers are read anew each time. What is taken and left between two looks
 is not seen. A server that cannot be reached is tried again, and said to be so.
@@ -154,6 +155,8 @@ bool watch_command::print(const lock_list& seen)
             text.append(" by ").append(each.lock.client);
         if (const std::string process = process_text(each.lock.info); !process.empty())
             text.append(" (").append(process).append(")");
+        if (const std::string silent = silent_text(each.lock); !silent.empty())
+            text.append(", ").append(silent);
         text.append("\n");
     }
     if (seen.problems != problems_) {
