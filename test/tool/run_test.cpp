@@ -1,4 +1,5 @@
 // `leasehold run`, as processes that lock at a server of the test's own.
+#include "support/client_thread.hpp"
 #include "support/directory.hpp"
 #include "support/process.hpp"
 #include "support/redis_server.hpp"
@@ -153,6 +154,34 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_held_is_busy_and_goes_to_who_waits)
     BOOST_TEST(holder->wait().code == 0);
     next->expect("in");
     BOOST_TEST(next->wait().code == 0);
+}
+
+// For those who look who holds the lock, and why.
+BOOST_AUTO_TEST_CASE(the_client_is_known_by_the_name_of_the_command)
+{
+    const auto known_as = [&](const words& arguments) {
+        const auto running = start(arguments);
+        running->expect("ready");
+        resp_client client = server.connect();
+        const std::string owner = client.command({"GET", "stock"}).text;
+        const std::string note = "leasehold:client:" + owner.substr(3, 8);
+        std::string name;
+        wait_until([&] {
+            name = client.command({"HGET", note, "program"}).text;
+            return !name.empty();
+        });
+        running->write_line("");
+        BOOST_TEST(running->wait().code == 0);
+        return name;
+    };
+    const std::string line = "echo ready; read done";
+    BOOST_TEST(known_as({"stock", "--", "sh", "-c", line}) == "sh");
+    BOOST_TEST(known_as({"stock", "--", "/usr/bin/env", "sh", "-c", line}) == "env");
+    // Of a line the first word that is a command's name.
+    BOOST_TEST(known_as({"--shell", "stock", "--", line}) == "echo");
+    BOOST_TEST(known_as({"--shell", "stock", "--", " A=1 B_2=", "/usr/bin/env", line}) == "env");
+    BOOST_TEST(known_as({"--shell", "stock", "--", "(" + line + ")"}) == "sh");
+    BOOST_TEST(known_as({"--shell", "stock", "--", "\"$0\" -c 'exit 0'; " + line}) == "sh");
 }
 
 BOOST_AUTO_TEST_CASE(a_store_that_cannot_be_reached_or_is_no_store)

@@ -11,6 +11,7 @@
 #include <leasehold/options.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
@@ -36,6 +37,9 @@ The locks are renewed while the command runs. When they cannot be, it is sent
 TERM, then KILL, before their time is over, and so is everything that it has
 started, wherever that has moved to. A second process sees to it, also when this
 one is stopped.
+
+Who looks who holds the locks ('leasehold ls') is shown the command's name; of a
+line for the shell its first command's.
 )";
 
 constexpr char notes[] = R"(The command runs in a process group of its own, in the background:
@@ -84,6 +88,40 @@ std::map<std::string, owner> owners_around(const std::vector<std::string>& keys)
         throw usage_error("--reenter needs LEASEHOLD_KEY and LEASEHOLD_OWNER in the environment, "
                           "as they are within 'leasehold run', and every KEY among them");
     return found;
+}
+
+/// What follows the last slash.
+std::string base_name(std::string_view path)
+{
+    return std::string(path.substr(path.rfind('/') + 1));
+}
+
+/// Of a line for the shell: its first command, where that can be told without being a shell.
+std::string first_command(std::string_view line)
+{
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789_-+.,:@%/=";
+    for (;;) {
+        line.remove_prefix(std::min(line.find_first_not_of(" \t\n"), line.size()));
+        const std::string_view word = line.substr(0, line.find_first_of(" \t\n;&|<>()"));
+        const std::string name = base_name(word);
+        if (name.empty() || word.find_first_not_of(plain) != word.npos)
+            return "sh";
+        if (word.find('=') == word.npos)
+            return name;
+        line.remove_prefix(word.size()); // a variable for it
+    }
+}
+
+/// Has the clients of this process tell that name instead of its own, which says nothing to who
+/// looks why a lock is held.
+/// @param name Outlives the clients.
+void be_known_as([[maybe_unused]] std::string& name)
+{
+#if defined(__GLIBC__)
+    if (!name.empty())
+        ::program_invocation_short_name = name.data();
+#endif
 }
 
 void check(const run_settings& settings)
@@ -179,8 +217,13 @@ int run_command::run(const command_line::words& given)
         std::string line;
         for (const std::string& each : settings_.command)
             line.append(line.empty() ? "" : " ").append(each);
+        settings_.program = first_command(line);
         settings_.command = {"/bin/sh", "-c", line};
     }
+    else {
+        settings_.program = base_name(settings_.command.front());
+    }
+    be_known_as(settings_.program);
 
     const supervisor::ending ended = supervise(settings_);
     if (ended.signal != 0) {

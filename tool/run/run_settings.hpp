@@ -17,6 +17,7 @@ struct run_settings
     std::string url;
     std::vector<std::string> keys; ///< In the order of the command line; no two are the same.
     std::vector<std::string> command;
+    std::string program{}; ///< The command's name, for those who look who holds the locks.
     std::chrono::milliseconds lease_time{};
     std::optional<std::chrono::milliseconds> wait{}; ///< Without a value: for ever.
     std::chrono::milliseconds term_before{};         ///< Before the deadline.
