@@ -367,6 +367,32 @@ BOOST_DATA_TEST_CASE(nothing_outlives_the_lock, boost::unit_test::data::make({""
     BOOST_TEST(said().find("left behind") != std::string::npos, said());
 }
 
+// The server is there, and could be told at once that the lock is free.
+BOOST_AUTO_TEST_CASE(the_lock_is_held_until_what_ignores_TERM_is_gone)
+{
+    const auto running = start(
+        {"stock", "--", "sh", "-c",
+         "sh -c 'trap \"echo term\" TERM; echo $$; while :; do sleep 0.02; done' & read done"});
+    const pid_t left = read_pid(*running);
+    process next({"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", tool, "run", "--url",
+                  server.unix_url(), "--verbose", "stock", "--", "echo", "in"});
+    next.expect("leasehold: waiting for 'stock', which another owner holds");
+    running->write_line("");
+    running->expect("term"); // the command has ended, and this goes on
+    BOOST_TEST(held("stock"));
+    BOOST_TEST(!gone(left));
+    do {
+        // In this order: who is there afterwards was there when the key was looked at.
+        const bool is_held = held("stock");
+        BOOST_TEST_REQUIRE((is_held || gone(left)));
+    } while (!ends_within(left, 20ms));
+    BOOST_TEST(running->wait().code == 0);
+    BOOST_TEST(said().find("left behind") != std::string::npos, said());
+    BOOST_TEST(next.read_line(30s).value_or("").starts_with("leasehold: holding 'stock'"));
+    next.expect("in");
+    BOOST_TEST(next.wait().code == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_grandchild_in_a_session_of_its_own_is_killed_with_the_rest)
 {
     const auto running = start(
