@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -206,6 +207,210 @@ BOOST_AUTO_TEST_CASE(clocks_are_compared_as_far_as_they_are_known)
     judge_clocks({server("a", 0s, 1s, 1s), server("b", 10s, 11s, 14s)}, found);
     BOOST_TEST_REQUIRE(found.size() == 1u);
     BOOST_TEST(found.front().what == "the clock of b is 2000.0 ms ahead of that of a");
+}
+
+namespace {
+
+/// What a server says with which there is nothing to find.
+server_facts good_facts()
+{
+    server_facts facts;
+    facts.name = "server";
+    facts.info = {{"redis_version", "7.0.15"},
+                  {"redis_mode", "standalone"},
+                  {"role", "master"},
+                  {"maxmemory", "0"},
+                  {"maxmemory_policy", "noeviction"},
+                  {"used_memory", "1000"},
+                  {"loading", "0"},
+                  {"maxclients", "1000"},
+                  {"connected_clients", "10"},
+                  {"rdb_last_bgsave_status", "ok"},
+                  {"aof_enabled", "1"},
+                  {"aof_last_write_status", "ok"},
+                  {"connected_slaves", "1"},
+                  {"master_repl_offset", "5000000"},
+                  {"slave0", "ip=10.0.0.2,port=6379,state=online,offset=5000000,lag=0"}};
+    facts.settings = {{"appendfsync", "always"},
+                      {"save", "60 1000"},
+                      {"min-replicas-to-write", "0"},
+                      {"stop-writes-on-bgsave-error", "yes"}};
+    facts.pings.assign(50, 1ms);
+    facts.scripts.assign(50, 1ms);
+    return facts;
+}
+
+using values = std::map<std::string, std::string, std::less<>>;
+
+/// What one server says else, and what is found then; empty: nothing.
+struct judged_facts
+{
+    const char* what;
+    level how_bad;
+    const char* check;
+    values info;
+    values settings{};
+    std::vector<microseconds> pings{}; ///< Empty: as with `good_facts`.
+    std::vector<microseconds> scripts{};
+    const char* url = "redis://127.0.0.1";
+};
+
+std::vector<microseconds> times(microseconds most_often, microseconds once)
+{
+    std::vector<microseconds> all(49, most_often);
+    all.insert(all.begin() + 7, once);
+    return all;
+}
+
+constexpr const char* nothing = "";
+constexpr level no_level = level::note;
+
+/// Each limit from both of its sides.
+std::vector<judged_facts> judged()
+{
+    const auto slave = [](const std::string& rest) {
+        return values{{"slave0", "ip=10.0.0.2,port=6379," + rest + ",lag=0"}};
+    };
+    const char* const cluster = "redis+cluster://127.0.0.1";
+    return {
+        {nothing, no_level, "", {}},
+
+        {"the server uses 90 % of its maxmemory",
+         level::warning,
+         "memory",
+         {{"maxmemory", "10000"}, {"used_memory", "9000"}}},
+        {nothing, no_level, "", {{"maxmemory", "10000"}, {"used_memory", "8999"}}},
+        {"the server is loading its data", level::problem, "memory", {{"loading", "1"}}},
+
+        {"900 of 1000 connections are in use",
+         level::warning,
+         "connections",
+         {{"connected_clients", "900"}}},
+        {nothing, no_level, "", {{"connected_clients", "899"}}},
+
+        {"the last snapshot failed",
+         level::problem,
+         "persistence",
+         {{"rdb_last_bgsave_status", "err"}}},
+        {"the last snapshot failed",
+         level::warning,
+         "persistence",
+         {{"rdb_last_bgsave_status", "err"}},
+         {{"stop-writes-on-bgsave-error", "no"}}},
+        {nothing, no_level, "", {{"rdb_last_bgsave_status", "err"}}, {{"save", ""}}},
+        {"the append-only file could not be written",
+         level::problem,
+         "persistence",
+         {{"aof_last_write_status", "err"}}},
+
+        {"replica 10.0.0.2:6379 does not follow", level::warning, "replication",
+         slave("state=wait_bgsave,offset=0")},
+        {"replica 10.0.0.2:6379 is 1000001 bytes behind", level::warning, "replication",
+         slave("state=online,offset=3999999")},
+        {nothing, no_level, "", slave("state=online,offset=4000000")},
+
+        {"the server is Redis 6.0.20", level::problem, "version", {{"redis_version", "6.0.20"}}},
+        {nothing, no_level, "", {{"redis_version", "6.2.0"}}},
+        {nothing, no_level, "", {{"redis_version", "10.0.0"}}},
+        {nothing, no_level, "", {{"redis_version", "4.0.0"}, {"valkey_version", "8.0.1"}}},
+        {"the server is Redis 6.2.14",
+         level::warning,
+         "version",
+         {{"redis_version", "6.2.14"}, {"redis_mode", "cluster"}},
+         {},
+         {},
+         {},
+         cluster},
+        {nothing,
+         no_level,
+         "",
+         {{"redis_mode", "cluster"}, {"redis_version", "7.0.0"}},
+         {},
+         {},
+         {},
+         cluster},
+        {"the server is part of a cluster", level::problem, "version", {{"redis_mode", "cluster"}}},
+        {"the server is a Sentinel", level::problem, "version", {{"redis_mode", "sentinel"}}},
+
+        // Of a server that is slow from 50 ms on.
+        {"a round trip takes 50.1 ms",
+         level::warning,
+         "latency",
+         {},
+         {},
+         times(50'100us, 50'100us),
+         times(50'100us, 50'100us)},
+        {nothing, no_level, "", {}, {}, times(50ms, 50ms), times(50ms, 50ms)},
+        {"a script that does nothing takes 6.1 ms, a PING 1.0 ms",
+         level::warning,
+         "latency",
+         {},
+         {},
+         {},
+         times(6'100us, 6'100us)},
+        {nothing, no_level, "", {}, {}, {}, times(6ms, 6ms)},
+        {"one of 100 requests took 500.1 ms",
+         level::warning,
+         "latency",
+         {},
+         {},
+         times(1ms, 500'100us)},
+        {"one of 100 requests took 500.1 ms",
+         level::warning,
+         "latency",
+         {},
+         {},
+         {},
+         times(1ms, 500'100us)},
+        {nothing, no_level, "", {}, {}, times(1ms, 500ms), times(1ms, 500ms)},
+    };
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(what_a_server_says_of_itself_is_judged)
+{
+    for (const judged_facts& each : judged()) {
+        server_facts facts = good_facts();
+        for (const auto& [key, value] : each.info)
+            facts.info.insert_or_assign(key, value);
+        for (const auto& [key, value] : each.settings)
+            facts.settings.insert_or_assign(key, value);
+        if (!each.pings.empty())
+            facts.pings = each.pings;
+        if (!each.scripts.empty())
+            facts.scripts = each.scripts;
+        findings found;
+        judge_server(facts, config(each.url), 50ms, found);
+        // That replicas follow asynchronously is said of every cluster.
+        std::erase_if(found, [](const finding& of) { return of.how_bad == level::note; });
+        std::string text;
+        for (const finding& of : found)
+            text.append(of.check).append(": ").append(of.what).append("\n");
+        BOOST_TEST_CONTEXT("expected '" << each.what << "', found " << text)
+        {
+            const bool is_one = each.what != std::string_view(nothing);
+            BOOST_TEST(found.size() == (is_one ? 1u : 0u));
+            if (!is_one || found.empty())
+                continue;
+            BOOST_TEST((found.front().how_bad == each.how_bad));
+            BOOST_TEST(found.front().check == each.check);
+            BOOST_TEST(found.front().server == "server");
+            BOOST_TEST(found.front().what == each.what);
+            BOOST_TEST(!found.front().why.empty());
+            BOOST_TEST(!found.front().remedy.empty());
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_sentinel_that_is_taken_for_a_server_is_told)
+{
+    const test::sentinel_deployment deployment(safe_options);
+    const diagnosis found = diagnose("redis://127.0.0.1:" +
+                                     std::to_string(deployment.sentinel_port(0)));
+    BOOST_TEST(found.has("problem", "version", "the server is a Sentinel"), found);
+    BOOST_TEST(found.has("problem", "trial"), found);
+    BOOST_TEST(found.code == has_problems);
 }
 
 BOOST_AUTO_TEST_CASE(a_user_that_lacks_a_right_is_told_which)
