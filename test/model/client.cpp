@@ -169,6 +169,8 @@ private:
         case type::short_held: c_.floor = std::max(c_.floor, m.fence); [[fallthrough]];
         case type::held:
             c_.under_way = task::none;
+            if (has(error::claim_from_notification))
+                forget_lease();
             return perform(c_.contention.held(m.what == type::held && !c_.has(client::once),
                                               wanted() && !c_.has(client::once)));
         case type::short_refused:
@@ -351,6 +353,10 @@ private:
             }
             if (has(error::renewal_confirms))
                 return confirm(m);
+            if (has(error::claim_from_notification)) {
+                c_.set(client::believes | client::uncovered); // until its acquire is answered
+                believed(s_, i_);
+            }
         }
         const auto next = c_.contention.turn(named);
         if (next.what != machine::action::kind::give_back)

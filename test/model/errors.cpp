@@ -148,6 +148,8 @@ const std::array errors{
               in(error::fence_beyond_block, two()), "fence"},
     error_run{"notification_grants", "a notification is taken for a grant",
               in(error::notification_grants, three().with(faults, 1)), "exclusion"},
+    error_run{"claim_from_notification", "a claim counts from its notification",
+              in(error::claim_from_notification, twice().with(faults, 1)), "exclusion"},
     error_run{"renewal_confirms", "an assignment is confirmed by a renewal",
               in(error::renewal_confirms, twice().with(faults, 1)), "fence"},
     error_run{"no_look", "nobody looks without being told",

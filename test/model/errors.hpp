@@ -51,6 +51,7 @@ enum class error : std::uint8_t
     floor_without_raise,
     fence_beyond_block,
     notification_grants,
+    claim_from_notification,
     renewal_confirms,
     no_look,
     refused_fence_kept,
