@@ -11,7 +11,8 @@ author = "the authors of leasehold"
 html_title = "leasehold"
 extensions = ["myst_parser", "breathe", "name_links", "sequence", "shown_files"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["programs", "sessions", "example", "monitoring", "test", "requirements.txt"]
+exclude_patterns = ["programs", "sessions", "benchmark", "example", "monitoring", "test",
+                    "requirements.txt"]
 highlight_language = "none"
 
 # What doxygen has read of the public headers.

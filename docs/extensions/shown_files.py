@@ -3,7 +3,8 @@ the first part of each file the page says which it is, and has the whole of it: 
 names.
 
 Text, and what the reference takes from the headers, is free. But a command is no text: whoever
-reads it will run it, so a test has to.
+reads it will run it, so a test has to. What no test can run has the class not-run, its page is in
+the list below, and the reader is told.
 """
 
 import re
@@ -18,6 +19,8 @@ ELSEWHERE = ("benchmark/", "example/", "monitoring/", "test/")
 FREE = ("text", "none", "default")
 # Read by those who work on the library; what they show is not for users to copy.
 FREE_PAGES = ("internals/", "reference/")
+# There is no package of Consul to run it with.
+NOT_RUN_PAGES = ("migrate/consul",)
 # What text must not begin with.
 COMMAND = re.compile(
     r"""\s*(
@@ -44,6 +47,8 @@ def check(app, doctree):
     for block in list(doctree.findall(nodes.literal_block)):
         if "source" in block:
             name_source(app, block, told)
+        elif "not-run" in block["classes"] and page in NOT_RUN_PAGES:
+            say_below(block, nodes.Text("No test runs this."))
         elif block.get("language", "none") not in FREE or is_command(page, block.astext()):
             logging.getLogger(__name__).warning(
                 "code, or a command, that no test runs: put it into docs/programs or "

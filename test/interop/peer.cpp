@@ -6,7 +6,7 @@
 
 namespace leasehold::test {
 
-std::vector<std::string> peer::command(const redis_server& server)
+std::vector<std::string> peer::command(const std::vector<std::string>& places)
 {
     const char* const given = std::getenv("LEASEHOLD_PEER");
     if (given == nullptr)
@@ -15,8 +15,7 @@ std::vector<std::string> peer::command(const redis_server& server)
     std::vector<std::string> result;
     for (std::string word; words >> word;)
         result.push_back(word);
-    result.push_back(server.socket());
-    result.push_back(std::to_string(server.port()));
+    result.insert(result.end(), places.begin(), places.end());
     return result;
 }
 

@@ -12,7 +12,8 @@
 namespace leasehold::test {
 
 /// A program that locks with another library at a server, whose socket and port are its last
-/// arguments. It says "ready", then answers each line with one:
+/// arguments; of several servers the sockets, and the port of the first. It says "ready", then
+/// answers each line with one:
 ///
 ///     lock NAME LEASE WAIT     "locked" or "busy": for so many ms, waiting for so many at most
 ///     unlock NAME              "unlocked", or "lost" when it was not its own any more
@@ -25,7 +26,10 @@ class peer
 public:
     using milliseconds = std::chrono::milliseconds;
 
-    explicit peer(const redis_server& server) : program_(command(server))
+    explicit peer(const redis_server& server)
+        : peer({server.socket(), std::to_string(server.port())})
+    {}
+    explicit peer(const std::vector<std::string>& places) : program_(command(places))
     {
         program_.expect("ready", std::chrono::seconds(60));
     }
@@ -67,7 +71,7 @@ public:
     void kill() { program_.kill(); }
 
 private:
-    static std::vector<std::string> command(const redis_server& server);
+    static std::vector<std::string> command(const std::vector<std::string>& places);
     static std::string hex(std::string_view name);
     std::string answer() { return program_.read_line(std::chrono::seconds(120)).value_or(""); }
 

@@ -195,6 +195,32 @@ BOOST_AUTO_TEST_CASE(a_jvm_that_is_killed_is_followed_by_who_waits)
     BOOST_TEST((steady::now() - begun < 10s));
 }
 
+// RFairLock and RSpinLock have the same hash under the name, and are no such waiters: the one
+// listens to a channel of its own, the other looks again and again.
+BOOST_AUTO_TEST_CASE(its_fair_and_its_spinning_locks_exclude_too)
+{
+    redis_server server({}, {.tcp = true});
+    client_thread ours(shared(server));
+    peer theirs(server);
+    lock_options once = long_leases();
+    once.wait_limit = 0ms;
+    for (const std::string verb : {"fair", "spin"})
+        BOOST_TEST_CONTEXT(verb)
+        {
+            lease held = take(ours);
+            BOOST_TEST(theirs.ask(verb, stock) == "busy");
+            BOOST_TEST(!ours.release(std::move(held)));
+            BOOST_TEST_REQUIRE(theirs.ask(verb, stock) == "locked");
+            BOOST_TEST((ours.lock(stock, once).code == errc::held));
+            ours.seen().clear();
+            auto waiting = start_waiting(ours); // and finds it when it looks
+            BOOST_TEST(theirs.ask(verb + "_unlock", stock) == "unlocked");
+            taken got = get(waiting);
+            BOOST_TEST_REQUIRE(!got.code, got.code.message());
+            BOOST_TEST(!ours.release(std::move(got.held)));
+        }
+}
+
 // Four wait here, and may hand the lock to each other; one waits there.
 BOOST_AUTO_TEST_CASE(neither_starves_and_nothing_is_lost)
 {

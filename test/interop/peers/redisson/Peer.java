@@ -34,6 +34,10 @@ public final class Peer {
         System.exit(0);
     }
 
+    private static RLock other(RedissonClient client, String verb, String name) {
+        return verb.startsWith("fair") ? client.getFairLock(name) : client.getSpinLock(name);
+    }
+
     private static String answer(RedissonClient client, String[] words) throws Exception {
         final String name =
                 new String(HexFormat.of().parseHex(words[1]), StandardCharsets.UTF_8);
@@ -69,6 +73,14 @@ public final class Peer {
             case "state": // as Redisson sees it, whoever has it
                 return lock.isLocked() + " " + (lock.remainTimeToLive() > 0) + " "
                         + lock.isHeldByCurrentThread() + " " + lock.getHoldCount();
+            // Its other locks, until they are left: no lease time.
+            case "fair":
+            case "spin":
+                return other(client, words[0], name).tryLock() ? "locked" : "busy";
+            case "fair_unlock":
+            case "spin_unlock":
+                other(client, words[0], name).unlock();
+                return "unlocked";
             case "force":
                 return lock.forceUnlock() ? "forced" : "free";
             default:

@@ -1,4 +1,5 @@
-// A peer of the interoperation tests: redsync with one server. See test/interop/peer.hpp.
+// A peer of the interoperation tests: redsync with one server, or with several, of which a majority
+// has to grant. See test/interop/peer.hpp.
 package main
 
 import (
@@ -12,15 +13,25 @@ import (
 	"time"
 
 	"github.com/go-redsync/redsync/v4"
+	pool "github.com/go-redsync/redsync/v4/redis"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	"github.com/redis/go-redis/v9"
 )
 
 var (
-	client = redis.NewClient(&redis.Options{Network: "unix", Addr: os.Args[1]})
-	locks  = redsync.New(goredis.NewPool(client))
-	held   = map[string]*redsync.Mutex{}
+	sockets = os.Args[1 : len(os.Args)-1]
+	locks   = locksOf(sockets)
+	held    = map[string]*redsync.Mutex{}
 )
+
+func locksOf(sockets []string) *redsync.Redsync {
+	var pools []pool.Pool
+	for _, each := range sockets {
+		server := redis.NewClient(&redis.Options{Network: "unix", Addr: each})
+		pools = append(pools, goredis.NewPool(server))
+	}
+	return redsync.New(pools...)
+}
 
 const pause = 20 * time.Millisecond
 
@@ -50,6 +61,7 @@ func require(ok bool) {
 
 func main() {
 	context := context.Background()
+	client := redis.NewClient(&redis.Options{Network: "unix", Addr: sockets[0]})
 	fmt.Println("ready")
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
