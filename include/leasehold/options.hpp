@@ -54,7 +54,7 @@ struct lock_options
     /// store may have fewer fences for it, which ends it earlier: 10,000 at most are asked for, and
     /// there are less the first time and when grants follow each other within microseconds.
     milliseconds handoff_time{20};
-    /// How often at most: see `handoff_time`.
+    /// How often at most: see `handoff_time`. 0: strict order between the processes that wait.
     std::uint32_t handoff_count = 1'000;
 
     /// How long the store keeps the lock for this client once its turn in the line has come. The
