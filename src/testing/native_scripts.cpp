@@ -403,7 +403,8 @@ message acquire(script_calls& redis, words keys, words arguments)
         if (redis.hdel(of.waiters, owner))
             redis.lrem(of.line, owner);
         std::string promised;
-        if (arguments.size() >= 10 && !has_flag(*value, owner, 'e')) {
+        const bool was_promised = has_flag(*value, owner, 'g');
+        if ((arguments.size() >= 10 || was_promised) && !has_flag(*value, owner, 'e')) {
             promised = promise(redis, keys, arguments);
             const std::string flags = without_promise(value->size() > owner.size()
                                                           ? value->substr(owner.size() + 1)

@@ -241,6 +241,36 @@ BOOST_AUTO_TEST_CASE(a_re_entry_ends_the_promise)
     BOOST_TEST(!exists(store));
 }
 
+// Two who wait for one name in one client ask under one owner. What the first promised was granted,
+// and it never heard of it.
+BOOST_AUTO_TEST_CASE(a_promise_is_not_inherited_by_the_next_waiter)
+{
+    redis_server server;
+    resp_client store = server.connect();
+    fault_proxy proxy(server);
+    client_thread locks(config(proxy.url()));
+    client_thread other(server);
+    lease warm = take(locks, long_leases(), "another"); // it is connected
+    lock_options first = promised();
+    first.wait_limit = 2s;
+    proxy.forward_then_reset("leasehold:alive:");
+    proxy.refuse();
+    auto waiting = locks.start_lock(stock, first);
+    auto behind = locks.start_lock(stock, long_leases());
+    BOOST_TEST(!!get(waiting).code);
+    BOOST_TEST((value_of_lock(store).find("|g") != std::string::npos));
+    proxy.accept();
+    taken next = get(behind);
+    BOOST_TEST_REQUIRE(!next.code, next.code.message());
+    BOOST_TEST((value_of_lock(store).find("|g") == std::string::npos));
+    // As if the client had been silent for longer than the first one might.
+    store.done({"PEXPIRE", record_in(store), "1000"});
+    BOOST_TEST((other.try_lock(stock, long_leases()).code == errc::held));
+    BOOST_TEST(next.held.valid());
+    BOOST_TEST(!locks.release(std::move(next.held)));
+    BOOST_TEST(!locks.release(std::move(warm)));
+}
+
 BOOST_AUTO_TEST_CASE(without_the_right_to_ask_which_server_it_is_leases_are_as_without_the_option)
 {
     redis_server server;

@@ -37,6 +37,7 @@ enum class mistake : std::uint8_t
     one_record_for_all,   ///< Clients share a record.
     plain_superseded,     ///< A holder that promised nothing is superseded.
     entry_keeps_promise,  ///< Another client enters, and the mark of the promise stays.
+    promise_inherited,    ///< An owner asks again without the promise, and its mark stays.
     superseded_in_two,    ///< A waiter looks, and then removes what is there by then.
     removed_by_prefix,    ///< It removes a value that begins with the one it has seen.
     count_,
@@ -52,6 +53,9 @@ struct setting
     bool entries = false;  ///< Clients may enter under another's owner.
     bool others = true;    ///< Who asks gives signs of life, too, because it holds other names.
     bool restarts = false; ///< The server may, with an earlier snapshot.
+    /// Some acquires come without the promise. One whose answer is lost is sent again under the
+    /// same owner, perhaps for somebody who wants the other.
+    bool mixed = false;
     mistake wrong = mistake::none;
 };
 
@@ -95,6 +99,7 @@ struct exchange
     answer said;
     std::uint8_t sent;
     std::uint8_t owner; ///< That it names.
+    std::uint8_t plain; ///< Without the promise; when it is granted, so it was written down.
 };
 
 struct client

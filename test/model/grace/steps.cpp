@@ -107,7 +107,7 @@ public:
         case answer::granted: {
             const std::uint8_t alive = is(mistake::grant_from_answer) ? now : told.sent;
             c.owner = told.owner;
-            c.promised = told.what != kind::enter;
+            c.promised = told.what != kind::enter && told.plain == 0;
             c.deadline = byte(told.sent + g_.lease);
             c.at = phase::holding;
             // What has lapsed meanwhile may have been superseded, whatever was confirmed since.
@@ -120,7 +120,7 @@ public:
             lapse();
             break;
         }
-        case answer::over: c.asked = {kind::remove, answer::none, now, told.owner}; break;
+        case answer::over: c.asked = {kind::remove, answer::none, now, told.owner, 0}; break;
         case answer::done:
             c.at = phase::idle;
             c.owner = c.promised = c.excused = c.deadline = 0;
@@ -207,11 +207,26 @@ private:
     void grant(unsigned by, exchange& asked) noexcept
     {
         s.data.owner = byte(asked.owner + 1U);
-        s.data.promised = 1;
+        s.data.promised = asked.plain == 0;
         s.data.entered = 0;
         s.data.expires = byte(now + g_.lease);
         s.looked = never;
-        if (!is(mistake::acquire_not_recorded))
+        if (asked.plain == 0 && !is(mistake::acquire_not_recorded))
+            run_sign(by);
+        asked.said = answer::granted;
+    }
+
+    /// What it asks for last counts, but where others are in.
+    void grant_again(unsigned by, exchange& asked) noexcept
+    {
+        keys& k = s.data;
+        if (k.entered != 0)
+            asked.plain = 1;
+        else if (asked.plain == 0 || !is(mistake::promise_inherited))
+            k.promised = asked.plain == 0;
+        k.expires = std::max(k.expires, byte(now + g_.lease));
+        s.looked = never;
+        if (asked.plain == 0)
             run_sign(by);
         asked.said = answer::granted;
     }
@@ -250,10 +265,8 @@ private:
     void run_acquire(unsigned by, exchange& asked)
     {
         keys& k = s.data;
-        if (k.owner == asked.owner + 1) {
-            asked.said = answer::held;
-            return;
-        }
+        if (k.owner == asked.owner + 1)
+            return grant_again(by, asked);
         if (k.owner == 0)
             return grant(by, asked);
         asked.said = answer::held;
@@ -296,6 +309,11 @@ const char* name_of(kind what) noexcept
     case kind::none: break;
     }
     return "";
+}
+
+const char* about_acquire(std::uint8_t plain) noexcept
+{
+    return plain == 0 ? "acquire" : "acquire without the promise";
 }
 
 const char* name_of(answer said) noexcept
@@ -348,7 +366,7 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
         const int by = static_cast<int>(i);
         const auto ask = [&](kind what, std::uint8_t owner, phase next) {
             making m = begin();
-            m.who(i).asked = {what, answer::none, now, owner};
+            m.who(i).asked = {what, answer::none, now, owner, 0};
             m.who(i).at = next;
             m.done(by, "sends", name_of(what));
         };
@@ -398,6 +416,16 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
             m.read_answer(i);
             m.done(by, "reads", name_of(c.asked.said));
         }
+        // It has run; what has not ends with its connection.
+        if (g.mixed && s.faults > 0 && c.asked.what == kind::acquire &&
+            c.asked.said != answer::none) {
+            for (const std::uint8_t plain : {byte(0), byte(1)}) {
+                making m = begin();
+                --m.s.faults;
+                m.who(i).asked = {kind::acquire, answer::none, now, c.asked.owner, plain};
+                m.done(by, "loses the answer, and sends again", about_acquire(plain));
+            }
+        }
         if (c.sign == 2) {
             making m = begin();
             m.who(i).sign = 0;
@@ -426,13 +454,16 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
             ask(kind::release, c.owner, phase::leaving);
         if (c.at == phase::idle) {
             if (c.attempt < g.acquires) {
-                making m = begin();
-                client& asking = m.who(i);
-                ++asking.attempt;
-                asking.at = phase::asking;
-                asking.excused = 0;
-                asking.asked = {kind::acquire, answer::none, now, byte(i * 4 + asking.attempt)};
-                m.done(by, "sends", "acquire");
+                for (std::uint8_t plain = 0; plain <= byte(g.mixed); ++plain) {
+                    making m = begin();
+                    client& asking = m.who(i);
+                    ++asking.attempt;
+                    asking.at = phase::asking;
+                    asking.excused = 0;
+                    asking.asked = {kind::acquire, answer::none, now, byte(i * 4 + asking.attempt),
+                                    plain};
+                    m.done(by, "sends", about_acquire(plain));
+                }
             }
             if (g.entries && s.data.owner != 0 && client_of(byte(s.data.owner - 1U)) != i)
                 ask(kind::enter, byte(s.data.owner - 1U), phase::asking);

@@ -102,7 +102,10 @@ if ours then
         call('LREM', KEYS[3], 1, owner)
     end
     local promised = ''
-    if ARGV[10] and not string.find(value, 'e', #owner + 1, true) then
+    -- Without the promise it has made none, whatever an earlier request of it, whose answer was
+    -- lost, has written.
+    if (ARGV[10] or string.find(value, 'g', #owner + 1, true)) and
+        not string.find(value, 'e', #owner + 1, true) then
         if run and not redis.pcall('SET', KEYS[5], run, 'PX', kept).err then
             promised = 'g' .. ARGV[10]
         end

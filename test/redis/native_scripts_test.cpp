@@ -1,0 +1,110 @@
+// What the scripts of the layout `native` do to the keys of a lock, each by itself.
+#include <boost/test/unit_test.hpp>
+
+#include "store/redis/layout/native_names.hpp"
+#include "store/redis/protocol/script.hpp"
+#include "support/redis_server.hpp"
+#include "support/resp_client.hpp"
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+using redis_store::of_native;
+
+const std::string stock = "stock";
+const std::string fence(redis_store::native::fence_key);
+const std::string client = "11111111-1111-1111-1111-111111111111";
+
+/// The value of an owner; the second argument is the number of its acquisition.
+std::string owner(int number)
+{
+    return "lh:" + client + ':' + std::to_string(number);
+}
+
+/// The name that a function of `native_names.hpp` makes.
+template <class Function>
+std::string named(const Function& make, std::string_view of)
+{
+    std::string made;
+    make(of, made);
+    return made;
+}
+
+struct asked
+{
+    std::string lease = "60000";
+    std::string fences = "1";
+    std::string floor = "0";
+    bool waits = true;
+    std::string grace{}; ///< Empty: no promise.
+};
+
+struct fixture
+{
+    std::vector<std::int64_t> run(const redis_store::script& called, std::vector<std::string> words)
+    {
+        words.insert(words.begin(), {"EVAL", std::string(called.text)});
+        std::vector<std::int64_t> numbers;
+        for (const std::string& each : store.strings(words))
+            numbers.push_back(std::stoll(each));
+        return numbers;
+    }
+
+    std::vector<std::int64_t> acquire(const std::string& who, const asked& how = {})
+    {
+        std::vector<std::string> words{how.grace.empty() ? "4" : "5", stock, fence, line, waiters};
+        if (!how.grace.empty())
+            words.push_back(record);
+        for (const std::string& each : {who, how.lease, how.fences, std::string("0"), how.floor,
+                                        std::string(how.waits ? "10000" : "0"), std::string("1000"),
+                                        std::string("0"), std::string("0")})
+            words.push_back(each);
+        if (!how.grace.empty())
+            words.push_back(how.grace);
+        return run(of_native().acquire, words);
+    }
+
+    std::string value() { return store.maybe_string({"GET", stock}).value_or(""); }
+
+    redis_server server;
+    resp_client store = server.connect();
+    const std::string line = named(redis_store::native::line_key, stock);
+    const std::string waiters = named(redis_store::native::waiters_key, stock);
+    const std::string entries = named(redis_store::native::entries_key, stock);
+    const std::string record = named(redis_store::native::alive_key, client);
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(scripts_of_native, fixture)
+
+// What an owner asks for last is what its client knows of: also when the answer to what it asked
+// for before was lost.
+BOOST_AUTO_TEST_CASE(whoever_asks_again_without_the_promise_has_not_made_it)
+{
+    BOOST_TEST(acquire(owner(1), {.grace = "1000"}).at(3) == 1);
+    BOOST_TEST(value() == owner(1) + "|g1000");
+    BOOST_TEST(acquire(owner(1)).at(3) == 0);
+    BOOST_TEST(value() == owner(1));
+    BOOST_TEST(acquire(owner(1), {.grace = "2000"}).at(3) == 1);
+    BOOST_TEST(value() == owner(1) + "|g2000");
+    BOOST_TEST(acquire(owner(1), {.grace = "500"}).at(3) == 1);
+    BOOST_TEST(value() == owner(1) + "|g500");
+    // Somebody waits.
+    BOOST_TEST(acquire(owner(2)).at(0) == 3);
+    BOOST_TEST(acquire(owner(1)).at(3) == 0);
+    BOOST_TEST(value() == owner(1) + "|w");
+    // However long ago it was alive.
+    store.done({"PEXPIRE", record, "1000"});
+    BOOST_TEST(acquire(owner(2)).at(0) == 0);
+    BOOST_TEST(value() == owner(1) + "|w");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
