@@ -17,6 +17,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace leasehold;
@@ -50,7 +51,25 @@ struct request
     milliseconds lease{};
     std::uint32_t fences = 1;
     std::int64_t latest = 0;
+    std::vector<request> with{}; ///< Renewals that are sent together with this one.
 };
+
+/// All that a call renews.
+std::vector<request> renewals_of(const request& first)
+{
+    std::vector<request> all = first.with;
+    all.insert(all.begin(), first);
+    return all;
+}
+
+void name_somebody(request& r, testing::impl::generator& random)
+{
+    r.name = "name-" + std::to_string(random.below(4));
+    r.owner = "owner:" + std::to_string(random.below(4));
+    if (random.below(3) == 0)
+        r.entry = "owner:" + std::to_string(10 + random.below(3));
+    r.lease = milliseconds(random.between(1, 40));
+}
 
 request make(testing::impl::generator& random, microseconds now)
 {
@@ -61,11 +80,10 @@ request make(testing::impl::generator& random, microseconds now)
              : kind < 990 ? request::kind::release
              : kind < 998 ? request::kind::erase
                           : request::kind::flush;
-    r.name = "name-" + std::to_string(random.below(4));
-    r.owner = "owner:" + std::to_string(random.below(4));
-    if (random.below(3) == 0)
-        r.entry = "owner:" + std::to_string(10 + random.below(3));
-    r.lease = milliseconds(random.between(1, 40));
+    name_somebody(r, random);
+    if (r.what == request::kind::renew)
+        for (auto more = random.below(4); more > 1; --more)
+            name_somebody(r.with.emplace_back(), random);
     constexpr std::uint32_t blocks[] = {1, 1, 2, 10, 1001, 100'000};
     r.fences = blocks[random.below(6)];
     const auto limit = random.below(4);
@@ -95,9 +113,17 @@ public:
                                  std::to_string(r.lease.count()), std::to_string(r.fences),
                                  std::to_string(r.latest), std::to_string(retention_.count()),
                                  r.entry});
-        case request::kind::renew:
-            return make_request(
-                {"EVALSHA", renew_, "1", r.name, r.owner, std::to_string(r.lease.count())});
+        case request::kind::renew: {
+            const auto all = renewals_of(r);
+            std::vector<std::string> words{"EVALSHA", renew_, std::to_string(all.size())};
+            for (const request& each : all)
+                words.push_back(each.name);
+            for (const request& each : all) {
+                words.push_back(each.entry.empty() ? each.owner : each.owner + '/' + each.entry);
+                words.push_back(std::to_string(each.lease.count()));
+            }
+            return make_request(words);
+        }
         case request::kind::release:
             return make_request({"EVALSHA", release_, "1", r.name, r.owner, "channel", r.entry});
         case request::kind::erase: return make_request({"DEL", r.name});
@@ -134,11 +160,16 @@ std::string said_by(lock_table& model, const request& r, microseconds now)
         out << ", " << now.count() << ']';
         break;
     }
-    case request::kind::renew:
-        out << '['
-            << (model.renew({r.name, r.owner, r.lease}, at) == renewal_result::renewed ? 1 : 0)
-            << ']';
+    case request::kind::renew: {
+        const char* before = "[";
+        for (const request& each : renewals_of(r)) {
+            const bool renewed = model.renew({each.name, each.owner, each.lease, each.entry}, at) ==
+                                 renewal_result::renewed;
+            out << std::exchange(before, ", ") << (renewed ? 1 : 0);
+        }
+        out << ']';
         break;
+    }
     case request::kind::release:
         switch (model.release({r.name, r.owner, r.entry}, {}, at).result) {
         case release_reply::outcome::freed: out << 0; break;
@@ -175,6 +206,8 @@ std::string text(const request& r)
     std::ostringstream out;
     out << static_cast<int>(r.what) << ' ' << r.name << ' ' << r.owner << " entry '" << r.entry
         << "' lease " << r.lease.count() << " fences " << r.fences << " latest " << r.latest;
+    for (const request& each : r.with)
+        out << ", with " << text(each);
     return out.str();
 }
 
@@ -206,6 +239,16 @@ std::size_t compare(milliseconds retention, std::uint64_t seed)
         for (const request& each : together) {
             std::string told = told_by(server.receive());
             const std::string said = said_by(model, each, now);
+            if (each.what == request::kind::renew) {
+                std::size_t place = 1;
+                for (const request& renewed : renewals_of(each)) {
+                    ++seen[(renewed.entry.empty() ? "renewal " : "renewal of an entry ") +
+                           told.substr(place, 1)];
+                    place += std::string_view("0, ").size();
+                }
+                if (!each.with.empty())
+                    ++seen["renewals together"];
+            }
             const bool all = each.what == request::kind::acquire && !told.starts_with('[');
             ++seen[std::to_string(static_cast<int>(each.what)) +
                    (all ? "all" : told.substr(0, told.find(',')))];
@@ -225,7 +268,8 @@ std::size_t compare(milliseconds retention, std::uint64_t seed)
     }
     // Whatever a script can say was said often enough to be compared.
     for (const char* each :
-         {"0all", "0[1", "0[0", "0[-1", "0[-2", "1[1]", "1[0]", "20", "2-2", "2-3", "31", "30"})
+         {"0all", "0[1", "0[0", "0[-1", "0[-2", "renewal 1", "renewal 0", "renewal of an entry 1",
+          "renewal of an entry 0", "renewals together", "20", "2-2", "2-3", "31", "30"})
         BOOST_TEST(seen[each] >= 100u,
                    "call and reply " << each << " came " << seen[each] << " times");
     return different;
