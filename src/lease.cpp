@@ -1,6 +1,7 @@
 #include <leasehold/lease.hpp>
 
 #include "base/mutant.hpp"
+#include "core/async/calling_executor.hpp"
 #include "core/async/cancel_by_slot.hpp"
 #include "core/async/posted_op.hpp"
 #include "core/client_state.hpp"
@@ -10,6 +11,7 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/system_executor.hpp>
 
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -27,6 +29,8 @@ void intrusive_ptr_release(const lease_state* p) noexcept
     boost::sp_adl_block::intrusive_ptr_release(
         static_cast<const boost::intrusive_ref_counter<lease_term>*>(p));
 }
+
+static_assert(alignof(lease_state) > 1, "a link marks what it remembers by an odd address");
 
 namespace {
 
@@ -50,8 +54,6 @@ public:
     bool operator==(const inline_executor&) const noexcept = default;
 };
 
-} // namespace
-
 void release_in_background(lease_state_ptr given) noexcept
 {
     client_state& client = client_of(*given);
@@ -65,32 +67,75 @@ void release_in_background(lease_state_ptr given) noexcept
     }
 }
 
-const asio::any_io_executor& executor_of(const lease_state_ptr& given) noexcept
+/// Without a client there is no executor but the handler's own.
+void complete_without_client(void_handler&& handler)
 {
-    return given ? client_of(*given).handler_executor() : no_client;
-}
+    // Those of a timer around the handler, which may have been made for it.
+    struct calls_here
+    {
+        ~calls_here()
+        {
+            if (queue)
+                queue->close();
+        }
 
-void start_nothing(void_handler&& handler, lease_state_ptr before)
-{
-    if (before) {
-        const client_state& client = client_of(*before);
-        if (!client.gone())
-            completion<error_code>::immediate(std::move(handler), client.handler_executor(),
-                                              errc::not_owner);
-        return;
-    }
-    // Without a client there is no executor but the handler's own. The system's threads are none:
-    // there the handler would race with its program.
+        const std::shared_ptr<call_queue> queue = calling_executor::take_calls();
+    } const calls;
     const asio::any_completion_executor own = asio::get_associated_executor(
         handler.handler, asio::any_completion_executor(inline_executor()));
-    if (own.target<inline_executor>() != nullptr)
-        return std::move(handler.handler)(errc::not_owner, nullptr);
-    completion<error_code> done(std::move(handler));
-    done(errc::not_owner);
+    const bool here = own.target<inline_executor>() != nullptr;
+    if (here)
+        std::move(handler.handler)(errc::not_owner, nullptr);
+    else
+        completion<error_code>(std::move(handler))(errc::not_owner);
+    if (calls.queue && (here || own.target<calling_executor>() != nullptr))
+        calls.queue->run();
 }
 
-void start_release(void_handler&& handler, lease_state_ptr given)
+/// Completes an operation on no lease.
+/// @param before The lease that was there before; null: there never was one.
+void start_nothing(void_handler&& handler, const lease_state* before)
 {
+    if (before == nullptr)
+        return complete_without_client(std::move(handler));
+    const client_state& client = client_of(*before);
+    if (!client.gone())
+        completion<error_code>::immediate(std::move(handler), client.handler_executor(),
+                                          errc::not_owner);
+}
+
+} // namespace
+
+void lease_link::leave() noexcept
+{
+    const bool held = holds();
+    lease_state_ptr state = take();
+    if (held)
+        release_in_background(std::move(state));
+}
+
+const asio::any_io_executor& executor_of_lease(const lease_state* of) noexcept
+{
+    return of != nullptr ? client_of(*of).handler_executor() : no_client;
+}
+
+asio::any_io_executor timer_executor_of_lease(const lease_state* of) noexcept
+{
+    if (of == nullptr) {
+        try {
+            return calling_executor::of_next_call();
+        }
+        catch (const std::bad_alloc&) {
+        }
+    }
+    return executor_of_lease(of);
+}
+
+void start_release(void_handler&& handler, lease_link of)
+{
+    if (!of.holds())
+        return start_nothing(std::move(handler), of.state());
+    lease_state_ptr given = of.take();
     client_state& client = client_of(*given);
     if (client.gone())
         return;
@@ -108,8 +153,11 @@ void start_release(void_handler&& handler, lease_state_ptr given)
     }
 }
 
-void start_wait_lost(void_handler&& handler, lease_state_ptr given)
+void start_wait_lost(void_handler&& handler, lease_target of)
 {
+    if (!of.held)
+        return start_nothing(std::move(handler), of.state.get());
+    lease_state_ptr given = std::move(of.state);
     client_state& client = client_of(*given);
     if (client.gone())
         return;
@@ -129,24 +177,8 @@ void start_wait_lost(void_handler&& handler, lease_state_ptr given)
 lease& lease::operator=(lease&& other) noexcept
 {
     lease taken(std::move(other));
-    taken.state_.swap(state_);
+    std::swap(link_, taken.link_);
     return *this;
-}
-
-const detail::lease_state* lease::held() const noexcept
-{
-    return state_ && state_->in_hand ? state_.get() : nullptr;
-}
-
-detail::lease_target lease::give_up() noexcept
-{
-    return {state_, state_ && std::exchange(state_->in_hand, false)};
-}
-
-void lease::leave() noexcept
-{
-    if (state_->in_hand)
-        detail::release_in_background(std::move(state_));
 }
 
 bool lease::valid() const noexcept
@@ -188,7 +220,7 @@ std::string lease::name() const
 
 asio::any_io_executor lease::get_executor() const noexcept
 {
-    return executor_of(*this);
+    return detail::executor_of_lease(link_.state());
 }
 
 } // namespace leasehold

@@ -39,7 +39,7 @@ void start_lock(lock_handler&& handler, spec_ptr spec, owner under, clock::durat
     if (const auto why = client.ready()) {
         details_ptr details = handler.explained ? name_of(*spec) : nullptr;
         return completion<error_code, lease>::immediate(
-            std::move(handler), client.handler_executor(), why, lease(), std::move(details));
+            std::move(handler), client.handler_executor(), why, lease_link(), std::move(details));
     }
     const auto start = [&client](auto op, auto begin) {
         cancel_by_slot(client, op);

@@ -20,56 +20,32 @@ namespace leasehold {
 namespace detail {
 
 using void_handler = bound_handler<void(error_code)>;
-LEASEHOLD_EXPORT void release_in_background(lease_state_ptr) noexcept;
-LEASEHOLD_EXPORT void start_release(void_handler&&, lease_state_ptr);
-LEASEHOLD_EXPORT void start_wait_lost(void_handler&&, lease_state_ptr);
+
+/// The lease that an operation looks at.
+struct lease_target
+{
+    explicit lease_target(const lease_link& of) noexcept : state(of.state()), held(of.holds()) {}
+
+    friend const asio::any_io_executor& executor_of(const lease_target& of) noexcept
+    {
+        return executor_of_lease(of.state.get());
+    }
+    friend asio::any_io_executor timer_executor_of(const lease_target& of) noexcept
+    {
+        return timer_executor_of_lease(of.state.get());
+    }
+
+    lease_state_ptr state; ///< Null: there never was one.
+    bool held;             ///< It was when the operation was made.
+};
+
+LEASEHOLD_EXPORT void start_release(void_handler&&, lease_link);
+LEASEHOLD_EXPORT void start_wait_lost(void_handler&&, lease_target);
 
 /// Tells `async_lock(token)` from `async_lock(owner)` and `async_lock(details)`.
 template <class Token>
 concept token_argument = !std::convertible_to<Token, owner> &&
                          !std::same_as<std::remove_cvref_t<Token>, diagnostics>;
-
-/// Completes an operation on no lease.
-/// @param before The lease that was released; null: there was none.
-LEASEHOLD_EXPORT void start_nothing(void_handler&&, lease_state_ptr before);
-
-/// What an operation of a lease works on: the lease, or one that was released before and still
-/// tells its client.
-struct lease_target
-{
-    lease_state_ptr state;
-    bool held;
-
-    friend const asio::any_io_executor& executor_of(const lease_target& of) noexcept
-    {
-        return detail::executor_of(of.state);
-    }
-};
-
-/// A lease on its way from its object to the start of its release: released also when that never
-/// comes.
-class parting_lease
-{
-public:
-    explicit parting_lease(lease_target of) noexcept : target_(std::move(of)) {}
-    parting_lease(parting_lease&&) noexcept = default;
-    parting_lease& operator=(parting_lease&&) = delete;
-    ~parting_lease()
-    {
-        if (target_.state && target_.held)
-            release_in_background(std::move(target_.state));
-    }
-
-    [[nodiscard]] lease_target take() noexcept { return std::move(target_); }
-
-    friend const asio::any_io_executor& executor_of(const parting_lease& of) noexcept
-    {
-        return detail::executor_of(of.target_.state);
-    }
-
-private:
-    lease_target target_;
-};
 
 } // namespace detail
 
@@ -86,11 +62,13 @@ private:
 /// `valid`, `deadline`, `fence` and `owner` may be called from any thread, also while operations of
 /// the lease are outstanding. Moving and destroying need the usual care: one thread at a time.
 /// @par Operations on no lease
-/// They complete with `errc::not_owner`. After `async_release` they complete as those of the lease
-/// did: on the handler's associated executor, or `client::get_executor()`. A lease that was
-/// default-constructed, moved from, or made of such a one has no client: they complete on the
-/// handler's associated executor, and a handler that has none is called before the function
-/// returns, so that no other thread is involved.
+/// They complete with `errc::not_owner`. A lease that was released or moved from remembers its
+/// client, and keeps it: they complete as those of the lease did, on the handler's associated
+/// executor, or `client::get_executor()`. One that was default-constructed, or made of such a one,
+/// has no client: they complete on the handler's associated executor, and a handler that has none
+/// is called before the function returns, on the same thread. That holds within
+/// `asio::cancel_after` as well; what is composed over `lease::get_executor()` is not an operation
+/// of the lease.
 /// @par What a lease can promise
 /// A process that was paused may wake up after the lease ended and act before it looks. What must
 /// not be written by such a process must be written with `fence()` to a place that refuses an older
@@ -100,8 +78,8 @@ class [[nodiscard]] lease
 public:
     /// No lease: not valid, fence 0.
     lease() noexcept = default;
-    /// Takes the lease over; the other object holds none afterwards.
-    lease(lease&&) noexcept = default;
+    /// Takes the lease over; the other object holds none afterwards, and remembers the client.
+    lease(lease&& other) noexcept : link_(other.link_.pass()) {}
     /// @cond
     // For `lease l = m.async_lock();` only, to say what is missing: the operation has not even been
     // started.
@@ -118,11 +96,7 @@ public:
     /// Releases, in the background, what was held before.
     LEASEHOLD_EXPORT lease& operator=(lease&&) noexcept;
     /// Releases the lock in the background, if it is held.
-    ~lease()
-    {
-        if (state_)
-            leave();
-    }
+    ~lease() = default;
 
     /// Whether the lock is certainly still held. Reads atomics and the clock; takes no lock, and
     /// makes no system call that blocks.
@@ -145,9 +119,10 @@ public:
 
     /// Whether this is a lease at all, valid or lost; false when default-constructed, moved from,
     /// or released.
-    [[nodiscard]] explicit operator bool() const noexcept { return held() != nullptr; }
+    [[nodiscard]] explicit operator bool() const noexcept { return link_.holds(); }
 
-    /// Where handlers run that have no executor of their own, as `client::get_executor` says.
+    /// Where handlers run that have no executor of their own, as `client::get_executor` says. Of a
+    /// lease that never was one: the system's executor, which its own operations do not use.
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
 
     /// Waits until the lease ends otherwise than by being released.
@@ -222,57 +197,38 @@ public:
     }
 
 private:
-    friend struct detail::access;
-    explicit lease(detail::lease_state_ptr state) noexcept : state_(std::move(state)) {}
-
-    friend const asio::any_io_executor& executor_of(const lease& of) noexcept
-    {
-        return detail::executor_of(of.state_);
-    }
+    friend struct detail::carried<lease>;
+    explicit lease(detail::lease_link link) noexcept : link_(std::move(link)) {}
 
     template <class Token>
     auto wait_lost(diagnostics* details, Token&& token)
     {
-        return detail::initiate_explained<void(error_code), &lease::start_wait_lost>(
-            detail::lease_target{state_, held() != nullptr}, std::forward<Token>(token), details);
+        return detail::initiate_explained<void(error_code), &detail::start_wait_lost>(
+            detail::lease_target(link_), std::forward<Token>(token), details);
     }
 
     template <class Token>
     auto release(diagnostics* details, Token&& token)
     {
         // Given up before the call: a deferred operation that is never started releases as well.
-        return detail::initiate_explained<void(error_code), &lease::start_release>(
-            detail::parting_lease(give_up()), std::forward<Token>(token), details);
-    }
-
-    static void start_release(detail::void_handler&& handler, detail::parting_lease leaving)
-    {
-        detail::lease_target of = leaving.take();
-        if (of.held)
-            detail::start_release(std::move(handler), std::move(of.state));
-        else
-            detail::start_nothing(std::move(handler), std::move(of.state));
-    }
-
-    static void start_wait_lost(detail::void_handler&& handler, detail::lease_target of)
-    {
-        if (of.held)
-            detail::start_wait_lost(std::move(handler), std::move(of.state));
-        else
-            detail::start_nothing(std::move(handler), std::move(of.state));
+        return detail::initiate_explained<void(error_code), &detail::start_release>(
+            link_.pass(), std::forward<Token>(token), details);
     }
 
     /// Null when there is no lease, or it was released.
-    [[nodiscard]] LEASEHOLD_EXPORT const detail::lease_state* held() const noexcept;
+    [[nodiscard]] const detail::lease_state* held() const noexcept
+    {
+        return link_.holds() ? link_.state() : nullptr;
+    }
 
-    /// From now on this object holds nothing, and what is returned does.
-    [[nodiscard]] LEASEHOLD_EXPORT detail::lease_target give_up() noexcept;
-
-    LEASEHOLD_EXPORT void leave() noexcept;
-
-    /// Stays after a release: its client completes what comes after it.
-    detail::lease_state_ptr state_;
+    /// Remembers what was released or moved away: its client completes what comes after it.
+    detail::lease_link link_;
 };
+
+inline lease detail::carried<lease>::arrive(lease_link&& link) noexcept
+{
+    return lease(std::move(link));
+}
 
 } // namespace leasehold
 

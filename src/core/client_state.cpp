@@ -156,14 +156,14 @@ client_stats client_state::stats() const noexcept
 void client_state::lock(lock_op& op)
 {
     if (stopping_)
-        return op.done(errc::shut_down, lease());
+        return op.done(errc::shut_down, lease_link());
     at(op.spec->name).enqueue(op);
 }
 
 void client_state::enter(reentry_op& op)
 {
     if (stopping_)
-        return op.done(errc::shut_down, lease());
+        return op.done(errc::shut_down, lease_link());
     op.start(reentries_);
 }
 

@@ -90,6 +90,48 @@ BOOST_AUTO_TEST_CASE(a_lease_that_was_released_completes_where_its_client_runs)
     BOOST_TEST(on_strand);
 }
 
+// So does one that was moved from, and what is made of it: also when the lease itself has gone.
+BOOST_AUTO_TEST_CASE(a_lease_that_was_moved_from_completes_where_its_client_runs)
+{
+    core_fixture e;
+    lease first = e.taken(e.spec("a"));
+    lease second = std::move(first);
+    lease third;
+    third = std::move(second);
+    const auto released = e.release(std::move(third));
+    e.say_freed();
+    BOOST_TEST(code(*released) == error_code());
+    lease made = std::move(first); // NOLINT: it is what a moved-from lease does
+    lease assigned = e.taken(e.spec("b"));
+    assigned = std::move(second);
+    e.poll();
+    e.say_freed();
+    lease* const all[] = {&first, &second, &third, &made, &assigned};
+    int completed = 0;
+    bool on_strand = true;
+    const auto told = [&](error_code code) {
+        ++completed;
+        on_strand = on_strand && e.context.get_executor().running_in_this_thread();
+        BOOST_TEST(code == errc::not_owner);
+    };
+    for (lease* const each : all) {
+        BOOST_TEST(!*each);
+        BOOST_TEST(!each->valid());
+        BOOST_TEST(each->fence() == 0u);
+        BOOST_TEST((each->get_executor() == e.core->handler_executor()));
+        each->async_release(told);
+        each->async_wait_lost(told);
+        each->async_release(told);
+    }
+    BOOST_TEST(completed == 0);
+    e.poll();
+    BOOST_TEST(completed == 15);
+    BOOST_TEST(on_strand);
+    check_idle(e);
+    BOOST_TEST(e.store->release_count() == 2u);
+    static_assert(sizeof(lease) == sizeof(void*));
+}
+
 BOOST_AUTO_TEST_CASE(without_a_client_and_an_executor_the_handler_is_called_in_the_call)
 {
     core_fixture e;
@@ -105,14 +147,18 @@ BOOST_AUTO_TEST_CASE(without_a_client_and_an_executor_the_handler_is_called_in_t
     lease nothing;
     nothing.async_wait_lost(told);
     BOOST_TEST(completed == 2);
-    lease moved = e.taken(e.spec("a"));
-    const lease held = std::move(moved);
-    moved.async_release(told); // NOLINT: it is what a moved-from lease does
+    lease made = std::move(nothing);
+    made.async_release(told);
     BOOST_TEST(completed == 3);
-    nothing.async_release(asio::bind_executor(e.context.get_executor(), told));
-    BOOST_TEST(completed == 3);
+    lease assigned = e.taken(e.spec("a"));
+    assigned = lease();
     e.poll();
+    assigned.async_release(told);
     BOOST_TEST(completed == 4);
+    made.async_release(asio::bind_executor(e.context.get_executor(), told));
+    BOOST_TEST(completed == 4);
+    e.poll();
+    BOOST_TEST(completed == 5);
 }
 
 // "Not the owner" is the last word only to a release that was sent after the acquire could run.

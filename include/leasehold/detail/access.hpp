@@ -3,7 +3,6 @@
 
 #include <leasehold/client.hpp>
 #include <leasehold/detail/fwd.hpp>
-#include <leasehold/lease.hpp>
 
 #include <utility>
 
@@ -12,10 +11,6 @@ namespace leasehold::detail {
 /// Where the library reaches what its public types keep to themselves. Not for users.
 struct access
 {
-    [[nodiscard]] static lease make_lease(lease_state_ptr state) noexcept
-    {
-        return lease(std::move(state));
-    }
     [[nodiscard]] static client make_client(client_state_ptr state) noexcept
     {
         return client(std::move(state));

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_DETAIL_DIAGNOSED_HANDLER_HPP
 #define LEASEHOLD_DETAIL_DIAGNOSED_HANDLER_HPP
 
+#include <leasehold/detail/lease_link.hpp>
 #include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
 
@@ -75,15 +76,15 @@ public:
         : handler_around<Handler>(std::forward<H>(handler)), to_(to)
     {}
 
-    void operator()(error_code failed, Results... results, const details_ptr& details)
+    void operator()(error_code failed, carried_t<Results>... results, const details_ptr& details)
     {
         if (to_ != nullptr)
             report(*to_, details);
         if constexpr (Throws)
             std::move(this->handler_)(failed ? to_exception(failed, details) : nullptr,
-                                      std::move(results)...);
+                                      carried<Results>::arrive(std::move(results))...);
         else
-            std::move(this->handler_)(failed, std::move(results)...);
+            std::move(this->handler_)(failed, carried<Results>::arrive(std::move(results))...);
     }
 
 private:

@@ -30,12 +30,9 @@ using client_state_ptr = std::shared_ptr<client_state>;
 using lease_state_ptr = boost::intrusive_ptr<lease_state>;
 using spec_ptr = std::shared_ptr<const lock_spec>;
 
-/// Where handlers without an executor of their own run; the system's executor where there is no
-/// client.
+/// Where handlers without an executor of their own run.
 [[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(
     const client_state_ptr&) noexcept;
-[[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(
-    const lease_state_ptr&) noexcept;
 [[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(const spec_ptr&) noexcept;
 
 /// What the client was given.

@@ -4,6 +4,7 @@
 #include <leasehold/detail/completion_executor.hpp>
 #include <leasehold/detail/diagnosed_handler.hpp>
 #include <leasehold/detail/fwd.hpp>
+#include <leasehold/detail/lease_link.hpp>
 #include <leasehold/error.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -59,8 +60,16 @@ struct bound_handler<void(error_code, Results...)>
 
     completion_executor executor;
     bool explained; ///< The caller wants the details of an error.
-    asio::any_completion_handler<void(error_code, Results..., const details_ptr&)> handler;
+    asio::any_completion_handler<void(error_code, carried_t<Results>..., const details_ptr&)>
+        handler;
 };
+
+/// Where what stands around a handler and has a timer of its own runs that: where the handler does.
+template <class Source>
+[[nodiscard]] asio::any_io_executor timer_executor_of(const Source& source) noexcept
+{
+    return executor_of(source);
+}
 
 /// The bridge from a completion token to a compiled function: erases the handler and calls
 /// `Start(handler, source, arguments...)`. A named class with an executor, because adapters such as
@@ -74,7 +83,7 @@ public:
 
     explicit initiation(Source source) noexcept : source_(std::move(source)) {}
 
-    [[nodiscard]] executor_type get_executor() const noexcept { return executor_of(source_); }
+    [[nodiscard]] executor_type get_executor() const noexcept { return timer_executor_of(source_); }
 
     template <class Handler, class... Arguments>
     void operator()(Handler&& handler, diagnostics* details, Arguments&&... arguments) const&

@@ -104,7 +104,7 @@ void wait_queue::fail(lock_op& op, error_code why)
 
 void wait_queue::refuse(lock_op& op, error_code why, const details_ptr& details)
 {
-    op.done(why, lease(), details);
+    op.done(why, lease_link(), details);
     context().tell([&](observer& o) {
         o.not_acquired(name(), why, context().turn_time() - op.since, shown(details));
     });

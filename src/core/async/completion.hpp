@@ -42,7 +42,7 @@ public:
     /// handler's executor; never to the strand.
     [[nodiscard]] asio::cancellation_slot& slot() noexcept { return slot_; }
 
-    void operator()(Results... results, details_ptr details = {})
+    void operator()(carried_t<Results>... results, details_ptr details = {})
     {
         const completion_executor executor(std::move(executor_));
         executor.post(
@@ -62,9 +62,10 @@ public:
     {
         if (why && pending()) {
             try {
-                std::tuple<Results...> results;
+                std::tuple<carried_t<Results>...> results;
                 std::get<0>(results) = why;
-                std::apply([this](Results&... each) { (*this)(std::move(each)...); }, results);
+                std::apply([this](carried_t<Results>&... each) { (*this)(std::move(each)...); },
+                           results);
             }
             catch (...) {
             }
@@ -73,8 +74,8 @@ public:
     }
 
     /// Completes an operation that never began.
-    static void immediate(handler_type&& bound, const asio::any_io_executor& io, Results... results,
-                          details_ptr details = {})
+    static void immediate(handler_type&& bound, const asio::any_io_executor& io,
+                          carried_t<Results>... results, details_ptr details = {})
     {
         if (!io)
             return; // the context has ended
@@ -101,7 +102,7 @@ private:
     {
         erased_handler handler;
         asio::cancellation_slot slot;
-        std::tuple<Results...> results;
+        std::tuple<carried_t<Results>...> results;
         details_ptr details;
 
         void operator()()
@@ -111,7 +112,9 @@ private:
             if (slot.is_connected())
                 slot.clear();
             std::apply(
-                [this](Results&... each) { std::move(handler)(std::move(each)..., details); },
+                [this](carried_t<Results>&... each) {
+                    std::move(handler)(std::move(each)..., details);
+                },
                 results);
         }
     };

@@ -18,9 +18,6 @@ public:
     {}
 
     const ownership_ptr held;
-
-    /// False when its `lease` has given it up. Belongs to that object, not to the strand.
-    bool in_hand = true;
 };
 
 } // namespace leasehold::detail
