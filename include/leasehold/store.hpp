@@ -232,9 +232,10 @@ public:
         static_cast<void>(owner);
     }
 
-    /// This client is told of turns from now on, of the names there that it waits for; it may have
-    /// missed one before, and counted as absent. Those in line look. From stores that queue: at the
-    /// latest some time after the first owner has joined a line, and after each interruption.
+    /// This client is told of turns from now on, of the names there that it waits for, or is found
+    /// not to be any more; it may have missed one before, and counted as absent. Those in line
+    /// look. From stores that queue: at the latest some time after the first owner has joined a
+    /// line, and after each interruption.
     virtual void on_listening(store_partition partition) { static_cast<void>(partition); }
 
     /// The partition can be reached (again). Whatever it held may be gone.

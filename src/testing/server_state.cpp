@@ -83,8 +83,8 @@ std::int64_t server_state::publish_here(std::string_view channel, std::string_vi
     const message said = message::strings(
         message::type::push, {cluster != nullptr ? "smessage" : "message", channel, text});
     for (const session_ptr& each : sessions_) {
-        if (std::find(each->channels.begin(), each->channels.end(), channel) ==
-            each->channels.end())
+        if (is_elsewhere(*each) || std::find(each->channels.begin(), each->channels.end(),
+                                             channel) == each->channels.end())
             continue;
         ++receivers;
         each->publish(said);
@@ -646,7 +646,7 @@ std::size_t server_state::listeners(std::string_view channel) const
     return static_cast<std::size_t>(
         std::count_if(sessions_.begin(), sessions_.end(), [&](const session_ptr& each) {
             const auto& all = each->channels;
-            return std::find(all.begin(), all.end(), channel) != all.end();
+            return !is_elsewhere(*each) && std::find(all.begin(), all.end(), channel) != all.end();
         }));
 }
 

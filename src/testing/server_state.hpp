@@ -140,6 +140,12 @@ private:
         return time.now() < troubles_[static_cast<std::size_t>(why)];
     }
 
+    /// It leads to a replica, where nothing is heard of what is published at its master.
+    [[nodiscard]] bool is_elsewhere(const session& each) const noexcept
+    {
+        return cluster == nullptr && each.demoted && is_in(server::trouble::read_only);
+    }
+
     std::vector<session_ptr> sessions_;
     std::deque<waiting> queue_;
     std::unique_ptr<worker> worker_;

@@ -864,12 +864,200 @@ BOOST_AUTO_TEST_CASE(a_push_that_is_cut_short_is_nothing)
     BOOST_TEST(!turns.made->hears(0));
 }
 
+// The connection of the commands may lead elsewhere now; this one has to as well.
+BOOST_AUTO_TEST_CASE(who_follows_the_commands_watches_all_again_at_once)
+{
+    subscriptions_fixture f;
+    f.made->follow(f.time.now()); // there is nothing to watch yet
+    f.poll();
+    BOOST_TEST(f.side->runs == 0);
+    f.watch("a");
+    f.watch("b");
+    f.said();
+    f.tell("subscribe", channel_of_a);
+    f.heard.take();
+    f.made->follow(f.time.now());
+    f.advance(1ms);
+    BOOST_TEST(f.side->runs == 2);
+    BOOST_TEST(f.said().size() == 4u);
+    f.tell("subscribe", channel_of_a); // some may have been missed
+    BOOST_TEST((f.heard.take() == words{"a"}));
+    f.made->follow(f.time.now()); // the commands fail again and again
+    f.advance(999ms);
+    f.made->follow(f.time.now());
+    BOOST_TEST(f.side->runs == 2);
+    f.advance(1ms);
+    BOOST_TEST(f.side->runs == 3);
+    f.advance(1s);
+    f.made->follow(f.time.now());
+    f.advance(1ms);
+    BOOST_TEST(f.side->runs == 4);
+    f.side->end();
+    f.poll();
+    f.made->follow(f.time.now()); // it is about to
+    f.advance(49ms);
+    BOOST_TEST(f.side->runs == 4);
+    f.advance(101ms);
+    BOOST_TEST(f.side->runs == 5);
+}
+
+namespace {
+
+const std::string channel = "leasehold:turn:client";
+
+struct turns_fixture : notified<turn_channel>
+{
+    turns_fixture()
+    {
+        made->publish = [this](const std::string& where, aside::answered told) {
+            BOOST_TEST(where == channel);
+            questions.push_back(std::move(told));
+        };
+        made->now = [this] { return time.now(); };
+        made->belongs_to("client:1");
+    }
+
+    /// Somebody is in a line.
+    void waits()
+    {
+        made->listen(0);
+        poll();
+    }
+
+    /// The server of the commands says whom it tells, or something else, to that question.
+    void answer(std::string_view said, std::size_t number)
+    {
+        reply told;
+        using boost::redis::resp3::type;
+        const bool is_error = !said.empty() && said.front() == '-';
+        told.record(
+            {is_error ? type::simple_error : type::number, 1, 0, is_error ? said.substr(1) : said});
+        std::exchange(questions.at(number), {})(error_code(), answers(&told, 1));
+        poll();
+    }
+    void answer(std::string_view said) { answer(said, questions.size() - 1); }
+
+    /// It is not answered.
+    void fail()
+    {
+        std::exchange(questions.back(), {})(errc::store_unavailable, answers());
+        poll();
+    }
+
+    /// The subscription is there, and the server of the commands tells this client.
+    void begin()
+    {
+        waits();
+        tell("subscribe", channel);
+        answer("1");
+        said();
+        heard.take();
+    }
+
+    std::vector<aside::answered> questions;
+};
+
+} // namespace
+
+// Behind one address there may be two servers, and whom one tells the other does not count.
+BOOST_AUTO_TEST_CASE(who_listens_at_another_server_than_that_of_the_commands_hears_nothing)
+{
+    turns_fixture f;
+    f.waits();
+    f.tell("subscribe", channel);
+    BOOST_TEST_REQUIRE(f.questions.size() == 1u);
+    for (int i = 1; i <= 3; ++i) {
+        f.answer("0");
+        BOOST_TEST(!f.made->hears(0));
+        BOOST_TEST((f.heard.take() == words{}));
+        f.advance(150ms);
+        BOOST_TEST(f.side->runs == i + 1);
+        f.tell("subscribe", channel);
+    }
+    f.answer("1");
+    BOOST_TEST(f.made->hears(0));
+    BOOST_TEST((f.heard.take() == words{"all"}));
+
+    f.made->verify();
+    BOOST_TEST(f.made->hears(0)); // as far as is known
+    f.answer("0");
+    BOOST_TEST(!f.made->hears(0));
+    BOOST_TEST((f.heard.take() == words{"all"})); // who is in line says so
+    f.made->verify();                             // there is nothing to ask
+    BOOST_TEST(f.questions.size() == 5u);
+    f.advance(150ms);
+    BOOST_TEST(f.side->runs == 5);
+    f.tell("subscribe", channel);
+    f.answer("1");
+    BOOST_TEST(f.made->hears(0));
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_of_the_commands_that_leads_to_the_same_server_changes_nothing)
+{
+    turns_fixture f;
+    f.begin();
+    for (int i = 0; i < 3; ++i) {
+        f.made->verify();
+        BOOST_TEST(f.made->hears(0));
+        f.answer("2");
+        BOOST_TEST(f.made->hears(0));
+    }
+    BOOST_TEST((f.heard.take() == words{}));
+    BOOST_TEST((f.said() == words{}));
+    BOOST_TEST(f.side->runs == 1);
+}
+
+// Of an application's connection nobody says when it is another one.
+BOOST_AUTO_TEST_CASE(while_somebody_waits_the_server_is_asked_now_and_then)
+{
+    turns_fixture f;
+    f.begin();
+    f.advance(10s - 1ms);
+    f.waits();
+    BOOST_TEST(f.questions.size() == 1u);
+    f.advance(1ms);
+    BOOST_TEST(f.questions.size() == 1u);
+    f.waits();
+    f.waits();
+    BOOST_TEST(f.questions.size() == 2u);
+    f.fail(); // no connection
+    BOOST_TEST(f.made->hears(0));
+    f.waits();
+    BOOST_TEST(f.questions.size() == 3u);
+    f.answer("0");
+    BOOST_TEST(!f.made->hears(0));
+}
+
+BOOST_AUTO_TEST_CASE(only_the_last_answer_says_who_is_told)
+{
+    turns_fixture f;
+    f.begin();
+    f.made->verify();
+    f.made->verify();
+    f.answer("0", 1);
+    BOOST_TEST(f.made->hears(0));
+    f.made->verify();
+    f.side->end();
+    f.poll();
+    f.answer("1");
+    BOOST_TEST(!f.made->hears(0));
+}
+
+// The scripts, too, take everybody for one who listens then.
+BOOST_AUTO_TEST_CASE(who_may_not_publish_is_told)
+{
+    turns_fixture f;
+    f.waits();
+    f.tell("subscribe", channel);
+    f.answer("-NOPERM this user has no permissions to run the 'publish' command");
+    BOOST_TEST(f.made->hears(0));
+    BOOST_TEST((f.heard.take() == words{"all"}));
+}
+
 // Whoever is not known to hear is not taken for gone.
 BOOST_AUTO_TEST_CASE(turns_are_heard_from_the_confirmation_to_the_end_of_the_connection)
 {
-    notified<turn_channel> f;
-    const std::string channel = "leasehold:turn:client";
-    f.made->belongs_to("client:1");
+    turns_fixture f;
     BOOST_TEST(f.side->runs == 0);
     f.made->listen(0);
     f.made->listen(0);
@@ -884,8 +1072,11 @@ BOOST_AUTO_TEST_CASE(turns_are_heard_from_the_confirmation_to_the_end_of_the_con
     f.tell("subscribe", "leasehold:turn:another");
     BOOST_TEST(!f.made->hears(0));
     f.tell("subscribe", channel);
+    BOOST_TEST(!f.made->hears(0));
+    f.answer("1");
     BOOST_TEST(f.made->hears(0));
     BOOST_TEST((f.heard.take() == words{"all"})); // some may have been missed
+    f.tell("message", channel, "$0\r\n\r\n");     // which was asked for
     f.tell("message", channel, "$15\r\nlh:client:7 a b");
     BOOST_TEST((f.heard.take() == words{"client:7 at a b"}));
     f.tell("message", channel, "$10\r\nclient:7 a");
@@ -898,6 +1089,7 @@ BOOST_AUTO_TEST_CASE(turns_are_heard_from_the_confirmation_to_the_end_of_the_con
     BOOST_TEST((f.said() == words{"SUBSCRIBE", channel}));
     BOOST_TEST(!f.made->hears(0));
     f.tell("subscribe", channel);
+    f.answer("1");
     BOOST_TEST(f.made->hears(0));
 }
 

@@ -6,6 +6,7 @@
 #include "store/redis/protocol/script.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/only_on.hpp"
+#include "support/port.hpp"
 #include "support/run.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -14,6 +15,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -140,6 +142,92 @@ std::vector<std::int64_t> numbers(const resp_value& value)
 }
 
 } // namespace
+
+namespace {
+
+/// An address that leads to a master until that is demoted by hand, and to another one from then
+/// on. Nothing ends the connections that are there.
+struct moved_address
+{
+    redis_server old{{}, {.tcp = true}};
+    redis_server next{{}, {.tcp = true}};
+    fault_proxy address{old};
+    client_thread waiter{at(address.url())};
+    client_thread one{next};
+    client_thread other{next};
+    lock_options patient = long_leases();
+    resp_client store = next.connect();
+
+    moved_address()
+    {
+        patient.backoff_floor = patient.backoff_ceiling = 60s; // who is not told comes too late
+    }
+
+    /// Returns when the one that waits, for what another one held at the old master, waits behind
+    /// `other` for what `one` holds at the new one, and what it can be told there is heard.
+    /// @param follows The old master has the new one's data, and what is published there.
+    std::future<taken> demote(bool follows)
+    {
+        resp_client before = old.connect();
+        take_for(before, stock, "another:1", 60s);
+        std::future<taken> waiting = start_waiting(waiter, patient);
+        wait_until([&] { return listeners(before) == 1; });
+        held = take(one, patient);
+        second = start_waiting(other, patient);
+        wait_until([&] { return listeners(store) == 1; });
+        const reserved_port nobody;
+        before.done(
+            {"REPLICAOF", "127.0.0.1", std::to_string(follows ? next.port() : nobody.number())});
+        address.lead_to(next.endpoint());
+        waiter.seen().clear();
+        // Whatever it sends next is answered by READONLY.
+        static_cast<void>(waiter.try_lock("nudge", patient));
+        waiter.seen().wait_for(kind::waiting);
+        wait_until([&] { return listeners(store) == 2; });
+        return waiting;
+    }
+
+    lease held;
+    std::future<taken> second;
+};
+
+} // namespace
+
+// Who waits is told what is published where it asks.
+BOOST_AUTO_TEST_CASE(row_10_demotion_behind_an_address)
+{
+    for (const bool follows : {false, true}) {
+        moved_address moved;
+        std::future<taken> all[] = {moved.demote(follows), std::move(moved.second)};
+        BOOST_TEST(!moved.one.release(std::move(moved.held)));
+        for (int left = 2; left > 0; --left) {
+            const auto is_ready = [](const std::future<taken>& each) {
+                return each.valid() && each.wait_for(0s) == std::future_status::ready;
+            };
+            wait_until([&] { return std::any_of(std::begin(all), std::end(all), is_ready); });
+            taken got = get(*std::find_if(std::begin(all), std::end(all), is_ready));
+            BOOST_TEST_REQUIRE(!got.code, got.code.message());
+            BOOST_TEST(!get(client_thread::start_release(std::move(got.held))));
+        }
+    }
+}
+
+// And keeps its place beside those who came later.
+BOOST_AUTO_TEST_CASE(row_10_demotion_behind_an_address_in_a_line,
+                     *only_on(config::key_layout::native))
+{
+    for (const bool follows : {false, true}) {
+        moved_address moved;
+        std::future<taken> waiting = moved.demote(follows);
+        lease next = hand_over(moved.one, std::move(moved.held), moved.second);
+        moved.one.seen().clear();
+        auto last = start_waiting(moved.one, moved.patient);
+        next = hand_over(moved.other, std::move(next), waiting);
+        BOOST_TEST((last.wait_for(0s) != std::future_status::ready));
+        BOOST_TEST(!moved.waiter.release(std::move(next)));
+        BOOST_TEST(!moved.one.release(get(last).held));
+    }
+}
 
 BOOST_FIXTURE_TEST_CASE(row_11_half_open_partition, network)
 {

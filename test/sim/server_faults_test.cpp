@@ -113,6 +113,31 @@ BOOST_AUTO_TEST_CASE(who_is_connected_to_a_replica_connects_again)
     }
 }
 
+// And is told there: a subscription at the replica is another connection, which nobody ends.
+BOOST_AUTO_TEST_CASE(who_waits_is_told_by_the_master_that_follows)
+{
+    scene s;
+    testing::connecting how;
+    how.limits.layout = leasehold::config::key_layout::native;
+    party& a = s.add(how);
+    party& b = s.add(how);
+    a.lock();
+    BOOST_TEST_REQUIRE(s.has_lock(a, 1s));
+    b.lock();
+    s.world.run_for(1s);
+    s.server.refuse(20s, trouble::read_only);
+    s.world.run_for(5s);
+    for (int i = 0; i < 3; ++i) {
+        party& holder = a.held.valid() ? a : b;
+        party& other = a.held.valid() ? b : a;
+        BOOST_TEST_REQUIRE(holder.held.valid());
+        holder.held = leasehold::lease();
+        BOOST_TEST(s.has_lock(other, 20ms));
+        holder.lock();
+        s.world.run_for(200ms);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_server_that_forgets_each_script_at_once_serves_all_the_same)
 {
     scene s;

@@ -225,6 +225,11 @@ public:
         });
     }
 
+    void lead_to(const stream_endpoint& other)
+    {
+        call([&] { upstream_ = other; });
+    }
+
     void arm(trap armed)
     {
         call([&] { traps_.push_back(std::move(armed)); });
@@ -577,7 +582,7 @@ private:
         record([&] { --counters_.open; });
     }
 
-    const stream_endpoint upstream_;
+    stream_endpoint upstream_;
     const reserved_port port_;
     asio::io_context context_{1};
     asio::executor_work_guard<asio::io_context::executor_type> guard_{context_.get_executor()};
@@ -664,6 +669,11 @@ void fault_proxy::refuse()
 void fault_proxy::accept()
 {
     engine_->accept();
+}
+
+void fault_proxy::lead_to(const stream_endpoint& other)
+{
+    engine_->lead_to(other);
 }
 
 void fault_proxy::cut_after_request_bytes(std::size_t count, std::string text)

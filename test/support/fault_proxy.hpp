@@ -75,6 +75,7 @@ public:
     void reset_all(); ///< Every connection ends with RST.
     void refuse();    ///< New connections are refused; those that exist go on.
     void accept();    ///< Listens again, on the same port.
+    void lead_to(const stream_endpoint& other); ///< New connections; those that exist go on.
 
     /// @name Faults that happen once
     /// @{

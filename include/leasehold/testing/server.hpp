@@ -48,8 +48,9 @@ public:
         loading,      ///< It has just started: `LOADING` to everything that needs data.
         master_down,  ///< A replica that has lost its master: `MASTERDOWN`.
         cluster_down, ///< `CLUSTERDOWN` to everything that needs data.
-        read_only, ///< It is a replica now: `READONLY` to what writes over connections from before;
-                   ///< those who connect again come to its master.
+        read_only, ///< It is a replica now: `READONLY` to what writes over connections from before,
+                   ///< and nothing of what is published; those who connect again come to its
+                   ///< master.
         out_of_memory, ///< `OOM` to what takes memory.
         cannot_save,   ///< Its disk is full: `MISCONF` to what writes.
         no_permission, ///< `NOPERM` to everything.

@@ -410,6 +410,8 @@ void pipeline::serve()
     down_words_.clear();
     tells_holder_ = true;
     listener_->on_connected(0);
+    if (listener_ != nullptr && on_serving)
+        on_serving();
 }
 
 void pipeline::on_down(error_code why, std::string_view said)

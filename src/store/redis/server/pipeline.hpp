@@ -54,6 +54,9 @@ public:
     /// The connection to the server that was there has ended. Set before `open`.
     std::function<void()> on_lost;
 
+    /// A server can be asked, which may be another than before. Set before `open`.
+    std::function<void()> on_serving;
+
     /// The server is not the one to be asked any more: looks for it again.
     void begin_again(error_code why);
 
@@ -102,6 +105,8 @@ public:
     {
         return time_.limit(local_time_->now(), {});
     }
+    /// What this client's shows.
+    [[nodiscard]] clock::time_point now() const noexcept { return local_time_->now(); }
     void learn_time(std::int64_t server_us) noexcept { time_.learn(server_us, local_time_->now()); }
 
 private:

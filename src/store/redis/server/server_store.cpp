@@ -50,6 +50,31 @@ public:
                     replicas->lost_commands();
             };
         }
+        if (turns_) {
+            turns_->now = [weak = std::weak_ptr(pipeline_)] {
+                const auto commands = weak.lock();
+                return commands ? commands->now() : clock::time_point();
+            };
+            turns_->publish = [weak = std::weak_ptr(pipeline_)](const std::string& channel,
+                                                                aside::answered told) {
+                if (const auto commands = weak.lock())
+                    commands->ask_aside(
+                        [&](boost::redis::request& to) {
+                            to.push("PUBLISH", channel, "");
+                            return call{.forms = {answer_form::number}};
+                        },
+                        std::move(told));
+            };
+        }
+        pipeline_->on_serving = [turns = std::weak_ptr(turns_),
+                                 releases = std::weak_ptr(subscriptions_),
+                                 weak = std::weak_ptr(pipeline_)] {
+            if (const auto channel = turns.lock())
+                channel->verify();
+            const auto commands = weak.lock();
+            if (const auto watched = releases.lock(); watched && commands)
+                watched->follow(commands->now());
+        };
         pipeline_->knows_receivers = [told = subscriptions_] { return told && told->allowed(); };
     }
 

@@ -4,9 +4,15 @@
 #include "store/redis/protocol/key_names.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace leasehold::redis_store {
+namespace {
+
+constexpr std::chrono::milliseconds seldom{1'000};
+
+} // namespace
 
 void subscriptions::on_silence() noexcept
 {
@@ -37,6 +43,16 @@ void subscriptions::unwatch(std::string_view name)
         return;
     names_.erase(found);
     say("UNSUBSCRIBE", channel_);
+}
+
+void subscriptions::follow(clock::time_point now)
+{
+    if (!is_made())
+        return;
+    // An application's connection may fail again and again, without a pause.
+    const bool again = followed_ != clock::time_point::min() && now - followed_ < seldom;
+    followed_ = now;
+    begin_again(errc::store_refused, {}, again ? seldom : std::chrono::milliseconds(0));
 }
 
 // All of them again, each confirmed by a push of its own.

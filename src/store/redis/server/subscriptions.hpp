@@ -3,6 +3,8 @@
 
 #include "store/redis/transport/push_connection.hpp"
 
+#include <leasehold/clock.hpp>
+
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <memory>
@@ -25,6 +27,11 @@ public:
     void watch(std::string_view name);
     void unwatch(std::string_view name);
 
+    /// The connection of the commands is another, and may lead to another server than this one,
+    /// where the releases are told. This one is made again, at once, but not more often than
+    /// that: each is a reason to look for all that is watched.
+    void follow(clock::time_point now);
+
     /// False when the server forbade it: then it is not known who else would watch.
     bool allowed() const noexcept { return allowed_; }
 
@@ -38,6 +45,7 @@ private:
     void flush();
 
     bool allowed_ = true;
+    clock::time_point followed_ = clock::time_point::min();
     bool attempting_ = false; ///< What is sent now reaches the server, if the connection is made.
     boost::unordered_flat_map<std::string, std::vector<std::string>>
         names_; ///< By channel, which "a" and "{a}" share.

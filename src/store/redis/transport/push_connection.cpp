@@ -72,10 +72,11 @@ void push_connection::send(const std::shared_ptr<boost::redis::request>& asked)
     connection_->send(*asked, boost::redis::any_adapter(), {}, [asked](error_code, bool) {});
 }
 
-void push_connection::begin_again(error_code why, std::string_view said)
+void push_connection::begin_again(error_code why, std::string_view said,
+                                  std::optional<std::chrono::milliseconds> pause)
 {
     if (connection_)
-        connection_->reset(why, said);
+        connection_->reset(why, said, pause);
 }
 
 void push_connection::on_stray_error(const std::string& text)

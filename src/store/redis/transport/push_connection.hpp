@@ -8,7 +8,9 @@
 #include <leasehold/config.hpp>
 #include <leasehold/store.hpp>
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,8 +51,9 @@ protected:
         connection_->send(asked, std::move(adapter), {}, std::move(done));
     }
 
-    /// Ends the connection; it is made again after the usual pause.
-    void begin_again(error_code why, std::string_view said);
+    /// Ends the connection; it is made again after the usual pause, or this.
+    void begin_again(error_code why, std::string_view said,
+                     std::optional<std::chrono::milliseconds> pause = std::nullopt);
 
     [[nodiscard]] store_listener* listener() const noexcept { return listener_; } ///< Null: none.
     [[nodiscard]] const asio::any_io_executor& strand() const noexcept { return strand_; }
