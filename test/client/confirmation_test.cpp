@@ -235,6 +235,29 @@ BOOST_AUTO_TEST_CASE(renewals_with_and_without_replicas_are_two_requests)
     BOOST_TEST(e.seen->count(kind::renewal_late) == 1u);
 }
 
+// Whose replicas are there does not wait for those of another.
+BOOST_AUTO_TEST_CASE(renewals_that_want_different_numbers_are_two_requests)
+{
+    replicated e(false);
+    const lease one = e.taken(e.spec("a", by_one));
+    const lease two = e.taken(e.spec("b", by_two));
+    const lease alike = e.taken(e.spec("c", by_one));
+    while (e.store->renew_count() < 2)
+        e.advance(1ms);
+    const auto calls = e.store->renewals();
+    BOOST_TEST_REQUIRE(calls.size() == 2u);
+    BOOST_TEST_REQUIRE(calls[0].locks.size() == 2u);
+    BOOST_TEST_REQUIRE(calls[1].locks.size() == 1u);
+    BOOST_TEST(calls[0].locks[0].name == "a");
+    BOOST_TEST(calls[0].locks[1].name == "c");
+    BOOST_TEST(calls[1].locks[0].name == "b");
+    const auto before = one.deadline();
+    e.store->renew_all(0);
+    e.poll();
+    BOOST_TEST((one.deadline() > before));
+    BOOST_TEST((two.deadline() == before));
+}
+
 BOOST_AUTO_TEST_CASE(a_store_without_replicas_takes_no_such_mutex)
 {
     asio::io_context context;

@@ -57,7 +57,7 @@ struct confirmation_fixture : test::masters_fixture, store_listener
             ++waits;
             if (at_wait)
                 at_wait();
-            return waited;
+            return asked[1] == unanswered ? std::nullopt : waited;
         }
         if (asked[0] == "HEXISTS")
             return there;
@@ -132,6 +132,7 @@ struct confirmation_fixture : test::masters_fixture, store_listener
 
     std::optional<std::string> marker = "+OK\r\n"; ///< Of these, nothing: no answer.
     std::optional<std::string> waited = ":2\r\n";
+    std::string unanswered;       ///< WAIT for so many.
     std::string there = ":1\r\n"; ///< The lock, when it is prolonged or looked for.
     std::function<void()> at_wait;
     int waits = 0;
@@ -271,6 +272,52 @@ BOOST_AUTO_TEST_CASE(one_round_is_under_way_and_what_comes_meanwhile_shares_the_
                    "the server could not be asked which replicas have the lock");
         BOOST_TEST(f.renewed.size() == 2u);
     }
+}
+
+// Else a lease would end whose replicas are all there.
+BOOST_AUTO_TEST_CASE(who_wants_more_replicas_than_there_are_holds_nobody_up)
+{
+    for (const std::string_view kind : kinds) {
+        confirmation_fixture f(kind);
+        f.unanswered = "3";
+        f.acquire("more", 3, 4s);
+        BOOST_TEST(f.waits == 1);
+        f.renew("");
+        f.acquire("stock", 1, 4s);
+        BOOST_TEST(f.waits == 3);
+        BOOST_TEST_REQUIRE(f.renewed.size() == 1u);
+        BOOST_TEST((f.renewed[0].results.at(0) == renewal_result::renewed));
+        BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
+        BOOST_TEST(!f.acquired[0].first);
+        f.advance(30s);
+        BOOST_TEST_REQUIRE(f.acquired.size() == 2u);
+        BOOST_TEST((f.acquired[1].first == errc::not_replicated));
+        BOOST_TEST(f.lost.empty());
+    }
+}
+
+// However many numbers there are, a server has to do with a few connections.
+BOOST_AUTO_TEST_CASE(each_number_of_replicas_has_a_connection_up_to_a_limit)
+{
+    confirmation_fixture f;
+    const auto commands = f.all.wires.size();
+    for (const std::uint32_t acks : {2u, 1u, 3u, 2u, 1u}) {
+        f.waited = ':' + std::to_string(acks) + "\r\n";
+        f.acquire("stock", acks);
+    }
+    BOOST_TEST(f.all.wires.size() == commands + 3);
+    f.waited = ":1000\r\n";
+    for (std::uint32_t acks = 1; acks <= 40; ++acks)
+        f.acquire("stock", acks);
+    BOOST_TEST(f.all.wires.size() == commands + 16);
+    BOOST_TEST(f.acquired.size() == 45u);
+    for (const auto& [code, reply] : f.acquired)
+        BOOST_TEST(!code);
+    // When the connection of the commands ends they are all made again.
+    const auto before = f.runs();
+    f.all.used.front()->end();
+    f.advance(30s);
+    BOOST_TEST(f.runs() == before + 17);
 }
 
 // Beside the time that the replicas have.

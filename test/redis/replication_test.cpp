@@ -5,6 +5,7 @@
 #include "support/replicated_server.hpp"
 #include "support/sentinel_deployment.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -137,6 +138,37 @@ BOOST_AUTO_TEST_CASE(a_lease_whose_renewals_nobody_confirms_ends_at_its_deadline
     servers.replica(0).resume();
     servers.wait_for(1);
     BOOST_TEST(!one.release(take(one, confirmed_by(1))));
+}
+
+// The one replica that a lease needs is there; another lease needs two, and asks for them all the
+// time.
+BOOST_AUTO_TEST_CASE(who_has_its_replicas_waits_for_nobody_who_has_not)
+{
+    replicated_server servers(2);
+    client_thread one(servers.master());
+    lock_options demanding = long_leases();
+    demanding.replica_acks = 2;
+    demanding.replica_timeout = 4s;
+    lock_options modest;
+    modest.lease_time = 3s;
+    modest.replica_acks = 1;
+    lease more = take(one, demanding);
+    lease held = take(one, modest, "modest");
+    auto lost = client_thread::start_wait_lost(held);
+    servers.replica(1).pause();
+    one.seen().clear();
+    const auto renewed = [&] {
+        const auto all = one.seen().events(kind::renewed);
+        return std::count_if(all.begin(), all.end(),
+                             [](const auto& each) { return each.name == "modest"; });
+    };
+    wait_until([&] { return renewed() >= 8 || !held.valid(); });
+    BOOST_TEST(held.valid());
+    BOOST_TEST((lost.wait_for(0s) == std::future_status::timeout));
+    BOOST_TEST(one.seen().count(kind::renewal_late) >= 1u);
+    servers.replica(1).resume();
+    BOOST_TEST(!one.release(std::move(held)));
+    BOOST_TEST(!one.release(std::move(more)));
 }
 
 // While replicas are waited for, everything else goes on.

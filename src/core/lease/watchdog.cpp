@@ -265,9 +265,9 @@ void watchdog::flush()
         return;
     std::erase_if(gathered_, [](const ownership_ptr& each) { return each->life.ended(); });
     // What one partition answers together is one request: one that hangs holds up no other, and
-    // what replicas have to confirm, which takes longer, nothing else.
+    // what replicas have to confirm, which takes longer, nothing that fewer have to, or none.
     const auto way_of = [this](const ownership_ptr& each) {
-        return std::pair(each->spec->options.replica_acks > 0,
+        return std::pair(each->spec->options.replica_acks,
                          context_.locks().partition_of(each->spec->name));
     };
     std::vector<ownership_ptr> renewed = std::exchange(gathered_, {});

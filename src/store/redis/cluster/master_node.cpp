@@ -11,7 +11,7 @@ void master_node::open(const config& where, const std::shared_ptr<environment>& 
     way = std::make_shared<pipeline>(make_owned_transport(where, from), std::move(keys),
                                      from->make_time(), where.timeout);
     way->knows_receivers = std::move(knows_receivers);
-    replicas = std::make_shared<replica_confirmation>(where, from);
+    replicas = std::make_shared<replica_confirmations>(where, from);
     // Both connections lead to one node; what is not there has moved to another.
     replicas->on_other_server = std::move(on_other_server);
     way->on_lost = [weak = std::weak_ptr(replicas)] {

@@ -4,7 +4,7 @@
 #include "core/async/context_poster.hpp"
 #include "store/redis/layout/layout.hpp"
 #include "store/redis/server/pipeline.hpp"
-#include "store/redis/server/replica_confirmation.hpp"
+#include "store/redis/server/replica_confirmations.hpp"
 #include "store/redis/transport/environment.hpp"
 
 #include <leasehold/config.hpp>
@@ -57,8 +57,8 @@ public:
 
     const store_partition partition;
     const config::address at;
-    std::shared_ptr<pipeline> way;                  ///< Null: fresh.
-    std::shared_ptr<replica_confirmation> replicas; ///< With it.
+    std::shared_ptr<pipeline> way;                   ///< Null: fresh.
+    std::shared_ptr<replica_confirmations> replicas; ///< With it.
     state now = state::fresh;
     bool announced = false;    ///< The listener takes it to be reachable.
     bool used = false;         ///< A request went there since it was opened.

@@ -40,7 +40,7 @@ struct renewals_to_confirm
 } // namespace
 
 void acquire_confirmed(const std::shared_ptr<pipeline>& way,
-                       const std::shared_ptr<replica_confirmation>& replicas,
+                       const std::shared_ptr<replica_confirmations>& replicas,
                        const acquire_request& request, store::acquire_handler handler, bool asking)
 {
     const auto lock = replicas->expect({.name = request.name,
@@ -71,7 +71,7 @@ void acquire_confirmed(const std::shared_ptr<pipeline>& way,
 }
 
 void renew_confirmed(const std::shared_ptr<pipeline>& way,
-                     const std::shared_ptr<replica_confirmation>& replicas,
+                     const std::shared_ptr<replica_confirmations>& replicas,
                      std::span<const renewal> renewals, store::renew_handler handler, bool asking)
 {
     const auto job = std::make_shared<renewals_to_confirm>();

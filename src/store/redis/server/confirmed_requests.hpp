@@ -2,7 +2,7 @@
 #define LEASEHOLD_SRC_STORE_REDIS_SERVER_CONFIRMED_REQUESTS_HPP
 
 #include "store/redis/server/pipeline.hpp"
-#include "store/redis/server/replica_confirmation.hpp"
+#include "store/redis/server/replica_confirmations.hpp"
 
 #include <leasehold/store.hpp>
 
@@ -14,12 +14,12 @@ namespace leasehold::redis_store {
 // Requests whose effect replicas have to have before it counts. `asking`: as for `pipeline`.
 
 void acquire_confirmed(const std::shared_ptr<pipeline>& way,
-                       const std::shared_ptr<replica_confirmation>& replicas,
+                       const std::shared_ptr<replica_confirmations>& replicas,
                        const acquire_request& request, store::acquire_handler handler,
                        bool asking = false);
 
 void renew_confirmed(const std::shared_ptr<pipeline>& way,
-                     const std::shared_ptr<replica_confirmation>& replicas,
+                     const std::shared_ptr<replica_confirmations>& replicas,
                      std::span<const renewal> renewals, store::renew_handler handler,
                      bool asking = false);
 

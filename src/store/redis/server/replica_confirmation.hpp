@@ -50,7 +50,8 @@ struct unconfirmed
     handler done;
 };
 
-/// Asks whether enough replicas have what the server was told: a lock that was granted or renewed.
+/// Asks whether enough replicas, as many for all, have what the server was told: a lock that was
+/// granted or renewed.
 /// On a connection of its own, because WAIT holds up all that comes behind it. All on the strand.
 ///
 /// WAIT speaks of what its own connection has written, and of one server, which after a failover

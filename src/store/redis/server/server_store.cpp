@@ -6,7 +6,7 @@
 #include "store/redis/server/client_note.hpp"
 #include "store/redis/server/confirmed_requests.hpp"
 #include "store/redis/server/pipeline.hpp"
-#include "store/redis/server/replica_confirmation.hpp"
+#include "store/redis/server/replica_confirmations.hpp"
 #include "store/redis/server/subscriptions.hpp"
 #include "store/redis/server/turn_channel.hpp"
 
@@ -40,7 +40,7 @@ public:
         note_ = client_note::make(limits, *from);
         pipeline_->introduce(note_);
         if (wakeups) {
-            replicas_ = std::make_shared<replica_confirmation>(*wakeups, from);
+            replicas_ = std::make_shared<replica_confirmations>(*wakeups, from);
             replicas_->on_other_server = [weak = std::weak_ptr(pipeline_)] {
                 if (const auto commands = weak.lock())
                     commands->begin_again(errc::store_refused);
@@ -188,10 +188,10 @@ public:
 
 private:
     std::shared_ptr<pipeline> pipeline_;
-    std::shared_ptr<subscriptions> subscriptions_;   ///< Of a layout that announces releases.
-    std::shared_ptr<client_note> note_;              ///< Null: it is not to be written.
-    std::shared_ptr<turn_channel> turns_;            ///< Of one with a line.
-    std::shared_ptr<replica_confirmation> replicas_; ///< Null: there is no way to ask them.
+    std::shared_ptr<subscriptions> subscriptions_;    ///< Of a layout that announces releases.
+    std::shared_ptr<client_note> note_;               ///< Null: it is not to be written.
+    std::shared_ptr<turn_channel> turns_;             ///< Of one with a line.
+    std::shared_ptr<replica_confirmations> replicas_; ///< Null: there is no way to ask them.
     bool closed_ = false;
 };
 

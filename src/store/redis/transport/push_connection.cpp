@@ -23,6 +23,14 @@ void push_connection::open(const asio::any_io_executor& strand,
     listener_ = &listener;
 }
 
+void push_connection::open_like(const push_connection& other)
+{
+    if (other.listener_ != nullptr)
+        open(other.strand_, other.home_, *other.listener_);
+    else
+        home_ = other.home_;
+}
+
 void push_connection::close() noexcept
 {
     listener_ = nullptr;

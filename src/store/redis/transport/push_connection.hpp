@@ -29,6 +29,8 @@ public:
     void open(const asio::any_io_executor& strand,
               const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
     void close() noexcept;
+    /// Where that one was; closed, if that is.
+    void open_like(const push_connection& other);
 
 protected:
     push_connection(const config& settings, std::shared_ptr<environment> from)
