@@ -18,6 +18,7 @@ line_order::line_order(keyspace& of, std::string_view name, std::int64_t now, bo
     redis_store::native::waiters_key(name, waiters_key_);
     line_before_ = line();
     holder_before_ = holder();
+    was_free_ = holder_before_.empty() && !data_.exists(name_);
     std::string channel;
     for (const std::string& each : line_before_) {
         namespace native = redis_store::native;
@@ -55,14 +56,19 @@ line_order::presence line_order::presence_of(const std::string& waiter, std::int
 {
     const std::string* const known = data_.hget(waiters_key_, waiter);
     if (known == nullptr)
-        return {false, false};
+        return {.there = false, .unheard = false};
     std::istringstream fields(*known);
     std::int64_t until = 0;
     std::int64_t lease = 0;
     std::int64_t claim = 0;
     int listens = 0;
+    std::int64_t open = 0;
     fields >> until >> lease >> claim >> listens;
-    return {until >= now && (listens == 0 || hears), listens == 0 && !hears};
+    // As the scripts have it: for a second at most.
+    const bool keeps_out = (fields >> open) && open > now && open - now <= 1'000'000;
+    return {.there = until >= now && (listens == 0 || hears),
+            .unheard = listens == 0 && !hears,
+            .keeps_out = keeps_out && until >= now};
 }
 
 std::optional<overtaking> line_order::overtaker(const lock_request& asked) const
@@ -93,6 +99,9 @@ std::optional<overtaking> line_order::overtaker(const lock_request& asked) const
     }
     if (holder_after.empty() || holder_after == holder_before_)
         return std::nullopt;
+    if (was_free_ && !asked.plain && !before_.empty() && before_.front().keeps_out &&
+        redis_store::native::owner_of(line_before_.front()) != asked.owner)
+        throw std::logic_error("line: it was left free for others, and that was cut short");
     bool any = false;
     bool any_there = false;
     for (std::size_t i = 0; i < line_before_.size(); ++i) {

@@ -31,7 +31,8 @@ public:
                const std::function<bool(std::string_view channel)>& hears);
 
     /// Throws `std::logic_error` when the line is none any more: somebody is in it twice, or not
-    /// where he was, or in one of its two keys alone.
+    /// where he was, or in one of its two keys alone. And when the lock, which was left free for
+    /// those who do not know the line, is somebody's by a request of one who is not first in it.
     /// @returns Whom the lock was given to although others came first.
     [[nodiscard]] std::optional<overtaking> overtaker(const lock_request& asked) const;
 
@@ -43,8 +44,9 @@ private:
     /// What is known of somebody in the line.
     struct presence
     {
-        bool there;   ///< Counts as such.
-        bool unheard; ///< It said that it does not listen, and does not.
+        bool there;             ///< Counts as such.
+        bool unheard;           ///< It said that it does not listen, and does not.
+        bool keeps_out = false; ///< The lock is left free for those who do not know the line.
     };
 
     [[nodiscard]] keyspace::items line() const;
@@ -59,6 +61,7 @@ private:
     keyspace::items line_before_;
     std::vector<presence> before_; ///< In the order of the line.
     std::string holder_before_;
+    bool was_free_ = false;
 };
 
 } // namespace leasehold::testing::impl

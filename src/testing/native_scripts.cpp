@@ -569,6 +569,9 @@ message leave(script_calls& redis, words keys, words arguments)
                 return five(status, 0, 0, 0, now);
             next.clear();
         }
+        if (!value && !has(mutant::foreign_turn_left_short) &&
+            left_free(redis, of, redis.lindex(of.line, 0), now))
+            return five(status, 0, 0, 0, now);
     }
     if (!next.empty() && is_late(arguments[5], now))
         next.clear();

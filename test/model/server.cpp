@@ -341,13 +341,16 @@ private:
     /// Cancelled, lost, or repeated: joins nobody, for the next owner may have left already.
     void release_what_is_not_held()
     {
-        const bool in_line = data_.place(who_) >= 0;
+        const int place = data_.place(who_);
+        const bool in_line = place >= 0;
         leave_line(who_);
+        if (place == 0) // and with it until when the lock is left free
+            data_.flags &= byte(~keys::left_free);
         if (joins() && has(error::repeated_release_joins) && data_.lock != who_ + 1)
             join(byte(who_ + 1));
         if (has(error::late_release_assigns) && !in_line)
             free();
-        if (data_.lock == nobody)
+        if (data_.lock == nobody && !is_left_free())
             pass_on(nobody);
         answer(type::not_in);
     }

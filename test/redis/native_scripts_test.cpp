@@ -71,6 +71,18 @@ struct fixture
         return run(of_native().acquire, words);
     }
 
+    std::vector<std::int64_t> leave(const std::string& who, const std::string& turn = "0")
+    {
+        return run(of_native().leave, {"5", stock, fence, line, waiters, entries, who, "", "", "0",
+                                       "0", "0", "0", "0", "0", "0", turn});
+    }
+
+    std::int64_t server_us()
+    {
+        const std::vector<std::string> time = store.strings({"TIME"});
+        return std::stoll(time.at(0)) * 1'000'000 + std::stoll(time.at(1));
+    }
+
     std::string value() { return store.maybe_string({"GET", stock}).value_or(""); }
 
     redis_server server;
@@ -105,6 +117,33 @@ BOOST_AUTO_TEST_CASE(whoever_asks_again_without_the_promise_has_not_made_it)
     store.done({"PEXPIRE", record, "1000"});
     BOOST_TEST(acquire(owner(2)).at(0) == 0);
     BOOST_TEST(value() == owner(1) + "|w");
+}
+
+// A lock that is left free for those who do not know the line stays so when one behind the first
+// gives up, or a release comes once more. When the first goes, it is the next one's turn.
+BOOST_AUTO_TEST_CASE(a_foreign_turn_is_ended_by_nobody_but_the_first)
+{
+    std::int64_t ended = 0;
+    std::int64_t left = 0;
+    std::string after_others;
+    std::string after_first;
+    do { // until the machine has not stood still meanwhile
+        store.done({"FLUSHALL"});
+        acquire(owner(1));
+        for (const int each : {2, 3, 4})
+            acquire(owner(each));
+        BOOST_TEST(leave(owner(1), "1000").at(0) == 5);
+        ended = server_us() + 1'000'000; // a little later
+        BOOST_TEST(leave(owner(4)).at(0) == 3);
+        BOOST_TEST(leave(owner(4)).at(0) == 0);
+        BOOST_TEST(leave(owner(1)).at(0) == 0);
+        after_others = value();
+        BOOST_TEST(leave(owner(2)).at(0) == 3);
+        after_first = value();
+        left = ended - server_us();
+    } while (left < 500'000);
+    BOOST_TEST(after_others == "");
+    BOOST_TEST(after_first == owner(3));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

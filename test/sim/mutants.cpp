@@ -91,6 +91,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "entries_not_prolonged",
     "foreign_turn_not_left",
     "foreign_turn_cut_short",
+    "foreign_turn_left_short",
     "foreign_turn_not_told",
     "foreign_turn_without_end",
     "foreign_turn_drops_first",
