@@ -137,6 +137,34 @@ BOOST_AUTO_TEST_CASE(a_release_leaves_the_lock_free_for_a_share_of_the_time_that
     }
 }
 
+// Where others are in line, the store keeps the lock free; what nobody is in line for is free for
+// as long as its next owner does not ask.
+BOOST_AUTO_TEST_CASE(a_next_owner_that_asks_for_itself_leaves_the_lock_free_for_as_long)
+{
+    const lock_options own{.handoff_count = 0, .foreign_turns = 10, .replica_acks = 1};
+    for (const left how : {left::freed, left::passed_on}) {
+        in_line e;
+        const auto one = e.lock(e.spec("a", own));
+        e.grant();
+        const auto two = e.lock(e.spec("a", own));
+        e.advance(1s);
+        e.release(std::move(one->value<1>()));
+        BOOST_TEST_REQUIRE(e.left_count() == 1u);
+        BOOST_TEST(!e.last_release().next.has_value());
+        BOOST_TEST((e.last_release().foreign_turn == 100ms));
+        e.say_left(how);
+        BOOST_TEST(e.asked() == (how == left::freed ? 1u : 2u));
+        e.store->listen();
+        e.poll();
+        e.advance(99ms);
+        BOOST_TEST(e.asked() == (how == left::freed ? 1u : 2u));
+        e.advance(1ms);
+        BOOST_TEST(e.asked() == 2u);
+        e.grant();
+        BOOST_TEST(code(*two) == error_code());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(one_owner_joins_for_all_who_wait)
 {
     const auto one = lock("a");

@@ -386,12 +386,8 @@ void checks::owe_turn(const actor& a)
     n.turn_owed = never;
     const auto mine = std::find_if(trial_.possessions.begin(), trial_.possessions.end(),
                                    [&](const possession& each) { return each.held == &a.held; });
-    // Who promises to be alive asks for itself, after a lock that nobody else waits for was left.
-    const bool all_join = std::all_of(p.options.begin(), p.options.end(), [](auto& each) {
-        return each.dead_holder_grace.count() == 0;
-    });
     // Who has entered may leave later, and strangers ask for a while only.
-    if (!all_join || trial_.now() + 300ms >= trial_.time(p.heals) || !p.is_quiet() ||
+    if (trial_.now() + 300ms >= trial_.time(p.heals) || !p.is_quiet() ||
         a.op->what == verb::enter || mine == trial_.possessions.end())
         return;
     const clock::duration due = std::min<clock::duration>(

@@ -116,7 +116,8 @@ public:
     /// What the release of it carries; null: nothing.
     [[nodiscard]] virtual const acquire_request* next() { return nullptr; }
     /// As `ownership::home::on_left`.
-    virtual void left(const release_reply* reply, clock::time_point sent) = 0;
+    virtual void left(const release_reply* reply, clock::time_point sent,
+                      std::chrono::milliseconds open) = 0;
 
     /// For good; what may be held, or may be in line, is given back.
     virtual void stop() = 0;

@@ -83,7 +83,8 @@ void backoff_acquirer::disconnected()
     }
 }
 
-void backoff_acquirer::left(const release_reply* reply, clock::time_point)
+void backoff_acquirer::left(const release_reply* reply, clock::time_point,
+                            std::chrono::milliseconds)
 {
     const bool freed = reply != nullptr && reply->result == release_reply::outcome::freed;
     perform(contention_.left(behalf_.wanted(), freed && others_wait(*reply), online(),
@@ -177,7 +178,7 @@ void backoff_acquirer::granted(acquire_attempt& attempt, const acquire_reply& re
         return behalf_.on_taken(*taken);
     contention_.leaving();
     if (has(mutant::cancelled_grant_kept))
-        return behalf_.on_left(nullptr, {});
+        return behalf_.on_left(nullptr, {}, {});
     client_.releases.leave(*taken, {.place = &behalf_});
 }
 

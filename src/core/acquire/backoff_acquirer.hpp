@@ -29,7 +29,8 @@ public:
     void connected() override;
     void disconnected() override;
     void leaving() noexcept override { contention_.leaving(); }
-    void left(const release_reply* reply, clock::time_point sent) override;
+    void left(const release_reply* reply, clock::time_point sent,
+              std::chrono::milliseconds open) override;
     void stop() override;
     bool rest() override;
 

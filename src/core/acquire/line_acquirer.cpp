@@ -93,17 +93,24 @@ void line_acquirer::turn(std::string_view owner)
         client_.releases.leave_line({spec_of_name(), std::string(owner), {}}, {}, {});
 }
 
+/// Those who know no line have their turn, and so nobody here.
+bool line_acquirer::keeps_out() const noexcept
+{
+    return open_until_ > context().turn_time() && timer::is_linked() &&
+           machine_.current() == machine::state::pausing;
+}
+
 /// While the store cannot be reached the connection that comes is what is waited for.
 void line_acquirer::listening()
 {
-    if (online() && !pausing())
+    if (online() && !pausing() && !keeps_out())
         perform(machine_.listening());
 }
 
 void line_acquirer::connected()
 {
     // One lost connection is made up for at once; those that come and go shorten no pause.
-    if (!pausing())
+    if (!pausing() && !keeps_out())
         perform(machine_.connected());
 }
 
@@ -280,7 +287,8 @@ const acquire_request* line_acquirer::next()
     return &next_->as_next;
 }
 
-void line_acquirer::left(const release_reply* reply, clock::time_point sent)
+void line_acquirer::left(const release_reply* reply, clock::time_point sent,
+                         std::chrono::milliseconds open)
 {
     if (stopped_)
         return;
@@ -292,8 +300,19 @@ void line_acquirer::left(const release_reply* reply, clock::time_point sent)
         begin_wait();
 
     const acquire_reply* const said = reply != nullptr && reply->next ? &*reply->next : nullptr;
-    if (said == nullptr || !errand_) // it carried none, or may have run before its answer was lost
-        return perform(machine_.left(machine::succession::none, false, behalf_.wanted(), online()));
+    // It carried none, or may have run before its answer was lost.
+    if (said == nullptr || !errand_) {
+        // Nobody was in line with whom the store keeps until when it is free.
+        const bool is_free = open.count() > 0 && reply != nullptr &&
+                             reply->result == release_reply::outcome::freed;
+        perform(machine_.left(machine::succession::none, false, behalf_.wanted(),
+                              online() && !is_free));
+        if (is_free && machine_.current() == machine::state::pausing) {
+            open_until_ = context().turn_time() + open;
+            context().timers.schedule(*this, open_until_);
+        }
+        return;
+    }
     errand_->runs_until = {};
     if (said->result == acquire_reply::outcome::granted) {
         behalf_.on_granted();

@@ -40,7 +40,8 @@ public:
     void disconnected() override;
     void leaving() noexcept override;
     [[nodiscard]] const acquire_request* next() override;
-    void left(const release_reply* reply, clock::time_point sent) override;
+    void left(const release_reply* reply, clock::time_point sent,
+              std::chrono::milliseconds open) override;
     void stop() override;
 
 private:
@@ -77,6 +78,7 @@ private:
     void end_errand();
     [[nodiscard]] bool serves(const spec_ptr& spec) noexcept;
     [[nodiscard]] spec_ptr spec_of_name() const;
+    [[nodiscard]] bool keeps_out() const noexcept;
     errand& current();
 
     machine machine_;
@@ -91,6 +93,7 @@ private:
     std::unique_ptr<errand> errand_;
     std::unique_ptr<errand> next_; ///< While a release is under way that carries it.
     fsm::backoff backoff_;
+    clock::time_point open_until_{}; ///< It is left free for those who know no line.
 };
 
 } // namespace leasehold::detail

@@ -212,13 +212,14 @@ void wait_queue::on_leaving() noexcept
         leaves_ = true;
 }
 
-void wait_queue::on_left(const release_reply* reply, clock::time_point sent)
+void wait_queue::on_left(const release_reply* reply, clock::time_point sent,
+                         std::chrono::milliseconds open)
 {
     if (queue_.empty())
         taken_ = false;
     leaves_ = false;
     if (way_)
-        way_->left(reply, sent);
+        way_->left(reply, sent, open);
     on_rest();
 }
 

@@ -116,7 +116,8 @@ private:
     bool hand_over(ownership& held) override;
     void on_leaving() noexcept override;
     const acquire_request* next() override { return way_ ? way_->next() : nullptr; }
-    void on_left(const release_reply* reply, clock::time_point sent) override;
+    void on_left(const release_reply* reply, clock::time_point sent,
+                 std::chrono::milliseconds open) override;
 
     [[nodiscard]] bool wanted() const noexcept override { return !queue_.empty(); }
     [[nodiscard]] bool patient() const noexcept override { return queue_.patient(); }

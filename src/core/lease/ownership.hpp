@@ -99,7 +99,10 @@ public:
         /// never said so and its time to live has passed. Otherwise what the store answered first,
         /// or null: it cannot be asked, or has not served.
         /// @param sent When the first request of the release was.
-        virtual void on_left(const release_reply* reply, clock::time_point sent) = 0;
+        /// @param open For how long it asked for the lock to be left free, for those who know no
+        ///   line.
+        virtual void on_left(const release_reply* reply, clock::time_point sent,
+                             std::chrono::milliseconds open) = 0;
 
     protected:
         ~home() = default;

@@ -95,7 +95,7 @@ void lease_ender::on_lost(ownership& held, errc reason)
         !has(mutant::expired_entry_kept))
         releases_.leave(held, {.reason = reason});
     if (place != nullptr)
-        place->on_left(nullptr, {});
+        place->on_left(nullptr, {}, {});
 }
 
 void lease_ender::tell_lost(const ownership& held, const lease_term& ended, errc reason,

@@ -126,7 +126,7 @@ void pending_release::complete_cancelled()
 void pending_release::tell_place(const release_reply* reply)
 {
     if (interest_.place != nullptr)
-        std::exchange(interest_.place, nullptr)->on_left(reply, first_sent_);
+        std::exchange(interest_.place, nullptr)->on_left(reply, first_sent_, subject_.foreign_turn);
 }
 
 error_code pending_release::outcome() const
