@@ -79,6 +79,7 @@ enum class mutant
     half_grace,            ///< Whoever waits counts half of the grace.
     unrecorded_is_dead,    ///< A missing record is taken for an old one.
     entry_keeps_promise,   ///< Whoever enters leaves the mark of the promise in the value.
+    promise_inherited,     ///< Whoever asks again without the promise is held to the one before.
     claim_not_prolonged,   ///< Who takes what it was given has it for no longer than that.
     mark_forgotten,        ///< What the line gives is not marked, though others wait still.
     assigned_stays_in_line,  ///< Whoever is given the lock is in line still.

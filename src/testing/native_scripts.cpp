@@ -403,7 +403,7 @@ message acquire(script_calls& redis, words keys, words arguments)
         if (redis.hdel(of.waiters, owner))
             redis.lrem(of.line, owner);
         std::string promised;
-        const bool was_promised = has_flag(*value, owner, 'g');
+        const bool was_promised = has_flag(*value, owner, 'g') && !has(mutant::promise_inherited);
         if ((arguments.size() >= 10 || was_promised) && !has_flag(*value, owner, 'e')) {
             promised = promise(redis, keys, arguments);
             const std::string flags = without_promise(value->size() > owner.size()

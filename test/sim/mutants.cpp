@@ -79,6 +79,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "half_grace",
     "unrecorded_is_dead",
     "entry_keeps_promise",
+    "promise_inherited",
     "claim_not_prolonged",
     "mark_forgotten",
     "assigned_stays_in_line",
