@@ -80,6 +80,9 @@ enum class mutant
     unrecorded_is_dead,    ///< A missing record is taken for an old one.
     entry_keeps_promise,   ///< Whoever enters leaves the mark of the promise in the value.
     promise_inherited,     ///< Whoever asks again without the promise is held to the one before.
+    superseded_in_two,     ///< A look finds that the holder is gone, the next takes what is there.
+    looks_renew,           ///< A look makes the record new.
+    no_record_by_look,     ///< A look that finds no record makes none.
     claim_not_prolonged,   ///< Who takes what it was given has it for no longer than that.
     mark_forgotten,        ///< What the line gives is not marked, though others wait still.
     assigned_stays_in_line,  ///< Whoever is given the lock is in line still.

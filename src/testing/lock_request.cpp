@@ -176,6 +176,14 @@ void read_member(const lock_request& asked, const message& said, lock_effect& ef
     }
 }
 
+void wait_in_line(std::string_view owner, std::int64_t place, std::int64_t held_for,
+                  lock_effect& effect)
+{
+    effect.in_line = owner;
+    effect.place = place;
+    effect.held_for = held_for;
+}
+
 void read_native(const lock_request& asked, const message& said, lock_effect& effect)
 {
     const std::int64_t status = number(said, 0);
@@ -183,12 +191,17 @@ void read_native(const lock_request& asked, const message& said, lock_effect& ef
         effect.left = status == 1 || status == 4 || status == 5;
         if (said.size() > 2 && number(said, 1) == 1)
             take_block(asked, asked.next, number(said, 2), effect);
+        else if (said.size() > 3 && number(said, 1) == 2)
+            wait_in_line(asked.next, number(said, 3), number(said, 2), effect);
     }
     else if (status == 1) {
         if (asked.entry.empty())
             take_block(asked, asked.owner, number(said, 1), effect);
         else
             effect.entered = true;
+    }
+    else if (status != -1 && asked.entry.empty() && number(said, 2) != -1) {
+        wait_in_line(asked.owner, number(said, 2), number(said, 1), effect);
     }
 }
 
@@ -311,6 +324,17 @@ lock_effect effect_of(const lock_request& asked, const message& said)
         effect.owner = asked.owner;
     }
     return effect;
+}
+
+std::string_view client_shown_alive(words command, const message& said)
+{
+    const auto called = script_of(command);
+    if (called == known_script::native_alive && !said.is_error() && number(said, 0) != 0)
+        return command[name_in_call].substr(command[name_in_call].rfind(':') + 1);
+    if (called != known_script::native_acquire || said.is_error() || number(said, 0) != 1 ||
+        number(said, 3) != 1)
+        return {};
+    return redis_store::native::client_of(request_by_script(command, *called)->owner);
 }
 
 std::string describe_record(words command, std::string_view by, const message& said)

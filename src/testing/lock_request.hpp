@@ -54,10 +54,16 @@ struct lock_effect
     std::uint64_t first_fence = 0;
     std::uint32_t fences = 0;
     bool entered = false;
-    bool left = false; ///< By its last holder.
+    bool left = false;          ///< By its last holder.
+    std::string_view in_line{}; ///< Who waits in line; empty: nobody.
+    std::int64_t place = 0;     ///< Then: how many are before it; negative: far more.
+    std::int64_t held_for = 0;  ///< Then: in milliseconds; negative: nobody knows.
 };
 
 [[nodiscard]] lock_effect effect_of(const lock_request& asked, const message& said);
+
+/// Whose sign of life that was; empty: it was none, or the server does not keep it.
+[[nodiscard]] std::string_view client_shown_alive(words command, const message& said);
 
 /// For a timeline: what a member of a quorum was asked about itself. Empty: nothing.
 [[nodiscard]] std::string describe_record(words command, std::string_view by, const message& said);

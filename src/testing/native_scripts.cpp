@@ -341,16 +341,36 @@ std::optional<std::int64_t> silence_of(script_calls& redis, const optional_text&
         return std::nullopt;
     }
     const std::int64_t left = believed ? redis.pttl(record) : -1;
+    if (left >= 0 && has(mutant::looks_renew))
+        redis.pexpire(record, kept);
     if (left >= 0)
         return (has(mutant::half_grace) ? *grace / 2 : *grace) - (kept - left);
     if (has(mutant::unrecorded_is_dead))
         return 0;
     try {
-        redis.set(record, *run, kept);
+        if (!has(mutant::no_record_by_look))
+            redis.set(record, *run, kept);
     }
     catch (const command_error&) {
     }
     return grace;
+}
+
+/// Whether what is there goes, as if the lock were free.
+bool is_over(script_calls& redis, std::optional<std::int64_t>& silence, std::string_view lock,
+             std::string_view asks)
+{
+    const bool over = silence && *silence <= 0;
+    if (!has(mutant::superseded_in_two))
+        return over;
+    const std::string found = std::string("found:").append(asks).append(" ").append(lock);
+    if (redis.del(found))
+        return true;
+    if (over) {
+        redis.set(found, "1", kept);
+        silence = 0;
+    }
+    return false;
 }
 
 message alive(script_calls& redis, words keys)
@@ -417,8 +437,8 @@ message acquire(script_calls& redis, words keys, words arguments)
                     promised.empty() ? 0 : 1, now);
     }
 
-    const std::optional<std::int64_t> silence = silence_of(redis, value);
-    if (silence && *silence <= 0)
+    std::optional<std::int64_t> silence = silence_of(redis, value);
+    if (is_over(redis, silence, of.lock, owner))
         value.reset();
 
     const bool waits = arguments[5] != "0";

@@ -278,13 +278,14 @@ message server_state::run(waiting& by, std::size_t index)
         if (by.from && redis.data.changes() != changes)
             by.from->written = time.now();
     };
-    if (asked != nullptr) {
-        const message said = run_request(by, *asked, index);
-        changed();
-        return said;
-    }
-    const message said = redis.execute(command, time_us(), time.now());
+    const message said = asked != nullptr ? run_request(by, *asked, index)
+                                          : redis.execute(command, time_us(), time.now());
     changed();
+    if (on_alive)
+        if (const auto client = client_shown_alive(command, said); !client.empty())
+            on_alive(client);
+    if (asked != nullptr)
+        return said;
     if (time.traced() && by.from)
         if (const auto text = describe_record(command, " for " + by.from->client(), said);
             !text.empty())
@@ -322,6 +323,8 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
         redis.forget_scripts();
     follow(by.from.get(), asked, said);
     const lock_effect effect = effect_of(asked, said);
+    if (by.from && on_answered)
+        on_answered(asked, effect);
     if (effect.taken && asked.plain)
         by.took.emplace_back(index, time.now());
     else if (effect.taken)
@@ -612,6 +615,19 @@ std::string server_state::holder(std::string_view n)
             if (field.find('/') == std::string::npos)
                 return field;
     return {};
+}
+
+std::chrono::milliseconds server_state::promise_of(std::string_view n)
+{
+    refresh();
+    if (redis.data.type(n) != std::string_view("string"))
+        return {};
+    const std::string& value = *redis.data.get(n);
+    const std::size_t flags = value.find('|');
+    const std::size_t grace = flags == std::string::npos ? flags : value.find('g', flags);
+    if (grace == std::string::npos || redis_store::native::owner_of(value).empty())
+        return {};
+    return std::chrono::milliseconds(std::stoll(value.substr(grace + 1)));
 }
 
 std::size_t server_state::locks()

@@ -75,6 +75,8 @@ public:
     bool leave_as_stranger(std::string_view name, std::string_view value);
     [[nodiscard]] bool is_member();
     [[nodiscard]] std::string holder(std::string_view name);
+    /// For how long the holder may be silent; 0: it has promised nothing, or there is none.
+    [[nodiscard]] std::chrono::milliseconds promise_of(std::string_view name);
     [[nodiscard]] std::size_t locks();
     /// The owners in line.
     [[nodiscard]] std::vector<std::string> line_of(std::string_view name);
@@ -104,6 +106,8 @@ public:
     std::function<void(std::string_view, std::string_view)> on_stranded;
     std::function<void(std::string_view, std::string_view)> on_given_unheard;
     std::function<void(std::string_view, std::string_view, bool)> on_overtaken;
+    std::function<void(const lock_request&, const lock_effect&)> on_answered; ///< To its client.
+    std::function<void(std::string_view client)> on_alive;    ///< A sign of life has run.
     config::key_layout layout = config::key_layout::redisson; ///< Of its clients.
 
 private:

@@ -77,6 +77,7 @@ void checks::follow_server()
         follow(*each);
     if (trial_.cluster != nullptr)
         follow(*trial_.cluster);
+    silent_holders_.follow_server();
 }
 
 void checks::follow(testing::cluster& all)
@@ -575,6 +576,7 @@ bool checks::is_known_to_all(const possession& p) const
 
 void checks::probe()
 {
+    silent_holders_.probe();
     for (const name_state& n : trial_.names) {
         const std::string holder = trial_.server.holder(n.text);
         if (holder.starts_with("foreigner:") && holder.find('|') != std::string::npos)

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_TEST_SIM_CHECKS_HPP
 #define LEASEHOLD_TEST_SIM_CHECKS_HPP
 
+#include "sim/silent_holders.hpp"
 #include "sim/trial.hpp"
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace leasehold::test::sim {
 class checks
 {
 public:
-    explicit checks(trial& of) noexcept : trial_(of) {}
+    explicit checks(trial& of) : trial_(of), silent_holders_(of) {}
 
     /// Follows what the server grants and frees.
     void follow_server();
@@ -86,6 +87,7 @@ private:
     void check_commands();
 
     trial& trial_;
+    silent_holders silent_holders_;
     std::map<std::string, clock::time_point> asked_; ///< Who serves what, by host.
     std::size_t early_ = 0;                          ///< How often too soon after the last time.
 };

@@ -162,6 +162,10 @@ void faults::apply(const fault& f, process& p)
         each->troubled_until = std::max(each->troubled_until, trouble);
     if (all.size() == trial_.names.size())
         trial_.troubled_until = std::max(trial_.troubled_until, trouble);
+    clock::time_point& whose = is_of_client(f.what) ? trial_.client_trouble[p.client]
+                                                    : trial_.store_trouble;
+    if (!is_unnoticed(f.what))
+        whose = std::max(whose, trouble);
     befall_network(f, p, how_long);
     const bool destroyed = befall_server(f, n, how_long);
     befall_process(f, p, how_long, incident.happened);

@@ -274,6 +274,16 @@ void promise(plan& p)
         if (grace < each.lease_time && (all || random.below(4) != 0))
             each.dead_holder_grace = grace;
     }
+    if (p.is_quiet() || random.below(2) != 0)
+        return;
+    // What it is for: whoever has just got a lock is not heard of any more.
+    for (auto times = random.between(1, 3); times > 0; --times) {
+        constexpr std::array ends = {fault_kind::crash, fault_kind::crash, fault_kind::pause,
+                                     fault_kind::cut_both};
+        fault f = make_fault(random, p, one_of(random, ends));
+        f.trigger = step::acquire_answered;
+        p.faults.push_back(f);
+    }
 }
 
 /// What only a line has: claims, and turns for those who do not know it.
@@ -366,6 +376,24 @@ bool is_of_way(fault_kind kind) noexcept
     case fault_kind::cut_from_server:
     case fault_kind::reset: return true;
     default: return lasts(kind);
+    }
+}
+
+bool is_of_client(fault_kind kind) noexcept
+{
+    switch (kind) {
+    case fault_kind::lost_hints:
+    case fault_kind::false_hint:
+    case fault_kind::pause:
+    case fault_kind::suspend:
+    case fault_kind::crash:
+    case fault_kind::drift_within:
+    case fault_kind::drift_beyond:
+    case fault_kind::wall_clock_step:
+    case fault_kind::shutdown:
+    case fault_kind::cancel:
+    case fault_kind::unsent: return true;
+    default: return is_of_way(kind);
     }
 }
 

@@ -80,6 +80,9 @@ enum class fault_kind : std::uint8_t
 /// It befalls what leads to servers, and may befall what leads to one of them.
 [[nodiscard]] bool is_of_way(fault_kind kind) noexcept;
 
+/// It befalls one client, or what leads from it to the servers.
+[[nodiscard]] bool is_of_client(fault_kind kind) noexcept;
+
 /// It goes on for as long as the run: each message may meet it.
 [[nodiscard]] bool lasts(fault_kind kind) noexcept;
 
