@@ -82,6 +82,26 @@ BOOST_AUTO_TEST_CASE(a_killed_holder_is_superseded_long_before_its_lease_ends)
     BOOST_TEST(!other.release(std::move(next.held)));
 }
 
+// docs/choosing/dead_holder.md says how long that is where nothing else runs.
+BOOST_AUTO_TEST_CASE(from_sigkill_to_the_grant_of_another_process_it_is_the_grace_and_no_lease)
+{
+    constexpr milliseconds usual_lease = 30s;
+    redis_server server;
+    resp_client store = server.connect();
+    holder dying(server);
+    holder next(server);
+    const auto fence = dying.lock(stock, usual_lease, grace);
+    next.ask_for_lock(stock, usual_lease);
+    wait_until([&] { return waiters_of(store, stock) == 1; });
+    dying.kill();
+    const auto killed = steady::now();
+    BOOST_TEST(next.locked() > fence);
+    const milliseconds took = since(killed);
+    BOOST_TEST_MESSAGE("from SIGKILL to the next grant: " << took.count() << " ms");
+    BOOST_TEST((took < usual_lease / 2));
+    BOOST_TEST(next.ask("release") == "released success");
+}
+
 BOOST_AUTO_TEST_CASE(who_waits_needs_no_option_and_the_first_in_line_gets_it)
 {
     redis_server server;
