@@ -410,6 +410,9 @@ BOOST_AUTO_TEST_CASE(a_sentinel_that_is_taken_for_a_server_is_told)
                                      std::to_string(deployment.sentinel_port(0)));
     BOOST_TEST(found.has("problem", "version", "the server is a Sentinel"), found);
     BOOST_TEST(found.has("problem", "trial"), found);
+    // It keeps nothing on disk, and needs no user that may do more.
+    BOOST_TEST(!found.has("warning", "persistence"), found);
+    BOOST_TEST(!found.has("note", "unanswered"), found);
     BOOST_TEST(found.code == has_problems);
 }
 

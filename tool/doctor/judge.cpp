@@ -34,8 +34,10 @@ public:
 
     void all()
     {
-        unanswered();
         version();
+        if (is_sentinel())
+            return; // what servers are asked for means nothing there
+        unanswered();
         role();
         eviction();
         memory();
@@ -54,6 +56,8 @@ private:
         to_.push_back({how_bad, std::move(check), facts_.name, std::move(what), std::move(why),
                        std::move(remedy)});
     }
+
+    bool is_sentinel() const { return facts_.mode() == "sentinel"; }
 
     bool is_one_of_a_quorum() const { return where_.store == config::kind::redlock; }
 
@@ -118,14 +122,14 @@ void judge::version()
         add(level::problem, "version", "the server is part of a cluster",
             "The library refuses it behind this URL: most keys are elsewhere.",
             "Begin the URL with redis+cluster://.");
-    if (facts_.mode() == "sentinel")
+    if (is_sentinel())
         add(level::problem, "version", "the server is a Sentinel", "It keeps no keys.",
             "Begin the URL with redis+sentinel://, and name the master behind the address.");
 }
 
 void judge::role()
 {
-    if (facts_.info.empty() || facts_.mode() == "sentinel" || facts_.is_master())
+    if (facts_.info.empty() || facts_.is_master())
         return;
     add(level::problem, "role",
         "the server is a replica of " + std::string(facts_.value("master_host")) + ':' +
