@@ -57,6 +57,7 @@ enum class mutant
     counter_not_raised,      ///< A new connection leaves the counter of the fences as it is.
     refused_raise_forgotten, ///< So does one whose raise the server had no memory for.
     floor_not_raised,        ///< What a script draws may be smaller than what was drawn before.
+    blocks_beyond_clock,     ///< A block is as large as was asked for, whatever the time.
     blocks_overlap,          ///< A block of fences begins with the last one of the block before.
     fence_before_lock,       ///< The short way draws its fences before it takes the lock.
     shares_alike,            ///< Whose fences are drawn together get the same ones.

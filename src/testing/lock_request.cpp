@@ -129,13 +129,12 @@ std::optional<lock_request> plain_request(words command)
     return asked;
 }
 
-void take_block(const lock_request& asked, std::string_view owner, std::int64_t last,
-                lock_effect& effect)
+void take_block(std::string_view owner, std::int64_t last, std::int64_t count, lock_effect& effect)
 {
     effect.taken = true;
     effect.owner = owner;
-    effect.fences = asked.fences;
-    effect.first_fence = static_cast<std::uint64_t>(last) - asked.fences + 1;
+    effect.fences = static_cast<std::uint32_t>(count);
+    effect.first_fence = static_cast<std::uint64_t>(last - count + 1);
 }
 
 void read_redisson(const lock_request& asked, const message& said, lock_effect& effect)
@@ -144,7 +143,7 @@ void read_redisson(const lock_request& asked, const message& said, lock_effect& 
         effect.left = number(said, 0) >= -1;
     }
     else if (said.size() == 1) {
-        take_block(asked, asked.owner, number(said, 0), effect);
+        take_block(asked.owner, number(said, 0), asked.fences, effect);
     }
     else if (number(said, 0) == 1 && !asked.entry.empty()) {
         effect.entered = true;
@@ -190,13 +189,13 @@ void read_native(const lock_request& asked, const message& said, lock_effect& ef
     if (asked.what == lock_request::kind::release) {
         effect.left = status == 1 || status == 4 || status == 5;
         if (said.size() > 2 && number(said, 1) == 1)
-            take_block(asked, asked.next, number(said, 2), effect);
+            take_block(asked.next, number(said, 2), number(said, 3), effect);
         else if (said.size() > 3 && number(said, 1) == 2)
             wait_in_line(asked.next, number(said, 3), number(said, 2), effect);
     }
     else if (status == 1) {
         if (asked.entry.empty())
-            take_block(asked, asked.owner, number(said, 1), effect);
+            take_block(asked.owner, number(said, 1), number(said, 3), effect);
         else
             effect.entered = true;
     }

@@ -220,19 +220,39 @@ optional_text get_typed(script_calls& redis, std::string_view key)
     }
 }
 
-/// What a block has to begin above.
-double floor_of(std::string_view given, std::int64_t now)
+struct block
 {
+    double last;
+    double count;
+};
+
+/// A block above the floor, and not beyond the clock but for one. `last` is what INCRBY has said.
+block block_of(script_calls& redis, std::string_view counter, double last, std::string_view asked,
+               std::string_view given, std::int64_t now)
+{
+    const auto wanted = static_cast<double>(number_of(asked));
     const auto floor = static_cast<double>(number_of(given));
-    return floor <= 0 ? std::max(-floor, static_cast<double>(now) * 2) : floor;
+    const double clock = static_cast<double>(now) * 2;
+    double begin = last - wanted;
+    const bool was_there = begin > 0 && begin >= -floor;
+    if (has(mutant::floor_not_raised)) // whatever it is
+        static_cast<void>(clock);
+    else if (floor <= 0)
+        begin = std::max({begin, -floor, was_there ? clock - wanted : clock});
+    else if (begin < floor)
+        begin = std::max(floor, clock);
+    const double room = has(mutant::blocks_beyond_clock) ? wanted : clock - begin;
+    const double count = std::max(1.0, std::min(wanted, room));
+    if (begin + count != last) {
+        last = begin + count;
+        redis.set(counter, whole(last), 0);
+    }
+    return {last, count};
 }
 
-/// Draws a block that ends above the floor.
-double draw(script_calls& redis, std::string_view counter, std::string_view wanted,
-            std::string_view floor, std::int64_t now)
+block draw(script_calls& redis, std::string_view counter, std::string_view wanted,
+           std::string_view floor, std::int64_t now)
 {
-    const auto count = static_cast<double>(number_of(wanted));
-    const double above = floor_of(floor, now);
     double last = 0;
     try {
         last = static_cast<double>(redis.incrby(counter, number_of(wanted)));
@@ -245,11 +265,13 @@ double draw(script_calls& redis, std::string_view counter, std::string_view want
         throw returned{message::error("WRONGTYPE the key " + std::string(counter) + " holds " +
                                       redis.type(counter) + ", a fence counter is a string")};
     }
-    if (last - count < above && !has(mutant::floor_not_raised)) {
-        last = std::max({last, above, static_cast<double>(now) * 2}) + count;
-        redis.set(counter, whole(last), 0);
-    }
-    return last;
+    return block_of(redis, counter, last, wanted, floor, now);
+}
+
+message granted(const block& drawn, bool others, bool promised, std::int64_t now)
+{
+    return five(1, as_integer(drawn.last), (others ? 1 : 0) + (promised ? 2 : 0),
+                as_integer(drawn.count), now);
 }
 
 bool is_late(std::string_view latest, std::int64_t now)
@@ -416,7 +438,7 @@ message acquire(script_calls& redis, words keys, words arguments)
     const std::int64_t lease = number_of(arguments[1]);
 
     if (is_ours(value, owner)) {
-        const double last = draw(redis, of.counter, arguments[2], arguments[4], now);
+        const block drawn = draw(redis, of.counter, arguments[2], arguments[4], now);
         const std::int64_t left = redis.pttl(of.lock);
         if (left >= 0 && left < lease && !has(mutant::claim_not_prolonged))
             redis.pexpire(of.lock, lease);
@@ -433,8 +455,7 @@ message acquire(script_calls& redis, words keys, words arguments)
             redis.set_keepttl(of.lock, flags.empty() ? std::string(owner)
                                                      : std::string(owner) + "|" + flags);
         }
-        return five(1, as_integer(last), has_flag(*value, owner, 'w') ? 1 : 0,
-                    promised.empty() ? 0 : 1, now);
+        return granted(drawn, has_flag(*value, owner, 'w'), !promised.empty(), now);
     }
 
     std::optional<std::int64_t> silence = silence_of(redis, value);
@@ -508,7 +529,7 @@ message acquire(script_calls& redis, words keys, words arguments)
         who = redis.lindex(of.line, 0);
     }
 
-    const double last = draw(redis, of.counter, arguments[2], arguments[4], now);
+    const block drawn = draw(redis, of.counter, arguments[2], arguments[4], now);
     bool more = false;
     if (who) {
         redis.lpop(of.line);
@@ -519,7 +540,7 @@ message acquire(script_calls& redis, words keys, words arguments)
     const std::string flags = (more ? "w" : "") + promised;
     redis.set(of.lock, flags.empty() ? std::string(owner) : std::string(owner) + "|" + flags,
               lease);
-    return five(1, as_integer(last), more ? 1 : 0, promised.empty() ? 0 : 1, now);
+    return granted(drawn, more, !promised.empty(), now);
 }
 
 message enter(script_calls& redis, words keys, words arguments)
@@ -676,18 +697,13 @@ message leave(script_calls& redis, words keys, words arguments)
         catch (const command_error&) {
         }
         if (last) {
-            const auto count = static_cast<double>(number_of(arguments[4]));
-            const double floor = floor_of(arguments[6], now);
-            if (*last - count < floor && !has(mutant::floor_not_raised)) {
-                last = std::max({*last, floor, static_cast<double>(now) * 2}) + count;
-                redis.set(of.counter, whole(*last), 0);
-            }
+            const block drawn = block_of(redis, of.counter, *last, arguments[4], arguments[6], now);
             if (who) {
                 redis.lpop(of.line);
                 redis.hdel(of.waiters, next);
             }
             redis.set(of.lock, next, number_of(arguments[3]));
-            return five(1, 1, as_integer(*last), 0, now);
+            return five(1, 1, as_integer(drawn.last), as_integer(drawn.count), now);
         }
         if (who)
             place = 0;

@@ -325,6 +325,10 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
     const lock_effect effect = effect_of(asked, said);
     if (by.from && on_answered)
         on_answered(asked, effect);
+    // Whoever has to begin at the clock would be behind it.
+    const auto clock = 2 * static_cast<std::uint64_t>(time_us());
+    if (native && effect.fences > 1 && effect.first_fence + effect.fences - 1 > clock)
+        throw std::logic_error("fence: a block reaches beyond the server's clock");
     if (effect.taken && asked.plain)
         by.took.emplace_back(index, time.now());
     else if (effect.taken)

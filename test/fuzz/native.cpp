@@ -269,7 +269,7 @@ private:
         stream_ = {};
         connected_ = true;
         if (observer_ != nullptr)
-            observer_->on_up(1'700'000'000'000'000);
+            observer_->on_up(1'700'000'000'001'000); // a block ahead of the counter
         poll();
         serve();
     }
@@ -471,11 +471,12 @@ private:
     }
 
     static void check_block(const request& r, const acquire_reply& said, std::int64_t last,
-                            std::uint32_t fences)
+                            std::int64_t fences, std::uint32_t most)
     {
+        require(fences >= 1 && fences <= most, "another number of fences than was asked for");
         require(last >= fences, "a block that begins below zero");
         require(said.fences == fences &&
-                    said.first_fence == static_cast<std::uint64_t>(last) - fences + 1,
+                    said.first_fence == static_cast<std::uint64_t>(last - fences + 1),
                 "other fences than were drawn");
         require(said.first_fence > r.given_before, "a fence that is not larger than those before");
     }
@@ -498,7 +499,8 @@ private:
             require(status == 1, "granted without proof");
             if (r.kind != 'e') {
                 const bool was_short = r.became.size() > 1 && r.became.front().verb == "SET";
-                check_block(r, r.acquired, (*said)[1], was_short ? fences_short : fences_asked);
+                check_block(r, r.acquired, (*said)[1], (*said)[3],
+                            was_short ? fences_short : fences_asked);
             }
             break;
         case granted_t::held: require(status == 0 || status == 2, "held by nobody"); break;
@@ -519,7 +521,7 @@ private:
         require(r.acquired.result == granted_t::granted && set, "granted without proof");
         const auto last = number(call.answers[1]);
         require(last.has_value(), "a fence out of nothing");
-        check_block(r, r.acquired, *last, fences_short);
+        check_block(r, r.acquired, *last, r.acquired.fences, fences_short);
     }
 
     static void check_release(const request& r)
@@ -545,7 +547,8 @@ private:
         const bool granted = r.released.next->result == granted_t::granted;
         require((*said)[1] == (granted ? 1 : 2), "another next owner than was told");
         if (granted)
-            check_block(r, *r.released.next, (*said)[2], r.kind == 'n' ? fences_asked : 0);
+            check_block(r, *r.released.next, (*said)[2], (*said)[3],
+                        r.kind == 'n' ? fences_asked : 0);
     }
 
     static void check_renewal(const request& r)

@@ -61,7 +61,7 @@ struct cluster_fixture : test::masters_fixture, store_listener
         if (asked[1] == release_script().sha)
             return ":0\r\n";
         if (asked[1] == of_native().acquire.sha)
-            return numbers({1, 4'000'000'000'000'000, 0, 0, server_time});
+            return numbers({1, 4'000'000'000'000'000, 0, 1, server_time});
         if (asked[1] == of_native().leave.sha)
             return numbers({1, 0, 0, 0, server_time});
         if (asked[1] == of_native().release.sha)
@@ -724,7 +724,7 @@ BOOST_AUTO_TEST_CASE(a_slot_that_is_on_its_way_is_asked_for_where_it_goes)
             if (asked[1] != of_native().acquire.sha)
                 return cluster_fixture::usual(asked);
             const auto later = static_cast<std::int64_t>(1000 * f.all.calls.size()); // fences rise
-            return std::optional(numbers({1, 4'000'000'000'000'000 + later, 0, 0, server_time}));
+            return std::optional(numbers({1, 4'000'000'000'000'000 + later, 0, 1, server_time}));
         };
         const auto asked_at_both = [&](auto ask) {
             const std::size_t before = f.all.calls.size();

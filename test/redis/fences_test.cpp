@@ -162,6 +162,23 @@ BOOST_AUTO_TEST_CASE(rise_when_the_counter_has_expired, *only_on(config::key_lay
     grants(b, a, fence, 2);
 }
 
+// INCRBY looks at no clock. While the counter is ahead of it, nobody draws more than is needed.
+BOOST_AUTO_TEST_CASE(no_faster_than_there_are_grants_while_the_counter_is_ahead_of_the_clock,
+                     *only_on(config::key_layout::native))
+{
+    redis_server server;
+    resp_client store = server.connect();
+    const std::int64_t second = std::stoll(store.strings({"TIME"}).at(0));
+    const std::int64_t ahead = 2'000'000 * (second + 600);
+    store.done({"SET", stock_fence, std::to_string(ahead)});
+    client_thread a(server);
+    client_thread b(server);
+    constexpr int times = 50;
+    const auto last = grants(a, b, static_cast<std::uint64_t>(ahead), times);
+    BOOST_TEST(last == static_cast<std::uint64_t>(ahead) + times);
+    BOOST_TEST(std::stoll(store.string({"GET", stock_fence})) == ahead + times);
+}
+
 BOOST_AUTO_TEST_CASE(rise_when_the_counter_is_kept_for_ever)
 {
     redis_server server;

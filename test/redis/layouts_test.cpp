@@ -114,6 +114,7 @@ struct native_fixture
     void connect(std::string_view info, const reply& raised = numbers({1}))
     {
         ended.clear();
+        keys.it_is(server_time);
         const std::size_t count = keys.greetings();
         for (std::size_t i = 0; i < count; ++i) {
             boost::redis::request asked;
@@ -214,10 +215,10 @@ BOOST_AUTO_TEST_CASE(a_name_takes_the_long_way_while_others_want_it)
     BOOST_TEST(f.verb("b") == "SET");
 
     // With others in line, and without.
-    const reply with_others = numbers({1, 20, 1, 0, server_time});
+    const reply with_others = numbers({1, 20, 1, 3, server_time});
     BOOST_TEST(f.keys.acquired(waits, {&with_others, 1}).reply.first_fence == 18u);
     BOOST_TEST(f.verb("a") == "EVALSHA");
-    const reply without = numbers({1, 23, 0, 0, server_time});
+    const reply without = numbers({1, 23, 0, 3, server_time});
     BOOST_TEST(f.keys.acquired(waits, {&without, 1}).reply.first_fence == 21u);
     BOOST_TEST(f.verb("a") == "SET");
 }
@@ -308,7 +309,7 @@ BOOST_AUTO_TEST_CASE(a_counter_that_could_not_be_raised_is_doubted_until_this_se
     BOOST_TEST(first[0] == "EVALSHA");
     f.connect("", full);
     const auto [later, second] = f.acquire("b");
-    const reply granted = numbers({1, 20, 0, 0, server_time});
+    const reply granted = numbers({1, 20, 0, 3, server_time});
     BOOST_TEST(!f.keys.acquired(earlier, {&granted, 1}).code);
     BOOST_TEST(f.verb("c") == "EVALSHA");
     BOOST_TEST(!f.keys.acquired(later, {&granted, 1}).code);
@@ -333,7 +334,8 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_of_the_long_way)
                     }
                     boost::redis::request to;
                     const call made = one.keys.acquire(asked, 0, to);
-                    const reply answer = numbers({status, last, -1, 0, server_time});
+                    const reply answer = numbers(
+                        {status, last, status == 1 ? 0 : -1, status == 1 ? 3 : 0, server_time});
                     const auto said = one.keys.acquired(made, {&answer, 1});
                     // Three fences end there, and the first of them is no less than 1.
                     const bool granted = status == 1 && (enters || last >= 3);
@@ -358,6 +360,59 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_of_the_long_way)
                 }
 }
 
+BOOST_AUTO_TEST_CASE(a_grant_of_the_long_way_says_how_many_fences_there_are)
+{
+    for (std::int64_t flags = 0; flags <= 3; ++flags)
+        for (std::int64_t count = -1; count <= 4; ++count)
+            BOOST_TEST_CONTEXT(flags << ' ' << count)
+            {
+                native_fixture f;
+                f.connect("");
+                const call made = f.acquire("a", true).first;
+                const reply answer = numbers({1, 50, flags, count, server_time});
+                const auto said = f.keys.acquired(made, {&answer, 1});
+                const bool known = count >= 1 && count <= 3; // as many as were asked for
+                BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));
+                BOOST_TEST(said.reply.promised == (flags >= 2));
+                BOOST_TEST((f.verb("a") == "EVALSHA") == (flags % 2 == 1));
+                if (!known)
+                    continue;
+                BOOST_TEST(said.reply.fences == count);
+                BOOST_TEST(said.reply.first_fence == static_cast<std::uint64_t>(51 - count));
+            }
+}
+
+// INCRBY looks at no clock: what is drawn ahead of it would be drawn again after a loss of data.
+BOOST_AUTO_TEST_CASE(the_short_way_draws_a_block_where_the_counter_is_behind_the_clock)
+{
+    constexpr std::int64_t clock = 2 * server_time;
+    native_fixture f;
+    f.connect("", numbers({clock - 8}));
+    const auto drawn = [&] {
+        const std::uint32_t said = f.keys.draws(take("a"));
+        const call made = f.acquire("a").first;
+        BOOST_TEST(made.fences == said);
+        return said;
+    };
+    // What is under way counts, too.
+    for (const std::uint32_t count : {3u, 3u, 1u, 1u, 1u})
+        BOOST_TEST(drawn() == count);
+    f.keys.it_is(server_time + 2);
+    for (const std::uint32_t count : {3u, 1u})
+        BOOST_TEST(drawn() == count);
+    // Others have drawn.
+    f.keys.it_is(server_time + 1'000);
+    const call made = f.acquire("b").first;
+    BOOST_TEST(made.fences == 3u);
+    const reply answers[] = {nothing(), numbers({clock + 2'000})};
+    BOOST_TEST(f.keys.acquired(made, answers).reply.fences == 3u);
+    BOOST_TEST(drawn() == 1u);
+    f.keys.it_is(0);
+    BOOST_TEST(drawn() == 1u);
+    f.keys.it_is(server_time + 1'003);
+    BOOST_TEST(drawn() == 3u);
+}
+
 BOOST_AUTO_TEST_CASE(each_answer_to_a_release_of_the_long_way)
 {
     using left = release_reply::outcome;
@@ -374,7 +429,8 @@ BOOST_AUTO_TEST_CASE(each_answer_to_a_release_of_the_long_way)
                 const call made = f.keys.release(
                     {.name = "a", .owner = joins.owner, .entry = {}, .next = &joins}, 0, to);
                 const std::int64_t a = next == 1 ? 50 : 500;
-                const reply answer = numbers({status, next, a, 7, server_time});
+                const std::int64_t b = next == 1 ? 3 : 7;
+                const reply answer = numbers({status, next, a, b, server_time});
                 const auto said = f.keys.released(made, {&answer, 1});
                 const bool known = status >= 0 && status <= 5 && next >= 0 && next <= 2;
                 BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));

@@ -23,7 +23,7 @@ const std::string fence(redis_store::native::fence_key);
 const std::string client = "11111111-1111-1111-1111-111111111111";
 
 /// The value of an owner; the second argument is the number of its acquisition.
-std::string owner(int number)
+std::string nth_owner(int number)
 {
     return "lh:" + client + ':' + std::to_string(number);
 }
@@ -45,6 +45,26 @@ struct asked
     bool waits = true;
     std::string grace{}; ///< Empty: no promise.
 };
+
+/// What a grant says.
+bool promises(const std::vector<std::int64_t>& said)
+{
+    BOOST_TEST(said.at(0) == 1);
+    return (said.at(2) & 2) != 0;
+}
+
+struct block
+{
+    std::int64_t last;
+    std::int64_t count;
+    std::int64_t clock; ///< Of the server, in fences.
+};
+
+block drawn(const std::vector<std::int64_t>& said)
+{
+    BOOST_TEST(said.at(0) == 1);
+    return {said.at(1), said.at(3), 2 * said.at(4)};
+}
 
 struct fixture
 {
@@ -77,6 +97,17 @@ struct fixture
                                        "0", "0", "0", "0", "0", "0", turn});
     }
 
+    /// The next owner has it at once.
+    block succeed(const std::string& who, const std::string& next, const asked& how)
+    {
+        const auto said = run(of_native().leave,
+                              {"5", stock, fence, line, waiters, entries, who, "", next, how.lease,
+                               how.fences, "0", how.floor, "10000", "1000", "0", "0"});
+        BOOST_TEST(said.at(0) == 1);
+        BOOST_TEST(said.at(1) == 1);
+        return {said.at(2), said.at(3), 2 * said.at(4)};
+    }
+
     std::int64_t server_us()
     {
         const std::vector<std::string> time = store.strings({"TIME"});
@@ -101,22 +132,22 @@ BOOST_FIXTURE_TEST_SUITE(scripts_of_native, fixture)
 // for before was lost.
 BOOST_AUTO_TEST_CASE(whoever_asks_again_without_the_promise_has_not_made_it)
 {
-    BOOST_TEST(acquire(owner(1), {.grace = "1000"}).at(3) == 1);
-    BOOST_TEST(value() == owner(1) + "|g1000");
-    BOOST_TEST(acquire(owner(1)).at(3) == 0);
-    BOOST_TEST(value() == owner(1));
-    BOOST_TEST(acquire(owner(1), {.grace = "2000"}).at(3) == 1);
-    BOOST_TEST(value() == owner(1) + "|g2000");
-    BOOST_TEST(acquire(owner(1), {.grace = "500"}).at(3) == 1);
-    BOOST_TEST(value() == owner(1) + "|g500");
+    BOOST_TEST(promises(acquire(nth_owner(1), {.grace = "1000"})));
+    BOOST_TEST(value() == nth_owner(1) + "|g1000");
+    BOOST_TEST(!promises(acquire(nth_owner(1))));
+    BOOST_TEST(value() == nth_owner(1));
+    BOOST_TEST(promises(acquire(nth_owner(1), {.grace = "2000"})));
+    BOOST_TEST(value() == nth_owner(1) + "|g2000");
+    BOOST_TEST(promises(acquire(nth_owner(1), {.grace = "500"})));
+    BOOST_TEST(value() == nth_owner(1) + "|g500");
     // Somebody waits.
-    BOOST_TEST(acquire(owner(2)).at(0) == 3);
-    BOOST_TEST(acquire(owner(1)).at(3) == 0);
-    BOOST_TEST(value() == owner(1) + "|w");
+    BOOST_TEST(acquire(nth_owner(2)).at(0) == 3);
+    BOOST_TEST(!promises(acquire(nth_owner(1))));
+    BOOST_TEST(value() == nth_owner(1) + "|w");
     // However long ago it was alive.
     store.done({"PEXPIRE", record, "1000"});
-    BOOST_TEST(acquire(owner(2)).at(0) == 0);
-    BOOST_TEST(value() == owner(1) + "|w");
+    BOOST_TEST(acquire(nth_owner(2)).at(0) == 0);
+    BOOST_TEST(value() == nth_owner(1) + "|w");
 }
 
 // A lock that is left free for those who do not know the line stays so when one behind the first
@@ -129,21 +160,81 @@ BOOST_AUTO_TEST_CASE(a_foreign_turn_is_ended_by_nobody_but_the_first)
     std::string after_first;
     do { // until the machine has not stood still meanwhile
         store.done({"FLUSHALL"});
-        acquire(owner(1));
+        acquire(nth_owner(1));
         for (const int each : {2, 3, 4})
-            acquire(owner(each));
-        BOOST_TEST(leave(owner(1), "1000").at(0) == 5);
+            acquire(nth_owner(each));
+        BOOST_TEST(leave(nth_owner(1), "1000").at(0) == 5);
         ended = server_us() + 1'000'000; // a little later
-        BOOST_TEST(leave(owner(4)).at(0) == 3);
-        BOOST_TEST(leave(owner(4)).at(0) == 0);
-        BOOST_TEST(leave(owner(1)).at(0) == 0);
+        BOOST_TEST(leave(nth_owner(4)).at(0) == 3);
+        BOOST_TEST(leave(nth_owner(4)).at(0) == 0);
+        BOOST_TEST(leave(nth_owner(1)).at(0) == 0);
         after_others = value();
-        BOOST_TEST(leave(owner(2)).at(0) == 3);
+        BOOST_TEST(leave(nth_owner(2)).at(0) == 3);
         after_first = value();
         left = ended - server_us();
     } while (left < 500'000);
     BOOST_TEST(after_others == "");
-    BOOST_TEST(after_first == owner(3));
+    BOOST_TEST(after_first == nth_owner(3));
+}
+
+// Who begins at the clock because the counter was lost has no other floor.
+BOOST_AUTO_TEST_CASE(what_is_drawn_after_a_loss_is_larger_than_all_that_was_drawn_before)
+{
+    // Looks at the counter, or at the clock, too, because the counter may have been taken back.
+    for (const std::string floor : {"1", "-1"}) {
+        store.done({"FLUSHALL"});
+        std::int64_t last = 0;
+        bool many = false;
+        const auto grant = [&](const block& got) {
+            BOOST_TEST(got.count >= 1);
+            BOOST_TEST(got.count <= 1000);
+            BOOST_TEST(got.last - got.count >= last);
+            BOOST_TEST((got.count == 1 || got.last <= got.clock));
+            many = many || got.count > 1;
+            last = got.last;
+        };
+        for (int i = 0; i < 2'000; ++i)
+            grant(drawn(acquire(nth_owner(1), {.fences = "1000", .floor = floor})));
+        for (int i = 1; i < 1'000; ++i)
+            grant(succeed(nth_owner(i), nth_owner(i + 1), {.fences = "1000", .floor = floor}));
+        BOOST_TEST(many);
+        store.done({"FLUSHALL"});
+        // A client that has seen nothing.
+        BOOST_TEST(run(of_native().raise, {"1", fence, "0"}).at(0) >= last);
+        const block next = drawn(acquire(nth_owner(1), {.fences = "1000"}));
+        BOOST_TEST(next.last - next.count >= last);
+        BOOST_TEST(next.last - next.count + 1 > last);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_counter_that_is_ahead_of_the_clock_gives_one_at_a_time)
+{
+    const std::int64_t ahead = 2 * (server_us() + 60'000'000);
+    for (const std::string floor : {"1", "0", "-1"}) {
+        store.done({"SET", fence, std::to_string(ahead)});
+        for (int i = 1; i <= 3; ++i) {
+            const block got = drawn(acquire(nth_owner(1), {.fences = "1000", .floor = floor}));
+            BOOST_TEST(got.count == 1);
+            BOOST_TEST(got.last == ahead + i);
+        }
+        BOOST_TEST(succeed(nth_owner(1), nth_owner(2), {.fences = "1000", .floor = floor}).last ==
+                   ahead + 4);
+        store.done({"DEL", stock});
+    }
+}
+
+// The floor of who has seen more than there is says that the counter was lost.
+BOOST_AUTO_TEST_CASE(a_counter_that_was_taken_back_begins_at_the_clock)
+{
+    const std::int64_t seen = drawn(acquire(nth_owner(1))).last;
+    for (const bool doubts : {false, true}) {
+        store.done({"SET", fence, std::to_string(seen - 100'000)});
+        const std::int64_t before = 2 * server_us();
+        const block got = drawn(acquire(
+            nth_owner(1), {.fences = "1000", .floor = (doubts ? "-" : "") + std::to_string(seen)}));
+        BOOST_TEST(got.last > before);
+        BOOST_TEST(got.count == 1);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

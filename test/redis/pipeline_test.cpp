@@ -447,7 +447,7 @@ BOOST_AUTO_TEST_CASE(a_server_without_room_serves_and_its_clock_is_looked_at_unt
             return asked[0] == "EVALSHA" ? asked[0] + ' ' + asked[11] : asked[0];
         };
         const auto says = [](std::int64_t status, std::int64_t fence) {
-            return numbers({status, fence, 0, 0, server_time});
+            return numbers({status, fence, 0, status == 1 ? 1 : 0, server_time});
         };
         connect(numbers({1000}));
         BOOST_TEST(verb_of_acquire("a", "1001") == "SET");
@@ -865,7 +865,7 @@ BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_an_acquire_that_goes_on)
     f.answer_all(2, {":1\r\n"});
     BOOST_TEST(f.released.empty());
     BOOST_TEST_REQUIRE(f.way->sent.size() == 5u);
-    f.answer_all(3, {numbers({1, 2000, 0, 0, server_time})});
+    f.answer_all(3, {numbers({1, 2000, 0, 1, server_time})});
     BOOST_TEST((f.acquired.at(0).second.result == acquire_reply::outcome::granted));
     f.answer_all(4, {":1\r\n"});
     BOOST_TEST((f.released.at(0).second.result == release_reply::outcome::freed));
@@ -889,7 +889,7 @@ BOOST_AUTO_TEST_CASE(a_release_without_a_script_is_repeated_word_by_word)
         f.answer_all(2, {":1\r\n"});
         BOOST_TEST_REQUIRE(f.way->sent.size() == 5u);
         BOOST_TEST(words(*f.way->sent[4]).at(0) == first, boost::test_tools::per_element());
-        f.answer_all(3, {numbers({1, 2000, 0, 0, server_time})});
+        f.answer_all(3, {numbers({1, 2000, 0, 1, server_time})});
         f.answer_all(4, {":1\r\n"});
         BOOST_TEST_REQUIRE(f.released.size() == 1u);
         BOOST_TEST((f.released[0].second.result == release_reply::outcome::freed));
@@ -919,7 +919,7 @@ BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_one_that_brings_its_owner)
     f.answer_all(3, {numbers({0, 0, 0, 0, server_time})});
     BOOST_TEST(ended.empty());
     BOOST_TEST_REQUIRE(f.way->sent.size() == 6u);
-    f.answer_all(4, {numbers({1, 1, 2000, 0, server_time})});
+    f.answer_all(4, {numbers({1, 1, 2000, 1, server_time})});
     f.answer_all(5, {numbers({1, 0, 0, 0, server_time})});
     using outcome = release_reply::outcome;
     BOOST_TEST((ended == std::vector{outcome::freed, outcome::freed}));

@@ -24,6 +24,20 @@ BOOST_AUTO_TEST_CASE(nothing_is_known_at_first)
     BOOST_TEST(c.limit(start, 1s) == 0);
 }
 
+// Two clocks that run apart by less than one in a thousand.
+BOOST_AUTO_TEST_CASE(at_the_least_it_is_as_late_as_a_slow_server_shows)
+{
+    server_clock c;
+    BOOST_TEST(c.at_least(start) == 0);
+    c.learn(server, start);
+    BOOST_TEST(c.at_least(start) == server);
+    BOOST_TEST(c.at_least(start + 1s) == server + 999'000);
+    BOOST_TEST(c.at_least(start + 1h) == server + 3'600 * 999'000ll);
+    // Just learned again.
+    c.learn(server + 3'600 * second, start + 1h);
+    BOOST_TEST(c.at_least(start + 1h) == server + 3'600 * second);
+}
+
 BOOST_AUTO_TEST_CASE(a_limit_is_that_far_from_now)
 {
     server_clock c;

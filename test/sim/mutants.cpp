@@ -57,6 +57,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "counter_not_raised",
     "refused_raise_forgotten",
     "floor_not_raised",
+    "blocks_beyond_clock",
     "blocks_overlap",
     "fence_before_lock",
     "shares_alike",

@@ -97,6 +97,10 @@ public:
         return refused;
     }
 
+    /// Said before each acquire.
+    /// @param server_us What the server's clock shows at the least, in microseconds; 0: not known.
+    virtual void it_is(std::int64_t server_us) noexcept { static_cast<void>(server_us); }
+
     // These write one call at the end of `to`.
     /// @param latest The server's time until which it may be granted, in microseconds; 0: any.
     virtual call acquire(const acquire_request& asked, std::int64_t latest,

@@ -14,10 +14,12 @@
 namespace leasehold::redis_store {
 namespace {
 
-// Tries that fail draw, too, and the counter must stay behind the server's clock, two a
-// microsecond.
+// Tries that fail draw, too.
 constexpr std::uint32_t most_short = 16;
+// Of a counter that may have been taken back, as much as that is drawn again: half a millisecond.
 constexpr std::uint32_t most_long = 1'000;
+// The counter stays behind the server's clock.
+constexpr std::uint64_t fences_a_microsecond = 2;
 
 constexpr std::uint32_t far_back = 1'000;
 
@@ -161,9 +163,16 @@ bool native_layout::may_be_brief(const acquire_request& asked) const
 
 std::uint32_t native_layout::draws(const acquire_request& asked) const
 {
-    return may_be_brief(asked) && !has(mutant::fence_before_lock)
-               ? std::min(asked.fences, most_short)
-               : 0;
+    return may_be_brief(asked) && !has(mutant::fence_before_lock) ? short_block(asked) : 0;
+}
+
+/// Who begins at the clock, because the counter was lost, must be above all that was drawn before.
+/// INCRBY looks at no clock; so one alone, where the counter is not known to be behind it.
+std::uint32_t native_layout::short_block(const acquire_request& asked) const noexcept
+{
+    const std::uint32_t most = std::min(asked.fences, most_short);
+    const std::uint64_t clock = fences_a_microsecond * static_cast<std::uint64_t>(server_us_);
+    return std::max(floor_, drawn_) + most <= clock ? most : 1;
 }
 
 void native_layout::draw(std::uint64_t fences, boost::redis::request& to)
@@ -234,7 +243,8 @@ call native_layout::acquire_short(const acquire_request& asked, contended_names:
                                   boost::redis::request& to)
 {
     native::value_of(asked.owner, value_);
-    const std::uint32_t fences = std::min(asked.fences, most_short);
+    const std::uint32_t fences = short_block(asked);
+    drawn_ = std::max(floor_, drawn_) + fences;
     const bool swapped = has(mutant::fence_before_lock);
     if (swapped)
         draw(fences, to);
@@ -406,17 +416,17 @@ bool native_layout::is_set(const call& made, answers told)
 }
 
 /// The block that ends there can be given out.
-bool native_layout::fits(const call& made, std::int64_t last)
+bool native_layout::fits(const call& made, std::int64_t last, std::int64_t count)
 {
     // FLUSHALL, or a deleted counter: what this client was given before is larger.
-    return last >= static_cast<std::int64_t>(made.fences) &&
-           (static_cast<std::uint64_t>(last) - made.fences >= made.floor ||
+    return count > 0 && count <= static_cast<std::int64_t>(made.fences) && last >= count &&
+           (static_cast<std::uint64_t>(last - count) >= made.floor ||
             (made.short_way && has(mutant::short_fence_unchecked)));
 }
 
 bool native_layout::has_block(const call& made, const reply& drawn)
 {
-    return drawn.is(1) && fits(made, drawn.numbers[0]);
+    return drawn.is(1) && fits(made, drawn.numbers[0], made.fences);
 }
 
 call native_layout::go_on(const call& made, answers told, std::span<const std::string_view> written,
@@ -464,18 +474,19 @@ std::int64_t native_layout::sent_floor(std::uint64_t floor) const noexcept
 }
 
 /// Takes the block that ends there; false when it is not one to be given out.
-bool native_layout::block(const call& made, std::int64_t last, acquire_reply& into)
+bool native_layout::block(const call& made, std::int64_t last, std::int64_t count,
+                          acquire_reply& into)
 {
-    if (last < static_cast<std::int64_t>(made.fences))
+    if (count <= 0 || last < count)
         return false;
     const auto end = static_cast<std::uint64_t>(last);
     saw(made.slot, end);
-    if (!fits(made, last))
+    if (!fits(made, last, count))
         return false;
     if (made.raises == owed_)
         owed_ = 0;
-    into.first_fence = end - made.fences + (has(mutant::blocks_overlap) ? 0 : 1);
-    into.fences = made.fences;
+    into.fences = static_cast<std::uint32_t>(count);
+    into.first_fence = end - into.fences + (has(mutant::blocks_overlap) ? 0 : 1);
     return true;
 }
 
@@ -487,7 +498,7 @@ said<acquire_reply> native_layout::acquired_short(const call& made, answers told
     const reply& drawn = answer_to_draw(told);
     if (is_set(made, told)) {
         // Nobody could go the long way: the owner asks again.
-        if (!drawn.is(1) || !block(made, drawn.numbers[0], result.reply))
+        if (!drawn.is(1) || !block(made, drawn.numbers[0], made.fences, result.reply))
             result.code = errc::outcome_unknown;
         result.reply.result = outcome::granted;
         return result;
@@ -519,9 +530,9 @@ said<acquire_reply> native_layout::acquired_long(const call& made, const reply& 
         reply.result = outcome::granted;
         if (made.fences == 0) // of a re-entry
             break;
-        contended_.note(made.name, numbers[2] == 1);
-        reply.promised = numbers[3] == 1;
-        if (!block(made, numbers[1], reply))
+        contended_.note(made.name, (numbers[2] & 1) != 0);
+        reply.promised = (numbers[2] & 2) != 0;
+        if (!block(made, numbers[1], numbers[3], reply))
             result.code = errc::outcome_unknown;
         break;
     case 0:
@@ -582,7 +593,7 @@ said<release_reply> native_layout::released(const call& made, answers told)
         joined(made, next, numbers[3]);
         result.reply.next = next;
     }
-    else if (block(made, numbers[2], next)) {
+    else if (block(made, numbers[2], numbers[3], next)) {
         next.result = acquire_reply::outcome::granted;
         result.reply.next = next;
     }

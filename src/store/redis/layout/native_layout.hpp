@@ -62,6 +62,7 @@ public:
     call release(const release_request& asked, std::int64_t latest,
                  boost::redis::request& to) override;
 
+    void it_is(std::int64_t server_us) noexcept override { server_us_ = server_us; }
     [[nodiscard]] std::uint32_t draws(const acquire_request& asked) const override;
     void draw(std::uint64_t fences, boost::redis::request& to) override;
 
@@ -109,19 +110,22 @@ private:
     [[nodiscard]] said<acquire_reply> acquired_short(const call& made, answers told);
     [[nodiscard]] said<acquire_reply> acquired_long(const call& made, const reply& told);
     [[nodiscard]] static bool is_set(const call& made, answers told);
-    [[nodiscard]] static bool fits(const call& made, std::int64_t last);
+    [[nodiscard]] std::uint32_t short_block(const acquire_request& asked) const noexcept;
+    [[nodiscard]] static bool fits(const call& made, std::int64_t last, std::int64_t count);
     [[nodiscard]] static bool has_block(const call& made, const reply& drawn);
     /// The counter may be behind the clock.
     [[nodiscard]] bool doubts_counter() const noexcept { return blind_ || owed_ != 0; }
     [[nodiscard]] std::int64_t sent_floor(std::uint64_t floor) const noexcept;
-    bool block(const call& made, std::int64_t last, acquire_reply& into);
+    bool block(const call& made, std::int64_t last, std::int64_t count, acquire_reply& into);
 
     const std::shared_ptr<hearing> turns_;
     const bool blind_;
     const std::shared_ptr<slot_floors> slots_; ///< Null: no cluster.
     std::uint64_t floor_ = 0;                  ///< The largest fence that this client has seen.
-    std::uint32_t servers_ = 0;                ///< How many were greeted.
-    std::uint32_t owed_ = 0;                   ///< The one whose counter was not raised; 0: it was.
+    std::uint64_t drawn_ = 0;    ///< Where the counter is when what was asked for is drawn, too.
+    std::int64_t server_us_ = 0; ///< The server's clock is there, or ahead; 0: not known.
+    std::uint32_t servers_ = 0;  ///< How many were greeted.
+    std::uint32_t owed_ = 0;     ///< The one whose counter was not raised; 0: it was.
     contended_names contended_;
     ended_connections ended_;
     removal removal_ = removal::script;

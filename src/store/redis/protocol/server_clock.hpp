@@ -50,6 +50,18 @@ public:
         return std::max<std::int64_t>(1, (at + std::clamp(budget, -longest, longest)).count());
     }
 
+    /// What it shows at `now` at the least, in microseconds, also where the two clocks have drifted
+    /// apart since something was heard of it; 0: nothing is known.
+    std::int64_t at_least(clock::time_point now) const noexcept
+    {
+        using namespace std::chrono;
+        if (!ahead_)
+            return 0;
+        const microseconds age = duration_cast<microseconds>(now - learned_);
+        const microseconds at = duration_cast<microseconds>(now.time_since_epoch()) + *ahead_;
+        return std::max<std::int64_t>(0, (at - age / 1'000).count());
+    }
+
 private:
     std::optional<std::chrono::microseconds> ahead_; ///< Of the local clock.
     clock::time_point learned_;

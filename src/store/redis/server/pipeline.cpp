@@ -208,7 +208,9 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
         return refuse(std::move(handler), acquire_reply{}, request.name);
     acquire_request asked = request;
     asked.asks_holder = request.asks_holder && tells_holder_;
-    const std::int64_t latest = time_.limit(local_time_->now(), request.budget);
+    const auto now = local_time_->now();
+    const std::int64_t latest = time_.limit(now, request.budget);
+    layout_->it_is(time_.at_least(now));
     if (note_) {
         if (request.entry.empty()) // the owner of a re-entry may be another client's
             note_->belongs_to(request.owner);

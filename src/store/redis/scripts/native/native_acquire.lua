@@ -10,8 +10,9 @@
 --      taken back unseen), presence (ms, 0: does not wait), claim (ms), listens: 1 or 0,
 --      1: say who holds it, and where the owner promises to be alive, its grace (ms)
 -- Returns {status, a, b, c, server time in us}
---    1, last fence of the block, n, p  granted; n is 1 when others are in line, 0 when not; p is 1
---                                    when the promise was written down, 0 when not
+--    1, last fence of the block, m, how many  granted; of m, 1: others are in line, 2: the promise
+--                                    was written down. The block ends at the server's clock, so
+--                                    there may be fewer than wanted
 --    0, PTTL, place, holder          held by another, or others come first, or left free for those
 --                                    who do not know the line. Place from 0, -1: not in line, -2:
 --                                    far back. Holder: the first 32 bits of the UUID of its client;
@@ -51,26 +52,29 @@ if type(value) == 'table' then
 end
 local ours = value == owner or value and string.sub(value, 1, #owner + 1) == owner .. '|'
 
--- Draws a block that ends above the floor. The server's clock is the least: a counter that was lost
--- begins there.
+-- Draws a block above the floor. A counter that was lost begins at the server's clock, two for each
+-- microsecond, and has to be above all that was drawn before it: so no block of more than one
+-- reaches beyond the clock. One that may have been taken back unseen does not begin further behind
+-- it than a block is long, half a millisecond at most: no server begins again within that.
 local function draw()
+    local wanted, clock, floor = ARGV[3] + 0, now * 2, ARGV[5] + 0
     local last = typed(redis.pcall('INCRBY', KEYS[2], ARGV[3]), KEYS[2], 'a fence counter')
     if type(last) ~= 'number' then
         return last
     end
-    local floor = ARGV[5] + 0
+    local begin = last - wanted
     if floor <= 0 then
-        floor = math.max(-floor, now * 2)
+        local was_there = begin > 0 and begin >= -floor
+        begin = math.max(begin, -floor, was_there and clock - wanted or clock)
+    elseif begin < floor then
+        begin = math.max(floor, clock)
     end
-    if last - ARGV[3] < floor then
-        local least = math.max(floor, now * 2)
-        if last < least then
-            last = least
-        end
-        last = last + ARGV[3]
+    local count = math.max(1, math.min(wanted, clock - begin))
+    if begin + count ~= last then
+        last = begin + count
         call('SET', KEYS[2], string.format('%.0f', last))
     end
-    return last
+    return last, count
 end
 
 -- Where the owner promises to be alive, or the holder has: which run of the server this is. What
@@ -90,7 +94,7 @@ local kept = 120000
 
 if ours then
     -- Drawn now, while it is ours: higher than every fence with which anybody was in before.
-    local last = draw()
+    local last, count = draw()
     if type(last) ~= 'number' then
         return last
     end
@@ -112,8 +116,8 @@ if ours then
         flags = string.gsub(string.sub(value, #owner + 2), 'g%d*', '') .. promised
         call('SET', lock, flags == '' and owner or owner .. '|' .. flags, 'KEEPTTL')
     end
-    return {1, last, string.find(value, 'w', #owner + 1, true) and 1 or 0,
-        promised == '' and 0 or 1, now}
+    return {1, last, (string.find(value, 'w', #owner + 1, true) and 1 or 0) +
+        (promised == '' and 0 or 2), count, now}
 end
 
 -- How long the holder, if it has promised to be alive, may be silent yet, in ms; nothing where it
@@ -236,7 +240,7 @@ while who and who ~= owner do
 end
 
 -- The counter first: a fence that nobody was given does no harm, a lock that nobody knows of would.
-local last = draw()
+local last, count = draw()
 if type(last) ~= 'number' then
     return last
 end
@@ -251,4 +255,4 @@ if run and ARGV[10] and not redis.pcall('SET', KEYS[5], run, 'PX', kept).err the
 end
 flags = (who and 'w' or '') .. promised
 call('SET', lock, flags == '' and owner or owner .. '|' .. flags, 'PX', ARGV[2])
-return {1, last, who and 1 or 0, promised == '' and 0 or 1, now}
+return {1, last, (who and 1 or 0) + (promised == '' and 0 or 2), count, now}

@@ -13,7 +13,8 @@
 --    4   given to the first in line
 --    5   left free; the first in line, or the next owner, has it when the foreign turn is over
 --    0   not in
---   next: 0 has not joined; 1 granted, a: the last fence of its block; 2 in line, a: PTTL, b: place
+--   next: 0 has not joined; 1 granted, a: the last fence of its block, b: how many are in it;
+--   2 in line, a: PTTL, b: place
 local call, lock, owner, next = redis.call, KEYS[1], ARGV[1], ARGV[3]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -159,12 +160,18 @@ end
 if next ~= '' then
     local last = redis.pcall('INCRBY', KEYS[2], ARGV[5])
     if type(last) == 'number' then
-        local floor = ARGV[7] + 0
+        -- As in native_acquire.
+        local wanted, clock, floor = ARGV[5] + 0, now * 2, ARGV[7] + 0
+        local begin = last - wanted
         if floor <= 0 then
-            floor = math.max(-floor, now * 2)
+            local was_there = begin > 0 and begin >= -floor
+            begin = math.max(begin, -floor, was_there and clock - wanted or clock)
+        elseif begin < floor then
+            begin = math.max(floor, clock)
         end
-        if last - ARGV[5] < floor then
-            last = math.max(last, floor, now * 2) + ARGV[5]
+        local count = math.max(1, math.min(wanted, clock - begin))
+        if begin + count ~= last then
+            last = begin + count
             call('SET', KEYS[2], string.format('%.0f', last))
         end
         if who then
@@ -172,7 +179,7 @@ if next ~= '' then
             call('HDEL', KEYS[4], next)
         end
         call('SET', lock, next, 'PX', ARGV[4])
-        return {1, 1, last, 0, now}
+        return {1, 1, last, count, now}
     end
     if who then -- the counter is refused: it stays in line, and hears why when it asks
         place = 0
