@@ -331,7 +331,7 @@ std::string_view client_shown_alive(words command, const message& said)
     if (called == known_script::native_alive && !said.is_error() && number(said, 0) != 0)
         return command[name_in_call].substr(command[name_in_call].rfind(':') + 1);
     if (called != known_script::native_acquire || said.is_error() || number(said, 0) != 1 ||
-        number(said, 3) != 1)
+        (number(said, 2) & 2) == 0)
         return {};
     return redis_store::native::client_of(request_by_script(command, *called)->owner);
 }
