@@ -113,7 +113,8 @@ BOOST_AUTO_TEST_CASE(row_01_holder_killed)
     // whole ones.)
     BOOST_TEST((steady::now() - asked >= left - 2ms));
     BOOST_TEST(next.held.fence() > fence);
-    BOOST_TEST(store.calls("publish") == 0u);
+    // Once by the one who waits, to see that it hears its channel.
+    BOOST_TEST(store.calls("publish") <= 1u);
     // It slept no longer than the time to live.
     BOOST_TEST((steady::now() - asked < left + 10s));
 }
