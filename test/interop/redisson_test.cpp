@@ -262,11 +262,11 @@ BOOST_AUTO_TEST_CASE(neither_starves_and_nothing_is_lost)
     }
     BOOST_TEST(theirs.counted());
     BOOST_TEST(std::stoll(store.string({"GET", "counter"})) == counted_here + times);
-    // Redisson, which asks again at once, has two thirds of the grants by the store, or more; each
-    // of ours stands for 20 ms of handoffs. Far from that would be starving, on a busy machine too.
+    // Redisson asks again at once, and has somewhat more than half; a quarter is for both what they
+    // must have.
     BOOST_TEST_MESSAGE("of " << by_store + times << " grants by the store Redisson had " << times);
-    BOOST_TEST(by_store * 9 >= std::uint64_t{times});
-    BOOST_TEST(std::uint64_t{times} * 9 >= by_store);
+    BOOST_TEST(by_store * 3 >= std::uint64_t{times});
+    BOOST_TEST(std::uint64_t{times} * 3 >= by_store);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
