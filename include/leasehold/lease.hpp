@@ -225,10 +225,12 @@ private:
     detail::lease_link link_;
 };
 
+/// @cond
 inline lease detail::carried<lease>::arrive(lease_link&& link) noexcept
 {
     return lease(std::move(link));
 }
+/// @endcond
 
 } // namespace leasehold
 
