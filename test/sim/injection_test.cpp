@@ -210,7 +210,7 @@ public:
         run_for(10s);
         expect(server_.locks() == 0, "a lock is left");
         // For its turns a client keeps one.
-        expect(server_.watches() <= (is_native() ? clients : 0), "a subscription is left");
+        expect(server_.watches() <= clients, "a subscription is left");
         expect(crashed || tested.calls() == 1,
                tested.calls() == 0 ? "a handler is not called" : "a handler is called twice");
         expect(crashed || !tested.is_kept(), "a handler is kept");

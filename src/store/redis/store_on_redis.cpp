@@ -27,7 +27,7 @@ std::unique_ptr<layout> make_layout(const config& settings,
 {
     if (settings.layout == config::key_layout::native)
         return std::make_unique<native_layout>(turns, blind);
-    return std::make_unique<redisson_layout>(settings.fence_retention);
+    return std::make_unique<redisson_layout>(settings.fence_retention, turns);
 }
 
 class store_on_redis final : public store
@@ -36,9 +36,9 @@ public:
     store_on_redis(std::shared_ptr<transport> way, const config& limits, bool blind,
                    const std::optional<config>& wakeups, const std::shared_ptr<environment>& from)
     {
-        if (wakeups && limits.layout == config::key_layout::native)
+        if (wakeups)
             turns_ = std::make_shared<turn_channel>(*wakeups, from);
-        else if (wakeups)
+        if (wakeups && limits.layout == config::key_layout::redisson)
             subscriptions_ = std::make_shared<subscriptions>(*wakeups, from);
         pipeline_ = std::make_shared<pipeline>(std::move(way), make_layout(limits, turns_, blind),
                                                from->make_time(), limits.timeout);
@@ -164,7 +164,7 @@ private:
     std::shared_ptr<pipeline> pipeline_;
     std::shared_ptr<subscriptions> subscriptions_;   ///< Of a layout that announces releases.
     std::shared_ptr<client_note> note_;              ///< Null: it is not to be written.
-    std::shared_ptr<turn_channel> turns_;            ///< Of one with a line.
+    std::shared_ptr<turn_channel> turns_;            ///< Null: there are no wake-ups.
     std::shared_ptr<replica_confirmation> replicas_; ///< Null: there is no way to ask them.
 };
 
