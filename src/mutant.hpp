@@ -98,7 +98,6 @@ enum class mutant
     line_not_served,    ///< Whoever leaves does not look whether others wait.
     turn_without_fence, ///< Who takes what it was given has the fence of the one before.
     strangers_not_heard, ///< Whoever waits for a stranger does not listen to where it says it left.
-    id_of_stranger,      ///< The name of a client does not say that it knows the line.
     // Of a quorum.
     fewer_grant,             ///< One member less than a quorum makes a lock.
     outbid_accepted,         ///< A member that has seen a larger fence counts as one that accepts.

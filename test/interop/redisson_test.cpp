@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(each_is_woken_by_the_other)
     for (int i = 0; i < times; ++i) {
         theirs.start_lock(stock, 60s, 60s);
         resp_client store = server.connect();
-        wait_until([&] { return waiters_of(store, stock) > 0; });
+        wait_until([&] { return store.subscribers(stock_channel) > 0; });
         auto begun = steady::now();
         BOOST_TEST_REQUIRE(!ours.release(std::move(held)));
         BOOST_TEST_REQUIRE(theirs.locked());

@@ -505,8 +505,10 @@ void checks::check_wait(const actor& a, const name_state& n)
     if (!p.is_quiet() && !over)
         return;
     const bool handed_over = !n.grants.empty() && n.grants.back().first != n.highest;
-    // A stranger tells nobody that it leaves, and one that nobody hears stays.
-    if (std::max(n.stranger_took, n.stranger_until) > a.started)
+    // A stranger that knows no channel tells nobody that it leaves, and one that nobody hears
+    // stays.
+    if (std::max(p.is_native() ? n.stranger_took : clock::time_point(), n.stranger_until) >
+        a.started)
         return;
     const clock::duration turn = p.leaves_free() ? 310ms : 0ms;
     if (trial_.now() - since > 80ms + floor + turn && !handed_over)

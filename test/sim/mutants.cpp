@@ -98,7 +98,6 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "line_not_served",
     "turn_without_fence",
     "strangers_not_heard",
-    "id_of_stranger",
     "fewer_grant",
     "outbid_accepted",
     "fence_of_minority",
@@ -135,7 +134,9 @@ const char* name_of(mutant m) noexcept
 
 bool is_of_quorum(mutant m) noexcept
 {
-    return m >= mutant::fewer_grant && m <= mutant::stranger_left_out;
+    // Only there is no line, and who waits backs off.
+    return m == mutant::only_hints || m == mutant::no_backoff || m == mutant::waiter_forgotten ||
+           (m >= mutant::fewer_grant && m <= mutant::stranger_left_out);
 }
 
 bool is_of_cluster(mutant m) noexcept

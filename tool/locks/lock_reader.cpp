@@ -524,7 +524,7 @@ std::optional<lock_state> lock_reader::find(const std::string& name)
     }
     lock_state& lock = found.front();
     lock.info = describe(lock.client);
-    if (lock.kind == lock_kind::native)
+    if (lock.kind == lock_kind::native || lock.kind == lock_kind::redisson)
         read_line(lock);
     return std::move(lock);
 }

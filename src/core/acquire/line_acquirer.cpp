@@ -98,6 +98,13 @@ void line_acquirer::turn(std::string_view owner)
         client_.releases.leave_line({spec_of_name(), std::string(owner), {}}, {}, {});
 }
 
+/// One that knows no line says that it has left, or may have.
+void line_acquirer::hint()
+{
+    if (!has(mutant::hint_ignored))
+        listening();
+}
+
 /// While the store cannot be reached the connection that comes is what is waited for.
 void line_acquirer::listening()
 {

@@ -34,7 +34,7 @@ public:
     [[nodiscard]] bool pausing() const noexcept override;
     void wanted() override;
     void unwanted() override;
-    void hint() override { listening(); }
+    void hint() override;
     void turn(std::string_view owner) override;
     void listening() override;
     void connected() override;

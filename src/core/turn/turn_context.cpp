@@ -25,8 +25,7 @@ std::string make_id(const time_source& time, fsm::random_source& random)
                                 ? boost::uuids::basic_random_generator<fsm::random_source>(random)()
                                 : boost::uuids::random_generator()();
     auto& version = *(id.begin() + 6);
-    version = static_cast<std::uint8_t>((version & 0x0F) |
-                                        (has(mutant::id_of_stranger) ? 0x40 : 0x80));
+    version = static_cast<std::uint8_t>((version & 0x0F) | 0x80);
     return to_string(id);
 }
 
