@@ -1,9 +1,12 @@
 #include "crew.hpp"
 #include "heartbeat.hpp"
 #include "measurements.hpp"
+#include "raw_client.hpp"
+#include "server_figures.hpp"
 #include "session.hpp"
 
 #include <iostream>
+#include <optional>
 #include <stdexcept>
 
 namespace leasehold::benchmark {
@@ -44,7 +47,9 @@ void give_all_back(asio::io_context& context, std::vector<lease>& leases)
     all.wait();
 }
 
-void measure(section& out, const std::string& situation, const std::string& url, bool quick)
+// `socket` is that of the server, where there is one.
+void measure(section& out, const std::string& situation, const std::string& url,
+             const std::string& socket, bool quick)
 {
     const std::size_t count = quick ? 1'000 : 100'000;
     const steady::duration time = std::chrono::milliseconds(quick ? 500 : 10'000);
@@ -55,6 +60,15 @@ void measure(section& out, const std::string& situation, const std::string& url,
     asio::io_context context(1);
     session ours(context, url);
     client& locks = ours.locks();
+    std::optional<raw_client> raw;
+    if (!socket.empty())
+        raw.emplace(context, socket);
+    const auto cpu_of_server = [&] {
+        double sum = 0;
+        if (raw)
+            run(context, server_cpu(*raw, sum));
+        return sum;
+    };
 
     // What is allocated once, whatever the number of leases, is not counted.
     std::vector<lease> leases(takers);
@@ -63,9 +77,11 @@ void measure(section& out, const std::string& situation, const std::string& url,
     leases.clear();
 
     heartbeat idle;
+    double served = cpu_of_server();
     double cpu = cpu_seconds();
     run(context, idle.run(steady::now() + time / 10));
     const double idle_cpu = (cpu_seconds() - cpu) / seconds(time / 10);
+    const double idle_server = (cpu_of_server() - served) / seconds(time / 10);
 
     const double bytes = heap_bytes();
     leases.resize(count);
@@ -75,11 +91,13 @@ void measure(section& out, const std::string& situation, const std::string& url,
     std::cerr << "held: " << situation << ", " << grouped(count) << " leases held\n";
     const client_stats before = locks.stats();
     heartbeat busy;
+    served = cpu_of_server();
     cpu = cpu_seconds();
     const steady::time_point begin = steady::now();
     run(context, busy.run(begin + time));
     const double took = seconds(steady::now() - begin);
     cpu = cpu_seconds() - cpu - idle_cpu * took;
+    served = cpu_of_server() - served - idle_server * took;
     const client_stats after = locks.stats();
 
     for (const lease& each : leases) {
@@ -92,6 +110,8 @@ void measure(section& out, const std::string& situation, const std::string& url,
     out.add(situation, "renewals that failed",
             static_cast<double>(after.renewals_failed - before.renewals_failed), "");
     out.add(situation, "CPU of this process", cpu / renewed * 1e6, "us per renewal");
+    if (raw)
+        out.add(situation, "CPU of the server", served / renewed * 1e6, "us per renewal");
     out.add(situation, "longest delay of another handler", busy.longest_delay() * 1e3, "ms");
     out.add(situation, "99.9 % of the delays are below", busy.delay_of(0.999) * 1e3, "ms");
     out.add(situation, "longest delay without leases", idle.longest_delay() * 1e3, "ms");
@@ -106,8 +126,8 @@ section held(const setting& where)
                 where.quick ? "1,000 held leases of 0.6 s that renew themselves, on one loop"
                             : "100,000 held leases of 10 s that renew themselves, on one loop",
                 {}};
-    measure(out, "memory", "memory:held", where.quick);
-    measure(out, "Redis", where.redis_url(), where.quick);
+    measure(out, "memory", "memory:held", "", where.quick);
+    measure(out, "Redis", where.redis_url(), where.socket, where.quick);
     return out;
 }
 

@@ -1,7 +1,9 @@
 #include "command_monitor.hpp"
 #include "crew.hpp"
 #include "measurements.hpp"
+#include "raw_client.hpp"
 #include "sample.hpp"
+#include "server_figures.hpp"
 #include "session.hpp"
 
 #include <array>
@@ -96,6 +98,18 @@ void measure(section& out, const setting& where, const layout& who, bool locally
                 "per second");
         out.add(situation, "PING while they wait", static_cast<double>(sent.pings) / took,
                 "per second");
+        // Apart from that, because a server that is watched works more.
+        raw_client raw(context, where.socket);
+        double served = 0, served_by_then = 0;
+        run(context, server_cpu(raw, served));
+        const double cpu = cpu_seconds();
+        run(context, pause(time));
+        const double us = 1e6 / took / static_cast<double>(who.clients);
+        out.add(situation, "CPU while they wait", (cpu_seconds() - cpu) * us,
+                "us per second and client");
+        run(context, server_cpu(raw, served_by_then));
+        out.add(situation, "CPU of the server while they wait", (served_by_then - served) * us,
+                "us per second and client");
     }
 
     run(context, give_back(held));
