@@ -3,6 +3,7 @@
 // those who wait for an answer, and each of these hears one.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/kept_transport.hpp"
 #include "redis/resp_text.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/server/pipeline.hpp"
@@ -14,7 +15,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/redis/resp3/parser.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -30,40 +30,11 @@ using namespace leasehold;
 using namespace leasehold::redis_store;
 using test::commands_in;
 using test::failing_memory;
+using test::kept_transport;
 using test::numbers;
 using namespace std::chrono_literals;
 
 constexpr std::size_t most_allocations = 2000; ///< More are a loop.
-
-/// Keeps what it is given; takes memory for it, as a connection does.
-class kept_transport final : public transport
-{
-public:
-    void open(const asio::any_io_executor&, const std::shared_ptr<detail::context_poster>&,
-              const script_set&, transport_observer& user) override
-    {
-        observer = &user;
-    }
-    void close() noexcept override
-    {
-        for (const auto& each : sent)
-            each->owner.reset();
-        sent.clear();
-    }
-    void send(const std::shared_ptr<batch>& added) override
-    {
-        const auto operation = std::make_unique<std::array<char, 64>>();
-        sent.push_back(added);
-    }
-    void abandon(const std::shared_ptr<batch>&) override {}
-    void drop() noexcept override { close(); }
-    void on_read_only() override {}
-    void begin_again(error_code why, std::string_view) override { observer->on_down(why); }
-    std::string server() const override { return "server:6379"; }
-
-    transport_observer* observer = nullptr;
-    std::vector<std::shared_ptr<batch>> sent;
-};
 
 /// A server without the scripts, of which some are refused for it and the others are served.
 struct scene

@@ -1,6 +1,7 @@
 // The pipeline by itself, over a way to the server that the test is.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/kept_transport.hpp"
 #include "redis/resp_text.hpp"
 #include "store/redis/layout/native_layout.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
@@ -32,41 +33,9 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::redis_store;
 using test::commands_in;
+using test::kept_transport;
 using test::numbers;
 using namespace std::chrono_literals;
-
-/// Keeps what it is given.
-class kept_transport final : public transport
-{
-public:
-    void open(const asio::any_io_executor&, const std::shared_ptr<detail::context_poster>&,
-              const script_set&, transport_observer& user) override
-    {
-        observer = &user;
-    }
-    void close() noexcept override
-    {
-        for (const auto& each : sent)
-            each->owner.reset();
-        sent.clear();
-    }
-    void send(const std::shared_ptr<batch>& added) override { sent.push_back(added); }
-    void abandon(const std::shared_ptr<batch>& late) override { abandoned.push_back(late); }
-    void drop() noexcept override { close(); }
-    void on_read_only() override { ++read_only; }
-    void begin_again(error_code why, std::string_view) override
-    {
-        begun_again.push_back(why);
-        observer->on_down(why);
-    }
-    std::string server() const override { return "server:6379"; }
-
-    transport_observer* observer = nullptr;
-    std::vector<std::shared_ptr<batch>> sent;
-    std::vector<std::shared_ptr<batch>> abandoned;
-    int read_only = 0;
-    std::vector<error_code> begun_again;
-};
 
 /// An executor without memory for what is posted, while `fails` is true.
 class full_executor

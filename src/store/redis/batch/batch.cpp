@@ -91,7 +91,6 @@ batch::batch() : request(fail_fast)
 
 void batch::reserve(std::size_t bytes)
 {
-    commands.reserve(commands.size() + 1);
     request.reserve(request.payload().size() + bytes);
 }
 

@@ -129,7 +129,7 @@ public:
         return add(std::move(waiting), write(request), begin, asking);
     }
 
-    /// Room for one more command of so many bytes.
+    /// Room for so many bytes more.
     void reserve(std::size_t bytes);
 
     /// Adds a command of another batch again: the server did not have its script, or it came too
