@@ -9,9 +9,8 @@ namespace leasehold::quorum {
 
 void announcements::on_silence() noexcept
 {
-    attempting_ = false;
+    stop_saying();
     names_.clear();
-    pending_.reset();
 }
 
 void announcements::watch(std::string_view name)
@@ -20,7 +19,7 @@ void announcements::watch(std::string_view name)
         return;
     if (!is_made())
         return connect();
-    say("SUBSCRIBE", name);
+    say("SUBSCRIBE", release_channel(name));
 }
 
 void announcements::unwatch(std::string_view name)
@@ -29,23 +28,21 @@ void announcements::unwatch(std::string_view name)
     if (found == names_.end())
         return;
     names_.erase(found);
-    say("UNSUBSCRIBE", name);
+    say("UNSUBSCRIBE", release_channel(name));
 }
 
 // All of them again, each confirmed by a push of its own.
 void announcements::on_attempt()
 {
-    attempting_ = true;
-    pending_.reset();
+    begin_saying();
     for (const std::string& each : names_)
-        say("SUBSCRIBE", each);
+        say("SUBSCRIBE", release_channel(each));
     flush();
 }
 
 void announcements::on_lost(error_code, std::string_view)
 {
-    attempting_ = false;
-    pending_.reset();
+    stop_saying();
     if (listener() != nullptr)
         told_->on_deaf(member_);
 }
@@ -69,24 +66,6 @@ void announcements::on_push(const std::vector<std::string>& words)
     if (failed != std::errc())
         largest = 0;
     told_->on_released(member_, name, std::string(end, text.data() + text.size()), largest);
-}
-
-void announcements::say(std::string_view verb, std::string_view name)
-{
-    if (!attempting_)
-        return;
-    if (!pending_) {
-        auto made = make_request();
-        home().post([this, stays = shared_from_this()] { flush(); });
-        pending_ = std::move(made);
-    }
-    pending_->push(verb, release_channel(name));
-}
-
-void announcements::flush()
-{
-    if (pending_ && is_made())
-        send(std::exchange(pending_, nullptr));
 }
 
 } // namespace leasehold::quorum

@@ -2,7 +2,7 @@
 #define LEASEHOLD_SRC_STORE_QUORUM_ANNOUNCEMENTS_HPP
 
 #include "store/quorum/member.hpp"
-#include "store/redis/transport/push_connection.hpp"
+#include "store/redis/transport/channel_connection.hpp"
 
 #include <set>
 #include <string>
@@ -13,11 +13,11 @@ namespace leasehold::quorum {
 
 /// The names of which one member tells the releases, over a connection that is made for the first
 /// of them. All on the strand.
-class announcements final : public redis_store::push_connection
+class announcements final : public redis_store::channel_connection
 {
 public:
     announcements(const config& settings, std::shared_ptr<redis_store::environment> from)
-        : push_connection(settings, std::move(from))
+        : channel_connection(settings, std::move(from))
     {}
 
     void tell(member_listener& told, unsigned member) noexcept
@@ -35,14 +35,9 @@ private:
     void on_push(const std::vector<std::string>& words) override;
     void on_silence() noexcept override;
 
-    void say(std::string_view verb, std::string_view name);
-    void flush();
-
     member_listener* told_ = nullptr;
     unsigned member_ = 0;
-    bool attempting_ = false; ///< What is sent now reaches the server, if the connection is made.
     std::set<std::string, std::less<>> names_;
-    std::shared_ptr<boost::redis::request> pending_;
 };
 
 } // namespace leasehold::quorum

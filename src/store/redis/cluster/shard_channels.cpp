@@ -36,27 +36,13 @@ void shard_connection::say(std::string_view verb, std::string_view channel)
 {
     if (!is_made())
         return connect(); // which says it for all
-    if (!attempting_)
-        return;
-    if (!pending_) {
-        auto made = make_request();
-        home().post([this, stays = shared_from_this()] { flush(); });
-        pending_ = std::move(made);
-    }
-    pending_->push("UNSUBSCRIBE", command_behind{verb, channel});
-}
-
-void shard_connection::flush()
-{
-    if (pending_ && is_made())
-        send(std::exchange(pending_, nullptr));
+    channel_connection::say("UNSUBSCRIBE", command_behind{verb, channel});
 }
 
 void shard_connection::on_attempt()
 {
-    attempting_ = true;
+    begin_saying();
     heard_ = false;
-    pending_.reset();
     if (owner_ != nullptr)
         owner_->on_attempt(*this, node_);
     flush();
@@ -64,8 +50,7 @@ void shard_connection::on_attempt()
 
 void shard_connection::on_lost(error_code why, std::string_view)
 {
-    attempting_ = false;
-    pending_.reset();
+    stop_saying();
     if (owner_ != nullptr)
         owner_->on_lost(node_, why);
 }
@@ -84,8 +69,7 @@ bool shard_connection::on_refusal(const std::string& text)
 void shard_connection::on_silence() noexcept
 {
     owner_ = nullptr;
-    attempting_ = false;
-    pending_.reset();
+    stop_saying();
 }
 
 shard_channels::shard_channels(std::shared_ptr<environment> from, user told)

@@ -3,7 +3,7 @@
 
 #include "store/redis/protocol/redirection.hpp"
 #include "store/redis/protocol/slot.hpp"
-#include "store/redis/transport/push_connection.hpp"
+#include "store/redis/transport/channel_connection.hpp"
 
 #include <leasehold/clock.hpp>
 #include <leasehold/config.hpp>
@@ -21,12 +21,12 @@ namespace leasehold::redis_store::cluster {
 class shard_channels;
 
 /// The subscriptions at one node.
-class shard_connection final : public push_connection
+class shard_connection final : public channel_connection
 {
 public:
     shard_connection(const config& settings, std::shared_ptr<environment> from,
                      shard_channels& owner, store_partition node)
-        : push_connection(settings, std::move(from)), owner_(&owner), node_(node)
+        : channel_connection(settings, std::move(from)), owner_(&owner), node_(node)
     {}
 
     void say(std::string_view verb, std::string_view channel);
@@ -44,13 +44,9 @@ private:
     bool on_refusal(const std::string& text) override;
     void on_silence() noexcept override;
 
-    void flush();
-
     shard_channels* owner_; ///< Null: nobody is told any more.
     const store_partition node_;
-    bool attempting_ = false; ///< What is sent now reaches the node, if the connection is made.
     bool heard_ = false;
-    std::shared_ptr<boost::redis::request> pending_;
 };
 
 /// Channels of shards (SSUBSCRIBE): each is heard at the node that serves its slot, over one

@@ -16,9 +16,8 @@ constexpr std::chrono::milliseconds seldom{1'000};
 
 void subscriptions::on_silence() noexcept
 {
-    attempting_ = false;
+    stop_saying();
     names_.clear();
-    pending_.reset();
 }
 
 void subscriptions::watch(std::string_view name)
@@ -58,8 +57,7 @@ void subscriptions::follow(clock::time_point now)
 // All of them again, each confirmed by a push of its own.
 void subscriptions::on_attempt()
 {
-    attempting_ = true;
-    pending_.reset();
+    begin_saying();
     for (const auto& [channel, names] : names_) {
         say("SUBSCRIBE", channel);
         if (has(mutant::one_channel_again))
@@ -72,8 +70,7 @@ void subscriptions::on_lost(error_code why, std::string_view)
 {
     if (why == condition::bad_request)
         allowed_ = false;
-    attempting_ = false;
-    pending_.reset();
+    stop_saying();
 }
 
 void subscriptions::on_push(const std::vector<std::string>& words)
@@ -91,24 +88,6 @@ void subscriptions::on_push(const std::vector<std::string>& words)
         if (listener() != nullptr)
             listener()->on_hint(each);
     }
-}
-
-void subscriptions::say(std::string_view verb, std::string_view channel)
-{
-    if (!attempting_)
-        return;
-    if (!pending_) {
-        auto made = make_request();
-        home().post([this, stays = shared_from_this()] { flush(); });
-        pending_ = std::move(made);
-    }
-    pending_->push(verb, channel);
-}
-
-void subscriptions::flush()
-{
-    if (pending_ && is_made())
-        send(std::exchange(pending_, nullptr));
 }
 
 } // namespace leasehold::redis_store

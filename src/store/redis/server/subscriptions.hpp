@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_SERVER_SUBSCRIPTIONS_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_SERVER_SUBSCRIPTIONS_HPP
 
-#include "store/redis/transport/push_connection.hpp"
+#include "store/redis/transport/channel_connection.hpp"
 
 #include <leasehold/clock.hpp>
 
@@ -17,11 +17,11 @@ namespace leasehold::redis_store {
 
 /// The names that are watched, over a connection that is made for the first of them. All on the
 /// strand.
-class subscriptions final : public push_connection
+class subscriptions final : public channel_connection
 {
 public:
     subscriptions(const config& settings, std::shared_ptr<environment> from)
-        : push_connection(settings, std::move(from))
+        : channel_connection(settings, std::move(from))
     {}
 
     void watch(std::string_view name);
@@ -41,15 +41,10 @@ private:
     void on_push(const std::vector<std::string>& words) override;
     void on_silence() noexcept override;
 
-    void say(std::string_view verb, std::string_view channel);
-    void flush();
-
     bool allowed_ = true;
     clock::time_point followed_ = clock::time_point::min();
-    bool attempting_ = false; ///< What is sent now reaches the server, if the connection is made.
     boost::unordered_flat_map<std::string, std::vector<std::string>>
         names_; ///< By channel, which "a" and "{a}" share.
-    std::shared_ptr<boost::redis::request> pending_;
     std::string channel_;
 };
 
