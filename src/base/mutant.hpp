@@ -81,21 +81,22 @@ enum class mutant
     unrecorded_is_dead,    ///< A missing record is taken for an old one.
     entry_keeps_promise,   ///< Whoever enters leaves the mark of the promise in the value.
     promise_inherited,     ///< Whoever asks again without the promise is held to the one before.
-    superseded_in_two,     ///< A look finds that the holder is gone, the next takes what is there.
-    looks_renew,           ///< A look makes the record new.
-    no_record_by_look,     ///< A look that finds no record makes none.
-    claim_not_prolonged,   ///< Who takes what it was given has it for no longer than that.
-    mark_forgotten,        ///< What the line gives is not marked, though others wait still.
-    assigned_stays_in_line,  ///< Whoever is given the lock is in line still.
-    absent_not_passed,       ///< Whoever is not there has its turn like anybody.
-    presence_not_renewed,    ///< A look does not say that who looks is there.
-    join_not_idempotent,     ///< A look joins the line once more.
-    repeated_release_joins,  ///< A release that leaves nothing brings the next owner all the same.
-    try_overtakes,           ///< Whoever does not wait takes a free lock past the line.
-    first_entry_forgotten,   ///< Who is in first has no entry of its own when others enter.
-    entries_not_prolonged,   ///< A renewal prolongs the lock and not who is in it.
-    foreign_turn_not_left,   ///< Those who do not know the line never find the lock free.
-    foreign_turn_cut_short,  ///< Whoever looks takes the lock that is left free for them.
+    late_promise_forgotten, ///< What asked with the promise may run after what asks without it.
+    superseded_in_two,      ///< A look finds that the holder is gone, the next takes what is there.
+    looks_renew,            ///< A look makes the record new.
+    no_record_by_look,      ///< A look that finds no record makes none.
+    claim_not_prolonged,    ///< Who takes what it was given has it for no longer than that.
+    mark_forgotten,         ///< What the line gives is not marked, though others wait still.
+    assigned_stays_in_line, ///< Whoever is given the lock is in line still.
+    absent_not_passed,      ///< Whoever is not there has its turn like anybody.
+    presence_not_renewed,   ///< A look does not say that who looks is there.
+    join_not_idempotent,    ///< A look joins the line once more.
+    repeated_release_joins, ///< A release that leaves nothing brings the next owner all the same.
+    try_overtakes,          ///< Whoever does not wait takes a free lock past the line.
+    first_entry_forgotten,  ///< Who is in first has no entry of its own when others enter.
+    entries_not_prolonged,  ///< A renewal prolongs the lock and not who is in it.
+    foreign_turn_not_left,  ///< Those who do not know the line never find the lock free.
+    foreign_turn_cut_short, ///< Whoever looks takes the lock that is left free for them.
     foreign_turn_left_short, ///< Whoever gives up in line ends the turn of those who are not in it.
     foreign_turn_not_told,   ///< The first in line does not hear that it is left free.
     foreign_turn_without_end, ///< It stays free until somebody takes it who is not in line.

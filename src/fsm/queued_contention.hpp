@@ -17,6 +17,8 @@ namespace leasehold::fsm {
 ///                    sending ──held, not in line──▶ sending
 ///                    sending ──failed───▶ pausing ──due, turn, connected──▶ sending
 ///   sending, in_line, pausing ──nobody wants it any more, granted too late──▶ releasing
+///                    sending ──what is wanted now is not to be asked for under this owner──▶
+///                    releasing
 ///   releasing, and the next owner has joined ──left──▶ in_line, holding or sending
 ///
 /// One request does everything a waiter does: to join, to say that it is there, to look and to
@@ -110,6 +112,15 @@ public:
             return give_up();
         state_ = state::pausing;
         return {};
+    }
+
+    /// The acquire is not sent under this owner, which has ended by that: the next one asks.
+    action renounced() noexcept
+    {
+        BOOST_ASSERT(state_ == state::sending);
+        late_ = false;
+        told_ = false;
+        return leave(false);
     }
 
     /// The store says that an owner of this client has its turn.

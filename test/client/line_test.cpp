@@ -60,6 +60,15 @@ struct in_line : core_fixture
         poll();
     }
 
+    /// The latest acquire; with the promise that it came with, or without one.
+    void say_granted(bool promised)
+    {
+        acquire_reply reply = granted();
+        reply.promised = promised;
+        store->complete_acquire(store->acquire_count() - 1, {}, reply);
+        poll();
+    }
+
     acquire_reply granted(std::uint32_t fences = 1)
     {
         acquire_reply reply{
@@ -418,6 +427,90 @@ BOOST_AUTO_TEST_CASE(an_owner_of_which_a_request_was_lost_is_left_once_more_afte
     advance(1min);
     BOOST_TEST(left_count() == 3u);
     check_idle(*this);
+}
+
+// What was lost may be written down after the answer that the holder goes by.
+BOOST_AUTO_TEST_CASE(who_promises_less_than_a_lost_request_asks_under_another_owner)
+{
+    const lock_options lost{.lease_time = 10s, .dead_holder_grace = 1s};
+    for (const auto grace : {0ms, 500ms, 1000ms, 1001ms}) {
+        BOOST_TEST_CONTEXT("grace " << grace.count() << " ms")
+        {
+            in_line e(false);
+            const auto one = e.lock(e.spec("a", lost));
+            const std::string owner = e.last_acquire().owner;
+            const auto two = e.lock(e.spec("a", {.lease_time = 10s, .dead_holder_grace = grace}));
+            e.fail_acquire(errc::outcome_unknown);
+            e.cancel(one);
+            e.advance(40ms);
+            const bool promises_less = grace == 0ms || grace > 1s;
+            if (promises_less) {
+                BOOST_TEST(e.asked() == 1u);
+                BOOST_TEST_REQUIRE(e.left_count() == 1u);
+                BOOST_TEST(e.last_release().owner == owner);
+                e.say_left(left::not_owner);
+                // Once more for what may run yet, but nobody waits for that.
+                BOOST_TEST(e.left_count() == 2u);
+                BOOST_TEST(e.last_release().owner == owner);
+            }
+            BOOST_TEST_REQUIRE(e.asked() == 2u);
+            BOOST_TEST((e.last_acquire().owner != owner) == promises_less);
+            BOOST_TEST(e.last_acquire().again == !promises_less);
+            e.say_granted(grace != 0ms);
+            BOOST_TEST(code(*two) == error_code());
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_promise_that_cannot_be_written_down_any_more_binds_nobody)
+{
+    const auto one = lock(spec("a", {.dead_holder_grace = 1s}));
+    const std::string owner = last_acquire().owner;
+    const auto two = lock("a");
+    fail_acquire(errc::outcome_unknown);
+    cancel(one);
+    disconnect();
+    advance(5s);
+    connect();
+    BOOST_TEST(left_count() == 0u);
+    BOOST_TEST_REQUIRE(asked() == 2u);
+    BOOST_TEST(last_acquire().owner == owner);
+    grant();
+    BOOST_TEST(code(*two) == error_code());
+}
+
+// It had no memory for the promise, and may have some for the one that was lost.
+BOOST_AUTO_TEST_CASE(a_grant_without_the_promise_is_given_back_where_a_lost_one_may_be_written_down)
+{
+    const auto one = lock(spec("a", {.dead_holder_grace = 1s}));
+    const std::string owner = last_acquire().owner;
+    fail_acquire(errc::outcome_unknown);
+    advance(40ms);
+    BOOST_TEST_REQUIRE(asked() == 2u);
+    BOOST_TEST(last_acquire().owner == owner);
+    say_granted(false);
+    BOOST_TEST(!one->done());
+    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST(last_release().owner == owner);
+    say_left(left::freed);
+    BOOST_TEST_REQUIRE(asked() == 3u);
+    BOOST_TEST(last_acquire().owner != owner);
+    say_granted(false);
+    BOOST_TEST(code(*one) == error_code());
+}
+
+// Where the request that was granted was sent when the lost one could not run any more.
+BOOST_AUTO_TEST_CASE(a_grant_without_the_promise_counts_where_no_lost_one_could_follow_it)
+{
+    const auto one = lock(spec("a", {.dead_holder_grace = 1s}));
+    fail_acquire(errc::outcome_unknown);
+    disconnect();
+    advance(5s);
+    connect();
+    BOOST_TEST_REQUIRE(asked() == 2u);
+    say_granted(false);
+    BOOST_TEST(code(*one) == error_code());
+    BOOST_TEST(left_count() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_new_connection_looks_at_once_under_the_same_owner)

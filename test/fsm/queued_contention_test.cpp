@@ -86,6 +86,8 @@ const std::vector<row> table = {
      state::pausing},
     {state::sending, "not sent, nobody wants it", [](m_ref m) { return m.unsent(false); },
      kind::none, state::idle},
+    {state::sending, "not sent under this owner", [](m_ref m) { return m.renounced(); },
+     kind::leave, state::releasing},
     {state::sending, "turn", [](m_ref m) { return m.turn(whose::current); }, kind::none,
      state::sending},
     {state::sending, "turn of one that has ended", [](m_ref m) { return m.turn(whose::ended); },

@@ -81,6 +81,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "unrecorded_is_dead",
     "entry_keeps_promise",
     "promise_inherited",
+    "late_promise_forgotten",
     "superseded_in_two",
     "looks_renew",
     "no_record_by_look",

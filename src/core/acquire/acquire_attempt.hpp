@@ -77,6 +77,8 @@ public:
         return runs_until(context_, spec->options, sent_);
     }
 
+    [[nodiscard]] clock::time_point sent_at() const noexcept { return sent_; }
+
     /// What is held by a grant, in time or not.
     [[nodiscard]] static ownership_ptr hold(turn_context& r, const spec_ptr& lock,
                                             const std::string& owner_id, const std::string& entered,

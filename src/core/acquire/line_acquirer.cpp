@@ -161,7 +161,10 @@ void line_acquirer::expired()
 void line_acquirer::on_room(acquire_window& there)
 {
     errand& sent = current();
-    sent.spec = behalf_.first();
+    const spec_ptr& asked = behalf_.first();
+    if (bound(asked->options.dead_holder_grace, context().turn_time()))
+        return perform(machine_.renounced());
+    sent.spec = asked;
     send(there, sent.spec, sent.owner,
          {.fences = fences(sent.spec->options),
           .asks_holder = behalf_.asks_holder(),
@@ -183,7 +186,11 @@ void line_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& repl
         behalf_.on_granted();
         const ownership_ptr taken = attempt.hold(reply);
         const bool in_time = acquire_attempt::in_time(context(), *taken);
-        return enter(*taken, machine_.granted(in_time, serves(attempt.spec)));
+        // The store may have had no memory for the promise, and have some when the other one runs.
+        const auto promised = reply.promised ? attempt.spec->options.dead_holder_grace
+                                             : std::chrono::milliseconds::zero();
+        const bool holds = serves(attempt.spec) && !bound(promised, attempt.sent_at());
+        return enter(*taken, machine_.granted(in_time, holds));
     }
     case acquire_reply::outcome::held:
         held_by_other(reply);
@@ -219,7 +226,7 @@ void line_acquirer::on_failed(acquire_attempt& attempt, effect had)
 {
     failures_.failed();
     if (had == effect::may_run)
-        current().may_run_until(attempt.runs_until());
+        current().may_run_until(attempt.runs_until(), attempt.spec->options.dead_holder_grace);
     perform(machine_.failed(had != effect::none, behalf_.wanted()));
     end_errand();
 }
@@ -227,6 +234,15 @@ void line_acquirer::on_failed(acquire_attempt& attempt, effect had)
 bool line_acquirer::serves(const spec_ptr& spec) noexcept
 {
     return behalf_.wanted() && spec->serves(*behalf_.first());
+}
+
+/// A request that may run after one that is sent then would let others supersede the holder,
+/// though that has promised less, or nothing: the owner is left before.
+bool line_acquirer::bound(std::chrono::milliseconds grace, clock::time_point sent) const noexcept
+{
+    // The second error is the store's, and would not be seen.
+    return errand_ && errand_->binds(grace, sent) && !has(mutant::late_promise_forgotten) &&
+           !has(mutant::promise_inherited);
 }
 
 /// The store has granted it.
@@ -341,7 +357,7 @@ void line_acquirer::stop()
     stopped_ = true;
     const acquire_attempt_ptr attempt = forget_attempt();
     if (attempt)
-        current().may_run_until(attempt->runs_until());
+        current().may_run_until(attempt->runs_until(), attempt->spec->options.dead_holder_grace);
     const auto runs_until = errand_ ? errand_->runs_until : clock::time_point{};
     withdraw();
     timer_queue::cancel(*this);

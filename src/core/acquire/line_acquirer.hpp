@@ -55,12 +55,25 @@ private:
         const std::string owner;
         spec_ptr spec;                  ///< Of its last request; null: none was sent.
         clock::time_point runs_until{}; ///< Requests without an answer may run until then.
-        acquire_request as_next{};      ///< What the release of the one before it carries.
+        /// The shortest silence that one of these allows; zero: none promises to be alive.
+        std::chrono::milliseconds silence{};
+        acquire_request as_next{}; ///< What the release of the one before it carries.
 
         /// One more request may; those before it are not forgotten over it.
-        void may_run_until(clock::time_point limit) noexcept
+        void may_run_until(clock::time_point limit, std::chrono::milliseconds grace) noexcept
         {
             runs_until = std::max(runs_until, limit);
+            if (grace.count() > 0 && (silence.count() == 0 || grace < silence))
+                silence = grace;
+        }
+
+        /// What is asked for then may be followed, at the store, by a request that lets others
+        /// supersede the holder sooner than it knows. Zero: it knows of none.
+        [[nodiscard]] bool binds(std::chrono::milliseconds grace,
+                                 clock::time_point sent) const noexcept
+        {
+            return silence.count() > 0 && sent < runs_until &&
+                   (grace.count() == 0 || silence < grace);
         }
     };
 
@@ -77,6 +90,8 @@ private:
     void leave();
     void end_errand();
     [[nodiscard]] bool serves(const spec_ptr& spec) noexcept;
+    [[nodiscard]] bool bound(std::chrono::milliseconds grace,
+                             clock::time_point sent) const noexcept;
     [[nodiscard]] spec_ptr spec_of_name() const;
     [[nodiscard]] bool keeps_out() const noexcept;
     errand& current();

@@ -22,24 +22,25 @@ inline constexpr std::uint8_t never = 255;
 enum class mistake : std::uint8_t
 {
     none,
-    promise_not_kept,     ///< A holder counts its lease time alone.
-    sign_from_answer,     ///< It counts from the answer to its sign of life.
-    grant_from_answer,    ///< It counts from the grant, and not from the acquire.
-    late_sign_for_grant,  ///< A sign of before the grant was read counts, however late that is.
-    acquire_not_recorded, ///< An acquire grants and makes no record.
-    sign_not_recorded,    ///< The server answers to a sign of life and keeps nothing.
-    lapse_revived,        ///< A sign that is confirmed later brings a lapsed lease back.
-    half_grace,           ///< A waiter counts half of the grace.
-    absent_is_dead,       ///< A waiter takes a missing record for an old one.
-    other_run_believed,   ///< A record of the server before its restart counts.
-    looks_renew,          ///< Every look makes the record new.
-    no_record_by_look,    ///< A look that finds no record makes none.
-    one_record_for_all,   ///< Clients share a record.
-    plain_superseded,     ///< A holder that promised nothing is superseded.
-    entry_keeps_promise,  ///< Another client enters, and the mark of the promise stays.
-    promise_inherited,    ///< An owner asks again without the promise, and its mark stays.
-    superseded_in_two,    ///< A waiter looks, and then removes what is there by then.
-    removed_by_prefix,    ///< It removes a value that begins with the one it has seen.
+    promise_not_kept,       ///< A holder counts its lease time alone.
+    sign_from_answer,       ///< It counts from the answer to its sign of life.
+    grant_from_answer,      ///< It counts from the grant, and not from the acquire.
+    late_sign_for_grant,    ///< A sign of before the grant was read counts, however late that is.
+    acquire_not_recorded,   ///< An acquire grants and makes no record.
+    sign_not_recorded,      ///< The server answers to a sign of life and keeps nothing.
+    lapse_revived,          ///< A sign that is confirmed later brings a lapsed lease back.
+    half_grace,             ///< A waiter counts half of the grace.
+    absent_is_dead,         ///< A waiter takes a missing record for an old one.
+    other_run_believed,     ///< A record of the server before its restart counts.
+    looks_renew,            ///< Every look makes the record new.
+    no_record_by_look,      ///< A look that finds no record makes none.
+    one_record_for_all,     ///< Clients share a record.
+    plain_superseded,       ///< A holder that promised nothing is superseded.
+    entry_keeps_promise,    ///< Another client enters, and the mark of the promise stays.
+    promise_inherited,      ///< An owner asks again without the promise, and its mark stays.
+    late_promise_forgotten, ///< One asks without it though what it asked with it may run yet.
+    superseded_in_two,      ///< A waiter looks, and then removes what is there by then.
+    removed_by_prefix,      ///< It removes a value that begins with the one it has seen.
     count_,
 };
 
@@ -56,6 +57,9 @@ struct setting
     /// Some acquires come without the promise. One whose answer is lost is sent again under the
     /// same owner, perhaps for somebody who wants the other.
     bool mixed = false;
+    /// As above, and one that has not run may be lost, too, and run whenever it likes. Its owner is
+    /// left before the next one asks without a promise that it had.
+    bool late = false;
     mistake wrong = mistake::none;
 };
 
@@ -123,7 +127,10 @@ struct client
     exchange asked;
     std::uint8_t sign; ///< One is under way, 2: answered.
     std::uint8_t sign_sent;
-    std::uint8_t late_sign; ///< One that was given up may still run.
+    std::uint8_t late_sign;  ///< One that was given up may still run.
+    std::uint8_t late;       ///< So may an acquire: of this owner, plus one.
+    std::uint8_t late_plain; ///< Without the promise.
+    std::uint8_t renounced;  ///< When its owner is left, the next one asks without the promise.
 };
 
 /// Times are seen from the present, which is `now` in each state; what is so long ago that nothing

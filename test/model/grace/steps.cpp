@@ -124,9 +124,47 @@ public:
         case answer::done:
             c.at = phase::idle;
             c.owner = c.promised = c.excused = c.deadline = 0;
+            if (std::exchange(c.renounced, byte(0)) != 0)
+                ask_next(of, 1);
             break;
         default: c.at = phase::idle; break;
         }
+    }
+
+    /// Under an owner of its own.
+    void ask_next(unsigned of, std::uint8_t plain) noexcept
+    {
+        client& c = who(of);
+        ++c.attempt;
+        c.at = phase::asking;
+        c.excused = 0;
+        c.asked = {kind::acquire, answer::none, now, byte(of * 4 + c.attempt), plain};
+    }
+
+    /// The acquire under way is lost and may run yet; somebody else, with the promise or without
+    /// it, waits for what it asked for.
+    void lose_request(unsigned of, std::uint8_t plain) noexcept
+    {
+        client& c = who(of);
+        const exchange lost = c.asked;
+        c.late = byte(lost.owner + 1U);
+        c.late_plain = lost.plain;
+        if (plain != 0 && lost.plain == 0 && !is(mistake::late_promise_forgotten)) {
+            c.asked = {kind::release, answer::none, now, lost.owner, 0};
+            c.at = phase::leaving;
+            c.renounced = 1;
+        }
+        else {
+            c.asked = {kind::acquire, answer::none, now, lost.owner, plain};
+        }
+    }
+
+    void run_late(unsigned by)
+    {
+        client& c = who(by);
+        exchange late{kind::acquire, answer::none, now, byte(c.late - 1U), c.late_plain};
+        c.late = c.late_plain = 0;
+        run_acquire(by, late);
     }
 
     void pass() noexcept
@@ -180,7 +218,7 @@ public:
                 give_up(c);
             if (c.sign == 1)
                 c.sign = c.sign_sent = 0;
-            c.late_sign = 0;
+            c.late_sign = c.late = c.late_plain = 0;
             const bool owns = c.at == phase::holding || c.asked.said == answer::granted;
             const std::uint8_t owner = c.at == phase::holding ? c.owner : c.asked.owner;
             if (owns &&
@@ -387,6 +425,11 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
             m.who(i).late_sign = 0;
             m.done(by, "late sign of life runs");
         }
+        if (c.late != 0) {
+            making m = begin();
+            m.run_late(i);
+            m.done(by, "late request runs", about_acquire(c.late_plain));
+        }
         if (s.faults > 0 && s.data.alive[i].there != 0) {
             making m = begin();
             --m.s.faults;
@@ -404,6 +447,8 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
             last.at = phase::dead;
             last.alive = never;
             last.late_sign = dying.late_sign;
+            last.late = dying.late;
+            last.late_plain = dying.late_plain;
             if (c.sign == 1) // nobody waits for it any more
                 last.late_sign = 1;
             if (c.asked.said == answer::none)
@@ -424,6 +469,17 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
                 --m.s.faults;
                 m.who(i).asked = {kind::acquire, answer::none, now, c.asked.owner, plain};
                 m.done(by, "loses the answer, and sends again", about_acquire(plain));
+            }
+        }
+        if (g.late && s.faults > 0 && c.asked.what == kind::acquire && c.late == 0 &&
+            c.asked.said == answer::none) {
+            for (const std::uint8_t plain : {byte(0), byte(1)}) {
+                making m = begin();
+                --m.s.faults;
+                m.lose_request(i, plain);
+                const bool leaves = m.who(i).renounced != 0;
+                m.done(by, "loses its request, and sends",
+                       leaves ? name_of(kind::release) : about_acquire(plain));
             }
         }
         if (c.sign == 2) {
@@ -456,12 +512,7 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
             if (c.attempt < g.acquires) {
                 for (std::uint8_t plain = 0; plain <= byte(g.mixed); ++plain) {
                     making m = begin();
-                    client& asking = m.who(i);
-                    ++asking.attempt;
-                    asking.at = phase::asking;
-                    asking.excused = 0;
-                    asking.asked = {kind::acquire, answer::none, now, byte(i * 4 + asking.attempt),
-                                    plain};
+                    m.ask_next(i, plain);
                     m.done(by, "sends", about_acquire(plain));
                 }
             }
