@@ -41,6 +41,7 @@ enum class mutant
     waiters_not_refused,     ///< Whoever waits at the shutdown waits on.
     doubt_forgotten,         ///< A renewal without an answer is taken to have ended with its lease.
     expired_entry_kept,      ///< What expired beside others under the same owner stays in.
+    hold_limit_kept,         ///< What was held for as long as it may be is not given back.
     entry_renewed_as_owner,  ///< A renewal does not name the entry that it prolongs.
     readiness_not_repeated,  ///< A server that does not serve yet is not asked again.
     loading_is_up,           ///< A server that loads its data is taken for one that serves.

@@ -42,6 +42,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "waiters_not_refused",
     "doubt_forgotten",
     "expired_entry_kept",
+    "hold_limit_kept",
     "entry_renewed_as_owner",
     "readiness_not_repeated",
     "loading_is_up",

@@ -87,7 +87,7 @@ void lease_ender::on_lost(ownership& held, errc reason)
     if (place != nullptr)
         place->on_leaving();
     // At the limit the key has most of its time to live; it keeps nobody out for that long.
-    if (reason == errc::hold_limit)
+    if (reason == errc::hold_limit && !has(mutant::hold_limit_kept))
         return releases_.leave(held, {.reason = reason, .place = place});
     // Left alone it would keep the lock: for as long as others hold it under the same owner and
     // after them, or for the lease time that the renewal gave it.
