@@ -273,9 +273,11 @@ void watchdog::flush()
     std::vector<ownership_ptr> renewed = std::exchange(gathered_, {});
     while (!renewed.empty()) {
         const auto first = way_of(renewed.front());
+        const auto goes_along = [&](const ownership_ptr& each) { return way_of(each) == first; };
+        // Almost always all of them do.
         const auto others = std::stable_partition(
-            renewed.begin(), renewed.end(),
-            [&](const ownership_ptr& each) { return way_of(each) == first; });
+            std::find_if_not(renewed.begin(), renewed.end(), goes_along), renewed.end(),
+            goes_along);
         std::vector<ownership_ptr> rest(std::make_move_iterator(others),
                                         std::make_move_iterator(renewed.end()));
         renewed.erase(others, renewed.end());

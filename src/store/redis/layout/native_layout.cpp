@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <deque>
 #include <utility>
 
 namespace leasehold::redis_store {
@@ -364,25 +363,19 @@ call native_layout::renew_one(const renewal& asked, boost::redis::request& to)
 
 call native_layout::renew_all(std::span<const renewal> asked, boost::redis::request& to)
 {
-    std::deque<std::string> written; // what is not kept elsewhere; stays where it is
-    const auto keep = [&](std::string text) -> std::string_view {
-        return written.emplace_back(std::move(text));
-    };
     words_.clear();
-    words_.push_back(of_native().renew.sha);
-    words_.push_back(keep(std::to_string(2 * asked.size())));
+    words_.add(of_native().renew.sha);
+    words_.add(static_cast<std::int64_t>(2 * asked.size()));
     for (const renewal& each : asked) {
-        words_.push_back(each.name);
-        native::entries_key(each.name, entries_);
-        words_.push_back(keep(entries_));
+        words_.add(each.name);
+        words_.write([&](std::string& text) { native::append_entries_key(each.name, text); });
     }
     for (const renewal& each : asked) {
-        native::value_of(each.owner, value_);
-        words_.push_back(keep(value_));
-        words_.push_back(keep(std::to_string(each.lease.count())));
-        words_.push_back(each.entry);
+        words_.write([&](std::string& text) { native::append_value_of(each.owner, text); });
+        words_.add(each.lease.count());
+        words_.add(each.entry);
     }
-    to.push_range("EVALSHA", words_);
+    words_.push("EVALSHA", to);
     return {.called = &of_native().renew, .expects = asked.size()};
 }
 

@@ -6,6 +6,7 @@
 #include "store/redis/layout/hearing.hpp"
 #include "store/redis/layout/layout.hpp"
 #include "store/redis/layout/slot_floors.hpp"
+#include "store/redis/protocol/command_words.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +16,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace leasehold::redis_store {
 
@@ -132,7 +132,7 @@ private:
     bool set_gets_ = true; ///< The server knows `SET NX GET`: Redis 7.0 and later.
     std::string fences_, value_, next_value_, line_, waiters_,
         entries_; ///< Memory that is used again.
-    std::vector<std::string_view> words_;
+    command_words words_;
 };
 
 } // namespace leasehold::redis_store

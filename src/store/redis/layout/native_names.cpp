@@ -2,17 +2,23 @@
 
 #include "store/redis/protocol/slot.hpp"
 
+#include <algorithm>
+
 namespace leasehold::redis_store::native {
 namespace {
 
-// `prefix:{name}`; where the name has braces, `prefix:{tag}:name`, so that "a" and "{a}" are two. A
-// name with braces that Redis takes no tag from is hashed as a whole, and its tag is the number
-// that leads to the same slot.
-void tagged(std::string_view prefix, std::string_view name, std::string& out)
+bool is_brace(char c) noexcept
 {
-    out.assign(prefix);
-    out += ":{";
-    if (name.find_first_of("{}") == std::string_view::npos) {
+    return c == '{' || c == '}';
+}
+
+// `prefix`, which ends with a brace, and `name}`; where the name has braces, `tag}:name`, so that
+// "a" and "{a}" are two. A name with braces that Redis takes no tag from is hashed as a whole, and
+// its tag is the number that leads to the same slot.
+void append_tagged(std::string_view prefix, std::string_view name, std::string& out)
+{
+    out += prefix;
+    if (std::none_of(name.begin(), name.end(), is_brace)) {
         out += name;
         out += '}';
         return;
@@ -25,21 +31,34 @@ void tagged(std::string_view prefix, std::string_view name, std::string& out)
     out += name;
 }
 
+void tagged(std::string_view prefix, std::string_view name, std::string& out)
+{
+    out.clear();
+    append_tagged(prefix, name, out);
+}
+
+constexpr std::string_view entries_prefix = "leasehold:entries:{";
+
 } // namespace
 
 void line_key(std::string_view name, std::string& out)
 {
-    tagged("leasehold:line", name, out);
+    tagged("leasehold:line:{", name, out);
 }
 
 void waiters_key(std::string_view name, std::string& out)
 {
-    tagged("leasehold:waiters", name, out);
+    tagged("leasehold:waiters:{", name, out);
 }
 
 void entries_key(std::string_view name, std::string& out)
 {
-    tagged("leasehold:entries", name, out);
+    tagged(entries_prefix, name, out);
+}
+
+void append_entries_key(std::string_view name, std::string& out)
+{
+    append_tagged(entries_prefix, name, out);
 }
 
 void fence_key_in(slot_number slot, std::string& out)
@@ -52,7 +71,13 @@ void fence_key_in(slot_number slot, std::string& out)
 
 void value_of(std::string_view owner, std::string& out)
 {
-    out.assign(mark);
+    out.clear();
+    append_value_of(owner, out);
+}
+
+void append_value_of(std::string_view owner, std::string& out)
+{
+    out += mark;
     out += owner;
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 // The keys and channels of the layout `native`. Each is written into a string that is kept for the
-// purpose, so that its memory is used again.
+// purpose, so that its memory is used again; `append_` leaves what is there.
 namespace leasehold::redis_store::native {
 
 /// What every value of a lock of this layout begins with.
@@ -27,6 +27,7 @@ LEASEHOLD_REDIS_EXPORT void fence_key_in(slot_number slot, std::string& out);
 LEASEHOLD_REDIS_EXPORT void line_key(std::string_view name, std::string& out);
 LEASEHOLD_REDIS_EXPORT void waiters_key(std::string_view name, std::string& out);
 LEASEHOLD_REDIS_EXPORT void entries_key(std::string_view name, std::string& out);
+LEASEHOLD_REDIS_EXPORT void append_entries_key(std::string_view name, std::string& out);
 
 /// What the server keeps of the last sign of life of a client.
 LEASEHOLD_REDIS_EXPORT void alive_key(std::string_view client, std::string& out);
@@ -37,6 +38,7 @@ LEASEHOLD_REDIS_EXPORT void value_of(std::string_view owner, std::chrono::millis
 
 /// What the lock holds for an owner.
 LEASEHOLD_REDIS_EXPORT void value_of(std::string_view owner, std::string& out);
+LEASEHOLD_REDIS_EXPORT void append_value_of(std::string_view owner, std::string& out);
 
 /// The owner that a value names; empty: it belongs to somebody else's library.
 LEASEHOLD_REDIS_EXPORT std::string_view owner_of(std::string_view value) noexcept;
