@@ -24,8 +24,8 @@ namespace leasehold {
 ///    masters, of which a quorum has to grant each lock
 ///  - `memory:[name]`: this process; clients that give the same name share their locks
 ///
-/// Query parameters: `timeout`, `health_check`, `reconnect` (milliseconds), `layout` (`native`,
-/// `redisson`), `client_info` (`on`, `off`), but not on `memory:`; on `memory:` and with
+/// Query parameters: `timeout`, `health_check`, `reconnect` (milliseconds), `client_info` (`on`,
+/// `off`), `layout` (`native`, `redisson`), but not on `memory:`; on `memory:` and with
 /// `layout=redisson` `fence_retention` (seconds, or `forever`), which `redlock:` takes too, and
 /// `quorum` instead of `layout`; on `rediss:` and `rediss+cluster:` also `ca` (a file of trusted
 /// certificates; default: the system's) and `verify` (`full`, `none`; default `full`); on
@@ -151,7 +151,7 @@ struct LEASEHOLD_EXPORT config
     /// look who holds a lock: host, pid, program, since (ms since 1970), version. It lives ten
     /// minutes, or three lease times if that is longer, and is written again with a request that
     /// goes out anyway when a third of that is over. A server that refuses it is not asked again
-    /// over that connection. Members of a `redlock:` never get one.
+    /// over that connection. Each member of a `redlock:` gets one.
     bool client_info = true;
 
     /// Checks every field; called by whatever uses a config.

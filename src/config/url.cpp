@@ -218,7 +218,7 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
             refuse(name, value, "redisson or native");
         to.layout = value == "native" ? config::key_layout::native : config::key_layout::redisson;
     }
-    else if (name == "client_info" && !redlock) {
+    else if (name == "client_info") {
         if (value != "on" && value != "off")
             refuse(name, value, "on or off");
         to.client_info = value == "on";
@@ -238,7 +238,8 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
         to.sentinel_password = value;
     else {
         std::string allowed = "one of timeout, health_check, reconnect, fence_retention";
-        allowed += redlock ? ", quorum" : ", layout, client_info";
+        allowed += redlock ? ", quorum" : ", layout";
+        allowed += ", client_info";
         if (scheme == "unix")
             allowed += ", db";
         if (tls)

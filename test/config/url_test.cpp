@@ -57,7 +57,7 @@ const scheme schemes[] = {
     {"redis+cluster://h", "timeout, health_check, reconnect, fence_retention, layout, client_info"},
     {"rediss+cluster://h",
      "timeout, health_check, reconnect, fence_retention, layout, client_info, ca, verify"},
-    {"redlock://a,b,c", "timeout, health_check, reconnect, fence_retention, quorum"},
+    {"redlock://a,b,c", "timeout, health_check, reconnect, fence_retention, quorum, client_info"},
     {"memory:n", "fence_retention"},
 };
 

@@ -635,3 +635,43 @@ BOOST_AUTO_TEST_CASE(strangers_alone_begin_above_all_that_they_know)
         }
     }
 }
+
+BOOST_AUTO_TEST_CASE(who_a_holder_is_says_the_first_member_that_knows_it)
+{
+    client_info own;
+    own.program = "this";
+    site s(3, 2, own);
+    BOOST_TEST(s.locks->traits().describes_holders);
+    BOOST_TEST(s.locks->own_info().program == "this");
+    s.connect();
+    s.describe();
+    s.answer_question(1, "");
+    BOOST_TEST(!s.described.has_value());
+    s.answer_question(2, "another");
+    BOOST_TEST_REQUIRE(s.described.has_value());
+    BOOST_TEST(s.described->program == "another");
+    s.answer_question(0, "another"); // which nobody waits for
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_that_no_member_knows_is_not_known)
+{
+    site s;
+    BOOST_TEST(!s.locks->traits().describes_holders);
+    s.connect();
+    s.disconnect(1);
+    s.describe();
+    BOOST_TEST(s.members[1]->questions.empty());
+    s.answer_question(0, "");
+    BOOST_TEST(!s.described.has_value());
+    s.answer_question(2, "");
+    BOOST_TEST_REQUIRE(s.described.has_value());
+    BOOST_TEST(s.described->empty());
+}
+
+BOOST_AUTO_TEST_CASE(without_members_no_holder_is_known)
+{
+    site s;
+    s.describe();
+    BOOST_TEST_REQUIRE(s.described.has_value());
+    BOOST_TEST(s.described->empty());
+}

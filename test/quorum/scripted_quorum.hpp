@@ -32,11 +32,15 @@ public:
     using ballot_t = quorum::ballot_reply::outcome;
     using left_t = release_reply::outcome;
 
-    explicit scripted_quorum(unsigned size = 3, unsigned grants = 2) : members(size)
+    /// @param own What the client says of itself.
+    explicit scripted_quorum(unsigned size = 3, unsigned grants = 2, const client_info& own = {})
+        : members(size)
     {
         std::vector<std::unique_ptr<quorum::member>> made;
-        for (scripted_member& each : members)
+        for (scripted_member& each : members) {
+            each->own = own;
             made.push_back(each.make());
+        }
         locks = quorum::make_store(std::move(made), grants, time.make_source());
         call([&] { locks->open(strand, *this); });
     }
@@ -119,6 +123,29 @@ public:
                  .budget = std::chrono::seconds(5)},
                 [&](error_code code, acquire_reply reply) { got.emplace(code, std::move(reply)); });
         });
+    }
+
+    void describe()
+    {
+        call([&] {
+            locks->async_describe("0a1b2c3d", [&](client_info said) {
+                BOOST_TEST(!described.has_value());
+                described = std::move(said);
+            });
+            BOOST_TEST(!described.has_value()); // not inside the call
+        });
+    }
+
+    void answer_question(unsigned i, const std::string& program)
+    {
+        BOOST_TEST_REQUIRE(!members[i]->questions.empty());
+        client_info said;
+        said.program = program;
+        members[i].post([done = std::move(members[i]->questions.back()), said]() mutable {
+            std::move(done)(std::move(said));
+        });
+        members[i]->questions.pop_back();
+        poll();
     }
 
     void let_in(unsigned i, quorum::entered says, error_code failed = {})
@@ -253,6 +280,7 @@ public:
     std::optional<std::pair<error_code, acquire_reply>> got;
     std::optional<std::pair<error_code, release_reply>> left;
     std::optional<std::pair<error_code, renew_reply>> renewed;
+    std::optional<client_info> described;
     int acquires = 0;
     int connected = 0;
     int disconnected = 0;

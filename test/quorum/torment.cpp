@@ -134,6 +134,11 @@ public:
     {
         way_->async_seed(asked, std::move(done));
     }
+    void async_describe(std::string_view holder, store::describe_handler done) override
+    {
+        way_->async_describe(holder, std::move(done));
+    }
+    client_info own_info() const override { return way_->own_info(); }
     void watch(std::string_view name) override { way_->watch(name); }
     void unwatch(std::string_view name) override { way_->unwatch(name); }
 

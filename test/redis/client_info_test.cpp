@@ -3,6 +3,7 @@
 
 #include "support/cluster_deployment.hpp"
 #include "support/print.hpp"
+#include "support/quorum_deployment.hpp"
 #include "traps/redis_fixture.hpp"
 #include "traps/test_client.hpp"
 
@@ -209,4 +210,66 @@ BOOST_AUTO_TEST_CASE(in_a_cluster_it_has_a_slot_of_its_own)
         return !told(other).empty();
     });
     is_this_process(told(other));
+}
+
+// A quorum has keys of its own, so the layout changes nothing.
+BOOST_AUTO_TEST_CASE(each_member_of_a_quorum_is_told)
+{
+    quorum_deployment members;
+    asio::io_context context;
+    test_client one(context, members.settings());
+    test_client other(context, members.settings());
+    const std::string key = key_of(one.locks);
+    std::vector<lease> held; // the first of them perhaps of two members
+    held.push_back(one.take("lock", leased(long_time)));
+    eventually(context, [&] {
+        held.push_back(one.take("more" + std::to_string(held.size()), leased(long_time)));
+        return members.count(key) == members.size();
+    });
+    const auto life = members[0].connect().integer({"PTTL", key});
+    BOOST_TEST((life > 60'000 && life <= 600'000));
+    const auto is_told = [&](const started& tried) {
+        run_until(context, tried);
+        BOOST_TEST(!!tried.code());
+        is_this_process(told(other));
+    };
+    // One that knows the holder is enough.
+    members[0].connect().done({"DEL", key});
+    members[1].connect().done({"DEL", key});
+    is_told(other.try_lock("lock", leased(long_time)));
+    is_told(other.lock_for(200ms, "lock", leased(long_time)));
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_comes_later_is_told_with_the_next_renewal)
+{
+    quorum_deployment members;
+    asio::io_context context;
+    test_client first(context, members.settings());
+    const lease begun = first.take("first", leased(long_time));
+    eventually(context, [&] { return members.is_member(2); });
+    members[2].kill();
+    test_client one(context, members.settings());
+    lease held = one.take("lock", leased(3s));
+    const std::string key = key_of(one.locks);
+    eventually(context, [&] { return members.count(key) == 2; });
+    members[2].start();
+    eventually(context, [&] { return members.count(key) == 3; });
+    BOOST_TEST(held.valid());
+}
+
+BOOST_AUTO_TEST_CASE(no_member_of_a_quorum_is_told_where_it_is_switched_off)
+{
+    quorum_deployment members;
+    asio::io_context context;
+    config quiet = members.settings();
+    quiet.client_info = false;
+    test_client one(context, quiet);
+    test_client other(context, members.settings());
+    lease held = one.take("lock", leased(long_time));
+    const started tried = other.try_lock("lock", leased(long_time));
+    run_until(context, tried);
+    BOOST_TEST(tried.code() == errc::held);
+    BOOST_TEST(told(other).empty());
+    BOOST_TEST(members.count(key_of(one.locks)) == 0u);
+    BOOST_TEST(one.released(held) == success);
 }

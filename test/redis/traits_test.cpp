@@ -68,7 +68,8 @@ BOOST_AUTO_TEST_CASE(of_each_deployment_and_layout)
                        (cluster ? "queues replica_acks" : "queues replica_acks dead_holder_grace"));
         }
     }
-    BOOST_TEST(traits_of("redlock://a,b,c") == "announces refuses_late quorum");
+    BOOST_TEST(traits_of("redlock://a,b,c") == "announces refuses_late describes_holders quorum");
+    BOOST_TEST(traits_of("redlock://a,b,c?client_info=off") == "announces refuses_late quorum");
 }
 
 // Over the connection of an application: replicas are asked on one that is made for wake-ups.

@@ -72,6 +72,8 @@ public:
         std::vector<adoption> adoptions;
         std::vector<seeding> seeds;
         std::vector<handler<quorum::entered>> entries;
+        std::vector<store::describe_handler> questions; ///< Who a holder is.
+        client_info own;
         std::string order;                 ///< What came, a letter each: v, r.
         std::vector<std::uint64_t> nonces; ///< That looks were asked with.
         std::vector<std::string> watches;  ///< And their ends, as "watch name", "unwatch name".
@@ -117,13 +119,13 @@ private:
         void close() override
         {
             of_->told = nullptr;
-            asio::post(of_->strand, [votes = std::exchange(of_->votes, {}),
-                                     releases = std::exchange(of_->releases, {}),
-                                     renewals = std::exchange(of_->renewals, {}),
-                                     looks = std::exchange(of_->looks, {}),
-                                     adoptions = std::exchange(of_->adoptions, {}),
-                                     seeds = std::exchange(of_->seeds, {}),
-                                     entries = std::exchange(of_->entries, {})] {});
+            asio::post(
+                of_->strand,
+                [votes = std::exchange(of_->votes, {}), releases = std::exchange(of_->releases, {}),
+                 renewals = std::exchange(of_->renewals, {}), looks = std::exchange(of_->looks, {}),
+                 adoptions = std::exchange(of_->adoptions, {}),
+                 seeds = std::exchange(of_->seeds, {}), entries = std::exchange(of_->entries, {}),
+                 questions = std::exchange(of_->questions, {})] {});
         }
 
         void async_vote(const quorum::ballot& b, handler<quorum::ballot_reply> done) override
@@ -165,6 +167,11 @@ private:
         {
             of_->seeds.push_back({asked, std::move(done)});
         }
+        void async_describe(std::string_view, store::describe_handler done) override
+        {
+            of_->questions.push_back(std::move(done));
+        }
+        client_info own_info() const override { return of_->own; }
         void watch(std::string_view name) override
         {
             of_->watches.push_back("watch " + std::string(name));

@@ -511,10 +511,22 @@ BOOST_AUTO_TEST_CASE(at_a_quorum, *boost::unit_test::precondition(in_the_layout_
     quorum_deployment members;
     client_thread one(members.settings());
     client_thread two(members.settings());
+    const std::string note = "leasehold:client:" + one.locks().id();
+    std::vector<lease> others; // until all members can be reached
+    wait_until([&] {
+        others.push_back(take(one, "other" + std::to_string(others.size())));
+        return members.count(note) == members.size();
+    });
     lease held = take(one, "stock");
+    members[0].connect().done({"DEL", note}); // one that knows it is enough
     const ran listed = run({"ls"}, members.url());
     BOOST_TEST(listed.code == 0);
-    BOOST_TEST(line_of(listed, "stock").find(one.locks().id() + " (") != std::string::npos);
+    const std::string line = line_of(listed, "stock");
+    for (const std::string& part :
+         {one.locks().id() + " (", std::string(" tool_locks_test "), std::to_string(::getpid())})
+        BOOST_TEST((line.find(part) != std::string::npos), line << " has no " << part);
+    BOOST_TEST(run({"inspect", "--json", "stock"}, members.url())
+                   .has("\"pid\":" + std::to_string(::getpid())));
     auto waiting = two.start_lock("stock", long_lease());
     two.seen().wait_for(recording_observer::kind::waiting);
     const std::string owner = held.owner().id();

@@ -364,11 +364,11 @@ client_info lock_reader::describe(const std::string& client)
     return read_info(all_of_them()({{question[1], question}}).front());
 }
 
-void lock_reader::describe(std::vector<lock_state>& locks)
+void lock_reader::describe(const asker& ask, std::vector<lock_state>& locks)
 {
     std::map<std::string, client_info> known;
     for (const lock_state& lock : locks) {
-        if (!lock.client.empty())
+        if (!lock.client.empty() && lock.info.empty())
             known.emplace(lock.client, client_info());
     }
     commands asked;
@@ -381,11 +381,28 @@ void lock_reader::describe(std::vector<lock_state>& locks)
         const auto begin = asked.begin() + static_cast<std::ptrdiff_t>(first);
         const auto end = asked.begin() +
                          static_cast<std::ptrdiff_t>(std::min(first + at_once, asked.size()));
-        for (const resp_value& answer : all_of_them()({begin, end}))
+        for (const resp_value& answer : ask({begin, end}))
             (place++)->second = read_info(answer);
     }
-    for (lock_state& lock : locks)
-        lock.info = known[lock.client];
+    for (lock_state& lock : locks) {
+        if (const auto found = known.find(lock.client); found != known.end())
+            lock.info = found->second;
+    }
+}
+
+/// A client tells each member that it asks for a lock; some may have forgotten since.
+void lock_reader::describe_by_members(std::vector<lock_state>& locks,
+                                      const std::vector<std::size_t>& places,
+                                      std::vector<std::string>& problems)
+{
+    for (const std::size_t place : places) {
+        try {
+            describe(member(place), locks);
+        }
+        catch (const unreachable& failed) {
+            problems.emplace_back(failed.what());
+        }
+    }
 }
 
 lock_list lock_reader::list(const std::string& pattern)
@@ -419,7 +436,7 @@ lock_list lock_reader::list(const std::string& pattern)
         }
     }
     try {
-        describe(all.locks);
+        describe(all_of_them(), all.locks);
     }
     catch (const unreachable& failed) {
         all.problems.emplace_back(failed.what());
@@ -439,6 +456,7 @@ lock_list lock_reader::list_quorum(const std::string& pattern)
 {
     lock_list all;
     std::vector<std::vector<lock_state>> seen;
+    std::vector<std::size_t> there;
     for (std::size_t place = 0; place < servers_.size(); ++place) {
         try {
             std::vector<lock_state> found;
@@ -446,6 +464,7 @@ lock_list lock_reader::list_quorum(const std::string& pattern)
                 read_strings(member(place), names, found);
             });
             seen.push_back(std::move(found));
+            there.push_back(place);
         }
         catch (const unreachable& failed) {
             all.problems.emplace_back(failed.what());
@@ -456,6 +475,7 @@ lock_list lock_reader::list_quorum(const std::string& pattern)
     }
     all.complete = seen.size() >= quorum();
     all.locks = merge(seen);
+    describe_by_members(all.locks, there, all.problems);
     tell_refusals(all);
     return all;
 }
@@ -515,12 +535,14 @@ std::optional<lock_state> lock_reader::find(const std::string& name)
     std::vector<lock_state> found;
     if (servers_.is_quorum()) {
         std::vector<std::vector<lock_state>> seen;
+        std::vector<std::size_t> there;
         std::string problems;
         for (std::size_t place = 0; place < servers_.size(); ++place) {
             try {
                 std::vector<lock_state> here;
                 read_strings(member(place), {name}, here);
                 seen.push_back(std::move(here));
+                there.push_back(place);
             }
             catch (const unreachable& failed) {
                 problems.append(problems.empty() ? "" : "; ").append(failed.what());
@@ -529,6 +551,8 @@ std::optional<lock_state> lock_reader::find(const std::string& name)
         if (seen.size() < quorum())
             throw unreachable(problems);
         found = merge(seen);
+        std::vector<std::string> gone;
+        describe_by_members(found, there, gone);
         return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
     }
     const resp_value type = servers_.ask(name, {"TYPE", name});

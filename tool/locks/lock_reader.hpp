@@ -62,7 +62,10 @@ private:
                    const std::function<void(lock_state&, const resp_value*)>& take);
     void read_line(lock_state& of);
     [[nodiscard]] client_info describe(const std::string& client);
-    void describe(std::vector<lock_state>& locks);
+    /// Those that nothing is known of yet.
+    void describe(const asker& ask, std::vector<lock_state>& locks);
+    void describe_by_members(std::vector<lock_state>& locks, const std::vector<std::size_t>& places,
+                             std::vector<std::string>& problems);
     [[nodiscard]] lock_list list_quorum(const std::string& pattern);
     [[nodiscard]] std::vector<lock_state> merge(const std::vector<std::vector<lock_state>>& seen);
     [[nodiscard]] std::size_t quorum() const;

@@ -20,8 +20,8 @@ these; quote it.
 
 SINCE is when the holder's client began: when a lock was taken is not kept.
 FENCE<= is a bound: which fence it has the holder alone knows. A dash stands
-for what is not known: clients of other libraries, with client_info=off, or of a
-quorum do not say who they are. The servers are read piece by piece with SCAN: a
+for what is not known: clients of other libraries, or with client_info=off, do
+not say who they are. The servers are read piece by piece with SCAN: a
 lock that is taken or left meanwhile may be missing.
 
 A holder is shown as silent that has promised signs of life (dead_holder_grace)

@@ -186,6 +186,11 @@ public:
     virtual void async_adopt(std::uint64_t epoch, handler<adopt_answer> done) = 0;
     virtual void async_seed(const seed& asked, handler<seed_answer> done) = 0;
 
+    /// As in a `store`; empty when it cannot be reached.
+    virtual void async_describe(std::string_view holder, store::describe_handler done) = 0;
+    /// What this client says of itself there; empty: nothing.
+    [[nodiscard]] virtual client_info own_info() const = 0;
+
     virtual void watch(std::string_view name) = 0;
     virtual void unwatch(std::string_view name) = 0;
 };

@@ -114,6 +114,30 @@ std::uint64_t quorum_state::draw()
     return std::uniform_int_distribution<std::uint64_t>(1, (std::uint64_t(1) << 53) - 1)(random_);
 }
 
+// A holder tells each member that it asks for a lock; some may have forgotten since, or refuse to
+// keep it.
+void quorum_state::describe(std::string_view holder, store::describe_handler done)
+{
+    struct question
+    {
+        store::describe_handler done;
+        unsigned outstanding;
+    };
+    const mask asked = reachable();
+    if (asked == 0)
+        return post([done = std::move(done)]() mutable { std::move(done)(client_info()); });
+    const auto all = std::make_shared<question>(question{std::move(done), count(asked)});
+    for (unsigned i = 0; i < size.members; ++i) {
+        if (!contains(asked, i))
+            continue;
+        at(i).async_describe(holder, [all](client_info said) {
+            --all->outstanding;
+            if (all->done && (!said.empty() || all->outstanding == 0))
+                std::exchange(all->done, nullptr)(std::move(said));
+        });
+    }
+}
+
 std::string quorum_state::servers() const
 {
     std::string all;

@@ -59,6 +59,11 @@ public:
     void watch(std::string_view name);
     void unwatch(std::string_view name);
 
+    /// What any member that can be reached knows of a holder.
+    void describe(std::string_view holder, store::describe_handler done);
+    /// Each member is told the same.
+    [[nodiscard]] client_info own_info() const { return members_.front().way->own_info(); }
+
     [[nodiscard]] std::string servers() const;
 
     // What operations need.

@@ -13,7 +13,8 @@ class quorum_store final : public store
 public:
     quorum_store(std::vector<std::unique_ptr<member>> members, unsigned grants,
                  std::unique_ptr<detail::time_source> time)
-        : state_(std::make_shared<quorum_state>(std::move(members), grants, std::move(time)))
+        : state_(std::make_shared<quorum_state>(std::move(members), grants, std::move(time))),
+          describes_holders_(!state_->own_info().empty())
     {}
 
     // On whichever thread: what may be under way yet is not touched again when it was closed.
@@ -25,7 +26,8 @@ public:
 
     [[nodiscard]] store_traits traits() const noexcept override
     {
-        return {.fences = store_traits::fence_source::quorum};
+        return {.describes_holders = describes_holders_,
+                .fences = store_traits::fence_source::quorum};
     }
 
     [[nodiscard]] std::string server_of(store_partition) const override
@@ -62,11 +64,19 @@ public:
         start_release(state_, request, std::move(handler));
     }
 
+    void async_describe(std::string_view holder, describe_handler handler) override
+    {
+        state_->describe(holder, std::move(handler));
+    }
+
+    [[nodiscard]] client_info own_info() const override { return state_->own_info(); }
+
     void watch(std::string_view name) override { state_->watch(name); }
     void unwatch(std::string_view name) override { state_->unwatch(name); }
 
 private:
     const std::shared_ptr<quorum_state> state_;
+    const bool describes_holders_;
     bool closed_ = false;
 };
 

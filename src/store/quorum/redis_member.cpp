@@ -4,6 +4,7 @@
 #include "store/quorum/member_layout.hpp"
 #include "store/redis/layout/answers.hpp"
 #include "store/redis/protocol/server_clock.hpp"
+#include "store/redis/server/client_note.hpp"
 #include "store/redis/server/pipeline.hpp"
 #include "store/redis/transport/owned_transport.hpp"
 
@@ -65,8 +66,11 @@ public:
           pipeline_(std::make_shared<redis_store::pipeline>(
               redis_store::make_owned_transport(settings, from), std::make_unique<member_layout>(),
               from->make_time(), settings.timeout)),
-          announcements_(std::make_shared<announcements>(settings, from))
-    {}
+          announcements_(std::make_shared<announcements>(settings, from)),
+          note_(redis_store::client_note::make(settings, *from))
+    {
+        pipeline_->introduce(note_);
+    }
 
     ~redis_member() override { close(); }
 
@@ -91,6 +95,10 @@ public:
 
     void async_vote(const ballot& asked, handler<ballot_reply> done) override
     {
+        if (note_) {
+            note_->belongs_to(asked.owner);
+            note_->lives_for(asked.lease);
+        }
         ask(
             asked.name, asked.budget,
             [&](boost::redis::request& to, std::int64_t latest) {
@@ -109,6 +117,8 @@ public:
 
     void async_enter(const reentry& asked, handler<entered> done) override
     {
+        if (note_) // the owner may be another client's
+            note_->lives_for(asked.lease);
         ask(
             asked.name, asked.budget,
             [&](boost::redis::request& to, std::int64_t latest) {
@@ -137,6 +147,14 @@ public:
             std::vector<kept> results;
             std::size_t outstanding = 0;
         };
+        if (note_) {
+            for (const upkeep& each : asked) {
+                // One that could not be reached when it was asked for has not been told.
+                if (each.what.entry.empty())
+                    note_->belongs_to(each.what.owner);
+                note_->lives_for(each.what.lease);
+            }
+        }
         const auto whole = std::make_shared<job>();
         whole->done = std::move(done);
         whole->results.resize(asked.size(), kept::failed);
@@ -230,6 +248,16 @@ public:
             });
     }
 
+    void async_describe(std::string_view holder, store::describe_handler done) override
+    {
+        pipeline_->describe(holder, std::move(done));
+    }
+
+    [[nodiscard]] client_info own_info() const override
+    {
+        return note_ ? note_->said() : client_info();
+    }
+
     void watch(std::string_view name) override { announcements_->watch(name); }
     void unwatch(std::string_view name) override { announcements_->unwatch(name); }
 
@@ -304,6 +332,7 @@ private:
     const std::chrono::milliseconds retention_;
     const std::shared_ptr<redis_store::pipeline> pipeline_;
     const std::shared_ptr<announcements> announcements_;
+    const std::shared_ptr<redis_store::client_note> note_; ///< Null: none is to be written.
     member_listener* told_ = nullptr;
     unsigned number_ = 0;
     error_code last_error_;
