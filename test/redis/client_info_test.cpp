@@ -240,6 +240,23 @@ BOOST_AUTO_TEST_CASE(each_member_of_a_quorum_is_told)
     is_told(other.lock_for(200ms, "lock", leased(long_time)));
 }
 
+BOOST_AUTO_TEST_CASE(a_member_that_comes_later_is_told_with_the_next_renewal)
+{
+    quorum_deployment members;
+    asio::io_context context;
+    test_client first(context, members.settings());
+    const lease begun = first.take("first", leased(long_time));
+    eventually(context, [&] { return members.is_member(2); });
+    members[2].kill();
+    test_client one(context, members.settings());
+    lease held = one.take("lock", leased(3s));
+    const std::string key = key_of(one.locks);
+    eventually(context, [&] { return members.count(key) == 2; });
+    members[2].start();
+    eventually(context, [&] { return members.count(key) == 3; });
+    BOOST_TEST(held.valid());
+}
+
 BOOST_AUTO_TEST_CASE(no_member_of_a_quorum_is_told_where_it_is_switched_off)
 {
     quorum_deployment members;
