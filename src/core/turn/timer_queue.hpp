@@ -46,7 +46,8 @@ public:
             t.unlink();
         }
         t.due_ = due;
-        queue_.insert(t);
+        // Often the last of all: the end of a lease that is being renewed.
+        queue_.insert(queue_.end(), t);
     }
 
     static void cancel(timer& t) noexcept
