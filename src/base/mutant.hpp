@@ -96,6 +96,7 @@ enum class mutant
     try_overtakes,          ///< Whoever does not wait takes a free lock past the line.
     first_entry_forgotten,  ///< Who is in first has no entry of its own when others enter.
     entries_not_prolonged,  ///< A renewal prolongs the lock and not who is in it.
+    entries_overlooked,     ///< The brief renewal takes a lock with entries for one without.
     foreign_turn_not_left,  ///< Those who do not know the line never find the lock free.
     foreign_turn_cut_short, ///< Whoever looks takes the lock that is left free for them.
     foreign_turn_left_short, ///< Whoever gives up in line ends the turn of those who are not in it.

@@ -66,7 +66,7 @@ std::optional<lock_request> request_by_script(words command, known_script called
     asked.of_member = is_of_quorum(called);
     asked.name = command[name_in_call];
     if (called == known_script::renew || called == known_script::native_renew ||
-        called == known_script::native_renew_one || called == known_script::quorum_renew) {
+        called == known_script::native_renew_brief || called == known_script::quorum_renew) {
         asked.what = lock_request::kind::renew;
         return asked;
     }

@@ -724,44 +724,51 @@ message release(script_calls& redis, words keys, words arguments)
     return message::number(exact && redis.del(keys[0]) ? 1 : 0);
 }
 
-message renew(script_calls& redis, words keys, words arguments)
+enum class holding : std::uint8_t
 {
-    std::vector<std::int64_t> result(keys.size() / 2, 0);
+    nothing,
+    alone,
+    with_entries,
+};
+
+holding look_before_renewal(script_calls& redis, std::string_view lock, std::string_view owner)
+{
+    redis.renews(lock);
+    const std::string* const value = redis.get(lock);
+    if (value == nullptr || !is_ours(*value, owner) ||
+        (has(mutant::marked_renewal_refused) && has_flag(*value, owner, 'w')))
+        return holding::nothing;
+    return has_flag(*value, owner, 'e') ? holding::with_entries : holding::alone;
+}
+
+bool prolong(script_calls& redis, std::string_view lock, std::int64_t lease)
+{
+    const std::int64_t left = redis.pttl(lock);
+    return left != -1 && left < lease && redis.pexpire(lock, lease);
+}
+
+std::int64_t not_held(script_calls& redis, std::string_view lock, std::string_view owner,
+                      std::int64_t lease)
+{
+    if (!has(mutant::renewal_creates) || redis.get(lock) != nullptr)
+        return 0;
+    redis.set(lock, owner, lease);
+    return 1;
+}
+
+// What befalls one lock does not end the renewal of the others.
+// @param renew_one Is given the number of a lock and where its result goes.
+template <class F>
+message renew_each(std::size_t count, F renew_one)
+{
+    std::vector<std::int64_t> result(count, 0);
     std::size_t failed = 0;
     std::string first;
-    for (std::size_t i = 0; i < result.size(); ++i) {
-        const std::string_view lock = keys[2 * i];
-        const std::string_view owner = arguments[3 * i];
-        const std::int64_t lease = number_of(arguments[3 * i + 1]);
-        const std::string_view entry = arguments[3 * i + 2];
-        bool ours = false;
+    for (std::size_t i = 0; i < count; ++i) {
         try {
-            redis.renews(lock);
-            const std::string* const found = redis.get(lock);
-            const optional_text value = found == nullptr ? std::nullopt : std::optional(*found);
-            if (has(mutant::renewal_creates) && !value) {
-                redis.set(lock, owner, lease);
-                result[i] = 1;
-                continue;
-            }
-            ours = is_ours(value, owner);
-            if (has(mutant::marked_renewal_refused) && ours && has_flag(*value, owner, 'w'))
-                ours = false;
-            const bool entered = ours && has_flag(*value, owner, 'e');
-            if (ours && (entered || !entry.empty())) {
-                ours = false;
-                ours = redis.hexists(keys[2 * i + 1], entry);
-            }
-            if (ours) {
-                const std::int64_t left = redis.pttl(lock);
-                if (left != -1 && left < lease && redis.pexpire(lock, lease) && entered &&
-                    !has(mutant::entries_not_prolonged))
-                    redis.pexpire(keys[2 * i + 1], lease);
-            }
-            result[i] = ours ? 1 : 0;
+            renew_one(i, result[i]);
         }
         catch (const command_error& said) {
-            result[i] = ours ? 1 : 0;
             if (is_wrong_type(said))
                 continue;
             result[i] = -1;
@@ -769,31 +776,48 @@ message renew(script_calls& redis, words keys, words arguments)
                 first = said.text;
         }
     }
-    return failed > 0 && failed == result.size() ? message::error(first) : message::numbers(result);
+    return failed > 0 && failed == count ? message::error(first) : message::numbers(result);
 }
 
-message renew_one(script_calls& redis, words keys, words arguments)
+message renew(script_calls& redis, words keys, words arguments)
 {
-    optional_text value;
-    try {
-        redis.renews(keys[0]);
-        if (const std::string* const found = redis.get(keys[0]))
-            value = *found;
-    }
-    catch (const command_error& failed) {
-        return is_wrong_type(failed) ? message::numbers({0}) : message::error(failed.text);
-    }
-    if (!is_ours(value, arguments[0]))
-        return message::numbers({0});
-    if (has_flag(*value, arguments[0], 'e'))
-        return message::numbers({2});
-    if (!arguments[2].empty())
-        return message::numbers({0});
-    const std::int64_t lease = number_of(arguments[1]);
-    const std::int64_t left = redis.pttl(keys[0]);
-    if (left != -1 && left < lease)
-        redis.pexpire(keys[0], lease);
-    return message::numbers({1});
+    return renew_each(keys.size() / 2, [&](std::size_t i, std::int64_t& result) {
+        const std::string_view lock = keys[2 * i];
+        const std::string_view entries = keys[2 * i + 1];
+        const std::string_view owner = arguments[3 * i];
+        const std::int64_t lease = number_of(arguments[3 * i + 1]);
+        const std::string_view entry = arguments[3 * i + 2];
+        const holding found = look_before_renewal(redis, lock, owner);
+        if (found == holding::nothing) {
+            result = not_held(redis, lock, owner, lease);
+            return;
+        }
+        const bool entered = found == holding::with_entries;
+        if ((entered || !entry.empty()) && !redis.hexists(entries, entry))
+            return;
+        result = 1;
+        if (prolong(redis, lock, lease) && entered && !has(mutant::entries_not_prolonged))
+            redis.pexpire(entries, lease);
+    });
+}
+
+message renew_brief(script_calls& redis, words keys, words arguments)
+{
+    return renew_each(keys.size(), [&](std::size_t i, std::int64_t& result) {
+        const std::string_view owner = arguments[2 * i];
+        const std::int64_t lease = number_of(arguments[2 * i + 1]);
+        const holding found = look_before_renewal(redis, keys[i], owner);
+        if (found == holding::nothing) {
+            result = not_held(redis, keys[i], owner, lease);
+        }
+        else if (found == holding::with_entries && !has(mutant::entries_overlooked)) {
+            result = 2;
+        }
+        else {
+            result = 1;
+            prolong(redis, keys[i], lease);
+        }
+    });
 }
 
 message raise(script_calls& redis, words keys, words arguments)
@@ -833,7 +857,7 @@ message run_native(known_script called, script_calls& redis, words keys, words a
         case known_script::native_leave: return leave(redis, keys, arguments);
         case known_script::native_release: return release(redis, keys, arguments);
         case known_script::native_renew: return renew(redis, keys, arguments);
-        case known_script::native_renew_one: return renew_one(redis, keys, arguments);
+        case known_script::native_renew_brief: return renew_brief(redis, keys, arguments);
         case known_script::native_alive: return alive(redis, keys);
         case known_script::native_raise: return raise(redis, keys, arguments);
         default: return check(redis);

@@ -27,7 +27,7 @@ const script& source_of(known_script called)
     case known_script::native_leave: return native.leave;
     case known_script::native_enter: return native.enter;
     case known_script::native_renew: return native.renew;
-    case known_script::native_renew_one: return native.renew_one;
+    case known_script::native_renew_brief: return native.renew_brief;
     case known_script::native_alive: return native.alive;
     case known_script::native_raise: return native.raise;
     case known_script::native_check: return native.check;

@@ -31,7 +31,7 @@ enum class known_script : std::uint8_t
     native_leave,
     native_enter,
     native_renew,
-    native_renew_one, ///< In a cluster.
+    native_renew_brief,
     native_alive,
     native_raise, ///< What a new connection runs before it is asked for anything.
     native_check,

@@ -96,6 +96,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "try_overtakes",
     "first_entry_forgotten",
     "entries_not_prolonged",
+    "entries_overlooked",
     "foreign_turn_not_left",
     "foreign_turn_cut_short",
     "foreign_turn_left_short",

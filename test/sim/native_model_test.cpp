@@ -181,10 +181,16 @@ command renew(generator& random)
     return call(random, of_native().renew, all);
 }
 
-command renew_one(generator& random)
+command renew_brief(generator& random)
 {
-    return call(random, of_native().renew_one,
-                {"1", any_name(random), any_value(random), ms(random, 40), any_entry(random)});
+    const std::size_t count = 1 + static_cast<std::size_t>(random.below(3));
+    std::vector<std::string> all{std::to_string(count)};
+    for (std::size_t i = 0; i < count; ++i)
+        all.push_back(any_name(random));
+    for (std::size_t i = 0; i < count; ++i)
+        for (const std::string& each : {any_value(random), ms(random, 40)})
+            all.push_back(each);
+    return call(random, of_native().renew_brief, all);
 }
 
 /// What a client sends that is no script.
@@ -286,8 +292,8 @@ command any_command(generator& random, microseconds now)
         return {"EVAL", std::string(of_native().check.text), "0"};
     if (kind < 883)
         return {"EVALSHA", of_native().renew.sha, "0"};
-    if (kind < 898)
-        return renew_one(random);
+    if (kind < 938)
+        return renew_brief(random);
     if (kind < 998)
         return look(random);
     if (kind < 999)
@@ -297,19 +303,19 @@ command any_command(generator& random, microseconds now)
 
 std::string script_of(const command& asked)
 {
-    return calls(asked, of_native().acquire)     ? "acquire"
-           : calls(asked, of_native().leave)     ? "leave"
-           : calls(asked, of_native().release)   ? "release"
-           : calls(asked, of_native().enter)     ? "enter"
-           : calls(asked, of_native().renew)     ? "renew"
-           : calls(asked, of_native().renew_one) ? "renew_one"
-           : calls(asked, of_native().alive)     ? "alive"
-                                                 : "raise";
+    return calls(asked, of_native().acquire)       ? "acquire"
+           : calls(asked, of_native().leave)       ? "leave"
+           : calls(asked, of_native().release)     ? "release"
+           : calls(asked, of_native().enter)       ? "enter"
+           : calls(asked, of_native().renew)       ? "renew"
+           : calls(asked, of_native().renew_brief) ? "renew_brief"
+           : calls(asked, of_native().alive)       ? "alive"
+                                                   : "raise";
 }
 
 std::string beginning(const std::string& kind, const command&, const std::string& told)
 {
-    if (kind == "renew" || kind == "renew_one" || kind == "release" || kind == "alive")
+    if (kind == "renew" || kind == "renew_brief" || kind == "release" || kind == "alive")
         return told;
     const auto comma = told.find(',');
     return told.substr(0, kind == "leave" ? told.find(',', comma + 1) : comma);
@@ -363,10 +369,12 @@ BOOST_AUTO_TEST_CASE(the_model_answers_as_a_server_does)
                           "renew [1, 0]",
                           "renew [0, 1]",
                           "renew error: ERR",
-                          "renew_one [1]",
-                          "renew_one [0]",
-                          "renew_one [2]",
-                          "renew_one error: ERR",
+                          "renew_brief [1]",
+                          "renew_brief [0]",
+                          "renew_brief [2]",
+                          "renew_brief [1, 0]",
+                          "renew_brief [0, 1]",
+                          "renew_brief error: ERR",
                           "release 1",
                           "release 0",
                           "release error: WRONGTYPE",

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 namespace leasehold::redis_store {
 namespace {
@@ -346,19 +347,25 @@ call native_layout::leave(const release_request& asked, contended_names::key key
 
 call native_layout::renew(std::span<const renewal> asked, boost::redis::request& to)
 {
-    if (slots_ && asked.size() == 1)
-        return renew_one(asked.front(), to);
-    return renew_all(asked, to);
+    // An entry is beside the lock.
+    const bool entered = std::any_of(asked.begin(), asked.end(),
+                                     [](const renewal& each) { return !each.entry.empty(); });
+    return entered ? renew_all(asked, to) : renew_briefly(asked, to);
 }
 
-// One key, which is where its slot is or where that goes: of two a node that gives a slot away
-// serves neither.
-call native_layout::renew_one(const renewal& asked, boost::redis::request& to)
+call native_layout::renew_briefly(std::span<const renewal> asked, boost::redis::request& to)
 {
-    native::value_of(asked.owner, value_);
-    to.push("EVALSHA", of_native().renew_one.sha, 1, asked.name, value_, asked.lease.count(),
-            asked.entry);
-    return {.called = &of_native().renew_one, .expects = 1, .short_way = true};
+    words_.clear();
+    words_.add(of_native().renew_brief.sha);
+    words_.add(static_cast<std::int64_t>(asked.size()));
+    for (const renewal& each : asked)
+        words_.add(each.name);
+    for (const renewal& each : asked) {
+        words_.write([&](std::string& text) { native::append_value_of(each.owner, text); });
+        words_.add(each.lease.count());
+    }
+    words_.push("EVALSHA", to);
+    return {.called = &of_native().renew_brief, .expects = asked.size(), .short_way = true};
 }
 
 call native_layout::renew_all(std::span<const renewal> asked, boost::redis::request& to)
@@ -383,8 +390,11 @@ bool native_layout::goes_on(const call& made, answers told)
 {
     if (!made.short_way)
         return false;
-    if (made.called == &of_native().renew_one)
-        return told.front().is(1) && told.front().numbers[0] == 2;
+    if (made.called == &of_native().renew_brief) {
+        const auto& numbers = told.front().numbers;
+        return told.front().is(made.expects) &&
+               std::find(numbers.begin(), numbers.end(), 2) != numbers.end();
+    }
     if (!takes_briefly(made)) // who waits, and what else there is, the long way knows
         return told.front().is(1) && told.front().numbers[0] == 0;
     const reply& first = answer_to_set(told);
@@ -431,9 +441,18 @@ call native_layout::go_on(const call& made, answers told, std::span<const std::s
         std::from_chars(text.data(), text.data() + text.size(), lease);
         return std::chrono::milliseconds(lease);
     };
-    if (made.called == &of_native().renew_one) {
-        const renewal one{written[3], owner_in(written[4]), lease_in(written[5]), written[6]};
-        return renew_all({&one, 1}, to);
+    if (made.called == &of_native().renew_brief) {
+        // Few have entries, so no list says which: all are renewed once more.
+        constexpr std::size_t keys = 3;
+        std::vector<renewal> all(made.expects);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const std::size_t argument = keys + all.size() + 2 * i;
+            all[i] = {written[keys + i],
+                      owner_in(written[argument]),
+                      lease_in(written[argument + 1]),
+                      {}};
+        }
+        return renew_all(all, to);
     }
     if (!takes_briefly(made)) {
         const bool by_script = made.called != nullptr;

@@ -97,7 +97,7 @@ private:
     /// The counter stands there.
     void saw(slot_number slot, std::uint64_t fence);
     [[nodiscard]] std::uint64_t floor(slot_number slot) const noexcept;
-    call renew_one(const renewal& asked, boost::redis::request& to);
+    call renew_briefly(std::span<const renewal> asked, boost::redis::request& to);
     call renew_all(std::span<const renewal> asked, boost::redis::request& to);
     call enter(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
     [[nodiscard]] bool may_be_brief(const acquire_request& asked) const;

@@ -60,7 +60,7 @@ const native_scripts& of_native()
         .leave = script(scripts::native_leave),
         .enter = script(scripts::native_enter),
         .renew = script(scripts::native_renew),
-        .renew_one = script(scripts::native_renew_one),
+        .renew_brief = script(scripts::native_renew_brief),
         .alive = script(scripts::native_alive),
         .raise = script(scripts::native_raise),
         .check = script(scripts::native_check),
@@ -72,7 +72,7 @@ const script_set& native_cluster_script_set()
 {
     static const native_scripts& each = of_native();
     static const std::array all{&each.acquire, &each.release, &each.leave,
-                                &each.enter,   &each.renew,   &each.renew_one};
+                                &each.enter,   &each.renew,   &each.renew_brief};
     static const script_set value{all, &each.check, &each.renew};
     return value;
 }
@@ -80,8 +80,8 @@ const script_set& native_cluster_script_set()
 const script_set& native_script_set()
 {
     static const native_scripts& each = of_native();
-    static const std::array all{&each.acquire, &each.release, &each.leave,
-                                &each.enter,   &each.renew,   &each.raise};
+    static const std::array all{&each.acquire, &each.release,     &each.leave, &each.enter,
+                                &each.renew,   &each.renew_brief, &each.raise};
     static const script_set value{all, &each.check, &each.renew};
     return value;
 }

@@ -36,7 +36,7 @@ struct script_set
 /// Those of the layout `native`.
 struct native_scripts
 {
-    script acquire, release, leave, enter, renew, renew_one, alive, raise, check;
+    script acquire, release, leave, enter, renew, renew_brief, alive, raise, check;
 };
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const native_scripts& of_native();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& native_script_set();

@@ -1,0 +1,36 @@
+-- Prolongs many locks that nobody has entered, as almost all. Never creates a key, never shortens a
+-- TTL. One key each: in a cluster it is sent for one lock, and a slot that is on its way serves one
+-- key, as it does not serve two.
+-- KEYS locks
+-- ARGV owner and lease (ms) of each
+-- Returns for each lock what native_renew does, or
+--    2   there are entries, which native_renew looks at: nothing was done
+-- pcall: what befalls one lock must not end the renewal of the others.
+local pcall, result, failed, first = redis.pcall, {}, 0, nil
+for i = 1, #KEYS do
+    local lock, owner, lease = KEYS[i], ARGV[2 * i - 1], ARGV[2 * i] + 0
+    local said = pcall('GET', lock)
+    local mark = #owner + 1
+    local ours, entered = said == owner, false
+    -- A waiter's mark does not end the holder's lease.
+    if not ours and type(said) == 'string' and string.sub(said, 1, mark) == owner .. '|' then
+        ours = true
+        entered = string.find(said, 'e', mark, true)
+    end
+    result[i] = entered and 2 or ours and 1 or 0
+    if ours and not entered then
+        said = pcall('PTTL', lock)
+        if type(said) == 'number' and said ~= -1 and said < lease then
+            said = pcall('PEXPIRE', lock, lease)
+        end
+    end
+    if type(said) == 'table' and not string.find(said.err, 'WRONGTYPE', 1, true) then
+        result[i] = -1
+        failed = failed + 1
+        first = first or said
+    end
+end
+if failed > 0 and failed == #KEYS then
+    return first
+end
+return result
