@@ -130,27 +130,30 @@ void a_request_after_its_budget_is_refused(pair& p)
     EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
 }
 
+// Of several servers one may hear of it later. A store waits for them as long as the lease allows,
+// so none is short.
+bool is_left(pair& p, const char* name, std::chrono::milliseconds least)
+{
+    for (int tries = 0; tries < 1'000; ++tries) {
+        if (p.certain(p.b, look(name, "b:1")).reply.remaining > least)
+            return true;
+    }
+    return false;
+}
+
 void a_lease_is_prolonged_and_never_shortened(pair& p)
 {
     p.a.acquire(take("lock", "a:1", 20s));
-    // Of several servers one may hear of it later. A store waits for them as long as the lease
-    // allows, so none is short.
-    const auto is_left = [&](std::chrono::milliseconds least) {
-        for (int tries = 0; tries < 1'000; ++tries)
-            if (p.certain(p.b, look("lock", "b:1")).reply.remaining > least)
-                return true;
-        return false;
-    };
     const renewal shorter[] = {{"lock", "a:1", 8s}};
     EXPECT(p.a.renew(shorter).reply.results.at(0) == renewal_result::renewed);
-    EXPECT(is_left(15s));
+    EXPECT(is_left(p, "lock", 15s));
     const renewal longer[] = {{"lock", "a:1", 60s}};
     EXPECT(p.a.renew(longer).reply.results.at(0) == renewal_result::renewed);
-    EXPECT(is_left(50s));
+    EXPECT(is_left(p, "lock", 50s));
     p.a.acquire(look("lock", "a:1", 8s));
-    EXPECT(is_left(50s));
+    EXPECT(is_left(p, "lock", 50s));
     p.a.acquire(again("lock", "a:1", "e", 90s));
-    EXPECT(is_left(80s));
+    EXPECT(is_left(p, "lock", 80s));
 }
 
 void renewals_are_answered_in_order_and_create_nothing(pair& p)
@@ -216,6 +219,23 @@ void an_entry_that_is_not_known_is_not_renewed(pair& p)
     const std::vector<renewal_result> expected{renewal_result::gone, renewal_result::renewed,
                                                renewal_result::renewed, renewal_result::gone};
     EXPECT(p.a.renew(all).reply.results == expected);
+}
+
+// Of many that are renewed together few have entries; these are renewed with them.
+void what_is_entered_is_renewed_among_others(pair& p)
+{
+    for (const char* name : {"one", "two", "three"})
+        p.take_by(p.a, "a:1", name);
+    EXPECT(p.a.acquire(again("two", "a:1", "e")).reply.result == granted_t::granted);
+    const renewal all[] = {
+        {"one", "a:1", 60s}, {"two", "a:1", 60s}, {"three", "b:1", 60s}, {"three", "a:1", 60s}};
+    const std::vector<renewal_result> expected{renewal_result::renewed, renewal_result::renewed,
+                                               renewal_result::gone, renewal_result::renewed};
+    EXPECT(p.a.renew(all).reply.results == expected);
+    for (const char* name : {"one", "two", "three"})
+        EXPECT(is_left(p, name, 50s));
+    const renewal entered[] = {{"two", "a:1", 60s, "e"}};
+    EXPECT(p.a.renew(entered).reply.results.at(0) == renewal_result::renewed);
 }
 
 void a_release_tells_those_who_watch(pair& p)
@@ -366,6 +386,7 @@ constexpr std::array cases{
     CASE(a_lock_that_was_deleted_is_not_made_again),
     CASE(entries_are_counted_once_each),
     CASE(an_entry_that_is_not_known_is_not_renewed),
+    CASE(what_is_entered_is_renewed_among_others),
     CASE_IF(announces, a_release_tells_those_who_watch),
     CASE_IF(announces, the_releaser_is_told_as_well_when_it_watches),
     CASE_IF(announces, only_a_release_that_frees_tells),
