@@ -297,8 +297,13 @@ BOOST_AUTO_TEST_CASE(what_is_asked)
     BOOST_TEST(asked == expected, boost::test_tools::per_element());
     f.release("stock");
     f.poll();
-    const std::vector<std::string> left = {
-        "EVALSHA", release_script().sha, "1", "stock", "a:1", "redisson_lock__channel:{stock}"};
+    const std::vector<std::string> left = {"EVALSHA",
+                                           release_script().sha,
+                                           "2",
+                                           "stock",
+                                           "leasehold:line:{stock}",
+                                           "a:1",
+                                           "redisson_lock__channel:{stock}"};
     BOOST_TEST(words(*f.way->sent.at(1)).at(0) == left, boost::test_tools::per_element());
 }
 
