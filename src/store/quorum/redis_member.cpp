@@ -3,14 +3,13 @@
 #include "store/quorum/announcements.hpp"
 #include "store/quorum/member_layout.hpp"
 #include "store/redis/layout/answers.hpp"
+#include "store/redis/protocol/command_words.hpp"
 #include "store/redis/protocol/server_clock.hpp"
 #include "store/redis/server/client_note.hpp"
 #include "store/redis/server/pipeline.hpp"
 #include "store/redis/transport/owned_transport.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <forward_list>
 #include <optional>
 #include <utility>
 
@@ -292,24 +291,21 @@ private:
     static call write_renewals(std::span<const upkeep> asked, std::int64_t latest,
                                boost::redis::request& to)
     {
-        std::forward_list<std::string> written; // stay where they are
-        const auto keep = [&](std::string text) -> std::string_view {
-            return written.emplace_front(std::move(text));
-        };
-        std::vector<std::string_view> words{of_quorum().renew.sha,
-                                            keep(std::to_string(2 * asked.size()))};
+        redis_store::command_words words;
+        words.add(of_quorum().renew.sha);
+        words.add(static_cast<std::int64_t>(2 * asked.size()));
         for (const upkeep& each : asked) {
-            words.push_back(each.what.name);
-            words.push_back(keep(entries_key(each.what.name)));
+            words.add(each.what.name);
+            words.write([&](std::string& text) { text += entries_key(each.what.name); });
         }
-        words.push_back(keep(std::to_string(latest)));
+        words.add(latest);
         for (const upkeep& each : asked) {
-            words.push_back(keep(value_of(each.what.owner)));
-            words.push_back(keep(std::to_string(each.what.lease.count())));
-            words.push_back(each.what.entry);
-            words.push_back(each.create ? "1" : "0");
+            words.write([&](std::string& text) { text += value_of(each.what.owner); });
+            words.add(each.what.lease.count());
+            words.add(each.what.entry);
+            words.add(each.create ? "1" : "0");
         }
-        to.push_range("EVALSHA", words);
+        words.push("EVALSHA", to);
         // What it creates is undone by a release.
         const bool creates = std::any_of(asked.begin(), asked.end(),
                                          [](const upkeep& each) { return each.create; });

@@ -5,8 +5,6 @@
 #include "store/redis/protocol/server_clock.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <forward_list>
 
 namespace leasehold::redis_store {
 
@@ -63,29 +61,19 @@ call redisson_layout::release(const release_request& asked, std::int64_t, boost:
 
 call redisson_layout::renew(std::span<const renewal> asked, boost::redis::request& to)
 {
-    // The numbers are written first, so that the views of them stay valid.
-    constexpr std::size_t width = 20;
-    numbers_.resize((asked.size() + 1) * width);
-    const auto write = [&](std::size_t at, auto value) {
-        char* const place = numbers_.data() + at * width;
-        const auto result = std::to_chars(place, place + width, value);
-        return std::string_view(place, static_cast<std::size_t>(result.ptr - place));
-    };
     words_.clear();
-    words_.push_back(renew_script().sha);
-    words_.push_back(write(0, asked.size()));
+    words_.add(renew_script().sha);
+    words_.add(static_cast<std::int64_t>(asked.size()));
     for (const renewal& each : asked)
-        words_.push_back(each.name);
-    std::forward_list<std::string>
-        markers; // stay where they are; without entries nothing is allocated
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-        const renewal& each = asked[i];
-        words_.push_back(each.entry.empty() ? each.owner
-                                            : std::string_view(markers.emplace_front(
-                                                  entry_field(each.owner, each.entry))));
-        words_.push_back(write(i + 1, each.lease.count()));
+        words_.add(each.name);
+    for (const renewal& each : asked) {
+        if (each.entry.empty())
+            words_.add(each.owner);
+        else
+            words_.write([&](std::string& text) { text += entry_field(each.owner, each.entry); });
+        words_.add(each.lease.count());
     }
-    to.push_range("EVALSHA", words_);
+    words_.push("EVALSHA", to);
     return {.called = &renew_script(), .expects = asked.size()};
 }
 

@@ -2,11 +2,10 @@
 #define LEASEHOLD_SRC_STORE_REDIS_LAYOUT_REDISSON_LAYOUT_HPP
 
 #include "store/redis/layout/layout.hpp"
+#include "store/redis/protocol/command_words.hpp"
 
 #include <chrono>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace leasehold::redis_store {
 
@@ -43,8 +42,7 @@ private:
     const std::chrono::milliseconds fence_retention_;
     const bool in_cluster_;
     std::string key_;
-    std::string numbers_;
-    std::vector<std::string_view> words_;
+    command_words words_;
 };
 
 } // namespace leasehold::redis_store
