@@ -94,10 +94,8 @@ public:
 
     void async_vote(const ballot& asked, handler<ballot_reply> done) override
     {
-        if (note_) {
-            note_->belongs_to(asked.owner);
-            note_->lives_for(asked.lease);
-        }
+        if (note_)
+            note_->goes_with(asked.owner, {}, asked.lease);
         ask(
             asked.name, asked.budget,
             [&](boost::redis::request& to, std::int64_t latest) {
@@ -116,8 +114,8 @@ public:
 
     void async_enter(const reentry& asked, handler<entered> done) override
     {
-        if (note_) // the owner may be another client's
-            note_->lives_for(asked.lease);
+        if (note_)
+            note_->goes_with(asked.owner, asked.entry, asked.lease);
         ask(
             asked.name, asked.budget,
             [&](boost::redis::request& to, std::int64_t latest) {
@@ -147,12 +145,9 @@ public:
             std::size_t outstanding = 0;
         };
         if (note_) {
-            for (const upkeep& each : asked) {
-                // One that could not be reached when it was asked for has not been told.
-                if (each.what.entry.empty())
-                    note_->belongs_to(each.what.owner);
-                note_->lives_for(each.what.lease);
-            }
+            // A member that could not be reached when it was asked for has not been told.
+            for (const upkeep& each : asked)
+                note_->goes_with(each.what.owner, each.what.entry, each.what.lease);
         }
         const auto whole = std::make_shared<job>();
         whole->done = std::move(done);

@@ -43,13 +43,12 @@ public:
     void async_acquire(const acquire_request& asked, acquire_handler handler) override
     {
         all_->requests().acquire(asked, std::move(handler));
-        // The owner of a re-entry may be another client's.
-        all_->introduce(asked.entry.empty() ? asked.owner : std::string_view(), asked.lease);
+        all_->introduce(asked.owner, asked.entry, asked.lease);
     }
     void async_renew(std::span<const renewal> asked, renew_handler handler) override
     {
         all_->requests().renew(asked, std::move(handler));
-        all_->introduce({}, {});
+        all_->introduce({}, {}, {});
     }
     void async_release(const release_request& asked, release_handler handler) override
     {

@@ -238,13 +238,12 @@ master_node* shards::node_beside(std::string_view key)
     return found.now == master_node::state::up ? &found : nullptr;
 }
 
-void shards::introduce(std::string_view owner, std::chrono::milliseconds lease)
+void shards::introduce(std::string_view owner, std::string_view entry,
+                       std::chrono::milliseconds lease)
 {
     if (!note_)
         return;
-    if (!owner.empty())
-        note_->belongs_to(owner);
-    note_->lives_for(lease);
+    note_->goes_with(owner, entry, lease);
     write_note();
 }
 

@@ -53,7 +53,7 @@ public:
 
     /// A request goes out: of this owner, for so long a lease. Says who this client is, if that is
     /// due and the node is there.
-    void introduce(std::string_view owner, std::chrono::milliseconds lease);
+    void introduce(std::string_view owner, std::string_view entry, std::chrono::milliseconds lease);
     void describe(std::string_view holder, store::describe_handler handler);
     [[nodiscard]] client_info own_info() const { return note_ ? note_->said() : client_info(); }
 

@@ -35,7 +35,14 @@ public:
 
     [[nodiscard]] const client_info& said() const noexcept { return said_; }
 
-    /// A request goes out: of this owner, for so long a lease.
+    /// A request goes out: of this owner, for so long a lease. That of an entry may be another
+    /// client's.
+    void goes_with(std::string_view owner, std::string_view entry, std::chrono::milliseconds lease)
+    {
+        if (entry.empty())
+            belongs_to(owner);
+        lives_for(lease);
+    }
     void belongs_to(std::string_view owner);
     void lives_for(std::chrono::milliseconds lease) noexcept;
 

@@ -211,11 +211,8 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
     const auto now = local_time_->now();
     const std::int64_t latest = time_.limit(now, request.budget);
     layout_->it_is(time_.at_least(now));
-    if (note_) {
-        if (request.entry.empty()) // the owner of a re-entry may be another client's
-            note_->belongs_to(request.owner);
-        note_->lives_for(request.lease);
-    }
+    if (note_)
+        note_->goes_with(request.owner, request.entry, request.lease);
     batch& to_send = next();
     to_send.before_draw_of(layout_->draws(asked), *layout_);
     to_send.add(
