@@ -91,6 +91,8 @@ struct acquire_reply
     std::uint32_t place = 0;               ///< In line: how many are before it.
     bool untold = false; ///< In line: this client may not be told of its turn, because the holder
                          ///< does not know the line, or the client does not listen.
+    bool announced = false; ///< In line, and `untold`: the holder's release is told to those who
+                            ///< watch the name. Needs `store_traits::announces`.
     /// With `granted`: the store knows of the promise of `dead_holder_grace`, which is to be kept.
     /// With `held`: the holder has made it, and `remaining` says how long it may be silent yet.
     bool promised = false;

@@ -103,6 +103,10 @@ enum class mutant
     foreign_turn_not_told,   ///< The first in line does not hear that it is left free.
     foreign_turn_without_end, ///< It stays free until somebody takes it who is not in line.
     foreign_turn_drops_first, ///< Who is first in line when it is left free has lost its place.
+    line_not_seen,      ///< Whoever asks takes what is free, and does not look whether others wait.
+    line_not_served,    ///< Whoever leaves does not look whether others wait.
+    turn_without_fence, ///< Who takes what it was given has the fence of the one before.
+    strangers_not_heard, ///< Whoever waits for a stranger does not listen to where it says it left.
     // Of a quorum.
     fewer_grant,             ///< One member less than a quorum makes a lock.
     outbid_accepted,         ///< A member that has seen a larger fence counts as one that accepts.

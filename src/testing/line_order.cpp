@@ -41,6 +41,13 @@ keyspace::items line_order::line() const
 std::string line_order::holder() const
 {
     try {
+        if (data_.type(name_) == std::string_view("hash")) {
+            // The fields of entries have a slash in them.
+            for (const auto& [field, count] : *data_.hgetall(name_))
+                if (field.find('/') == std::string::npos)
+                    return field;
+            return {};
+        }
         const std::string* const value = data_.get(name_);
         return value == nullptr ? std::string()
                                 : std::string(redis_store::native::owner_of(*value));

@@ -21,7 +21,7 @@ struct overtaking
 };
 
 /// The line of a name, and who has the lock, as they were before a request, to be compared with
-/// what the request has made of them. Of the layout `native`.
+/// what the request has made of them.
 class line_order
 {
 public:

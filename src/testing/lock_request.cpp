@@ -47,7 +47,9 @@ std::optional<call_form> form_of(known_script called)
     using kind = lock_request::kind;
     switch (called) {
     case known_script::acquire: return call_form{kind::acquire, 12, 5, 10, 0, 7, 8, 2};
-    case known_script::release: return call_form{kind::release, 7, 4, 6, 0, 0, 0, 1};
+    case known_script::release: return call_form{kind::release, 8, 5, 0, 0, 0, 0, 1};
+    case known_script::line_acquire: return call_form{kind::acquire, 17, 7, 0, 0, 9, 10};
+    case known_script::line_leave: return call_form{kind::release, 20, 7, 8, 12, 14, 15, 8};
     case known_script::native_acquire: return call_form{kind::acquire, 16, 7, 0, 0, 9, 10};
     case known_script::native_enter: return call_form{kind::acquire, 9, 5, 8, 0, 0, 7};
     case known_script::native_leave: return call_form{kind::release, 19, 8, 9, 10, 12, 13};
@@ -74,15 +76,18 @@ std::optional<lock_request> request_by_script(words command, known_script called
     if (!form)
         return std::nullopt;
     asked.what = form->what;
-    // An owner that promises to be alive names a key and a time more. In a cluster the last word of
-    // a release says how it is told.
+    // An owner that promises to be alive names a key and a time more; one that does not enter
+    // again names the line.
     const bool promises = called == known_script::native_acquire &&
                           command.size() == form->count + 2;
-    const bool is_told_otherwise = called == known_script::release && command.size() == 8 &&
-                                   command.back() == "SPUBLISH";
-    asked.as_known = promises || is_told_otherwise ||
-                     (command.size() <= form->count &&
-                      command.size() + form->optional >= form->count);
+    const bool names_line = called == known_script::acquire && command[2] == "3";
+    // The line is elsewhere, while its slot is on its way.
+    const bool names_none = called == known_script::release && command[2] == "1";
+    const std::size_t more = promises || names_line ? 1 : 0;
+    const bool enters = called == known_script::acquire && !names_line; // under a name
+    const std::size_t most = form->count + (names_line ? 1 : 0) - (names_none ? 1 : 0);
+    const std::size_t least = most - (enters ? 1 : form->optional);
+    asked.as_known = promises || (command.size() <= most && command.size() >= least);
     if (!asked.as_known)
         return asked;
     const auto owner = [&](std::string_view word) {
@@ -90,15 +95,15 @@ std::optional<lock_request> request_by_script(words command, known_script called
             return word.substr(std::min(word.size(), quorum::mark.size()));
         return is_native(called) ? owner_of(word) : word;
     };
-    const std::size_t more = promises ? 1 : 0;
-    asked.owner = owner(command[form->owner + more]);
-    if (form->entry != 0 && form->entry < command.size())
-        asked.entry = command[form->entry];
-    if (form->next != 0 && !command[form->next].empty())
-        asked.next = owner(command[form->next]);
-    if (form->fences != 0)
+    const auto has_word = [&](std::size_t at) { return at != 0 && at + more < command.size(); };
+    asked.owner = owner(command[form->owner + more - (names_none ? 1 : 0)]);
+    if (has_word(form->entry))
+        asked.entry = command[form->entry + more];
+    if (has_word(form->next) && !command[form->next + more].empty())
+        asked.next = owner(command[form->next + more]);
+    if (has_word(form->fences))
         asked.fences = integer<std::uint32_t>(command[form->fences + more]);
-    asked.limited = form->latest != 0 && command[form->latest + more] != "0";
+    asked.limited = has_word(form->latest) && command[form->latest + more] != "0";
     if (asked.limited)
         asked.latest = integer(command[form->latest + more]);
     return asked;
@@ -139,8 +144,18 @@ void take_block(std::string_view owner, std::int64_t last, std::int64_t count, l
 
 void read_redisson(const lock_request& asked, const message& said, lock_effect& effect)
 {
-    if (asked.what == lock_request::kind::release) {
+    if (asked.what == lock_request::kind::release && said.size() == 1) {
         effect.left = number(said, 0) >= -1;
+    }
+    else if (asked.what == lock_request::kind::release) {
+        const std::int64_t status = number(said, 0);
+        effect.left = status == 1 || status == 4 || status == 5;
+        if (number(said, 2) == 1) {
+            effect.taken = true;
+            effect.owner = asked.next;
+            effect.first_fence = static_cast<std::uint64_t>(number(said, 3));
+            effect.fences = static_cast<std::uint32_t>(number(said, 4));
+        }
     }
     else if (said.size() == 1) {
         take_block(asked.owner, number(said, 0), asked.fences, effect);
@@ -221,23 +236,25 @@ std::string release_text(const lock_request& asked, const message& said)
 {
     if (asked.plain)
         return said.nodes().front().value == "1" ? "freed" : "not owner";
-    if (asked.layout == config::key_layout::redisson && !asked.of_member)
-        return number(said, 0) == -3 ? "not owner" : number(said, 0) == -2 ? "left" : "freed";
+    const bool redisson = asked.layout == config::key_layout::redisson && !asked.of_member;
+    if (redisson && said.size() == 1)
+        return number(said, 0) == -2 ? "not so short" : "freed";
+    const std::size_t of_next = redisson ? 2 : 1;
     std::string text;
     switch (number(said, 0)) {
     case 1: text = "freed"; break;
     case 2: text = "left"; break;
     case 3: text = "left the line"; break;
     case 4: text = "given to the next"; break;
-    case 5: text = "left free for " + std::to_string(number(said, 2)) + " ms"; break;
+    case 5: text = "left free for " + std::to_string(number(said, of_next + 1)) + " ms"; break;
     default: text = "not owner"; break;
     }
     if (asked.next.empty() || said.size() < 3)
         return text;
     text += ", " + short_id(asked.next);
-    switch (number(said, 1)) {
+    switch (number(said, of_next)) {
     case 1: return text + " GRANTED " + fence_text(effect_of(asked, said).first_fence);
-    case 2: return text + " in line at " + std::to_string(number(said, 3));
+    case 2: return text + " in line at " + std::to_string(number(said, of_next + 2));
     default: return text + " did not join";
     }
 }
@@ -276,10 +293,11 @@ std::string acquire_text(const lock_request& asked, const message& said)
         return "too late";
     if (status == -2)
         return "gone";
+    if (status == -3)
+        return "others wait";
     const std::string text = "held for " + std::to_string(number(said, 1)) + " ms";
-    return asked.layout == config::key_layout::native
-               ? text + ", in line at " + std::to_string(number(said, 2))
-               : text;
+    constexpr std::size_t of_line = 6; // with the head of the list
+    return said.size() == of_line ? text + ", in line at " + std::to_string(number(said, 2)) : text;
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // of the .lua files.
 #include "base/mutant.hpp"
 #include "store/redis/layout/native_names.hpp"
+#include "testing/line_model.hpp"
 #include "testing/script_models.hpp"
 
 #include <algorithm>
@@ -20,20 +21,11 @@ namespace leasehold::testing::impl {
 namespace native_scripts {
 namespace {
 
-using optional_text = std::optional<std::string>;
-
 /// What a script returns as it is.
 struct returned
 {
     message said;
 };
-
-constexpr std::int64_t day = 86'400'000;
-
-std::int64_t number_of(std::string_view text)
-{
-    return to_integer(text).value_or(0);
-}
 
 bool is_ours(const optional_text& value, std::string_view owner)
 {
@@ -56,136 +48,13 @@ message five(std::int64_t status, std::int64_t a, std::int64_t b, std::int64_t c
     return message::numbers({status, a, b, c, now});
 }
 
-/// What the waiters' hash says of one.
-struct waiter
+/// In a cluster the counter's key ends in ":{tag}", and so do the channels.
+keys_of_line keys_of(words keys)
 {
-    double there = 0; ///< Until then.
-    std::int64_t lease = 0;
-    std::int64_t claim = 0;
-    bool listens = false;
-    double open = 0; ///< Left free until then, for those who do not know the line; 0: it is not.
-};
-
-/// '^(%d+) (%d+) (%d+) (%d)'; `open` only with ' (%d+)$' behind it.
-std::optional<waiter> waiter_of(std::string_view text)
-{
-    std::array<std::string, 5> words;
-    std::size_t at = 0;
-    std::size_t end = 0; // behind the first four
-    for (std::size_t i = 0; i < text.size() && at < words.size(); ++i) {
-        const char c = text[i];
-        if (c == ' ' && !words[at].empty() && at + 1 < words.size()) {
-            ++at;
-        }
-        else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-            words[at] += c;
-            if (at == 3 && end == 0)
-                end = i + 1;
-        }
-        else {
-            words[4].clear(); // the text goes on
-            break;
-        }
-    }
-    if (end == 0)
-        return std::nullopt;
-    const bool ends = text.size() == end + 1 + words[4].size() && words[3].size() == 1;
-    return waiter{std::strtod(words[0].c_str(), nullptr), number_of(words[1]), number_of(words[2]),
-                  words[3][0] != '0',
-                  ends && !words[4].empty() ? std::strtod(words[4].c_str(), nullptr) : 0};
-}
-
-/// '^%d+ %d+ %d+ %d', of what `waiter_of` can read.
-std::string first_four(const std::string& text)
-{
-    std::size_t end = 0;
-    for (int spaces = 0; spaces < 3; ++end)
-        spaces += text[end] == ' ' ? 1 : 0;
-    return text.substr(0, end + 1);
-}
-
-/// Tells an owner that it has its turn. A refused PUBLISH counts as heard.
-/// @param slot ":{tag}" in a cluster.
-bool told(script_calls& redis, std::string_view who, std::string_view lock, std::string_view slot)
-{
-    const std::string_view client = who.starts_with("lh:") ? who.substr(3, who.find(':', 3) - 3)
-                                                           : std::string_view();
-    std::string channel("leasehold:turn");
-    channel.append(slot).append(":").append(client);
-    std::string text(who);
-    text.append(" ").append(lock);
-    try {
-        return redis.publish(channel, text) != 0;
-    }
-    catch (const command_error&) {
-        return true;
-    }
-}
-
-/// The keys of a lock, as the long scripts are given them.
-struct keys_of_line
-{
-    explicit keys_of_line(words keys)
-        : lock(keys[0]), counter(keys[1]), line(keys[2]), waiters(keys[3])
-    {}
-
-    /// ":{tag}" in a cluster.
-    [[nodiscard]] std::string_view slot() const
-    {
-        return counter.substr(std::min(redis_store::native::fence_key.size(), counter.size()));
-    }
-
-    std::string_view lock, counter, line, waiters;
-};
-
-/// Whether a waiter is there, which is asked by telling it.
-bool is_there(script_calls& redis, const waiter& each, std::string_view who, const keys_of_line& of,
-              std::int64_t now)
-{
-    if (has(mutant::absent_not_passed)) {
-        static_cast<void>(told(redis, who, of.lock, of.slot()));
-        return true;
-    }
-    return each.there >= static_cast<double>(now) &&
-           (told(redis, who, of.lock, of.slot()) || !each.listens);
-}
-
-void leave_line(script_calls& redis, const keys_of_line& of, std::string_view who)
-{
-    redis.lpop(of.line);
-    redis.hdel(of.waiters, who);
-}
-
-std::string entry_of(std::int64_t now, std::string_view presence, std::string_view lease,
-                     std::string_view claim, std::string_view listens)
-{
-    std::string entry = whole(static_cast<double>(now) +
-                              static_cast<double>(number_of(presence)) * 1000);
-    for (const std::string_view each : {lease, claim, listens})
-        entry.append(" ").append(each);
-    return entry;
-}
-
-/// @param refused Set instead of ending the script.
-std::int64_t join_line(script_calls& redis, const keys_of_line& of, std::string_view who,
-                       const std::string& entry, bool* refused = nullptr)
-{
-    if (has(mutant::presence_not_renewed) && redis.hexists(of.waiters, who))
-        return static_cast<std::int64_t>(redis.lpos(of.line, who, 32).value_or(0));
-    bool added = false;
-    try {
-        added = redis.hset(of.waiters, who, entry);
-    }
-    catch (const command_error&) {
-        if (refused == nullptr)
-            throw;
-        *refused = true;
-        return -1;
-    }
-    if (added || has(mutant::join_not_idempotent))
-        return static_cast<std::int64_t>(redis.rpush(of.line, who)) - 1;
-    const auto place = redis.lpos(of.line, who, 32);
-    return place ? static_cast<std::int64_t>(*place) : -2;
+    const std::string_view counter = keys[1];
+    const std::string_view slot = counter.substr(
+        std::min(redis_store::native::fence_key.size(), counter.size()));
+    return keys_of_line(keys, "leasehold:turn" + std::string(slot) + ":");
 }
 
 void assign(script_calls& redis, const keys_of_line& of, const std::string& who, std::int64_t ttl)
@@ -272,11 +141,6 @@ message granted(const block& drawn, bool others, bool promised, std::int64_t now
 {
     return five(1, as_integer(drawn.last), (others ? 1 : 0) + (promised ? 2 : 0),
                 as_integer(drawn.count), now);
-}
-
-bool is_late(std::string_view latest, std::int64_t now)
-{
-    return latest != "0" && now > number_of(latest) && !has(mutant::late_acquire_runs);
 }
 
 /// '^lh:(%x%x%x%x%x%x%x%x)%-'
@@ -411,24 +275,9 @@ message alive(script_calls& redis, words keys)
     return message::numbers({2});
 }
 
-/// Until when the lock is left free for those who do not know the line; nothing: it is not.
-std::optional<double> left_free(script_calls& redis, const keys_of_line& of,
-                                const optional_text& first, std::int64_t now)
-{
-    const std::string* const known = first ? redis.hget(of.waiters, *first) : nullptr;
-    const auto each = known == nullptr ? std::nullopt : waiter_of(*known);
-    if (!each || has(mutant::foreign_turn_cut_short))
-        return std::nullopt;
-    const double left = each->open - static_cast<double>(now);
-    const bool over = left <= 0 && !(has(mutant::foreign_turn_without_end) && each->open != 0);
-    if (over || left > 1'000'000 || each->there < static_cast<double>(now))
-        return std::nullopt;
-    return each->open;
-}
-
 message acquire(script_calls& redis, words keys, words arguments)
 {
-    const keys_of_line of(keys);
+    const keys_of_line of = keys_of(keys);
     const std::string_view owner = arguments[0];
     const std::int64_t now = redis.time();
     if (is_late(arguments[3], now))
@@ -580,7 +429,7 @@ message enter(script_calls& redis, words keys, words arguments)
 
 message leave(script_calls& redis, words keys, words arguments)
 {
-    const keys_of_line of(keys);
+    const keys_of_line of = keys_of(keys);
     const std::string_view entries = keys[4];
     const std::string_view owner = arguments[0];
     std::string next(arguments[2]);

@@ -24,6 +24,8 @@ enum class known_script : std::uint8_t
     acquire,
     renew,
     release,
+    line_acquire,
+    line_leave,
     check, ///< What a new connection runs first.
     // Those of the layout `native`.
     native_acquire,

@@ -2,6 +2,7 @@
 
 #include "store/quorum/member_layout.hpp"
 #include "store/redis/layout/native_names.hpp"
+#include "store/redis/protocol/key_names.hpp"
 #include "testing/line_order.hpp"
 #include "testing/verbs.hpp"
 
@@ -297,7 +298,6 @@ message server_state::run(waiting& by, std::size_t index)
 
 message server_state::run_request(waiting& by, const lock_request& asked, std::size_t index)
 {
-    const bool native = asked.layout == config::key_layout::native;
     redis.unrenewable.clear();
     for (const auto& [of, until] : no_renewals_)
         if (time.now() < until)
@@ -305,7 +305,7 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
     const bool acquires = asked.what == lock_request::kind::acquire;
     const bool repeated = acquires && is_in_already(asked);
     const bool all_here = cluster == nullptr || !cluster->is_moving(asked.name);
-    const bool orders = native && asked.what != lock_request::kind::renew && all_here;
+    const bool orders = !asked.of_member && asked.what != lock_request::kind::renew && all_here;
     const auto before = orders ? std::optional<line_order>(std::in_place, redis.data, asked.name,
                                                            time_us(), cluster != nullptr,
                                                            [this](std::string_view channel) {
@@ -327,7 +327,7 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
         on_answered(asked, effect);
     // Whoever has to begin at the clock would be behind it.
     const auto clock = 2 * static_cast<std::uint64_t>(time_us());
-    if (native && effect.fences > 1 && effect.first_fence + effect.fences - 1 > clock)
+    if (!asked.of_member && effect.fences > 1 && effect.first_fence + effect.fences - 1 > clock)
         throw std::logic_error("fence: a block reaches beyond the server's clock");
     if (effect.taken && asked.plain)
         by.took.emplace_back(index, time.now());
@@ -577,7 +577,13 @@ std::string server_state::take_as_stranger(std::string_view n, std::chrono::mill
         redis.data.type(n) != std::string_view("none"))
         return {};
     std::string value = "foreigner:" + std::to_string(++foreigners_);
-    redis.data.set(n, value, lease.count());
+    if (layout == config::key_layout::native) {
+        redis.data.set(n, value, lease.count());
+    }
+    else {
+        redis.data.hset(n, value, "1");
+        redis.data.pexpire(n, lease.count());
+    }
     line("TAKEN by a stranger: " + std::string(n));
     return value;
 }
@@ -585,11 +591,16 @@ std::string server_state::take_as_stranger(std::string_view n, std::chrono::mill
 bool server_state::leave_as_stranger(std::string_view n, std::string_view value)
 {
     refresh();
-    if (!accepts() || redis.data.type(n) != std::string_view("string") ||
-        *redis.data.get(n) != value)
+    if (!accepts() || holder(n) != value)
         return false;
     line("LEFT by a stranger: " + std::string(n));
-    return redis.data.del(n);
+    redis.data.del(n);
+    if (layout == config::key_layout::redisson) {
+        std::string channel;
+        redis_store::release_channel(n, channel);
+        publish_here(channel, "0");
+    }
+    return true;
 }
 
 bool server_state::is_member()

@@ -19,18 +19,20 @@ using left = release_reply::outcome;
 
 namespace core_line_test {
 
-inline std::shared_ptr<fake_store> store_with_a_line(bool refuses_late)
+inline std::shared_ptr<fake_store> store_with_a_line(bool refuses_late, bool announces)
 {
     auto made = std::make_shared<fake_store>();
     made->can.refuses_late = refuses_late;
     made->can.queues = true;
-    made->can.announces = false;
+    made->can.announces = announces;
     return made;
 }
 
 struct in_line : core_fixture
 {
-    explicit in_line(bool refuses_late = true) : core_fixture(store_with_a_line(refuses_late)) {}
+    explicit in_line(bool refuses_late = true, bool announces = false)
+        : core_fixture(store_with_a_line(refuses_late, announces))
+    {}
 
     /// The latest acquire is told that another has the lock and that it is in line.
     void say_in_line(std::uint32_t place = 0, std::chrono::milliseconds remaining = 10s)
@@ -117,7 +119,78 @@ struct in_line : core_fixture
     }
 };
 
+/// In line behind holders that know no line, and say when they leave.
+struct behind_strangers : in_line
+{
+    behind_strangers() : in_line(true, true) {}
+
+    void say_behind_stranger(std::uint32_t place)
+    {
+        acquire_reply reply = waits(place, 10s);
+        reply.untold = reply.announced = true;
+        store->complete_acquire(store->acquire_count() - 1, {}, reply);
+        poll();
+    }
+
+    [[nodiscard]] bool watches() const { return !store->watched().empty(); }
+};
+
 } // namespace core_line_test
+
+BOOST_FIXTURE_TEST_SUITE(core_line_behind_strangers, core_line_test::behind_strangers)
+
+BOOST_AUTO_TEST_CASE(the_first_two_listen_and_look_when_they_hear)
+{
+    for (const std::uint32_t place : {0u, 1u}) {
+        const auto one = lock(spec("a", {.backoff_floor = 60s, .backoff_ceiling = 60s}));
+        say_behind_stranger(place);
+        BOOST_TEST(watches());
+        const std::size_t before = asked();
+        store->hint("a");
+        poll();
+        BOOST_TEST_REQUIRE(asked() == before + 1);
+        BOOST_TEST(last_acquire().again);
+        grant();
+        BOOST_TEST_REQUIRE(one->done());
+        BOOST_TEST(!watches()); // others count who listens
+        release(std::move(one->value<1>()));
+        say_left(left::freed);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(who_is_further_back_does_not_listen)
+{
+    const auto one = lock(spec("a"));
+    say_behind_stranger(2);
+    BOOST_TEST(!watches());
+    cancel(one);
+    say_left(left::left_line);
+}
+
+BOOST_AUTO_TEST_CASE(who_is_told_by_the_line_again_listens_no_more)
+{
+    const auto one = lock(spec("a"));
+    say_behind_stranger(0);
+    BOOST_TEST(watches());
+    store->hint("a");
+    poll();
+    say_in_line();
+    BOOST_TEST(!watches());
+    cancel(one);
+    say_left(left::left_line);
+}
+
+BOOST_AUTO_TEST_CASE(who_gives_up_listens_no_more)
+{
+    const auto one = lock(spec("a"));
+    say_behind_stranger(0);
+    BOOST_TEST(watches());
+    cancel(one);
+    BOOST_TEST(!watches());
+    say_left(left::left_line);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(core_line, core_line_test::in_line)
 

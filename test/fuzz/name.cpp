@@ -2,6 +2,7 @@
 
 #include "store/memory/lock_table.hpp"
 #include "store/redis/batch/batch.hpp"
+#include "store/redis/layout/native_names.hpp"
 #include "store/redis/layout/redisson_layout.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "support/resp.hpp"
@@ -92,9 +93,11 @@ std::vector<std::string> words(std::string_view command)
 void check_commands(const std::string& name)
 {
     using redis_store::batch;
-    std::string fence, channel;
+    std::string fence, channel, line, waiters;
     redis_store::fence_key(name, fence);
     redis_store::release_channel(name, channel);
+    redis_store::native::line_key(name, line);
+    redis_store::native::waiters_key(name, waiters);
     redis_store::redisson_layout keys(12ms);
     batch first;
     first.add(store::acquire_handler(), [&](boost::redis::request& to) {
@@ -107,12 +110,13 @@ void check_commands(const std::string& name)
     first.add(redis_store::renew_part(),
               [&](boost::redis::request& to) { return keys.renew(both, to); });
     using text = std::vector<std::string>;
-    const std::vector<text> wanted = {
-        {"EVALSHA", redis_store::acquire_script().sha, "2", name, fence, "owner", "10000", "7",
-         "11", "12", "entry"},
-        {"EVALSHA", redis_store::release_script().sha, "1", name, "owner", channel, "entry"},
-        {"EVALSHA", redis_store::renew_script().sha, "2", name, "other", "a", "1000", name,
-         "2000"}};
+    const std::vector<text> wanted = {{"EVALSHA", redis_store::acquire_script().sha, "2", name,
+                                       fence, "owner", "10000", "7", "11", "12", "entry"},
+                                      {"EVALSHA", redis_store::of_line().leave.sha, "4", name,
+                                       fence, line, waiters, "owner", "entry", channel,
+                                       "leasehold:turn:", "0"},
+                                      {"EVALSHA", redis_store::renew_script().sha, "2", name,
+                                       "other", "a", "1000", name, "2000"}};
     batch second;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         redis_store::command& sent = first.commands[i];

@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(each_is_woken_by_the_other)
     for (int i = 0; i < times; ++i) {
         theirs.start_lock(stock, 60s, 60s);
         resp_client store = server.connect();
-        wait_until([&] { return waiters_of(store, stock) > 0; });
+        wait_until([&] { return store.subscribers(stock_channel) > 0; });
         auto begun = steady::now();
         BOOST_TEST_REQUIRE(!ours.release(std::move(held)));
         BOOST_TEST_REQUIRE(theirs.locked());
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(each_renews_while_the_other_waits)
     BOOST_TEST_REQUIRE(!got.code, got.code.message());
 
     theirs.start_lock("another", 60s, 60s);
-    wait_until([&] { return waiters_of(store, "another") > 0; });
+    wait_until([&] { return store.subscribers("redisson_lock__channel:{another}") > 0; });
     ours.seen().clear();
     ours.seen().wait_for(kind::renewed, 50); // of two locks, one of which lives for a second
     BOOST_TEST(!theirs.has_answered());

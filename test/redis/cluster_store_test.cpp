@@ -60,6 +60,10 @@ struct cluster_fixture : test::masters_fixture, store_listener
             return numbers({1, 7, 1, server_time});
         if (asked[1] == release_script().sha)
             return ":0\r\n";
+        if (asked[1] == of_line().acquire.sha)
+            return numbers({1, 7, 1, 0, server_time});
+        if (asked[1] == of_line().leave.sha)
+            return numbers({1, 0, 0, 0, 0, server_time});
         if (asked[1] == of_native().acquire.sha)
             return numbers({1, 4'000'000'000'000'000, 0, 1, server_time});
         if (asked[1] == of_native().leave.sha)

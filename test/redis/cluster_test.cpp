@@ -124,12 +124,8 @@ void wait_until_in_line(const std::string& name)
     // A waiter is known to the node that serves the name, and is told by it.
     wait_until([&] {
         resp_client there = deployment().connect_to(name);
-        if (tested_layout() == config::key_layout::native) {
-            const auto all = there.strings({"HVALS", "leasehold:waiters:{" + name + "}"});
-            return !all.empty() && all.front().ends_with('1');
-        }
-        return there.strings({"PUBSUB", "SHARDNUMSUB", "redisson_lock__channel:{" + name + "}"})
-                   .at(1) != "0";
+        const auto all = there.strings({"HVALS", "leasehold:waiters:{" + name + "}"});
+        return !all.empty() && all.front().ends_with('1');
     });
 }
 
@@ -233,9 +229,7 @@ BOOST_AUTO_TEST_CASE(W5_who_waits_hears_at_the_new_master)
         redis_store::append_short_tag(cluster_deployment::slot_of(stock), text);
         return text;
     }();
-    const std::string pattern = tested_layout() == config::key_layout::native
-                                    ? "leasehold:turn:{" + tag + "}:*"
-                                    : "redisson_lock__channel:{" + stock + "}";
+    const std::string pattern = "leasehold:turn:{" + tag + "}:*";
     const auto heard_at = [&](std::size_t node) {
         return deployment().connect(node).strings({"PUBSUB", "SHARDCHANNELS", pattern}).size();
     };

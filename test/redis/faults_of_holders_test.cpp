@@ -133,8 +133,6 @@ BOOST_AUTO_TEST_CASE(row_02_waiter_killed)
     auto waiting = start_waiting(third);
     wait_until([&] { return waiters_of(store, stock) == 2; });
     dying.kill();
-    if (tested_layout() == config::key_layout::redisson)
-        wait_until([&] { return waiters_of(store, stock) == 1; });
     BOOST_TEST(held.valid());
     lease next = hand_over(first, std::move(held), waiting);
     BOOST_TEST(!third.release(std::move(next)));

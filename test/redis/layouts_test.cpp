@@ -565,7 +565,7 @@ BOOST_AUTO_TEST_SUITE(layout_redisson)
 BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire)
 {
     for (const bool enters : {false, true})
-        for (std::int64_t status = -4; status <= 3; ++status)
+        for (std::int64_t status = -5; status <= 3; ++status)
             BOOST_TEST_CONTEXT(enters << ' ' << status)
             {
                 redisson_layout keys(24h);
@@ -580,7 +580,10 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire)
                                                            : numbers({status, 7, 2, server_time});
                 const auto said = keys.acquired(made, {&answer, 1});
                 const bool known = status >= -2 && status <= 1;
-                BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));
+                // Others wait, and nobody asked the long way.
+                const error_code none = status == -3 ? errc::store_unavailable
+                                                     : errc::outcome_unknown;
+                BOOST_TEST((said.code == (known ? error_code() : none)));
                 if (!known)
                     continue;
                 BOOST_TEST((said.server_us == server_time));
@@ -625,20 +628,116 @@ BOOST_AUTO_TEST_CASE(each_answer_to_a_release)
         {
             const reply answer = numbers({said});
             const auto result = keys.released(made, {&answer, 1});
-            BOOST_TEST((result.code == (said >= -3 ? error_code() : errc::outcome_unknown)));
-            if (said < -3)
+            BOOST_TEST((result.code == (said >= -1   ? error_code()
+                                        : said == -2 ? error_code(errc::store_unavailable)
+                                                     : errc::outcome_unknown)));
+            if (said < -1)
                 continue;
-            BOOST_TEST((result.reply.result == (said == -3   ? left::not_owner
-                                                : said == -2 ? left::left
-                                                             : left::freed)));
-            if (said >= -1) {
-                BOOST_TEST(result.reply.receivers_known == (said >= 0));
-                BOOST_TEST(result.reply.receivers ==
-                           static_cast<std::uint64_t>(std::max<std::int64_t>(said, 0)));
-            }
+            BOOST_TEST((result.reply.result == left::freed));
+            BOOST_TEST(result.reply.receivers_known == (said >= 0));
+            BOOST_TEST(result.reply.receivers ==
+                       static_cast<std::uint64_t>(std::max<std::int64_t>(said, 0)));
         }
     for (const reply& each : {numbers({}), numbers({1, 0}), text("OK"), nothing()})
         BOOST_TEST((keys.released(made, {&each, 1}).code == errc::outcome_unknown));
+}
+
+BOOST_AUTO_TEST_CASE(where_others_wait_the_long_scripts_follow)
+{
+    redisson_layout keys(24h);
+    boost::redis::request to;
+    acquire_request asked = take("a");
+    const call taking = keys.acquire(asked, 5, to);
+    const reply others = numbers({-3, 0, 0, server_time});
+    const reply held = numbers({0, 7, 0, server_time});
+    BOOST_TEST(keys.goes_on(taking, {&others, 1}));
+    BOOST_TEST(!keys.goes_on(taking, {&held, 1}));
+    const call leaving = keys.release({.name = "a", .owner = "a:1", .entry = {}}, 0, to);
+    const reply not_plain = numbers({-2});
+    const reply freed = numbers({0});
+    BOOST_TEST(keys.goes_on(leaving, {&not_plain, 1}));
+    BOOST_TEST(!keys.goes_on(leaving, {&freed, 1}));
+    // Who has met others asks the long way at once, and so does who has asked before.
+    static_cast<void>(keys.acquired(taking, {&held, 1}));
+    BOOST_TEST((keys.acquire(asked, 0, to).called == &of_line().acquire));
+    BOOST_TEST((keys.release({.name = "a", .owner = "a:1", .entry = {}}, 0, to).called ==
+                &of_line().leave));
+    asked = take("another");
+    BOOST_TEST((keys.acquire(asked, 0, to).called == &acquire_script()));
+    asked.again = true;
+    BOOST_TEST((keys.acquire(asked, 0, to).called == &of_line().acquire));
+}
+
+BOOST_AUTO_TEST_CASE(each_answer_of_the_line_to_an_acquire)
+{
+    for (std::int64_t status = -2; status <= 4; ++status)
+        for (const std::int64_t place : {-2, -1, 0, 3})
+            BOOST_TEST_CONTEXT(status << ' ' << place)
+            {
+                redisson_layout keys(24h);
+                boost::redis::request to;
+                acquire_request asked = take("a"); // three fences
+                asked.again = asked.waits = true;
+                const call made = keys.acquire(asked, 0, to);
+                const reply answer = status == 1 ? numbers({1, 7, 2, 0, server_time})
+                                                 : numbers({status, 7, place, 0, server_time});
+                const auto said = keys.acquired(made, {&answer, 1});
+                const bool known = status >= -1 && status <= 2;
+                BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));
+                if (!known)
+                    continue;
+                BOOST_TEST((said.reply.result == (status == 1    ? outcome::granted
+                                                  : status == -1 ? outcome::late
+                                                                 : outcome::held)));
+                if (status == 1) {
+                    BOOST_TEST(said.reply.first_fence == 7u);
+                    BOOST_TEST(said.reply.fences == 2u);
+                }
+                if (said.reply.result != outcome::held)
+                    continue;
+                BOOST_TEST(said.reply.in_line == (place != -1));
+                BOOST_TEST(said.reply.untold == said.reply.in_line); // nobody listens here
+                BOOST_TEST(said.reply.announced == (said.reply.in_line && status == 2));
+                if (said.reply.in_line)
+                    BOOST_TEST(said.reply.place == (place < 0 ? 1'000u : std::uint32_t(place)));
+            }
+}
+
+BOOST_AUTO_TEST_CASE(each_answer_of_the_line_to_a_release)
+{
+    using left = release_reply::outcome;
+    constexpr left meanings[] = {left::not_owner, left::freed,     left::left,
+                                 left::left_line, left::passed_on, left::passed_on};
+    redisson_layout keys(24h);
+    boost::redis::request to;
+    acquire_request next = take("a");
+    next.owner = "a:2";
+    for (const bool joins : {false, true})
+        for (std::int64_t status = -1; status <= 6; ++status)
+            for (std::int64_t of_next = -1; of_next <= 3; ++of_next)
+                BOOST_TEST_CONTEXT(joins << ' ' << status << ' ' << of_next)
+                {
+                    const call made = keys.release({.name = "a",
+                                                    .owner = "a:1",
+                                                    .entry = joins ? "" : "e",
+                                                    .next = joins ? &next : nullptr},
+                                                   0, to);
+                    BOOST_TEST(made.takes == joins);
+                    const reply answer = numbers({status, 4, of_next, 7, 1, server_time});
+                    const auto said = keys.released(made, {&answer, 1});
+                    const bool known = status >= 0 && status <= 5 && of_next >= 0 &&
+                                       of_next <= (joins ? 2 : 0);
+                    BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));
+                    if (!known)
+                        continue;
+                    BOOST_TEST((said.reply.result == meanings[status]));
+                    BOOST_TEST(said.reply.receivers == (status == 1 ? 4u : 0u));
+                    BOOST_TEST(said.reply.next.has_value() == (of_next != 0));
+                    if (of_next == 1)
+                        BOOST_TEST(said.reply.next->first_fence == 7u);
+                    if (of_next == 2)
+                        BOOST_TEST((said.reply.next->in_line && said.reply.next->place == 1u));
+                }
 }
 
 // A block of fences that ends at the server's clock, which is half of its last one.

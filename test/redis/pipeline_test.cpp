@@ -119,7 +119,13 @@ std::vector<std::vector<std::string>> words(const batch& sent)
     return commands_in(sent.request.payload());
 }
 
-constexpr std::size_t latest = 8; ///< The place of that limit among an acquire's words.
+/// What the script that leaves the line says, and nobody else has come to.
+std::string left(std::int64_t status, std::int64_t receivers = 0)
+{
+    return numbers({status, receivers, 0, 0, 0, server_time});
+}
+
+constexpr std::size_t latest = 9; ///< The place of that limit among an acquire's words.
 
 /// A pipeline whose server is the test.
 struct pipeline_fixture
@@ -292,14 +298,37 @@ BOOST_AUTO_TEST_CASE(what_is_asked)
                                                "7",
                                                std::to_string(server_time + 7'000'000),
                                                "86400000",
-                                               "e",
-                                               "1"};
+                                               "e"};
     BOOST_TEST(asked == expected, boost::test_tools::per_element());
     f.release("stock");
     f.poll();
-    const std::vector<std::string> left = {
-        "EVALSHA", release_script().sha, "1", "stock", "a:1", "redisson_lock__channel:{stock}"};
-    BOOST_TEST(words(*f.way->sent.at(1)).at(0) == left, boost::test_tools::per_element());
+    const std::vector<std::string> released = {"EVALSHA",
+                                               release_script().sha,
+                                               "2",
+                                               "stock",
+                                               "leasehold:line:{stock}",
+                                               "a:1",
+                                               "redisson_lock__channel:{stock}"};
+    BOOST_TEST(words(*f.way->sent.at(1)).at(0) == released, boost::test_tools::per_element());
+    acquire_request takes = take("stock");
+    takes.budget = 5s;
+    takes.asks_holder = true;
+    f.acquire(takes);
+    f.poll();
+    const std::vector<std::string> taken = {"EVALSHA",
+                                            acquire_script().sha,
+                                            "3",
+                                            "stock",
+                                            "redisson_lock_token:{stock}",
+                                            "leasehold:line:{stock}",
+                                            "a:1",
+                                            std::to_string(takes.lease.count()),
+                                            std::to_string(takes.fences),
+                                            std::to_string(server_time + 7'000'000),
+                                            "86400000",
+                                            "",
+                                            "1"};
+    BOOST_TEST(words(*f.way->sent.at(2)).at(0) == taken, boost::test_tools::per_element());
 }
 
 // It belongs to something else, and so may all that comes after it: the connection has to end.
@@ -649,26 +678,51 @@ BOOST_AUTO_TEST_CASE(a_server_that_does_not_tell_the_holder_is_not_asked_until_t
 {
     pipeline_fixture f;
     f.up();
-    const auto asks = [&](std::int64_t holder) {
-        acquire_request request = take("a");
+    const auto asks = [&](std::string_view name, std::int64_t holder) {
+        acquire_request request = take(name);
         request.asks_holder = true;
         f.acquire(request);
         const std::size_t index = f.way->sent.size() - 1;
         const auto said = words(*f.way->sent[index]).at(0);
         f.answer_all(index, {held(holder)});
-        return said.size() == 12 ? said.back() : std::string("0"); // left out when it is not asked
+        return said.size() == 13 ? said.back() : std::string("0"); // left out when it is not asked
     };
-    BOOST_TEST(asks(0x5e0f8c21) == "1");
+    BOOST_TEST(asks("a", 0x5e0f8c21) == "1");
     BOOST_TEST(f.acquired.at(0).second.details->holder == "5e0f8c21");
     BOOST_TEST((f.acquired[0].second.remaining == 5s));
-    BOOST_TEST(asks(0) == "1"); // a foreign holder
+    BOOST_TEST(asks("b", 0) == "1"); // a foreign holder
     BOOST_TEST(!f.acquired.at(1).second.details);
-    BOOST_TEST(asks(-1) == "1");
+    BOOST_TEST(asks("c", -1) == "1");
     BOOST_TEST(!f.acquired.at(2).second.details);
-    BOOST_TEST(asks(0) == "0");
+    BOOST_TEST(asks("d", 0) == "0");
     f.down(errc::store_unavailable);
     f.up();
-    BOOST_TEST(asks(0) == "1");
+    BOOST_TEST(asks("e", 0) == "1");
+}
+
+// Where others wait the script looks whether the holder knows the line, asked for it or not.
+BOOST_AUTO_TEST_CASE(a_user_that_may_not_look_who_holds_a_lock_does_not_look_in_line)
+{
+    pipeline_fixture f;
+    f.up();
+    const auto asks = [&](bool holder, std::int64_t told) {
+        acquire_request request = take("a");
+        request.again = true;
+        request.asks_holder = holder;
+        f.acquire(request);
+        const std::size_t index = f.way->sent.size() - 1;
+        const auto said = words(*f.way->sent[index]).at(0);
+        BOOST_TEST(said.at(1) == of_line().acquire.sha);
+        f.answer_all(index, {numbers({0, 5000, -1, told, server_time})});
+        BOOST_TEST((f.acquired.back().second.result == acquire_reply::outcome::held));
+        return said.back();
+    };
+    BOOST_TEST(asks(false, 0) == "0");
+    BOOST_TEST(asks(true, 0x5e0f8c21) == "1");
+    BOOST_TEST(f.acquired.back().second.details->holder == "5e0f8c21");
+    BOOST_TEST(asks(false, -1) == "0");
+    BOOST_TEST(asks(false, 0) == "-");
+    BOOST_TEST(asks(true, 0) == "-");
 }
 
 BOOST_AUTO_TEST_CASE(a_script_that_is_always_missing_is_sent_four_times)
@@ -739,33 +793,37 @@ BOOST_AUTO_TEST_CASE(what_is_sent_again_is_judged_as_what_was_asked)
 // It may have overtaken the acquire that it undoes; but not when that was answered before.
 BOOST_AUTO_TEST_CASE(a_release_that_finds_nothing_is_repeated_behind_what_it_undoes_only)
 {
-    const std::string nothing = ":-3\r\n";
+    const std::string not_plain = ":-2\r\n"; // the long way follows, behind the acquire
     pipeline_fixture f;
     f.up();
     f.acquire("a");
     f.release("a"); // behind it
     f.poll();
     f.answer_all(0, {noscript});
-    f.answer_all(1, {nothing});
+    f.answer_all(1, {not_plain});
     BOOST_TEST(f.released.empty());
     BOOST_TEST_REQUIRE(f.way->sent.size() == 4u);
+    BOOST_TEST(words(*f.way->sent[3]).at(0).at(1) == of_line().leave.sha);
     f.answer_all(2, {granted(7)});
-    f.answer_all(3, {":0\r\n"});
+    f.answer_all(3, {left(1)});
     BOOST_TEST(f.acquired.size() == 1u);
-    BOOST_TEST((f.released.at(0).second.result == release_reply::outcome::freed));
+    BOOST_TEST(!f.released.at(0).first);
+    BOOST_TEST((f.released[0].second.result == release_reply::outcome::freed));
 
     f.release("a");
     f.poll();
-    f.answer_all(4, {nothing});
-    BOOST_TEST((f.released.at(1).second.result == release_reply::outcome::not_owner));
-    BOOST_TEST(f.way->sent.size() == 5u);
+    f.answer_all(4, {not_plain});
+    f.answer_all(5, {left(0)});
+    BOOST_TEST(!f.released.at(1).first);
+    BOOST_TEST((f.released[1].second.result == release_reply::outcome::not_owner));
+    BOOST_TEST(f.way->sent.size() == 6u);
 }
 
 // The acquire that it undoes was not the first under its owner: there was something to free, and
 // the acquire takes it anew.
 BOOST_AUTO_TEST_CASE(a_release_that_overtook_an_acquire_is_repeated_and_its_first_answer_counts)
 {
-    for (const std::string found : {":-3\r\n", ":0\r\n"}) {
+    for (const bool found : {false, true}) {
         pipeline_fixture f;
         f.up();
         f.acquire("a");
@@ -778,11 +836,13 @@ BOOST_AUTO_TEST_CASE(a_release_that_overtook_an_acquire_is_repeated_and_its_firs
         BOOST_TEST(words(*f.way->sent[3]).at(0).at(1) == release_script().text);
         f.answer_all(2, {granted(7)});
         BOOST_TEST((f.acquired.at(0).second.result == acquire_reply::outcome::granted));
-        f.answer_all(3, {found});
+        f.answer_all(3, {found ? ":0\r\n" : ":-2\r\n"});
+        if (!found)
+            f.answer_all(4, {left(0)});
         BOOST_TEST(!f.released.at(0).first);
         BOOST_TEST((f.released[0].second.result == release_reply::outcome::freed));
         BOOST_TEST(f.released[0].second.receivers == 3u);
-        BOOST_TEST(f.way->sent.size() == 4u);
+        BOOST_TEST(f.way->sent.size() == (found ? 4u : 5u));
     }
 }
 

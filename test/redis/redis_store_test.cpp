@@ -560,9 +560,12 @@ BOOST_AUTO_TEST_CASE(a_right_that_is_taken_away_in_the_middle)
                 BOOST_REQUIRE(renewed.reply.details);
                 BOOST_TEST(renewed.reply.details->key == "lock");
                 BOOST_TEST(renewed.reply.details->server_message != "");
-                BOOST_TEST(
-                    (c.session.acquire(take("other", "a:2")).code == errc::permission_denied));
-                BOOST_TEST(lab->command({"EXISTS", "other"}) == "0");
+                // What is free is taken without that.
+                if (std::string_view(right) != "pttl") {
+                    BOOST_TEST(
+                        (c.session.acquire(take("other", "a:2")).code == errc::permission_denied));
+                    BOOST_TEST(lab->command({"EXISTS", "other"}) == "0");
+                }
                 lab->command({"ACL", "SETUSER", "default", '+' + std::string(right)});
                 BOOST_TEST((c.session.renew(one).reply.results.at(0) == renewal_result::renewed));
             }

@@ -65,6 +65,8 @@ struct confirmation_fixture : test::masters_fixture, store_listener
             return numbers({1, 7, 1, server_time});
         if (asked[1] == release_script().sha)
             return ":0\r\n";
+        if (asked[1] == of_line().leave.sha)
+            return numbers({1, 0, 0, 0, 0, server_time});
         if (renews > 0) {
             --renews;
             return numbers({1});

@@ -50,7 +50,8 @@ BOOST_AUTO_TEST_SUITE(traits_of_stores)
 
 BOOST_AUTO_TEST_CASE(of_each_deployment_and_layout)
 {
-    const std::string redisson = "announces refuses_late describes_holders replica_acks";
+    const std::string redisson = "announces queues refuses_late describes_holders "
+                                 "replica_acks";
     for (const char* const begin :
          {"redis://a?", "redis+sentinel://a/main?", "redis+cluster://a?"}) {
         const std::string url = begin;
@@ -63,7 +64,7 @@ BOOST_AUTO_TEST_CASE(of_each_deployment_and_layout)
             BOOST_TEST(traits_of(url + "layout=native") == native_here);
             BOOST_TEST(traits_of(url + "layout=redisson") == redisson);
             BOOST_TEST(traits_of(url + "layout=redisson&client_info=off") ==
-                       "announces refuses_late replica_acks");
+                       "announces queues refuses_late replica_acks");
             BOOST_TEST(traits_of(url + "client_info=off") ==
                        (cluster ? "queues replica_acks" : "queues replica_acks dead_holder_grace"));
         }
@@ -82,9 +83,9 @@ BOOST_AUTO_TEST_CASE(of_a_borrowed_connection)
     BOOST_TEST(of(make_redis_store(connection, layout::native)) ==
                "queues describes_holders dead_holder_grace");
     BOOST_TEST(of(make_redis_store(connection, layout::redisson)) ==
-               "announces refuses_late describes_holders");
+               "announces queues refuses_late describes_holders");
     BOOST_TEST(of(make_redis_store(connection, config("redis://a?layout=redisson"))) ==
-               "announces refuses_late describes_holders replica_acks");
+               "announces queues refuses_late describes_holders replica_acks");
     BOOST_TEST(of(make_redis_store(connection, config("redis://a"))) ==
                "queues describes_holders replica_acks dead_holder_grace");
 }

@@ -472,8 +472,7 @@ void checks::check_wait(const actor& a, const name_state& n)
         return;
     const testing::connecting& how = p.connections[a.client->client];
     // Who is not told of its turn keeps others waiting, too.
-    if (is_deaf(how) ||
-        (p.is_native() && std::any_of(p.connections.begin(), p.connections.end(), is_deaf)))
+    if (is_deaf(how) || std::any_of(p.connections.begin(), p.connections.end(), is_deaf))
         return;
     // Who yields to others sleeps for as long as the floor of its backoff.
     milliseconds floor{};
@@ -495,7 +494,7 @@ void checks::check_wait(const actor& a, const name_state& n)
     // In a line a message that is lost costs the turn, and whoever had it finds out at its next
     // look: a third of its presence after the one before.
     const auto costs_no_turn = [](fault_kind f) { return f != fault_kind::lost_hints; };
-    const clock::duration mild = p.is_native() && !p.all_faults(costs_no_turn) ? 4s : 1s;
+    const clock::duration mild = p.all_faults(costs_no_turn) ? 1s : 4s;
     const clock::duration calm = p.all_faults(is_mild) ? mild : p.longest_lease() + to_notice;
     const bool over = !deaf && trial_.demoted_until < since && n.freed >= n.left &&
                       trial_.trouble_of(n) + calm < since && moved_until(n) + 1s < since &&
@@ -503,8 +502,10 @@ void checks::check_wait(const actor& a, const name_state& n)
     if (!p.is_quiet() && !over)
         return;
     const bool handed_over = !n.grants.empty() && n.grants.back().first != n.highest;
-    // A stranger tells nobody that it leaves, and one that nobody hears stays.
-    if (std::max(n.stranger_took, n.stranger_until) > a.started)
+    // A stranger that knows no channel tells nobody that it leaves, and one that nobody hears
+    // stays.
+    if (std::max(p.is_native() ? n.stranger_took : clock::time_point(), n.stranger_until) >
+        a.started)
         return;
     const clock::duration turn = p.leaves_free() ? 310ms : 0ms;
     if (trial_.now() - since > 80ms + floor + turn && !handed_over)

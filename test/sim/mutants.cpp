@@ -103,6 +103,10 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "foreign_turn_not_told",
     "foreign_turn_without_end",
     "foreign_turn_drops_first",
+    "line_not_seen",
+    "line_not_served",
+    "turn_without_fence",
+    "strangers_not_heard",
     "fewer_grant",
     "outbid_accepted",
     "fence_of_minority",
@@ -139,7 +143,10 @@ const char* name_of(mutant m) noexcept
 
 bool is_of_quorum(mutant m) noexcept
 {
-    return m >= mutant::fewer_grant && m <= mutant::stranger_left_out;
+    // Only there is no line, and who waits backs off.
+    return m == mutant::cancelled_grant_kept || m == mutant::only_hints ||
+           m == mutant::no_backoff || m == mutant::waiter_forgotten ||
+           (m >= mutant::fewer_grant && m <= mutant::stranger_left_out);
 }
 
 bool is_of_cluster(mutant m) noexcept

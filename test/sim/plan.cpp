@@ -290,8 +290,6 @@ void promise(plan& p)
 void vary_line(plan& p)
 {
     generator random(p.seed + 4'000'000'007);
-    if (!p.is_native())
-        return;
     // Who is not told of its turn would never be in time.
     const bool all_hear = std::none_of(p.connections.begin(), p.connections.end(),
                                        [](auto& how) { return how.shared && !how.wakeups; });

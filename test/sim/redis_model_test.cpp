@@ -1,6 +1,7 @@
 // What the simulated server answers is only worth what its resemblance to a real one is: random
 // commands, those of the library and those of strangers, get the same answers from both.
 #include "sim/model_comparison.hpp"
+#include "store/redis/layout/native_names.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/protocol/script.hpp"
 #include "support/resp_client.hpp"
@@ -39,9 +40,17 @@ std::string any_name(generator& random)
     return "name-" + std::to_string(random.below(4));
 }
 
-std::string any_owner(generator& random)
+/// What a server answers when it is asked for any field of a lock must not be chance: whoever has
+/// the same lock begins with the same word, and either knows the line or does not.
+std::string client(const std::string& name, const char* rest)
 {
-    return "5e0f8c21-3ad6-4d1c-8f6b-5e7c1f2a3b4c:" + std::to_string(random.below(4));
+    return "5e0f8c21-" + std::string(rest) + (name == "name-3" ? "4" : "8") +
+           "d1c-8f6b-5e7c1f2a3b4c:";
+}
+
+std::string any_owner(generator& random, const std::string& name)
+{
+    return client(name, "3ad6-") + std::to_string(random.below(3));
 }
 
 std::string any_entry(generator& random)
@@ -54,12 +63,61 @@ std::string any_lease(generator& random)
     return std::to_string(random.between(1, 40));
 }
 
-std::string fence_key(const std::string& name)
+/// Of two clients; somebody listens for the first.
+std::string any_waiter(generator& random, const std::string& name)
+{
+    return random.below(2) == 0 ? any_owner(random, name)
+                                : client(name, "0b1f-") + std::to_string(random.below(3));
+}
+
+template <class Key>
+std::string key_of(const Key& of, const std::string& name)
 {
     std::string key;
-    redis_store::fence_key(name, key);
+    of(name, key);
     return key;
 }
+
+std::string fence_key(const std::string& name)
+{
+    return key_of(redis_store::fence_key, name);
+}
+
+std::string line_key(const std::string& name)
+{
+    return key_of(redis_store::native::line_key, name);
+}
+
+std::string waiters_key(const std::string& name)
+{
+    return key_of(redis_store::native::waiters_key, name);
+}
+
+std::string any_limit(generator& random, microseconds now)
+{
+    const auto limit = random.below(4);
+    return std::to_string(limit == 0   ? now.count() - random.between(1, 2000)
+                          : limit == 1 ? now.count() + random.between(0, 2000)
+                                       : 0);
+}
+
+std::string any_block(generator& random)
+{
+    constexpr std::uint32_t blocks[] = {1, 1, 2, 10, 1001, 100'000};
+    return std::to_string(blocks[random.below(6)]);
+}
+
+std::string any_ms(generator& random, std::int64_t most)
+{
+    return std::to_string(random.between<std::int64_t>(1, most));
+}
+
+std::string any_flag(generator& random)
+{
+    return random.below(2) == 0 ? "1" : "0";
+}
+
+constexpr const char* turns = "leasehold:turn:";
 
 /// EVALSHA, or now and then EVAL.
 command call(generator& random, const redis_store::script& called)
@@ -71,20 +129,19 @@ command call(generator& random, const redis_store::script& called)
 
 command acquire(generator& random, microseconds now, const std::string& retention)
 {
-    constexpr std::uint32_t blocks[] = {1, 1, 2, 10, 1001, 100'000};
     const std::string name = any_name(random);
-    const auto limit = random.below(4);
-    const std::int64_t latest = limit == 0   ? now.count() - random.between(1, 2000)
-                                : limit == 1 ? now.count() + random.between(0, 2000)
-                                             : 0;
+    const bool enters = random.below(3) == 0;
     command all = call(random, redis_store::acquire_script());
-    for (std::string each :
-         {std::string("2"), name, fence_key(name), any_owner(random), any_lease(random),
-          std::to_string(blocks[random.below(6)]), std::to_string(latest), retention})
+    for (std::string each : {std::string(enters ? "2" : "3"), name, fence_key(name)})
         all.push_back(std::move(each));
-    const auto more = random.below(3);
+    if (!enters)
+        all.push_back(line_key(name));
+    for (std::string each : {any_owner(random, name), any_lease(random), any_block(random),
+                             any_limit(random, now), retention})
+        all.push_back(std::move(each));
+    const auto more = enters ? 1 + random.below(2) : random.below(3);
     if (more > 0)
-        all.push_back(random.below(3) == 0 ? any_entry(random) : "");
+        all.push_back(enters ? any_entry(random) : "");
     if (more > 1)
         all.push_back(random.below(2) == 0 ? "1" : "0");
     return all;
@@ -98,7 +155,7 @@ command renew(generator& random)
     for (std::size_t i = 0; i < count; ++i)
         all.push_back(any_name(random));
     for (std::size_t i = 0; i < count; ++i) {
-        const std::string owner = any_owner(random);
+        const std::string owner = any_owner(random, all[3 + i]);
         all.push_back(random.below(2) == 0 ? owner
                                            : redis_store::entry_field(owner, any_entry(random)));
         all.push_back(any_lease(random));
@@ -106,14 +163,51 @@ command renew(generator& random)
     return all;
 }
 
+command line_acquire(generator& random, microseconds now, const std::string& retention)
+{
+    constexpr const char* holders[] = {"0", "1", "-"};
+    const std::string name = any_name(random);
+    command all = call(random, redis_store::of_line().acquire);
+    for (std::string each :
+         {std::string("4"), name, fence_key(name), line_key(name), waiters_key(name),
+          any_waiter(random, name), any_lease(random), any_block(random), any_limit(random, now),
+          retention, random.below(4) == 0 ? std::string("0") : any_ms(random, 60),
+          any_ms(random, 20), any_flag(random), std::string(turns),
+          std::string(holders[random.below(3)])})
+        all.push_back(std::move(each));
+    return all;
+}
+
 command release(generator& random)
 {
+    const std::string name = any_name(random);
     command all = call(random, redis_store::release_script());
-    for (std::string each : {std::string("1"), any_name(random), any_owner(random)})
+    const bool looks = random.below(4) != 0; // for the line
+    for (std::string each : {std::string(looks ? "2" : "1"), name})
         all.push_back(std::move(each));
-    all.push_back("channel");
+    if (looks)
+        all.push_back(line_key(name));
+    for (std::string each : {any_owner(random, name), std::string("channel")})
+        all.push_back(std::move(each));
+    return all;
+}
+
+command line_leave(generator& random, microseconds now, const std::string& retention)
+{
+    const std::string name = any_name(random);
+    command all = call(random, redis_store::of_line().leave);
+    for (std::string each :
+         {std::string("4"), name, fence_key(name), line_key(name), waiters_key(name),
+          random.below(4) == 0 ? any_waiter(random, name) : any_owner(random, name),
+          random.below(3) == 0 ? any_entry(random) : std::string(), std::string("channel"),
+          std::string(turns), random.below(2) == 0 ? std::string("0") : any_ms(random, 20)})
+        all.push_back(std::move(each));
     if (random.below(2) == 0)
-        all.push_back(random.below(3) == 0 ? any_entry(random) : "");
+        return all;
+    for (std::string each :
+         {any_waiter(random, name), any_lease(random), any_block(random), any_limit(random, now),
+          retention, any_ms(random, 60), any_ms(random, 20), any_flag(random)})
+        all.push_back(std::move(each));
     return all;
 }
 
@@ -125,15 +219,25 @@ command interfere(generator& random)
         "12",  "-5", "abc", "1.5",  " 7", "1e3", "9007199254740990", "9007199254740991",
         "inf", "",   "nan", "0x10",
     };
-    switch (random.below(9)) {
+    switch (random.below(14)) {
+    case 9: return {"HDEL", waiters_key(name), "lh:" + any_waiter(random, name)};
+    case 10: {
+        constexpr const char* odd[] = {"not what is expected", "9999999999999999 20 20 12 5",
+                                       "9999999999999999 20 20 0 ", "9999999999999999 20 20 0x"};
+        return {"HSET", waiters_key(name), "lh:" + any_waiter(random, name),
+                odd[random.below(std::size(odd))]};
+    }
+    case 11: return {"DEL", line_key(name)};
+    case 12: return {"DEL", waiters_key(name)};
+    case 13: return {"SET", line_key(name), "not a line"};
     case 0: return {"DEL", name};
     case 1: return {"SET", name, "not a lock"};
     case 2: return {"SET", fence_key(name), odd_fences[random.below(std::size(odd_fences))]};
     case 3: return {"HSET", fence_key(name), "field", "1"};
-    case 4: return {"HSET", name, "5e0f8c21-0000-4d1c-8f6b-5e7c1f2a3b4c:1", "1"};
+    case 4: return {"HSET", name, client(name, "0000-") + "1", "1"};
     case 5: return {"PERSIST", name};
     case 6: return {"PEXPIRE", name, std::to_string(random.between(0, 50))};
-    case 7: return {"HDEL", name, any_owner(random)};
+    case 7: return {"HDEL", name, any_owner(random, name)};
     default: return {"DEL", fence_key(name)};
     }
 }
@@ -142,7 +246,11 @@ command interfere(generator& random)
 command look(generator& random)
 {
     const std::string name = any_name(random);
-    switch (random.below(7)) {
+    switch (random.below(11)) {
+    case 7: return {"LRANGE", line_key(name), "0", "-1"};
+    case 8: return {"HGETALL", waiters_key(name)};
+    case 9: return {"PTTL", line_key(name)};
+    case 10: return {"PTTL", waiters_key(name)};
     case 0: return {"PTTL", name};
     case 1: return {"PTTL", fence_key(name)};
     case 2: return {"GET", fence_key(name)};
@@ -156,17 +264,21 @@ command look(generator& random)
 command any_command(generator& random, microseconds now, const std::string& retention)
 {
     const auto kind = random.below(1000);
-    if (kind < 400)
+    if (kind < 180)
         return acquire(random, now, retention);
-    if (kind < 570)
+    if (kind < 410)
+        return line_acquire(random, now, retention);
+    if (kind < 480)
         return renew(random);
-    if (kind < 790)
+    if (kind < 560)
         return release(random);
-    if (kind < 830)
+    if (kind < 850)
+        return line_leave(random, now, retention);
+    if (kind < 880)
         return interfere(random);
-    if (kind < 832) // as a new connection does
+    if (kind < 882) // as a new connection does
         return {"EVAL", std::string(redis_store::check_script().text), "0"};
-    if (kind < 833)
+    if (kind < 883)
         return {"EVALSHA", redis_store::renew_script().sha, "0"};
     if (kind < 995)
         return look(random);
@@ -184,10 +296,11 @@ command any_command(generator& random, microseconds now, const std::string& rete
 
 std::string script_of(const command& asked)
 {
-    return calls(asked, redis_store::acquire_script())
-               ? asked[asked.size() - 2].empty() ? "acquire" : "enter"
-           : calls(asked, redis_store::renew_script()) ? "renew"
-                                                       : "release";
+    return calls(asked, redis_store::acquire_script())    ? asked[2] == "3" ? "acquire" : "enter"
+           : calls(asked, redis_store::of_line().acquire) ? "line_acquire"
+           : calls(asked, redis_store::of_line().leave)   ? "line_leave"
+           : calls(asked, redis_store::renew_script())    ? "renew"
+                                                          : "release";
 }
 
 std::string beginning(const std::string& kind, const command& asked, const std::string& told)
@@ -196,6 +309,12 @@ std::string beginning(const std::string& kind, const command& asked, const std::
         return (asked[2] == "1" ? "one " : "many ") + told;
     if (kind == "acquire" && !told.starts_with('['))
         return "all"; // the last of all fences that were asked for
+    if (kind == "line_leave" && told.starts_with('[')) {
+        // The status and what became of the next owner.
+        const auto first = told.find(',');
+        const auto second = told.find(',', first + 1);
+        return told.substr(0, first) + told.substr(second, told.find(',', second + 1) - second);
+    }
     return told.substr(0, told.find(','));
 }
 
@@ -205,9 +324,10 @@ void compare_redisson(const std::string& retention, std::initializer_list<std::u
                                 microseconds now) { return any_command(random, now, retention); },
              .script_of = script_of,
              .beginning = beginning,
-             .rights = {"publish", "publish", "publish", "hincrby", "pexpire", "hdel", "del", "set",
-                        "hset", "get", "hexists", "pttl", "hget", "hlen", "hrandfield"},
-             .channels = {},
+             .rights = {"publish",    "publish", "publish", "hincrby", "pexpire", "hdel", "del",
+                        "set",        "hset",    "get",     "hexists", "pttl",    "hget", "hlen",
+                        "hrandfield", "exists",  "lindex",  "lpos",    "lpop",    "lrem", "rpush"},
+             .channels = {turns + std::string("5e0f8c21-3ad6-8d1c-8f6b-5e7c1f2a3b4c")},
              .expected = {"acquire all",
                           "acquire [1",
                           "acquire [0",
@@ -222,7 +342,25 @@ void compare_redisson(const std::string& retention, std::initializer_list<std::u
                           "renew many [0, 1]",
                           "release 0",
                           "release -2",
-                          "release -3",
+                          "acquire [-3",
+                          "line_acquire [1",
+                          "line_acquire [0",
+                          "line_acquire [2",
+                          "line_acquire [-1",
+                          "line_acquire error: WRONGTYPE",
+                          "line_acquire error: ERR",
+                          "line_leave [1, 0",
+                          "line_leave [1, 1",
+                          "line_leave [2, 0",
+                          "line_leave [2, 2",
+                          "line_leave [3, 0",
+                          "line_leave [4, 0",
+                          "line_leave [4, 2",
+                          "line_leave [5, 0",
+                          "line_leave [5, 2",
+                          "line_leave [0, 0",
+                          "line_leave error: WRONGTYPE",
+                          "line_leave error: ERR",
                           "release error: WRONGTYPE",
                           "acquire error: NOSCRIPT",
                           "acquire error: ERR",
@@ -241,12 +379,12 @@ BOOST_AUTO_TEST_SUITE(redis_model_test, *with_a_clock())
 
 BOOST_AUTO_TEST_CASE(the_model_answers_as_a_server_does)
 {
-    compare_redisson("100", {1, 2, 3});
+    compare_redisson("100", {1, 2, 3, 7});
 }
 
 BOOST_AUTO_TEST_CASE(and_when_fences_are_kept_for_ever)
 {
-    compare_redisson("0", {4, 5});
+    compare_redisson("0", {4, 5, 6});
 }
 
 BOOST_AUTO_TEST_CASE(a_script_that_it_has_no_model_of_is_an_error)
@@ -264,12 +402,27 @@ BOOST_AUTO_TEST_CASE(a_call_that_the_store_writes_in_another_way_is_not_followed
 {
     const std::string acquire = redis_store::acquire_script().sha;
     const std::string release = redis_store::release_script().sha;
+    const std::string line_acquire = redis_store::of_line().acquire.sha;
+    const std::string line_leave = redis_store::of_line().leave.sha;
     const command shortest[] = {
-        {"EVALSHA", acquire, "2", "name", "fence", "owner", "100", "1", "0", "0"},
-        {"EVALSHA", release, "1", "name", "owner", "channel"}};
+        {"EVALSHA", acquire, "3", "name", "fence", "line", "owner", "100", "1", "0", "0"},
+        {"EVALSHA", acquire, "2", "name", "fence", "owner", "100", "1", "0", "0", "entry"},
+        {"EVALSHA", release, "2", "name", "line", "owner", "channel"},
+        {"EVALSHA", release, "1", "name", "owner", "channel"},
+        {"EVALSHA", line_acquire, "4", "name", "fence", "line", "waiters", "owner", "100", "1", "0",
+         "0", "100", "100", "1", "turns", "0"},
+        {"EVALSHA", line_leave, "4", "name", "fence", "line", "waiters", "owner", "", "channel",
+         "turns", "0"}};
     const command longest[] = {
-        {"EVALSHA", acquire, "2", "name", "fence", "owner", "100", "1", "0", "0", "", "0"},
-        {"EVALSHA", release, "1", "name", "owner", "channel", ""}};
+        {"EVALSHA", acquire, "3", "name", "fence", "line", "owner", "100", "1", "0", "0", "", "0"},
+        {"EVALSHA", acquire, "2", "name", "fence", "owner", "100", "1", "0", "0", "entry", "0"},
+        {"EVALSHA", release, "2", "name", "line", "owner", "channel", "SPUBLISH"},
+        {"EVALSHA", release, "1", "name", "owner", "channel", "SPUBLISH"},
+        {"EVALSHA", line_acquire, "4", "name", "fence", "line", "waiters", "owner", "100", "1", "0",
+         "0", "100", "100", "1", "turns", "0"},
+        {"EVALSHA", line_leave, "4",       "name",  "fence", "line", "waiters",
+         "owner",   "",         "channel", "turns", "0",     "next", "100",
+         "1",       "0",        "0",       "100",   "100",   "1"}};
     for (std::size_t i = 0; i < std::size(shortest); ++i) {
         const auto run = [](const command& asked) {
             testing::impl::scheduler time(1);

@@ -92,9 +92,7 @@ std::int64_t holds_of(resp_client& server, const std::string& name)
 
 std::int64_t waiters_of(resp_client& server, const std::string& name)
 {
-    if (is_native())
-        return server.integer({"HLEN", "leasehold:waiters:{" + name + "}"});
-    return server.subscribers("redisson_lock__channel:{" + name + "}");
+    return server.integer({"HLEN", "leasehold:waiters:{" + name + "}"});
 }
 
 void take_for(resp_client& server, const std::string& name, const std::string& owner,

@@ -30,8 +30,7 @@ namespace leasehold::test {
 /// How many times it is held, under all owners.
 [[nodiscard]] std::int64_t holds_of(resp_client& server, const std::string& name);
 
-/// How many clients wait for the name and are told when it is free, or theirs. In the layout
-/// `native` also those that have died since.
+/// How many clients are in line for the name, those that have died since included.
 [[nodiscard]] std::int64_t waiters_of(resp_client& server, const std::string& name);
 
 /// Takes the name for an owner, as another library would that excludes this layout.

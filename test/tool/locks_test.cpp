@@ -165,9 +165,8 @@ BOOST_AUTO_TEST_CASE(one_lock_is_shown_in_full_with_its_line)
     BOOST_TEST(shown.code == 0);
     BOOST_TEST(shown.has(held.owner().id()));
     BOOST_TEST(shown.has("waiters     1\n"));
-    const bool native = tested_layout() == config::key_layout::native;
-    BOOST_TEST(shown.has("  1         ") == native);
-    BOOST_TEST(run({"inspect", "--json", "stock"}).has("\"there\":true") == native);
+    BOOST_TEST(shown.has("  1         "));
+    BOOST_TEST(run({"inspect", "--json", "stock"}).has("\"there\":true"));
     BOOST_TEST(!one.release(std::move(held)));
     BOOST_TEST(!get(waiting).code);
 }
@@ -214,12 +213,10 @@ BOOST_AUTO_TEST_CASE(who_stands_in_line_has_no_lock_to_be_broken)
     auto waiting = two.start_lock("stock", long_lease());
     auto store = raw();
     wait_until([&] { return waiters_of(store, "stock") == 1; });
-    if (tested_layout() == config::key_layout::native) {
-        const std::string waiter =
-            store.strings({"LRANGE", "leasehold:line:{stock}", "0", "-1"}).at(0).substr(3);
-        BOOST_TEST(run({"break", "stock", "--owner", waiter}).code == 75);
-        BOOST_TEST(waiters_of(store, "stock") == 1);
-    }
+    const std::string waiter =
+        store.strings({"LRANGE", "leasehold:line:{stock}", "0", "-1"}).at(0).substr(3);
+    BOOST_TEST(run({"break", "stock", "--owner", waiter}).code == 75);
+    BOOST_TEST(waiters_of(store, "stock") == 1);
     BOOST_TEST(!one.release(std::move(held)));
     BOOST_TEST(!get(waiting).code);
 }

@@ -301,9 +301,10 @@ BOOST_AUTO_TEST_CASE(F7_a_repeated_release_leaves_the_next_owner_alone)
     s.await_watchers("lock");
     run_until(s.context, [&] { return b.count(kind::waiting) >= 2; }, ample);
     s.proxy.refuse();
-    // The short way of `native` finds that somebody waits, and does nothing.
+    // The short way finds that somebody waits, and does nothing.
     const bool native = tested_layout() == config::key_layout::native;
-    s.proxy.forward_then_reset(native ? redis_store::of_native().leave.sha : "lock");
+    s.proxy.forward_then_reset(native ? redis_store::of_native().leave.sha
+                                      : redis_store::of_line().leave.sha);
     const started op = s.a.release(held);
     run_until(s.context, waiter); // it is the next owner's before the repetition comes
     s.proxy.accept();

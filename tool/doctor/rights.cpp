@@ -42,15 +42,13 @@ void add_common(const std::string& key, std::vector<use>& to)
         to.push_back({std::move(words)});
 }
 
-void add_native(const std::string& key, std::vector<use>& to)
+/// What is done with the line of those who wait.
+void add_line(const std::string& key, std::vector<use>& to)
 {
     const std::string line = "leasehold:line:{" + key + '}';
     const std::string waiters = "leasehold:waiters:{" + key + '}';
     for (command_words words : {
-             command_words{"client", "info"},
-             {"set", key, "value", "NX", "PX", "1000"},
-             {"incrby", "leasehold:fence", "1"},
-             {"exists", key},
+             command_words{"exists", line},
              {"hset", waiters, "field", "1"},
              {"rpush", line, "owner"},
              {"lindex", line, "0"},
@@ -59,12 +57,23 @@ void add_native(const std::string& key, std::vector<use>& to)
              {"lrem", line, "0", "owner"},
          })
         to.push_back({std::move(words)});
+    to.push_back({{"publish", "leasehold:turn:client", "owner"}, no_listening});
+    to.push_back({{"subscribe", "leasehold:turn:client"}, no_listening});
+}
+
+void add_native(const std::string& key, std::vector<use>& to)
+{
+    add_line(key, to);
+    for (command_words words : {
+             command_words{"client", "info"},
+             {"set", key, "value", "NX", "PX", "1000"},
+             {"incrby", "leasehold:fence", "1"},
+         })
+        to.push_back({std::move(words)});
     to.push_back({{"client", "kill", "ID", "1"}, no_kill});
     to.push_back({{"info", "server"}, no_grace});
     to.push_back({{"delifeq", key, "value"}, no_fast_release});
     to.push_back({{"delex", key, "IFEQ", "value"}, no_fast_release});
-    to.push_back({{"publish", "leasehold:turn:client", "owner"}, no_listening});
-    to.push_back({{"subscribe", "leasehold:turn:client"}, no_listening});
 }
 
 void add_redisson(const std::string& key, std::vector<use>& to)
@@ -75,6 +84,7 @@ void add_redisson(const std::string& key, std::vector<use>& to)
     };
     const std::string fence = prefixed("redisson_lock_token");
     const std::string channel = prefixed("redisson_lock__channel");
+    add_line(key, to);
     for (command_words words : {
              command_words{"hincrby", key, "field", "1"},
              {"hlen", key},

@@ -111,48 +111,53 @@ private:
     bool entered_ = false; ///< More than once.
 };
 
-// What `release.lua` answers; 0 or more: freed, and so many were told.
-constexpr std::int64_t freed_unheard = -1;
-constexpr std::int64_t not_in = -3;
-
-/// The number that is the whole answer of a script.
-std::int64_t number_of(const resp_value& answer)
-{
-    if (answer.type != resp_value::kind::number)
-        throw refused("the server does not answer as a script does");
-    return answer.number;
-}
-
 /// The same in the layout `redisson`: the count of the owner, and a mark for each further entry.
 void break_redisson(const ask_server& ask, const std::string& name, const std::string& owner,
                     bool cluster, break_result& to)
 {
-    std::string channel;
+    std::string fence, line, waiters, channel, turns;
+    redis_store::fence_key(name, fence);
+    native::line_key(name, line);
+    native::waiters_key(name, waiters);
     redis_store::release_channel(name, channel);
+    if (cluster)
+        native::turn_channel_in(redis_store::slot_of(name), {}, turns);
+    else
+        native::turn_channel({}, turns);
     const auto leave = [&](const std::string& entry) {
-        std::vector<std::string> arguments{owner, channel, entry};
-        if (cluster)
-            arguments.emplace_back("SPUBLISH");
-        return ask(eval(redis_store::release_script(), {name}, arguments));
+        return ask(eval(redis_store::of_line().leave, {name, fence, line, waiters},
+                        {owner, entry, channel, turns, "0"}));
     };
     const std::string mark = owner + "/";
     for (int tries = 0; tries < most_leaves; ++tries) {
-        std::int64_t left = number_of(leave(""));
-        if (left == not_in) {
-            // Only what was entered again is left, or nothing.
-            std::string entry;
-            for (const resp_value& field : ask({"HKEYS", name}).items) {
-                if (field.text.starts_with(mark))
-                    entry = field.text.substr(mark.size());
-            }
-            if (entry.empty())
-                return;
-            left = number_of(leave(entry));
+        std::string entry;
+        bool is_in = false;
+        for (const resp_value& field : ask({"HKEYS", name}).items) {
+            is_in = is_in || field.text == owner;
+            if (field.text.starts_with(mark))
+                entry = field.text.substr(mark.size());
         }
-        if (left >= freed_unheard) {
-            to.result = break_outcome::freed;
-            to.told = static_cast<std::size_t>(std::max<std::int64_t>(left, 0));
+        if (!is_in)
             return;
+        resp_value left = leave("");
+        if (status_of(left) == 0 && !entry.empty()) // only what was entered again is left
+            left = leave(entry);
+        switch (status_of(left)) {
+        case 1:
+            to.result = break_outcome::freed;
+            to.told = static_cast<std::size_t>(std::max<std::int64_t>(status_of(left, 1), 0));
+            return;
+        case 4:
+            to.result = break_outcome::passed_on;
+            for (const resp_value& field : ask({"HKEYS", name}).items)
+                if (field.text.find('/') == std::string::npos)
+                    to.next = field.text;
+            return;
+        case 5: // the first in line has it when those who know no line have had their turn
+            to.result = break_outcome::passed_on;
+            to.next = native::owner_of(ask({"LINDEX", line, "0"}).text);
+            return;
+        default: break;
         }
     }
 }

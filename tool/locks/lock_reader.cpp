@@ -330,11 +330,15 @@ void lock_reader::read_redisson(const asker& ask, std::vector<lock_state>& locks
         [&](const lock_state& lock) -> commands {
             const std::string fence = made_by(redis_store::fence_key, lock.name);
             const std::string channel = made_by(redis_store::release_channel, lock.name);
-            return {{fence, {"GET", fence}}, {channel, {"PUBSUB", count, channel}}};
+            const std::string line = made_by(native::line_key, lock.name);
+            return {{fence, {"GET", fence}},
+                    {channel, {"PUBSUB", count, channel}},
+                    {line, {"LLEN", line}}};
         },
         [](lock_state& lock, const resp_value* said) {
             lock.fence_at_most = read_fence(said[0]);
-            lock.waiters = read_listeners(said[1]);
+            // The first in line listen like those who know no line, while one of these holds it.
+            lock.waiters = std::max(read_listeners(said[1]), read_count(said[2]));
         });
 }
 
@@ -574,7 +578,7 @@ std::optional<lock_state> lock_reader::find(const std::string& name)
     }
     lock_state& lock = found.front();
     lock.info = describe(lock.client);
-    if (lock.kind == lock_kind::native)
+    if (lock.kind == lock_kind::native || lock.kind == lock_kind::redisson)
         read_line(lock);
     return std::move(lock);
 }

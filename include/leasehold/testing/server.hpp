@@ -121,7 +121,7 @@ public:
 
     /// A client of another kind asks once whether the lock is free, and takes it then: `SET name
     /// value NX PX`. Returns the value; empty when the lock is not free, or the server does not
-    /// serve. In the layout `native`.
+    /// serve.
     std::string take_as_stranger(std::string_view name, milliseconds lease);
 
     /// It leaves, if the lock has that value still. False when it has not.

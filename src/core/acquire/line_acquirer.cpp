@@ -14,6 +14,10 @@ namespace {
 // How long the store may count on it that a client is there, after each of its looks.
 constexpr std::chrono::milliseconds presence = std::chrono::seconds(10);
 
+// How many in line look when they hear of a release that is announced to everybody: should the
+// first be gone, the second is there.
+constexpr std::uint32_t who_watch = 2;
+
 } // namespace
 
 bool line_acquirer::idle() const noexcept
@@ -65,6 +69,7 @@ void line_acquirer::begin_wait()
 
 void line_acquirer::unwanted()
 {
+    watch(false);
     if (waits_for_window()) {
         withdraw();
         perform(machine_.unsent(false));
@@ -98,6 +103,13 @@ bool line_acquirer::keeps_out() const noexcept
 {
     return open_until_ > context().turn_time() && timer::is_linked() &&
            machine_.current() == machine::state::pausing;
+}
+
+/// One that knows no line says that it has left, or may have.
+void line_acquirer::hint()
+{
+    if (!has(mutant::hint_ignored))
+        listening();
 }
 
 /// While the store cannot be reached the connection that comes is what is waited for.
@@ -218,8 +230,26 @@ void line_acquirer::held_by_other(const acquire_reply& reply)
             r.tell([&](observer& o) { o.suspect_expiry(name(), remaining_); });
         restless_ = doubtful || reply.untold;
     }
+    watch(reply.in_line && reply.announced && place_ < who_watch && behalf_.wanted() &&
+          context().traits().announces && !has(mutant::strangers_not_heard));
     if (!restless_)
         backoff_.reset();
+}
+
+/// Those who do not know the line count who listens there, to leave the lock free for them now and
+/// then: nobody else does for longer than is needed.
+void line_acquirer::watch(bool on)
+{
+    if (std::exchange(watching_, on) == on)
+        return;
+    if (on) {
+        context().locks().watch(name());
+        ++context().counts.watched;
+    }
+    else {
+        context().locks().unwatch(name());
+        --context().counts.watched;
+    }
 }
 
 void line_acquirer::on_failed(acquire_attempt& attempt, effect had)
@@ -248,6 +278,7 @@ bool line_acquirer::bound(std::chrono::milliseconds grace, clock::time_point sen
 /// The store has granted it.
 void line_acquirer::enter(ownership& taken, machine::action next)
 {
+    watch(false);
     if (next.what == machine::action::kind::leave)
         return client_.releases.leave(taken, {.place = &behalf_});
     BOOST_ASSERT(machine_.current() == machine::state::holding);
@@ -355,6 +386,7 @@ void line_acquirer::end_errand()
 void line_acquirer::stop()
 {
     stopped_ = true;
+    watch(false);
     const acquire_attempt_ptr attempt = forget_attempt();
     if (attempt)
         current().may_run_until(attempt->runs_until(), attempt->spec->options.dead_holder_grace);

@@ -34,6 +34,7 @@ public:
     [[nodiscard]] bool pausing() const noexcept override;
     void wanted() override;
     void unwanted() override;
+    void hint() override;
     void turn(std::string_view owner) override;
     void listening() override;
     void connected() override;
@@ -83,6 +84,7 @@ private:
     void on_failed(acquire_attempt& attempt, effect had) override;
 
     void begin_wait();
+    void watch(bool on);
     void perform(machine::action next);
     void held_by_other(const acquire_reply& reply);
     void sleep();
@@ -99,6 +101,7 @@ private:
     machine machine_;
     bool again_ = false; ///< Of the request that is to be sent.
     bool stopped_ = false;
+    bool watching_ = false; ///< The holder announces its release, and tells nobody in line.
     bool restless_ = false; ///< It is the first, and the lock may end without a word, or sooner
                             ///< than the store says.
     fsm::failure_row failures_;

@@ -32,7 +32,7 @@ redirection redirection_in(error_code code, const std::shared_ptr<const diagnost
 } // namespace
 
 request_router::request_router(const config& settings, slot_map& map, detail::time_source& time,
-                               fsm::random_source& random, turns* line, user told)
+                               fsm::random_source& random, turns& line, user told)
     : settings_(settings),
       map_(map),
       time_(time),
@@ -109,15 +109,15 @@ void request_router::look(clock::time_point at)
 /// Tells when to look, where seldom anything is to be waited for.
 void request_router::look_after()
 {
-    if (lanes_.any_parked() || (turns_ != nullptr && turns_->take_changed()))
+    if (lanes_.any_parked() || turns_.take_changed())
         told_.on_change();
 }
 
 bool request_router::is_served(std::string_view name) const
 {
-    if (turns_)
+    if (settings_.layout == config::key_layout::native)
         return true;
-    // In this layout some names are in another slot than what belongs to them.
+    // In the other layout some names are in another slot than what belongs to them.
     std::string key;
     fence_key(name, key);
     return slot_of(key) == slot_of(name);
@@ -137,8 +137,8 @@ void request_router::acquire(const acquire_request& asked, store::acquire_handle
     work.asked.entry = one->entry;
     one->work = std::move(work);
     one->give_up = now() + std::max(asked.budget, std::chrono::milliseconds(0));
-    if (turns_ && asked.entry.empty()) // the owner of a re-entry may be another client's
-        turns_->belongs_to(asked.owner);
+    if (asked.entry.empty()) // the owner of a re-entry may be another client's
+        turns_.belongs_to(asked.owner);
     submit(one);
 }
 
@@ -160,8 +160,7 @@ void request_router::release(const release_request& asked, store::release_handle
     for (const auto& each : map_.nodes())
         if (each->replicas)
             each->replicas->leaving(asked.owner, asked.entry);
-    if (turns_)
-        turns_->left(one->slot, one->owner);
+    turns_.left(one->slot, one->owner);
     submit(one);
 }
 
@@ -324,7 +323,8 @@ void request_router::answered(const request_ptr& one, error_code code, Reply rep
     }
     if constexpr (std::is_same_v<Reply, renew_reply>) {
         // The source sends on what it has in part as well: the lock may be there still.
-        const bool is_doubtful = !code && one->asking && turns_ != nullptr && open_ &&
+        const bool is_doubtful = !code && one->asking && open_ &&
+                                 settings_.layout == config::key_layout::native &&
                                  reply.results.front() == renewal_result::gone &&
                                  !has(mutant::half_moved_is_gone);
         if (is_doubtful && redirect(one, by, {.what = redirection::kind::try_again}))
@@ -415,10 +415,10 @@ void request_router::finish_refused(const request_ptr& one, error_code code)
 void request_router::finish(const request_ptr& one, error_code code, acquire_reply reply)
 {
     const bool in_line = !code && reply.result == acquire_reply::outcome::held && reply.in_line;
-    if (turns_ && in_line)
-        turns_->joined(one->slot, one->name, one->owner);
-    else if (turns_ && !code)
-        turns_->left(one->slot, one->owner);
+    if (in_line)
+        turns_.joined(one->slot, one->name, one->owner);
+    else if (!code)
+        turns_.left(one->slot, one->owner);
     lanes_.leave(one);
     auto& work = std::get<acquire_work>(one->work);
     std::move(work.handler)(code, std::move(reply));
@@ -429,8 +429,8 @@ void request_router::finish(const request_ptr& one, error_code code, acquire_rep
 void request_router::finish(const request_ptr& one, error_code code, release_reply reply)
 {
     auto& work = std::get<release_work>(one->work);
-    if (turns_ && !code && reply.next && reply.next->in_line)
-        turns_->joined(one->slot, one->name, work.next_owner);
+    if (!code && reply.next && reply.next->in_line)
+        turns_.joined(one->slot, one->name, work.next_owner);
     lanes_.leave(one);
     std::move(work.handler)(code, std::move(reply));
     advance(one->name);

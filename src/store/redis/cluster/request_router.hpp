@@ -46,9 +46,8 @@ public:
         std::function<void()> on_change; ///< Of `next_look`.
     };
 
-    /// @param line Null: of the layout `redisson`.
     request_router(const config& settings, slot_map& map, detail::time_source& time,
-                   fsm::random_source& random, turns* line, user told);
+                   fsm::random_source& random, turns& line, user told);
 
     /// @param self This; requests that nodes have keep it.
     void open(const std::shared_ptr<request_router>& self,
@@ -97,7 +96,7 @@ private:
     slot_map& map_;
     detail::time_source& time_;
     fsm::random_source& random_;
-    turns* const turns_;
+    turns& turns_;
     const user told_;
     std::weak_ptr<request_router> self_;
     std::shared_ptr<detail::context_poster> home_;

@@ -30,14 +30,15 @@ shards::shards(const config& settings, std::shared_ptr<environment> from)
       refresh_(settings_, from_, random_),
       channels_(from_, {.on_heard =
                             [this](const std::string& channel, store_partition at, bool first) {
-                                if (turns_)
+                                const bool of_turns = turns::is_channel(channel);
+                                if (of_turns || first)
                                     turns_->on_heard(*listener_, channel, at, first);
-                                else
+                                if (!of_turns)
                                     hint(channel);
                             },
                         .on_message =
                             [this](const std::string& channel, const std::string& text) {
-                                if (turns_)
+                                if (turns::is_channel(channel))
                                     turns::on_message(*listener_, text);
                                 else
                                     hint(channel);
@@ -52,11 +53,12 @@ shards::shards(const config& settings, std::shared_ptr<environment> from)
                         .on_lost_slot = [this] { want_map(); },
                         .on_change = [this] { set_timer(); },
                         .now = [this] { return now(); }}),
-      turns_(settings.layout == config::key_layout::native ? std::make_shared<turns>(channels_)
-                                                           : nullptr),
-      watched_(turns_ ? nullptr : std::make_unique<watched_names>(channels_)),
+      turns_(std::make_shared<turns>(channels_)),
+      watched_(settings.layout == config::key_layout::native
+                   ? nullptr
+                   : std::make_unique<watched_names>(channels_)),
       note_(client_note::make(settings_, *from_)),
-      router_(settings_, map_, *time_, random_, turns_.get(),
+      router_(settings_, map_, *time_, random_, *turns_,
               {.open = [this](master_node& which) { open_node(which); },
                .learn = [this](const redirection& said, master_node& by) { learn(said, by); },
                .want_map = [this] { want_map(); },
@@ -77,8 +79,9 @@ void shards::hint(const std::string& channel)
 
 store_traits shards::traits() const noexcept
 {
-    store_traits result = turns_ ? native_layout(nullptr, true, floors_).traits()
-                                 : redisson_layout(settings_.fence_retention, true).traits();
+    store_traits result = watched_
+                              ? redisson_layout(settings_.fence_retention, nullptr, true).traits()
+                              : native_layout(nullptr, true, floors_).traits();
     result.replica_acks = true;
     result.describes_holders = note_ != nullptr;
     return result;
@@ -115,8 +118,7 @@ void shards::close() noexcept
     router_.close();
     refresh_.close();
     channels_.close();
-    if (turns_)
-        turns_->close();
+    turns_->close();
     for (const auto& each : map_.nodes())
         each->close();
     try {
@@ -133,8 +135,7 @@ void shards::on_context_end() noexcept
     listener_ = nullptr;
     time_->close();
     refresh_.drop();
-    if (turns_)
-        turns_->close();
+    turns_->close();
     router_.forget_all();
 }
 
@@ -156,15 +157,13 @@ config shards::settings_of(const config::address& at) const
 void shards::open_node(master_node& which)
 {
     const config where = settings_of(which.at);
+    const auto ears = std::make_shared<node_hearing>(turns_, which.partition,
+                                                     [this] { return now(); });
     std::unique_ptr<layout> keys;
-    if (turns_) {
-        const auto ears = std::make_shared<node_hearing>(turns_, which.partition,
-                                                         [this] { return now(); });
+    if (watched_)
+        keys = std::make_unique<redisson_layout>(settings_.fence_retention, ears, true);
+    else
         keys = std::make_unique<native_layout>(ears, true, floors_);
-    }
-    else {
-        keys = std::make_unique<redisson_layout>(settings_.fence_retention, true);
-    }
     which.open(
         where, from_, std::move(keys), [this] { return channels_.allowed(); },
         [weak = weak_from_this()] {
@@ -407,8 +406,7 @@ void shards::set_timer()
 {
     if (listener_ == nullptr)
         return;
-    auto next = std::min(channels_.next_look(),
-                         turns_ ? turns_->next_look() : clock::time_point::max());
+    auto next = std::min(channels_.next_look(), turns_->next_look());
     next = std::min({next, refresh_.next_time(), router_.next_look()});
     if (next != clock::time_point::max())
         time_->wake_at(next);
@@ -423,8 +421,7 @@ void shards::on_time()
     if (refresh_.due(at))
         ask_map();
     channels_.look();
-    if (turns_)
-        turns_->look(at);
+    turns_->look(at);
     set_timer();
 }
 

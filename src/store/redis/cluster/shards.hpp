@@ -103,7 +103,7 @@ private:
     const std::shared_ptr<slot_floors> floors_ = std::make_shared<slot_floors>();
 
     shard_channels channels_;
-    const std::shared_ptr<turns> turns_;           ///< Of the layout `native`.
+    const std::shared_ptr<turns> turns_;
     const std::unique_ptr<watched_names> watched_; ///< Of the layout `redisson`.
     const std::shared_ptr<client_note> note_;      ///< Null: none is to be written.
     request_router router_;

@@ -17,7 +17,7 @@
 // How a client of a cluster hears that it may go on: what the channels of the shards are used for.
 namespace leasehold::redis_store::cluster {
 
-/// In the layout `native`: of its turns, over one channel for each slot in which it waits.
+/// Of its turns, over one channel for each slot in which it waits.
 class turns
 {
 public:
@@ -38,6 +38,10 @@ public:
     void on_heard(store_listener& told, const std::string& channel, store_partition node,
                   bool first);
     static void on_message(store_listener& told, const std::string& text);
+    [[nodiscard]] static bool is_channel(std::string_view name) noexcept
+    {
+        return name.starts_with("leasehold:turn:");
+    }
 
     /// True when `next_look` may be sooner than it was.
     [[nodiscard]] bool take_changed() noexcept { return std::exchange(changed_, false); }

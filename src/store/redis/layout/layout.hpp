@@ -36,15 +36,16 @@ struct call
     std::size_t expects = 0;        ///< How many numbers its script answers with.
     std::size_t commands = 1;
     std::array<answer_form, most_commands> forms{};
-    std::uint32_t fences = 0; ///< Asked for; of an acquire that takes the lock.
-    bool draws = false;       ///< They are drawn behind it, with those of others; see `told`.
-    std::uint32_t shares = 0; ///< Of a draw: how many get a share.
-    std::uint64_t floor = 0;  ///< Its fences have to be larger.
-    std::uint32_t name = 0;   ///< What the layout knows the lock by, if it has to.
-    std::uint16_t slot = 0;   ///< Where the lock is, in a cluster.
-    bool short_way = false;   ///< There is another way to the same end, which may have to follow.
-    bool gets = false;        ///< A short way whose answer is what there was before.
-    bool took = false;        ///< By the short way before it: the owner has the lock.
+    std::uint32_t fences = 0;  ///< Asked for; of an acquire that takes the lock.
+    bool draws = false;        ///< They are drawn behind it, with those of others; see `told`.
+    std::uint32_t shares = 0;  ///< Of a draw: how many get a share.
+    std::uint64_t floor = 0;   ///< Its fences have to be larger.
+    std::uint32_t name = 0;    ///< What the layout knows the lock by, if it has to.
+    std::uint16_t slot = 0;    ///< Where the lock is, in a cluster.
+    bool short_way = false;    ///< There is another way to the same end, which may have to follow.
+    bool looks_beside = false; ///< A short way that names a key that may not exist.
+    bool gets = false;         ///< A short way whose answer is what there was before.
+    bool took = false;         ///< By the short way before it: the owner has the lock.
     bool asks_holder = false;
     std::uint32_t raises = 0; ///< A grant does what the greeting of that number could not.
     bool takes = false;       ///< As an acquire: what undoes it must not run before it.

@@ -31,6 +31,12 @@ struct script_set
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& renew_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& release_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& check_script();
+/// Where others wait.
+struct line_scripts
+{
+    script acquire, leave;
+};
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const line_scripts& of_line();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& redisson_script_set();
 
 /// Those of the layout `native`.

@@ -1,5 +1,6 @@
--- Takes a free lock, repeats an acquire whose reply was lost, or enters a held lock again.
--- KEYS lock, fence counter
+-- Takes a free lock that nobody waits for, repeats an acquire whose reply was lost, or enters a
+-- held lock again. For the line there is line_acquire.
+-- KEYS lock, fence counter, and to take it: line
 -- ARGV owner, lease (ms), fences wanted, latest server time (us, 0: none), fence retention (ms, 0:
 --      for ever),
 --      and where it is needed (each argument costs the server some 0.1 us):
@@ -12,6 +13,7 @@
 --                             0: not asked or not known, -1: this user may not look
 --   -1                        too late: the caller has given up, nothing was touched
 --   -2                        cannot enter again: the owner is not in
+--   -3                        free, but others wait for it; nothing was touched
 -- Everything is read and checked before the first write, for a script that fails halfway is not
 -- taken back. Only the counter is read by the command that writes it.
 local call, pcall, lock, owner = redis.call, redis.pcall, KEYS[1], ARGV[1]
@@ -21,7 +23,14 @@ if ARGV[4] ~= '0' and now > ARGV[4] + 0 then
     return {-1, 0, 0, now}
 end
 
-local left = call('PTTL', lock)
+-- Mostly there is neither, which is found out in one call.
+local left = -2
+if call('EXISTS', lock, KEYS[3] or lock) ~= 0 then
+    left = call('PTTL', lock)
+    if left == -2 and KEYS[3] then
+        return {-3, 0, 0, now}
+    end
+end
 local ours = false
 if left ~= -2 then
     local entered = pcall('HEXISTS', lock, owner)

@@ -22,7 +22,7 @@ std::unique_ptr<layout> make_layout(const config& settings,
 {
     if (settings.layout == config::key_layout::native)
         return std::make_unique<native_layout>(turns, blind);
-    return std::make_unique<redisson_layout>(settings.fence_retention);
+    return std::make_unique<redisson_layout>(settings.fence_retention, turns);
 }
 
 class server_store final : public store
@@ -31,9 +31,9 @@ public:
     server_store(std::shared_ptr<transport> way, const config& limits, bool blind,
                  const std::optional<config>& wakeups, const std::shared_ptr<environment>& from)
     {
-        if (wakeups && limits.layout == config::key_layout::native)
+        if (wakeups)
             turns_ = std::make_shared<turn_channel>(*wakeups, from);
-        else if (wakeups)
+        if (wakeups && limits.layout == config::key_layout::redisson)
             subscriptions_ = std::make_shared<subscriptions>(*wakeups, from);
         pipeline_ = std::make_shared<pipeline>(std::move(way), make_layout(limits, turns_, blind),
                                                from->make_time(), limits.timeout);
@@ -190,7 +190,7 @@ private:
     std::shared_ptr<pipeline> pipeline_;
     std::shared_ptr<subscriptions> subscriptions_;    ///< Of a layout that announces releases.
     std::shared_ptr<client_note> note_;               ///< Null: it is not to be written.
-    std::shared_ptr<turn_channel> turns_;             ///< Of one with a line.
+    std::shared_ptr<turn_channel> turns_;             ///< Null: there are no wake-ups.
     std::shared_ptr<replica_confirmations> replicas_; ///< Null: there is no way to ask them.
     bool closed_ = false;
 };

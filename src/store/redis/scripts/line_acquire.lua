@@ -1,0 +1,212 @@
+-- Takes a free lock that nobody waits for, repeats an acquire whose answer was lost, takes what the
+-- line has given, or waits in line: to join, to say that one is still there, to look and to take
+-- one's turn are the same request, sent again under the same owner.
+-- KEYS lock, fence counter, line (LIST of owners, with 'lh:' before each), waiters (HASH of them,
+--      as in native_acquire)
+-- ARGV owner, lease (ms), fences wanted, latest server time (us, 0: none), fence retention (ms, 0:
+--      for ever), presence (ms, 0: does not wait), claim (ms), listens: 1 or 0,
+--      what turn channels begin with, 1: say who holds it, -: this user may not look who does
+-- Returns {status, a, b, c, server time in us}
+--    1, first fence, fences, n   granted; n is 1 when others are in line, 0 when not
+--    0, PTTL, place, holder      held by another, or others come first, or left free for those who
+--                                do not know the line. Place from 0, -1: not in line, -2: far back.
+--                                Holder: the first 32 bits of the UUID of its client; 0: not asked
+--                                or not known, -1: this user may not look
+--    2, PTTL, place, holder      the same, by one that may not know the line and tells the release
+--                                channel; said to the first two in line
+--   -1                           too late: the caller has given up, nothing was touched
+-- Everything is read and checked before the first write: a script that fails halfway is not taken
+-- back. Only the counter is read by the command that writes it.
+local call, lock, owner, self = redis.call, KEYS[1], ARGV[1], 'lh:' .. ARGV[1]
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+if ARGV[4] ~= '0' and now > ARGV[4] + 0 then
+    return {-1, 0, 0, 0, now}
+end
+
+local function typed(said, key, kind)
+    if string.find(said.err, 'WRONGTYPE', 1, true) and
+        not string.find(said.err, 'holds no fence', 1, true) then
+        local found = redis.pcall('TYPE', key)
+        return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds ' ..
+            (found.ok or 'another type') .. ', a ' .. kind)
+    end
+    return said
+end
+
+local ours = redis.pcall('HEXISTS', lock, owner)
+if type(ours) == 'table' then
+    return typed(ours, lock, 'lock is a hash')
+end
+
+-- The fences that are granted: the first, and how many. An error instead of the first.
+-- The server's clock is the floor, and a block reaches back to the grant before, as in acquire.
+local function draw(counter, wanted, retention)
+    local floor, stored = now * 2, nil
+    if retention ~= '0' then
+        stored = redis.pcall('SET', counter, string.format('%d', floor), 'PX', retention, 'GET')
+    else
+        stored = redis.pcall('SET', counter, string.format('%d', floor), 'GET')
+    end
+    if type(stored) == 'table' then
+        return stored
+    end
+    local last = 0
+    if stored then
+        last = tonumber(stored)
+        if not last or last % 1 ~= 0 or last >= 9007199254740991 then
+            call('SET', counter, stored)
+            return redis.error_reply('WRONGTYPE the key ' .. counter .. ' holds no fence')
+        end
+    end
+    local first, count = floor, 1
+    if last >= floor then
+        first = last + 1
+    elseif stored and wanted ~= '1' then
+        count = math.min(tonumber(wanted), floor - last, 10000)
+        first = floor - count + 1
+    end
+    if first > floor then
+        local top = string.format('%d', first)
+        if retention ~= '0' then
+            call('SET', counter, top, 'PX', retention)
+        else
+            call('SET', counter, top)
+        end
+    end
+    return first, count
+end
+
+if ours == 1 then
+    -- Drawn now, while it is ours: higher than every fence with which anybody was in before. What
+    -- the counter says may be the fence of the one before.
+    local first, count = draw(KEYS[2], ARGV[3], ARGV[5])
+    if type(first) == 'table' then
+        return typed(first, KEYS[2], 'fence counter is a string')
+    end
+    local left = call('PTTL', lock)
+    if left >= 0 and left < ARGV[2] + 0 then
+        call('PEXPIRE', lock, ARGV[2])
+    end
+    if call('HDEL', KEYS[4], self) == 1 then -- it came in past the line
+        call('LREM', KEYS[3], 1, self)
+    end
+    return {1, first, count, call('EXISTS', KEYS[3]), now}
+end
+
+local waits = ARGV[6] ~= '0'
+local entry = waits and string.format('%.0f', now + ARGV[6] * 1000) .. ' ' .. ARGV[2] .. ' ' ..
+    ARGV[7] .. ' ' .. ARGV[8]
+
+-- To the end of the line, unless it is in. Returns its place.
+local function join()
+    if call('HSET', KEYS[4], self, entry) == 1 then
+        return call('RPUSH', KEYS[3], self) - 1
+    end
+    return call('LPOS', KEYS[3], self, 'MAXLEN', 32) or -2
+end
+
+local left = call('PTTL', lock)
+if left ~= -2 then
+    local place = -1
+    if waits then
+        place = join()
+        if place <= 0 then
+            call('PEXPIRE', KEYS[3], 86400000)
+            call('PEXPIRE', KEYS[4], 86400000)
+        end
+    end
+    local status, holder = 0, 0
+    local near = place == 0 or place == 1
+    if ARGV[10] == '-' then
+        status = near and 2 or 0
+    elseif near or ARGV[10] == '1' then
+        -- Every field but foreign ones begins with the owner. The rest of it would let one enter.
+        local field = redis.pcall('HRANDFIELD', lock)
+        if type(field) == 'table' then
+            holder, status = -1, near and 2 or 0
+        elseif field then
+            if near and string.sub(field, 15, 15) ~= '8' then
+                status = 2
+            end
+            if ARGV[10] == '1' then
+                local name = string.match(field,
+                    '^(%x%x%x%x%x%x%x%x)%-%x+%-%x+%-%x+%-%x+:')
+                holder = tonumber(name or '0', 16)
+            end
+        end
+    end
+    return {status, left, place, holder, now}
+end
+
+local who = call('LINDEX', KEYS[3], 0)
+local first = who and call('HGET', KEYS[4], who)
+local until_there, open
+if first then
+    until_there, open = string.match(first, '^(%d+) %d+ %d+ %d (%d+)$')
+end
+-- Left free for those who do not know the line, for a second at most, whatever the clock does.
+if open and until_there + 0 >= now and open + 0 > now and open - now <= 1000000 then
+    local place = -1
+    if waits and who == self then
+        call('HSET', KEYS[4], self, entry .. ' ' .. open)
+        place = 0
+    elseif waits then
+        place = join()
+    end
+    return {0, math.ceil((open - now) / 1000), place, 0, now}
+end
+
+-- The lock is theirs. One that never expires must not stay behind when that is not allowed to this
+-- user.
+local function take(which, ttl)
+    call('HSET', lock, which, '1')
+    local expires = redis.pcall('PEXPIRE', lock, ttl)
+    if expires ~= 1 then
+        call('DEL', lock)
+        return expires
+    end
+end
+
+-- Free. The first who is there gets it; those before who are not lose their place, a hundred at a
+-- time.
+local publish = string.find(ARGV[9], '{', 1, true) and 'SPUBLISH' or 'PUBLISH'
+local passed = 0
+while who and who ~= self do
+    local waiter = call('HGET', KEYS[4], who)
+    if waiter then
+        local there, lease, claim, listens = string.match(waiter, '^(%d+) (%d+) (%d+) (%d)')
+        if there and there + 0 >= now and
+            (redis.pcall(publish, ARGV[9] .. (string.match(who, '^lh:([^:]*)') or ''),
+                who .. ' ' .. lock) ~= 0 or
+                listens == '0') then
+            local place = -1
+            if waits then
+                place = join()
+                place = place > 0 and place - 1 or place
+            end
+            call('LPOP', KEYS[3])
+            call('HDEL', KEYS[4], who)
+            local ttl = math.min(lease + 0, claim + 0)
+            return take(string.sub(who, 4), ttl) or {0, ttl, place, 0, now}
+        end
+    end
+    call('LPOP', KEYS[3])
+    call('HDEL', KEYS[4], who)
+    passed = passed + 1
+    if passed == 100 then
+        return {0, 0, waits and join() or -1, 0, now}
+    end
+    who = call('LINDEX', KEYS[3], 0)
+end
+
+-- The counter first: a fence that nobody was given does no harm, a lock that nobody knows of would.
+local fence, count = draw(KEYS[2], ARGV[3], ARGV[5])
+if type(fence) == 'table' then
+    return typed(fence, KEYS[2], 'fence counter is a string')
+end
+if who then
+    call('LPOP', KEYS[3])
+    call('HDEL', KEYS[4], self)
+end
+return take(owner, ARGV[2]) or {1, fence, count, call('EXISTS', KEYS[3]), now}

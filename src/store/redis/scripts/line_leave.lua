@@ -1,0 +1,242 @@
+-- Leaves a lock, or the line for it. Gives the lock to the first who waits and is there, or frees
+-- it. The one who leaves may go to the end of the line in the same step, under its next owner.
+-- KEYS lock, fence counter, line, waiters
+-- ARGV owner, entry ('': the first), release channel, what turn channels begin with,
+--      foreign turn (ms, 0: now and then): the lock is left free for so long, for those who do not
+--      know the line,
+--      and where there is one: next owner, and of that one: lease (ms), fences wanted, latest
+--      server time (us, 0: none), fence retention (ms, 0: for ever), presence (ms), claim (ms),
+--      listens
+-- Returns {status, receivers, next, a, b, server time in us}
+--    1   freed; so many heard it on the release channel, -1: this user may not publish
+--    2   left, others are in under the same owner
+--    3   was not in but in line, and is not any more
+--    4   given to the first in line
+--    5   left free; the first in line, or the next owner, has it when the foreign turn is over
+--    0   not in
+--   next: 0 has not joined; 1 granted, a: first fence, b: fences; 2 in line, a: PTTL, b: place
+local call, lock, owner, next = redis.call, KEYS[1], ARGV[1], ARGV[6] and 'lh:' .. ARGV[6] or ''
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+local count = tonumber(call('HGET', lock, owner) or '')
+local who = call('LINDEX', KEYS[3], 0)
+local status = 1
+if count then
+    if ARGV[2] ~= '' then
+        if call('HDEL', lock, owner .. '/' .. ARGV[2]) == 0 then
+            return {0, 0, 0, 0, 0, now}
+        end
+    elseif count <= call('HLEN', lock) - 1 then
+        -- Only entries with markers are left: the first one has gone before, and this is its
+        -- repetition.
+        return {0, 0, 0, 0, 0, now}
+    end
+    if count > 1 then
+        call('HINCRBY', lock, owner, -1)
+        status = 2
+    end
+else
+    status = 0
+    if ARGV[2] == '' and call('HDEL', KEYS[4], 'lh:' .. owner) == 1 then
+        call('LREM', KEYS[3], 1, 'lh:' .. owner)
+        status = 3
+    end
+    if call('EXISTS', lock) == 1 then
+        return {status, 0, 0, 0, 0, now}
+    end
+    next = '' -- a repetition joins nobody: the next owner may have come and gone since
+    who = call('LINDEX', KEYS[3], 0)
+    -- Left free for those who do not know the line, as in line_acquire: whoever is not the first in
+    -- it ends nobody's turn by leaving.
+    local first = who and call('HGET', KEYS[4], who)
+    local until_there, open
+    if first then
+        until_there, open = string.match(first, '^(%d+) %d+ %d+ %d (%d+)$')
+    end
+    if open and until_there + 0 >= now and open + 0 > now and open - now <= 1000000 then
+        return {status, 0, 0, 0, 0, now}
+    end
+end
+if next ~= '' and ARGV[9] ~= '0' and now > ARGV[9] + 0 then
+    next = ''
+end
+
+local place = -1
+local function entry()
+    return string.format('%.0f', now + ARGV[11] * 1000) .. ' ' .. ARGV[7] .. ' ' .. ARGV[12] ..
+        ' ' .. ARGV[13]
+end
+-- Without memory for it the next owner stays out: to leave takes none.
+local function join()
+    local added = redis.pcall('HSET', KEYS[4], next, entry())
+    if type(added) == 'table' then
+        next = ''
+        return
+    end
+    if added == 1 then
+        place = call('RPUSH', KEYS[3], next) - 1
+    else
+        place = call('LPOS', KEYS[3], next, 'MAXLEN', 32) or -2
+    end
+    call('PEXPIRE', KEYS[3], 86400000)
+    call('PEXPIRE', KEYS[4], 86400000)
+end
+
+if status == 2 then
+    if next ~= '' then
+        join()
+    end
+    if next == '' then
+        return {2, 0, 0, 0, 0, now}
+    end
+    return {2, 0, 2, call('PTTL', lock), place, now}
+end
+
+if who and next ~= '' then
+    join()
+end
+local publish = string.find(ARGV[4], '{', 1, true) and 'SPUBLISH' or 'PUBLISH'
+local function free()
+    if count then
+        call('DEL', lock)
+    end
+    -- pcall: a user that may not publish has still released; those who wait look again by
+    -- themselves.
+    local heard = redis.pcall(publish, ARGV[3], '0')
+    return type(heard) == 'number' and heard or -1
+end
+
+-- Those who know no line hear of releases on the release channel, and of one that gives the lock to
+-- the next in line they do not. Where some of them hear it, it is left free for them as often as if
+-- they were one more in line, and of 16 times once at the least: with n in line one of n + 1 times,
+-- which is the case when chance * (n + 1) < 16.
+local turn = 0
+if status == 1 and (who or next ~= '') then
+    turn = ARGV[5] + 0
+    if turn > 0 then
+        redis.pcall(publish, ARGV[3], '0')
+    else
+        local chance = now % 16
+        if (chance == 0 or
+                chance < 8 and not call('LINDEX', KEYS[3], math.ceil(16 / chance) - 2)) and
+            redis.pcall(publish, ARGV[3], '0') ~= 0 then
+            turn = 5
+        end
+    end
+end
+-- What is kept of the first in line says until when. Without memory for that there is no such turn.
+local function leave_free(first, waiter)
+    if turn == 0 then
+        return false
+    end
+    waiter = string.match(waiter, '^%d+ %d+ %d+ %d') .. ' ' ..
+        string.format('%.0f', now + turn * 1000)
+    if type(redis.pcall('HSET', KEYS[4], first, waiter)) == 'table' then
+        return false
+    end
+    call('DEL', lock)
+    return true
+end
+local passed = 0
+while who and who ~= next do
+    local waiter = call('HGET', KEYS[4], who)
+    local there, lease, claim, listens
+    if waiter then
+        there, lease, claim, listens = string.match(waiter, '^(%d+) (%d+) (%d+) (%d)')
+        -- Told before it is done: the message is only a reason to ask. When nobody hears it, nobody
+        -- is there.
+        there = there and there + 0 >= now and
+            (redis.pcall(publish, ARGV[4] .. (string.match(who, '^lh:([^:]*)') or ''),
+                who .. ' ' .. lock) ~= 0 or
+                listens == '0')
+        if there and leave_free(who, waiter) then
+            return {5, 0, next ~= '' and 2 or 0, turn, place, now}
+        end
+    end
+    call('LPOP', KEYS[3])
+    call('HDEL', KEYS[4], who)
+    place = place > 0 and place - 1 or place
+    if waiter and there then
+        local ttl = math.min(lease + 0, claim + 0)
+        if count then
+            call('DEL', lock)
+        end
+        call('HSET', lock, string.sub(who, 4), '1')
+        local expires = redis.pcall('PEXPIRE', lock, ttl)
+        if expires ~= 1 then
+            -- Not allowed to this user: a lock that never expires must not stay behind.
+            call('DEL', lock)
+        end
+        return {status == 1 and 4 or status, 0, next ~= '' and 2 or 0, ttl, place, now}
+    end
+    passed = passed + 1
+    who = call('LINDEX', KEYS[3], 0)
+    if passed == 100 and who then
+        -- Whoever looks next goes on with those who are left.
+        return {status, free(), next ~= '' and 2 or 0, 0, place, now}
+    end
+end
+if next ~= '' and turn ~= 0 then
+    if not who then
+        join()
+        who = next ~= '' and next or nil
+    end
+    if who and leave_free(next, entry()) then
+        return {5, 0, 2, turn, 0, now}
+    end
+end
+if next ~= '' then
+    -- As in line_acquire.
+    local function draw(counter, wanted, retention)
+        local floor, stored = now * 2, nil
+        if retention ~= '0' then
+            stored = redis.pcall('SET', counter, string.format('%d', floor), 'PX', retention, 'GET')
+        else
+            stored = redis.pcall('SET', counter, string.format('%d', floor), 'GET')
+        end
+        if type(stored) == 'table' then
+            return stored
+        end
+        local last = 0
+        if stored then
+            last = tonumber(stored)
+            if not last or last % 1 ~= 0 or last >= 9007199254740991 then
+                call('SET', counter, stored)
+                return redis.error_reply('WRONGTYPE the key ' .. counter .. ' holds no fence')
+            end
+        end
+        local first, count = floor, 1
+        if last >= floor then
+            first = last + 1
+        elseif stored and wanted ~= '1' then
+            count = math.min(tonumber(wanted), floor - last, 10000)
+            first = floor - count + 1
+        end
+        if first > floor then
+            local top = string.format('%d', first)
+            if retention ~= '0' then
+                call('SET', counter, top, 'PX', retention)
+            else
+                call('SET', counter, top)
+            end
+        end
+        return first, count
+    end
+    local first, fences = draw(KEYS[2], ARGV[8], ARGV[10])
+    if type(first) == 'number' then
+        if who then
+            call('LPOP', KEYS[3])
+            call('HDEL', KEYS[4], next)
+        end
+        call('DEL', lock)
+        call('HSET', lock, ARGV[6], '1')
+        if redis.pcall('PEXPIRE', lock, ARGV[7]) == 1 then
+            return {1, 0, 1, first, fences, now}
+        end
+        return {1, free(), 0, 0, 0, now}
+    end
+    if who then -- the counter is refused: it stays in line, and hears why when it asks
+        place = 0
+    end
+end
+return {status, free(), next ~= '' and who and 2 or 0, 0, place, now}
