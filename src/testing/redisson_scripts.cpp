@@ -389,7 +389,7 @@ message line_acquire(script_calls& redis, words keys, words arguments)
             place = join_line(redis, of, self, entry);
         }
         const double rest = std::ceil((*open - static_cast<double>(now)) / 1000);
-        return five(0, static_cast<std::int64_t>(rest), place, 0, now);
+        return five(place == 0 ? 2 : 0, static_cast<std::int64_t>(rest), place, 0, now);
     }
 
     if (has(mutant::try_overtakes) && !waits)

@@ -1,12 +1,16 @@
 #include <boost/test/unit_test.hpp>
 
+#include "store/redis/protocol/script.hpp"
 #include "support/only_on.hpp"
 #include "traps/redis_fixture.hpp"
 
 #include <leasehold/redis_store.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 #include <vector>
 
 // Holders here have half a minute, and those who wait look again by themselves after half a minute
@@ -379,6 +383,50 @@ BOOST_AUTO_TEST_CASE(other_libraries_get_their_turn_beside_a_line,
     s.raw.done({"PUBLISH", channel_of("lock"), "0"});
     run_until(s.context, waiters.back());
     BOOST_TEST(waiters.back().lease().valid());
+}
+
+// It asks again at once, and would have the lock until the time is over that is left to strangers.
+BOOST_AUTO_TEST_CASE(other_libraries_have_one_turn_and_not_the_next_one_as_well,
+                     *only_on(config::key_layout::redisson))
+{
+    redis_fixture s;
+    test_client b(s.context, s.direct());
+    const std::string stranger = "3b5c8f5e-0000-4000-8000-000000000000:42";
+    const std::string before = "3b5c8f5e-0000-8000-8000-000000000000:1"; // knows the line
+    lock_options looks_often = patient(long_time);
+    looks_often.backoff_floor = lock_options().backoff_floor;
+    looks_often.backoff_ceiling = lock_options().backoff_ceiling;
+    const auto server_us = [&] {
+        const auto time = s.raw.strings({"TIME"});
+        return std::stoll(time.at(0)) * 1'000'000 + std::stoll(time.at(1));
+    };
+    std::int64_t left = 0;
+    for (int i = 0; i < 20 && left <= 0; ++i) { // once the machine has not stood still meanwhile
+        s.foreign_lock("lock", long_time, before);
+        const started waiter = b.lock("lock", looks_often);
+        s.await_watchers("lock");
+        const resp_value open = s.raw.command(
+            {"EVAL", std::string(redis_store::of_line().leave.text), "4", "lock",
+             "redisson_lock_token:{lock}", "leasehold:line:{lock}", "leasehold:waiters:{lock}",
+             before, "", channel_of("lock"), "leasehold:turn:", "1000"});
+        BOOST_TEST_REQUIRE(open.items.at(0).number == 5);
+        const std::int64_t end = server_us() + 1'000'000;
+        // It listens from the beginning, to hear when they have left.
+        s.eventually([&] { return s.raw.subscribers(channel_of("lock")) == 1; });
+        s.foreign_lock("lock", long_time, stranger);
+        // The first in line finds it, and is not kept out any longer.
+        s.eventually([&] {
+            const auto all = s.raw.strings({"HVALS", "leasehold:waiters:{lock}"});
+            return std::count(all.at(0).begin(), all.at(0).end(), ' ') == 3;
+        });
+        s.raw.done({"DEL", "lock"});
+        s.raw.done({"PUBLISH", channel_of("lock"), "0"});
+        run_until(s.context, waiter);
+        left = end - server_us();
+        BOOST_TEST_REQUIRE(waiter.has_lease());
+        BOOST_TEST(b.released(waiter.lease()) == success);
+    }
+    BOOST_TEST(left > 0);
 }
 
 BOOST_FIXTURE_TEST_CASE(messages_that_are_foreign_doubled_or_nonsense_do_no_harm, one_holds)

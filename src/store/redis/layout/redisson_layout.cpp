@@ -20,6 +20,16 @@ constexpr std::uint32_t far_in_line = 1'000;
 constexpr std::int64_t others_wait = -3;
 constexpr std::int64_t not_plain = -2;
 
+/// What the long script for leaving says of a lock that it leaves to those who know no line.
+constexpr std::int64_t left_open = 5;
+
+/// Its release is told to those who watch the name, and to nobody in line.
+void announce(acquire_reply& reply) noexcept
+{
+    reply.announced = true;
+    reply.untold = true;
+}
+
 /// The call is an acquire.
 bool is_acquire(const call& made) noexcept
 {
@@ -339,8 +349,8 @@ said<acquire_reply> redisson_layout::acquired_in_line(const call& made, const re
         reply.remaining = time_left(numbers[1]);
         if (numbers[2] != -1)
             joined(made, reply, numbers[2]);
-        reply.announced = reply.in_line && numbers[0] == 2;
-        reply.untold = reply.untold || reply.announced;
+        if (reply.in_line && numbers[0] == 2)
+            announce(reply);
         holder_hidden_ = holder_hidden_ || numbers[3] < 0;
         result.holder_hidden = numbers[3] < 0;
         if (numbers[3] > 0)
@@ -397,6 +407,8 @@ said<release_reply> redisson_layout::released(const call& made, answers told)
     if (numbers[2] == 2) {
         next.remaining = time_left(numbers[3]);
         joined(made, next, numbers[4]);
+        if (numbers[0] == left_open && numbers[4] == 0)
+            announce(next);
         reply.next = next;
     }
     else if (numbers[2] == 1 && numbers[3] > 0 && numbers[4] > 0 && numbers[4] <= made.fences) {

@@ -13,7 +13,8 @@
 --                                Holder: the first 32 bits of the UUID of its client; 0: not asked
 --                                or not known, -1: this user may not look
 --    2, PTTL, place, holder      the same, by one that may not know the line and tells the release
---                                channel; said to the first two in line
+--                                channel; said to the first two in line, and of a lock that is left
+--                                free to the first, whose look finds who has taken it
 --   -1                           too late: the caller has given up, nothing was touched
 -- Everything is read and checked before the first write: a script that fails halfway is not taken
 -- back. Only the counter is read by the command that writes it.
@@ -149,12 +150,14 @@ end
 if open and until_there + 0 >= now and open + 0 > now and open - now <= 1000000 then
     local place = -1
     if waits and who == self then
+        -- Until it finds the lock taken: then they have had their turn, and may not take the next
+        -- one as well.
         call('HSET', KEYS[4], self, entry .. ' ' .. open)
         place = 0
     elseif waits then
         place = join()
     end
-    return {0, math.ceil((open - now) / 1000), place, 0, now}
+    return {place == 0 and 2 or 0, math.ceil((open - now) / 1000), place, 0, now}
 end
 
 -- The lock is theirs. One that never expires must not stay behind when that is not allowed to this
