@@ -95,12 +95,14 @@ struct request
     acquire_reply acquired;
     release_reply released;
     std::vector<renewal_result> renewed;
+    bool long_way = false; ///< The script sent last is the one that knows the line.
     /// The last answer to each command that it became, by the first lock in it.
     std::map<std::size_t, message> answers;
 };
 
 constexpr std::uint32_t fences_asked = 100;
 constexpr std::size_t renewals_in_a_command = 50;
+constexpr std::string_view keys_of_a_line = "4"; ///< The lock, its fences, the line, who waits.
 
 class session final : public redis_store::transport, public store_listener
 {
@@ -148,6 +150,11 @@ public:
     }
 
 private:
+    // How many numbers the scripts answer with.
+    static constexpr std::size_t acquired_short = 4;
+    static constexpr std::size_t acquired_in_line = 5;
+    static constexpr std::size_t left_line = 6;
+
     /// What a script answers with: a list of so many numbers, a number, or either.
     struct shape
     {
@@ -200,7 +207,13 @@ private:
             const bool renews = std::string_view("rst").find(asked.kind) != std::string_view::npos;
             const bool acquires = asked.kind == 'a' || asked.kind == 'e';
             const std::size_t renewed = std::min(asked.size - first, renewals_in_a_command);
-            sent.expected.push_back({renews ? renewed : acquires ? std::size_t(4) : 0, !renews});
+            asked.long_way = !renews && parsed->first.items.at(2).text == keys_of_a_line;
+            if (renews)
+                sent.expected.push_back({renewed, false});
+            else if (asked.long_way)
+                sent.expected.push_back({acquires ? acquired_in_line : left_line, false});
+            else
+                sent.expected.push_back({acquires ? acquired_short : 0, true});
         }
         if (connected_)
             queue_.push_back(std::move(sent));
@@ -400,12 +413,12 @@ private:
 
     void check_acquire(const request& r) const
     {
-        auto said = last_numbers(r, 0, 4);
+        auto said = last_numbers(r, 0, r.long_way ? acquired_in_line : acquired_short);
         const bool fresh = r.kind == 'a';
         // All that were asked for, up to twice the server's time.
         if (const auto all = last_number(r); fresh && all && *all >= fences_asked && *all % 2 == 0)
             said = {1, *all - fences_asked + 1, fences_asked, *all / 2};
-        bool proof = said && is_time((*said)[3]) && (*said)[0] == 1;
+        bool proof = said && is_time(said->back()) && (*said)[0] == 1;
         if (fresh && proof)
             proof = (*said)[1] > 0 && (*said)[2] > 0 && (*said)[2] <= fences_asked;
         const bool granted = !r.failed && r.acquired.result == granted_t::granted;
@@ -418,24 +431,49 @@ private:
         if (r.failed || granted)
             return;
         require(said.has_value() && (*said)[0] != 1, "an answer out of nothing");
-        const bool as_said = r.acquired.result == granted_t::held   ? (*said)[0] == 0
-                             : r.acquired.result == granted_t::late ? (*said)[0] == -1
-                                                                    : (*said)[0] == -2;
+        const std::int64_t status = (*said)[0];
+        const bool as_said = r.acquired.result == granted_t::held
+                                 ? status == 0 || (r.long_way && status == 2)
+                             : r.acquired.result == granted_t::late ? status == -1
+                                                                    : status == -2 && !r.long_way;
         require(as_said, "another answer than was given");
+        require(r.acquired.in_line == (r.long_way && status != -1 && (*said)[2] != -1),
+                "a place in line from nowhere");
         require(r.acquired.remaining <= 24h * 366 * 101,
                 "a time to live that cannot be reckoned with");
     }
 
     void check_release(const request& r) const
     {
+        return r.long_way ? check_long_release(r) : check_short_release(r);
+    }
+
+    void check_short_release(const request& r) const
+    {
         const auto said = last_number(r);
         if (r.failed)
-            return require(closed_ || !said || *said < -3, "an answer is not understood");
-        require(said.has_value(), "an answer out of nothing");
-        const bool as_said = r.released.result == left_t::freed  ? *said >= -1
-                             : r.released.result == left_t::left ? *said == -2
-                                                                 : *said == -3;
-        require(as_said, "another answer than was given");
+            return require(closed_ || !said || *said < -2, "an answer is not understood");
+        require(said && *said >= -1 && r.released.result == left_t::freed,
+                "freed without a word of it");
+        require(r.released.receivers_known == (*said >= 0) &&
+                    r.released.receivers ==
+                        static_cast<std::uint64_t>(std::max<std::int64_t>(*said, 0)),
+                "other receivers than there were");
+    }
+
+    void check_long_release(const request& r) const
+    {
+        const auto said = last_numbers(r, 0, left_line);
+        // Nobody asked to be the next, so that nobody is.
+        const bool clear = said && is_time(said->back()) && (*said)[0] >= 0 && (*said)[0] <= 5 &&
+                           (*said)[2] == 0;
+        if (r.failed)
+            return require(closed_ || !clear, "an answer is not understood");
+        require(clear, "an answer out of nothing");
+        constexpr left_t meanings[] = {left_t::not_owner, left_t::freed,     left_t::left,
+                                       left_t::left_line, left_t::passed_on, left_t::passed_on};
+        require(r.released.result == meanings[(*said)[0]], "another answer than was given");
+        require(!r.released.next, "the next owner, whom nobody asked for");
         require(r.released.receivers_known || r.released.receivers == 0, "receivers from nowhere");
     }
 
