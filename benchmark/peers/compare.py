@@ -43,6 +43,10 @@ def parse(words):
     parser.add_argument("--seconds", type=positive(float), metavar="S",
                         help="how long a measurement takes; default: 5 to 30, by the job")
     parser.add_argument("--json", metavar="FILE", help="where all figures go for programs")
+    parser.add_argument("--add", action="append", default=[], metavar="FILE",
+                        help="takes figures that an earlier run wrote with --json into the table, "
+                        "the JSON and the charts: of jobs that this run leaves out, measured on "
+                        "the same machine")
     parser.add_argument("--svg", metavar="DIR",
                         help="where charts go: one file for each job, and overview.svg")
     parser.add_argument("--quick", action="store_true",
@@ -98,8 +102,15 @@ def main():
         "load before": f"{os.getloadavg()[0]:.2f}",
         "rounds": rounds,
     }, chosen)
+    wanted = given.job or list(jobs.ALL)
+    for file in given.add:
+        try:
+            results.read_json(file, wanted)
+        except (OSError, ValueError) as why:
+            print(f"error: --add {file}: {why}", file=sys.stderr)
+            return 2
     ready = prepare(chosen, say, results)
-    for job in given.job or jobs.ALL:
+    for job in wanted:
         taking_part = [each for each in ready if not each[0].jobs or job in each[0].jobs]
         for round_ in range(rounds):
             # A B C, then B C A: none always follows the same one.

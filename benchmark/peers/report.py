@@ -27,6 +27,9 @@ OVERVIEW = (
     ("held", "client CPU %", "locks held and renewed: CPU of the program, %; less is better"),
 )
 
+# What figures of two runs have to have in common to be in one table.
+SAME = ("server", "processor", "system")
+
 
 def shown(value):
     if abs(value) >= 1000:
@@ -40,12 +43,12 @@ class Results:
     def __init__(self, about, libraries):
         self.about = about
         self.libraries = libraries
-        self._values = {}
+        self._values = {job: {} for job in jobs.ALL}
         self.failures = []
         self.skipped = []
 
     def add(self, job, library, situation, figures):
-        of = self._values.setdefault(job, {}).setdefault(situation, {})
+        of = self._values[job].setdefault(situation, {})
         for figure, value in figures.items():
             values = of.setdefault(figure, {}).setdefault(library, [])
             if value == value:  # there is no p99 of nothing
@@ -54,6 +57,9 @@ class Results:
     def skip(self, why):
         if why not in self.skipped:  # each round says so
             self.skipped.append(why)
+
+    def _measured(self):
+        return [(job, situations) for job, situations in self._values.items() if situations]
 
     def summary(self):
         return [{"job": job, "situation": situation, "figure": figure, "peer": library,
@@ -72,6 +78,30 @@ class Results:
              "failures": self.failures,
              "figures": self.summary()}, indent=1) + "\n")
 
+    def read_json(self, path, measured_now):
+        """Adds what write_json wrote, but for the jobs that are measured now."""
+        try:
+            earlier = json.loads(Path(path).read_text())
+            machine, skipped, failures = (earlier[each]
+                                          for each in ("machine", "skipped", "failures"))
+            rows = [(each["job"], each["peer"], each["situation"], each["figure"], each["rounds"])
+                    for each in earlier["figures"] if each["job"] not in measured_now]
+            measured = f"{machine['date']}, {machine['rounds']} rounds"
+        except (json.JSONDecodeError, KeyError, TypeError) as why:
+            raise ValueError("is not what --json writes") from why
+        for fact in SAME:
+            if machine.get(fact) != self.about[fact]:
+                raise ValueError(f"was measured with another {fact}: {machine.get(fact)}, "
+                                 f"here {self.about[fact]}")
+        for job, library, situation, figure, values in rows:
+            for value in values:
+                self.add(job, library, situation, {figure: value})
+        for each in skipped:
+            self.skip(each)
+        self.failures += failures
+        names = ", ".join(dict.fromkeys(job for job, *_ in rows))
+        self.about[names or f"nothing of {Path(path).name}"] = f"measured {measured}"
+
     def facts(self):
         return [f"{name}: {value}" for name, value in self.about.items()]
 
@@ -84,7 +114,7 @@ class Results:
             print(f"{each.name + ' ' + each.version:{width}}  {lines[0]}")
             for line in lines[1:]:
                 print(" " * (width + 2) + line)
-        for job, situations in self._values.items():
+        for job, situations in self._measured():
             print(f"\n{job}: {jobs.TITLES[job]}; median (least to most)")
             for situation, figures in situations.items():
                 self._print_table(situation, figures)
@@ -118,7 +148,7 @@ class Results:
         settings = [f"{each.name}: {each.settings}" for each in self.libraries]
         footer = [line for paragraph in ("; ".join(self.facts()), versions, *settings)
                   for line in textwrap.wrap(paragraph, 125)]
-        for job, situations in self._values.items():
+        for job, situations in self._measured():
             panels = [(f"{figure} - {situation}", self._bars(figures[figure]))
                       for figure in CHARTS[job]
                       for situation, figures in situations.items()]
@@ -126,7 +156,7 @@ class Results:
                 chart.svg(f"{job}: {jobs.TITLES[job]}", panels, footer))
         overview = []
         for job, figure, title in OVERVIEW:
-            if job in self._values:
+            if self._values[job]:
                 situation, figures = list(self._values[job].items())[-1]
                 overview.append((f"{title} ({situation})", self._bars(figures[figure])))
         if overview:

@@ -35,3 +35,20 @@ endforeach()
 if(NOT EXISTS "${FOLDER}/overview.svg")
     message(FATAL_ERROR "no chart of them all")
 endif()
+
+# Figures of an earlier run go into the table of another one, and nothing else does.
+execute_process(COMMAND "${RUN}" --peers --quick --peer floor --programs "${PROGRAMS}" --job killed
+        --add "${FOLDER}/figures.json" --json "${FOLDER}/all.json"
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+file(READ "${FOLDER}/all.json" text)
+string(JSON all LENGTH "${text}" figures)
+if(NOT result EQUAL 0 OR NOT all LESS count OR NOT output MATCHES "\nuncontended: .*\nkilled: ")
+    message(FATAL_ERROR "${all} of ${count} figures (${result}):\n${output}\n${errors}")
+endif()
+file(WRITE "${FOLDER}/nonsense.json" "[]")
+execute_process(COMMAND "${RUN}" --peers --quick --peer floor --programs "${PROGRAMS}" --job killed
+        --add "${FOLDER}/nonsense.json"
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+if(result EQUAL 0 OR NOT errors MATCHES "nonsense.json: is not what --json writes")
+    message(FATAL_ERROR "nonsense is taken for figures (${result}):\n${output}\n${errors}")
+endif()
