@@ -85,7 +85,7 @@ section server_cost(const setting& where)
 {
     const std::size_t rounds = where.quick ? 1 : 9;
     const steady::duration time = std::chrono::milliseconds(where.quick ? 20 : 500);
-    constexpr std::size_t ways = 2;
+    constexpr std::size_t ways = 3; // the baseline, and the layouts
 
     section out{"server_cost",
                 "what a free lock costs the server, acquire + release; baseline: SET NX PX and a "
@@ -96,6 +96,7 @@ section server_cost(const setting& where)
         std::cerr << "server_cost: " << grouped(at_once) << " coroutines\n";
         asio::io_context context(1);
         session ours(context, where.redis_url());
+        session shared(context, where.redis_url() + "?layout=redisson");
         raw_client raw(context, where.socket);
         run(context, raw.prepare());
         const auto measure = [&](std::size_t way, steady::duration how_long) {
@@ -106,11 +107,12 @@ section server_cost(const setting& where)
                              });
             return round(context, raw, how_long,
                          [&](std::string name, steady::time_point end, std::uint64_t& cycles) {
-                             return cycle(ours.locks(), std::move(name), end, cycles);
+                             return way == 1 ? cycle(ours.locks(), std::move(name), end, cycles)
+                                             : cycle(shared.locks(), "shared:" + name, end, cycles);
                          });
         };
         std::array<std::vector<double>, ways> server, times;
-        std::vector<double> dearer, slower;
+        std::vector<double> dearer, dearer_shared, slower;
         for (std::size_t way = 0; way < ways; ++way)
             measure(way, time / 5);
         for (std::size_t i = 0; i < rounds; ++i) {
@@ -121,6 +123,7 @@ section server_cost(const setting& where)
                 times[way].push_back(measured.time);
             }
             dearer.push_back(server[1].back() / server[0].back());
+            dearer_shared.push_back(server[2].back() / server[0].back());
             slower.push_back(times[1].back() / times[0].back());
         }
         const std::string situation = grouped(at_once) + " coroutines";
@@ -128,8 +131,13 @@ section server_cost(const setting& where)
         out.add(situation, "CPU of the server, leasehold", median(server[1]) * 1e6, "us a cycle");
         out.add(situation, "CPU of the server, leasehold : baseline", median(dearer), "",
                 at_most(1.25));
+        out.add(situation, "CPU of the server, layout=redisson", median(server[2]) * 1e6,
+                "us a cycle");
+        out.add(situation, "CPU of the server, layout=redisson : baseline", median(dearer_shared),
+                "");
         out.add(situation, "baseline", 1 / median(times[0]), "cycles/s");
         out.add(situation, "leasehold", 1 / median(times[1]), "cycles/s");
+        out.add(situation, "leasehold, layout=redisson", 1 / median(times[2]), "cycles/s");
         out.add(situation, "throughput, leasehold : baseline", 1 / median(slower), "",
                 at_least(0.9));
     }
