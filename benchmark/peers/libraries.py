@@ -131,10 +131,10 @@ ALL = [
        "1 connection, pipelined; three keys for each lock, of which two count (default); "
        "lease 5 s (default); renews"),
     Go("rueidislock_one_key", "rueidislock/go.mod", r"rueidis v(.*)",
-       "KeyMajority 1, NoLoopTracking, TryNextAfter 5 s; else the same; not where processes hand "
-       "over to each other: there it comes to wait for ever for a key that nobody has",
+       "KeyMajority 1, NoLoopTracking, TryNextAfter 5 s; else the same; not where a process "
+       "waits for another: there it comes to wait for ever for a key that nobody has",
        source="rueidislock", options=("one_key",),
-       jobs=("uncontended", "held", "killed")),
+       jobs=("uncontended", "held")),
     Node("node_redlock", "node_redlock/package.json", r'"redlock": "(.*)"',
          "ioredis, 1 connection; lease 30 s; looks again after 200 to 300 ms (default), however "
          "often; the peer renews"),
