@@ -183,7 +183,7 @@ std::string promise(script_calls& redis, words keys, words arguments)
     catch (const command_error&) {
         return {};
     }
-    return "g" + std::string(arguments[9]);
+    return std::string("g").append(arguments[9]);
 }
 
 /// As `string.gsub(flags, 'g%d*', '')`.
