@@ -1,12 +1,21 @@
 # leasehold_embed(OUTPUT HEADER FILES...): one header with each file's text as a constant named
 # after the file.
-# Comments and indentation stay behind: the text is sent to the server.
+# Comments and indentation stay behind: the text is sent to the server. A line "--include PATH" is
+# the text of that file, which several share; PATH begins at the folder of the file that says it.
 function(leasehold_embed header)
     set(content "#pragma once\n// Made by CMake from the .lua files.\n")
     string(APPEND content "namespace leasehold::scripts {\n")
     foreach(file IN LISTS ARGN)
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
         file(READ "${file}" text)
+        get_filename_component(folder "${file}" DIRECTORY)
+        while(text MATCHES "\n[ \t]*--include ([^\n]+)")
+            set(line "${CMAKE_MATCH_0}")
+            get_filename_component(part "${folder}/${CMAKE_MATCH_1}" ABSOLUTE)
+            set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${part}")
+            file(READ "${part}" shared)
+            string(REPLACE "${line}" "\n${shared}" text "${text}")
+        endwhile()
         string(REGEX REPLACE "\n[ \t]+" "\n" text "\n${text}")
         string(REGEX REPLACE "\n--[^\n]*" "" text "${text}")
         string(REGEX REPLACE "\n\n+" "\n" text "${text}")

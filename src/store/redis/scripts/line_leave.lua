@@ -66,21 +66,7 @@ local function entry()
     return string.format('%.0f', now + ARGV[11] * 1000) .. ' ' .. ARGV[7] .. ' ' .. ARGV[12] ..
         ' ' .. ARGV[13]
 end
--- Without memory for it the next owner stays out: to leave takes none.
-local function join()
-    local added = redis.pcall('HSET', KEYS[4], next, entry())
-    if type(added) == 'table' then
-        next = ''
-        return
-    end
-    if added == 1 then
-        place = call('RPUSH', KEYS[3], next) - 1
-    else
-        place = call('LPOS', KEYS[3], next, 'MAXLEN', 32) or -2
-    end
-    call('PEXPIRE', KEYS[3], 86400000)
-    call('PEXPIRE', KEYS[4], 86400000)
-end
+--include parts/join_line.lua
 
 if status == 2 then
     if next ~= '' then
@@ -186,42 +172,7 @@ if next ~= '' and turn ~= 0 then
     end
 end
 if next ~= '' then
-    -- As in line_acquire.
-    local function draw(counter, wanted, retention)
-        local floor, stored = now * 2, nil
-        if retention ~= '0' then
-            stored = redis.pcall('SET', counter, string.format('%d', floor), 'PX', retention, 'GET')
-        else
-            stored = redis.pcall('SET', counter, string.format('%d', floor), 'GET')
-        end
-        if type(stored) == 'table' then
-            return stored
-        end
-        local last = 0
-        if stored then
-            last = tonumber(stored)
-            if not last or last % 1 ~= 0 or last >= 9007199254740991 then
-                call('SET', counter, stored)
-                return redis.error_reply('WRONGTYPE the key ' .. counter .. ' holds no fence')
-            end
-        end
-        local first, count = floor, 1
-        if last >= floor then
-            first = last + 1
-        elseif stored and wanted ~= '1' then
-            count = math.min(tonumber(wanted), floor - last, 10000)
-            first = floor - count + 1
-        end
-        if first > floor then
-            local top = string.format('%d', first)
-            if retention ~= '0' then
-                call('SET', counter, top, 'PX', retention)
-            else
-                call('SET', counter, top)
-            end
-        end
-        return first, count
-    end
+    --include parts/draw_fences.lua
     local first, fences = draw(KEYS[2], ARGV[8], ARGV[10])
     if type(first) == 'number' then
         if who then

@@ -63,21 +63,7 @@ local function entry()
     return string.format('%.0f', now + ARGV[8] * 1000) .. ' ' .. ARGV[4] .. ' ' .. ARGV[9] .. ' ' ..
         ARGV[10]
 end
--- Without memory for it the next owner stays out: to leave takes none.
-local function join()
-    local added = redis.pcall('HSET', KEYS[4], next, entry())
-    if type(added) == 'table' then
-        next = ''
-        return
-    end
-    if added == 1 then
-        place = call('RPUSH', KEYS[3], next) - 1
-    else
-        place = call('LPOS', KEYS[3], next, 'MAXLEN', 32) or -2
-    end
-    call('PEXPIRE', KEYS[3], 86400000)
-    call('PEXPIRE', KEYS[4], 86400000)
-end
+--include ../parts/join_line.lua
 
 if status == 2 then
     if next ~= '' then
