@@ -49,15 +49,25 @@ std::int64_t number_in(std::string_view text) noexcept
     return value;
 }
 
+/// Granted with these fences.
+/// @returns Whether the script says such a thing.
+bool block(const call& made, std::int64_t first, std::int64_t count, acquire_reply& reply) noexcept
+{
+    if (first <= 0 || count <= 0 || count > made.fences)
+        return false;
+    reply.result = acquire_reply::outcome::granted;
+    reply.first_fence = static_cast<std::uint64_t>(first);
+    reply.fences = static_cast<std::uint32_t>(count);
+    return true;
+}
+
 /// All fences that were asked for; the last is twice the server's time.
 said<acquire_reply> acquired_all(const call& made, std::int64_t last)
 {
-    if (made.fences == 0 || last < made.fences || last % 2 != 0 || !is_server_time(last / 2))
-        return {errc::outcome_unknown, {}};
     said<acquire_reply> result{{}, {}, last / 2};
-    result.reply.result = acquire_reply::outcome::granted;
-    result.reply.first_fence = static_cast<std::uint64_t>(last) - made.fences + 1;
-    result.reply.fences = made.fences;
+    if (last % 2 != 0 || !is_server_time(last / 2) ||
+        !block(made, last - made.fences + 1, made.fences, result.reply))
+        return {errc::outcome_unknown, {}};
     return result;
 }
 
@@ -298,13 +308,10 @@ said<acquire_reply> redisson_layout::acquired_short(const call& made, const repl
     acquire_reply& reply = result.reply;
     switch (numbers[0]) {
     case 1:
-        if (made.fences > 0 && (numbers[1] <= 0 || numbers[2] <= 0 || numbers[2] > made.fences)) {
+        if (made.fences == 0) // of a re-entry
+            reply.result = outcome::granted;
+        else if (!block(made, numbers[1], numbers[2], reply))
             result.code = errc::outcome_unknown;
-            break;
-        }
-        reply.result = outcome::granted;
-        reply.first_fence = static_cast<std::uint64_t>(numbers[1]);
-        reply.fences = static_cast<std::uint32_t>(numbers[2]);
         break;
     case 0:
         contended_.note(made.name, true);
@@ -333,14 +340,10 @@ said<acquire_reply> redisson_layout::acquired_in_line(const call& made, const re
     acquire_reply& reply = result.reply;
     switch (numbers[0]) {
     case 1:
-        if (numbers[1] <= 0 || numbers[2] <= 0 || numbers[2] > made.fences) {
+        if (block(made, numbers[1], numbers[2], reply))
+            contended_.note(made.name, numbers[3] == 1);
+        else
             result.code = errc::outcome_unknown;
-            break;
-        }
-        contended_.note(made.name, numbers[3] == 1);
-        reply.result = outcome::granted;
-        reply.first_fence = static_cast<std::uint64_t>(numbers[1]);
-        reply.fences = static_cast<std::uint32_t>(numbers[2]);
         break;
     case 0:
     case 2:
@@ -411,10 +414,7 @@ said<release_reply> redisson_layout::released(const call& made, answers told)
             announce(next);
         reply.next = next;
     }
-    else if (numbers[2] == 1 && numbers[3] > 0 && numbers[4] > 0 && numbers[4] <= made.fences) {
-        next.result = acquire_reply::outcome::granted;
-        next.first_fence = static_cast<std::uint64_t>(numbers[3]);
-        next.fences = static_cast<std::uint32_t>(numbers[4]);
+    else if (numbers[2] == 1 && block(made, numbers[3], numbers[4], next)) {
         reply.next = next;
     }
     return result;
