@@ -3,6 +3,7 @@
 #include "store/quorum/announcements.hpp"
 #include "store/quorum/member_layout.hpp"
 #include "store/redis/layout/answers.hpp"
+#include "store/redis/protocol/command_word.hpp"
 #include "store/redis/protocol/command_words.hpp"
 #include "store/redis/protocol/server_clock.hpp"
 #include "store/redis/server/client_note.hpp"
@@ -19,6 +20,7 @@ namespace {
 using numbers = std::span<const std::int64_t>;
 using redis_store::call;
 using redis_store::of_quorum;
+using redis_store::push_command;
 
 // One renewal command keeps the server from its other clients for some 100 microseconds at most.
 constexpr std::size_t renewals_per_command = 50;
@@ -99,10 +101,11 @@ public:
         ask(
             asked.name, asked.budget,
             [&](boost::redis::request& to, std::int64_t latest) {
-                to.push("EVALSHA", of_quorum().acquire.sha, 3, asked.name, fence_key(asked.name),
-                        record_key, value_of(asked.owner), asked.lease.count(), asked.first_fence,
-                        asked.fences, latest, asked.epoch, retention_.count(),
-                        asked.only_ours ? 1 : 0, asked.asks_holder ? 1 : 0);
+                push_command(to, "EVALSHA", of_quorum().acquire.sha, 3, asked.name,
+                             fence_key(asked.name), record_key, value_of(asked.owner),
+                             asked.lease.count(), asked.first_fence, asked.fences, latest,
+                             asked.epoch, retention_.count(), asked.only_ours ? 1 : 0,
+                             asked.asks_holder ? 1 : 0);
                 return call{
                     .called = &of_quorum().acquire, .expects = 5, .takes = !asked.only_ours};
             },
@@ -119,9 +122,9 @@ public:
         ask(
             asked.name, asked.budget,
             [&](boost::redis::request& to, std::int64_t latest) {
-                to.push("EVALSHA", of_quorum().enter.sha, 3, asked.name, entries_key(asked.name),
-                        record_key, value_of(asked.owner), asked.lease.count(), latest,
-                        asked.entry);
+                push_command(to, "EVALSHA", of_quorum().enter.sha, 3, asked.name,
+                             entries_key(asked.name), record_key, value_of(asked.owner),
+                             asked.lease.count(), latest, asked.entry);
                 return call{.called = &of_quorum().enter, .expects = 2, .takes = true};
             },
             std::move(done),
@@ -179,9 +182,9 @@ public:
         ask(
             asked.name, {},
             [&](boost::redis::request& to, std::int64_t) {
-                to.push("EVALSHA", of_quorum().release.sha, 3, asked.name, entries_key(asked.name),
-                        fence_key(asked.name), value_of(asked.owner), asked.entry,
-                        quiet ? std::string() : release_channel(asked.name));
+                push_command(to, "EVALSHA", of_quorum().release.sha, 3, asked.name,
+                             entries_key(asked.name), fence_key(asked.name), value_of(asked.owner),
+                             asked.entry, quiet ? std::string() : release_channel(asked.name));
                 return call{.called = &of_quorum().release, .expects = 3, .undoes = true};
             },
             std::move(done),
@@ -200,7 +203,7 @@ public:
         ask(
             record_key, {},
             [&](boost::redis::request& to, std::int64_t) {
-                to.push("EVALSHA", of_quorum().look.sha, 1, record_key, nonce);
+                push_command(to, "EVALSHA", of_quorum().look.sha, 1, record_key, nonce);
                 return call{.called = &of_quorum().look, .expects = 7};
             },
             std::move(done),
@@ -216,7 +219,7 @@ public:
         ask(
             record_key, {},
             [&](boost::redis::request& to, std::int64_t) {
-                to.push("EVALSHA", of_quorum().adopt.sha, 1, record_key, epoch);
+                push_command(to, "EVALSHA", of_quorum().adopt.sha, 1, record_key, epoch);
                 return call{.called = &of_quorum().adopt, .expects = 5};
             },
             std::move(done),
@@ -231,8 +234,8 @@ public:
         ask(
             record_key, {},
             [&](boost::redis::request& to, std::int64_t) {
-                to.push("EVALSHA", of_quorum().seed.sha, 1, record_key, asked.nonce, asked.epoch,
-                        asked.floor, asked.silence.count(), asked.lease.count());
+                push_command(to, "EVALSHA", of_quorum().seed.sha, 1, record_key, asked.nonce,
+                             asked.epoch, asked.floor, asked.silence.count(), asked.lease.count());
                 return call{.called = &of_quorum().seed, .expects = 3};
             },
             std::move(done),

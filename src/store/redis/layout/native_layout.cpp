@@ -3,6 +3,7 @@
 #include "base/mutant.hpp"
 #include "store/redis/layout/answers.hpp"
 #include "store/redis/layout/native_names.hpp"
+#include "store/redis/protocol/command_word.hpp"
 #include "store/redis/protocol/server_clock.hpp"
 
 #include <algorithm>
@@ -94,13 +95,13 @@ call native_layout::greeting(std::size_t number, boost::redis::request& to)
     case greets::info: to.push("CLIENT", "INFO"); return {.forms = {answer_form::text}};
     // No fence is "-": whoever knows the command deletes nothing.
     case greets::delifeq:
-        to.push("DELIFEQ", native::fence_key, "-");
+        push_command(to, "DELIFEQ", native::fence_key, "-");
         return {.forms = {answer_form::number}};
     case greets::delex:
-        to.push("DELEX", native::fence_key, "IFEQ", "-");
+        push_command(to, "DELEX", native::fence_key, "IFEQ", "-");
         return {.forms = {answer_form::number}};
     default:
-        to.push("EVALSHA", of_native().raise.sha, 1, native::fence_key, floor_);
+        push_command(to, "EVALSHA", of_native().raise.sha, 1, native::fence_key, floor_);
         return {.called = &of_native().raise, .expects = 1};
     }
 }
@@ -177,7 +178,7 @@ std::uint32_t native_layout::short_block(const acquire_request& asked) const noe
 
 void native_layout::draw(std::uint64_t fences, boost::redis::request& to)
 {
-    to.push("INCRBY", native::fence_key, fences);
+    push_command(to, "INCRBY", native::fence_key, fences);
 }
 
 call native_layout::enter(const acquire_request& asked, std::int64_t latest,
@@ -185,8 +186,8 @@ call native_layout::enter(const acquire_request& asked, std::int64_t latest,
 {
     native::value_of(asked.owner, value_);
     native::entries_key(asked.name, entries_);
-    to.push("EVALSHA", of_native().enter.sha, 2, asked.name, entries_, value_, asked.lease.count(),
-            latest, asked.entry);
+    push_command(to, "EVALSHA", of_native().enter.sha, 2, asked.name, entries_, value_,
+                 asked.lease.count(), latest, asked.entry);
     return {.called = &of_native().enter, .expects = 5};
 }
 
@@ -249,9 +250,9 @@ call native_layout::acquire_short(const acquire_request& asked, contended_names:
     if (swapped)
         draw(fences, to);
     if (set_gets_)
-        to.push("SET", asked.name, value_, "NX", "PX", asked.lease.count(), "GET");
+        push_command(to, "SET", asked.name, value_, "NX", "PX", asked.lease.count(), "GET");
     else
-        to.push("SET", asked.name, value_, "NX", "PX", asked.lease.count());
+        push_command(to, "SET", asked.name, value_, "NX", "PX", asked.lease.count());
     constexpr answer_form text = answer_form::text;
     constexpr answer_form number = answer_form::number;
     return {.commands = swapped ? std::size_t(2) : 1,
@@ -276,16 +277,17 @@ call native_layout::acquire_long(const acquire_request& asked, contended_names::
     const std::uint64_t least = std::max(floor(slot), asked.fence_floor);
     if (asked.dead_holder_grace.count() != 0 && !slots_) {
         native::alive_key(native::client_of(asked.owner), entries_);
-        to.push("EVALSHA", of_native().acquire.sha, 5, asked.name, fence_key(slot), line_, waiters_,
-                entries_, value_, asked.lease.count(), fences, latest, sent_floor(least),
-                asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
-                hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0, asked.dead_holder_grace.count());
+        push_command(to, "EVALSHA", of_native().acquire.sha, 5, asked.name, fence_key(slot), line_,
+                     waiters_, entries_, value_, asked.lease.count(), fences, latest,
+                     sent_floor(least), asked.waits ? asked.presence.count() : 0,
+                     claim(asked, slot).count(), hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0,
+                     asked.dead_holder_grace.count());
     }
     else {
-        to.push("EVALSHA", of_native().acquire.sha, 4, asked.name, fence_key(slot), line_, waiters_,
-                value_, asked.lease.count(), fences, latest, sent_floor(least),
-                asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
-                hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0);
+        push_command(to, "EVALSHA", of_native().acquire.sha, 4, asked.name, fence_key(slot), line_,
+                     waiters_, value_, asked.lease.count(), fences, latest, sent_floor(least),
+                     asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
+                     hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0);
     }
     return {.called = &of_native().acquire,
             .expects = 5,
@@ -306,10 +308,10 @@ call native_layout::release(const release_request& asked, std::int64_t latest,
     native::value_of(asked.owner, asked.dead_holder_grace, value_);
     call made{.forms = {answer_form::number}, .name = key, .short_way = true};
     switch (removal_) {
-    case removal::delifeq: to.push("DELIFEQ", asked.name, value_); break;
-    case removal::delex: to.push("DELEX", asked.name, "IFEQ", value_); break;
+    case removal::delifeq: push_command(to, "DELIFEQ", asked.name, value_); break;
+    case removal::delex: push_command(to, "DELEX", asked.name, "IFEQ", value_); break;
     case removal::script:
-        to.push("EVALSHA", of_native().release.sha, 1, asked.name, value_);
+        push_command(to, "EVALSHA", of_native().release.sha, 1, asked.name, value_);
         made.called = &of_native().release;
         break;
     }
@@ -331,10 +333,10 @@ call native_layout::leave(const release_request& asked, contended_names::key key
     const std::uint32_t fences = std::min(next.fences, most_long);
     const slot_number slot = slot_of(asked.name);
     const std::uint64_t least = std::max(floor(slot), next.fence_floor);
-    to.push("EVALSHA", of_native().leave.sha, 5, asked.name, fence_key(slot), line_, waiters_,
-            entries_, value_, asked.entry, next_value_, next.lease.count(), fences, latest,
-            sent_floor(least), next.presence.count(), claim(next, slot).count(),
-            hears(slot) ? 1 : 0, asked.foreign_turn.count());
+    push_command(to, "EVALSHA", of_native().leave.sha, 5, asked.name, fence_key(slot), line_,
+                 waiters_, entries_, value_, asked.entry, next_value_, next.lease.count(), fences,
+                 latest, sent_floor(least), next.presence.count(), claim(next, slot).count(),
+                 hears(slot) ? 1 : 0, asked.foreign_turn.count());
     return {.called = &of_native().leave,
             .expects = 5,
             .fences = fences,

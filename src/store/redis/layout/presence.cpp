@@ -1,6 +1,7 @@
 #include "store/redis/layout/presence.hpp"
 
 #include "store/redis/layout/native_names.hpp"
+#include "store/redis/protocol/command_word.hpp"
 #include "store/redis/protocol/key_names.hpp"
 
 #include <string>
@@ -13,15 +14,15 @@ void ask_for(config::key_layout keys, const renewal& held, boost::redis::request
     if (keys == config::key_layout::redisson) {
         const std::string marker = held.entry.empty() ? std::string(held.owner)
                                                       : entry_field(held.owner, held.entry);
-        to.push("HEXISTS", held.name, marker);
+        push_command(to, "HEXISTS", held.name, marker);
     }
     else if (held.entry.empty()) {
-        to.push("GET", held.name);
+        push_command(to, "GET", held.name);
     }
     else {
         std::string key;
         native::entries_key(held.name, key);
-        to.push("HEXISTS", key, held.entry);
+        push_command(to, "HEXISTS", key, held.entry);
     }
 }
 
@@ -41,14 +42,15 @@ void prolong(config::key_layout keys, const renewal& held, bool with_text,
     if (keys == config::key_layout::redisson) {
         const std::string field = held.entry.empty() ? std::string(held.owner)
                                                      : entry_field(held.owner, held.entry);
-        to.push(command, called, 1, held.name, field, held.lease.count());
+        push_command(to, command, called, 1, held.name, field, held.lease.count());
     }
     else {
         std::string entries;
         native::entries_key(held.name, entries);
         std::string value;
         native::value_of(held.owner, value);
-        to.push(command, called, 2, held.name, entries, value, held.lease.count(), held.entry);
+        push_command(to, command, called, 2, held.name, entries, value, held.lease.count(),
+                     held.entry);
     }
 }
 

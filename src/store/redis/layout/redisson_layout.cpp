@@ -3,6 +3,7 @@
 #include "base/mutant.hpp"
 #include "store/redis/layout/answers.hpp"
 #include "store/redis/layout/native_names.hpp"
+#include "store/redis/protocol/command_word.hpp"
 #include "store/redis/protocol/key_names.hpp"
 #include "store/redis/protocol/redirection.hpp"
 #include "store/redis/protocol/server_clock.hpp"
@@ -94,9 +95,9 @@ call redisson_layout::acquire_short(const acquire_request& asked, std::int64_t l
     fence_key(asked.name, key_);
     const auto say = [&](auto... keys) {
         return [&, keys...](const auto&... more) {
-            to.push("EVALSHA", acquire_script().sha, 2 + sizeof...(keys), asked.name, key_, keys...,
-                    asked.owner, asked.lease.count(), asked.fences, latest,
-                    fence_retention_.count(), more...);
+            push_command(to, "EVALSHA", acquire_script().sha, 2 + sizeof...(keys), asked.name, key_,
+                         keys..., asked.owner, asked.lease.count(), asked.fences, latest,
+                         fence_retention_.count(), more...);
         };
     };
     call made{.called = &acquire_script(),
@@ -155,10 +156,10 @@ call redisson_layout::acquire_in_line(const acquire_request& asked, std::int64_t
     write_keys(asked.name);
     const slot_number slot = slot_of(asked.name);
     const char* const holder = holder_hidden_ ? "-" : asked.asks_holder ? "1" : "0";
-    to.push("EVALSHA", of_line().acquire.sha, 4, asked.name, key_, line_, waiters_, asked.owner,
-            asked.lease.count(), asked.fences, latest, fence_retention_.count(),
-            asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
-            hears(slot) ? 1 : 0, turns_begin_, holder);
+    push_command(to, "EVALSHA", of_line().acquire.sha, 4, asked.name, key_, line_, waiters_,
+                 asked.owner, asked.lease.count(), asked.fences, latest, fence_retention_.count(),
+                 asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
+                 hears(slot) ? 1 : 0, turns_begin_, holder);
     return {.called = &of_line().acquire,
             .expects = 5,
             .fences = asked.fences,
@@ -182,8 +183,8 @@ call redisson_layout::release_short(std::string_view name, std::string_view owne
     release_channel(name, channel_);
     const auto say = [&](auto... keys) {
         return [&, keys...](const auto&... more) {
-            to.push("EVALSHA", release_script().sha, 1 + sizeof...(keys), name, keys..., owner,
-                    channel_, more...);
+            push_command(to, "EVALSHA", release_script().sha, 1 + sizeof...(keys), name, keys...,
+                         owner, channel_, more...);
         };
     };
     native::line_key(name, line_);
@@ -208,8 +209,9 @@ call redisson_layout::leave(const release_request& asked, std::int64_t latest,
     release_channel(asked.name, channel_);
     const slot_number slot = slot_of(asked.name);
     const auto say = [&](const auto&... more) {
-        to.push("EVALSHA", of_line().leave.sha, 4, asked.name, key_, line_, waiters_, asked.owner,
-                asked.entry, channel_, turns_begin_, asked.foreign_turn.count(), more...);
+        push_command(to, "EVALSHA", of_line().leave.sha, 4, asked.name, key_, line_, waiters_,
+                     asked.owner, asked.entry, channel_, turns_begin_, asked.foreign_turn.count(),
+                     more...);
     };
     if (asked.next != nullptr) {
         const acquire_request& next = *asked.next;
