@@ -209,7 +209,7 @@ owner lease::owner() const
     if (state == nullptr)
         return {};
     state->held->share();
-    return {state->held->owner, state->fence};
+    return {std::string(state->held->owner), state->fence};
 }
 
 std::string lease::name() const

@@ -4,12 +4,14 @@
 #include "core/async/cancel_by_slot.hpp"
 #include "core/async/posted_op.hpp"
 #include "core/client_state.hpp"
+#include "core/turn/owner_id.hpp"
 
 #include <leasehold/client.hpp>
 #include <leasehold/detail/access.hpp>
 
 #include <memory>
 #include <new>
+#include <string>
 #include <utility>
 
 namespace leasehold {
@@ -149,6 +151,11 @@ owner mutex::entering(owner under)
 {
     if (under.empty())
         detail::throw_argument_error(errc::invalid_option, "owner", "it is nobody",
+                                     "the owner of a lease");
+    if (under.id().size() > detail::owner_id::static_capacity)
+        detail::throw_argument_error(errc::invalid_option, "owner",
+                                     "an identity of " + std::to_string(under.id().size()) +
+                                         " bytes",
                                      "the owner of a lease");
     return under;
 }

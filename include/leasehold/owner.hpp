@@ -38,7 +38,8 @@ public:
     /// Whether this is no owner.
     [[nodiscard]] bool empty() const noexcept { return id_.empty(); }
 
-    /// An owner with this identity and fence; for stores and tests. No check is made.
+    /// An owner with this identity and fence; for stores and tests. No check is made;
+    /// what has an identity of more than 57 bytes is no owner to the overloads of `mutex`.
     owner(std::string id, std::uint64_t fence) : id_(static_cast<std::string&&>(id)), fence_(fence)
     {}
 

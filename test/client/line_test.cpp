@@ -663,6 +663,18 @@ BOOST_AUTO_TEST_CASE(a_turn_of_an_owner_that_has_ended_is_given_back)
     BOOST_TEST(left_count() == 1u);
 }
 
+// What a message says may be anything.
+BOOST_AUTO_TEST_CASE(a_turn_of_what_is_longer_than_any_owner_is_nobodys)
+{
+    turn(std::string(57, '1'));
+    BOOST_TEST_REQUIRE(left_count() == 1u);
+    say_left(left::freed);
+    turn(std::string(58, '1'));
+    turn(std::string(1'000'000, '1'));
+    BOOST_TEST(left_count() == 1u);
+    check_idle(*this);
+}
+
 BOOST_AUTO_TEST_CASE(a_limit_ends_the_wait_and_leaves_the_line)
 {
     const auto op = lock(spec("a"), 2s);

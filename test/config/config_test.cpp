@@ -537,6 +537,21 @@ BOOST_AUTO_TEST_CASE(a_name_goes_up_to_its_limits)
                     errc::invalid_name));
 }
 
+BOOST_AUTO_TEST_CASE(an_owner_has_no_longer_identity_than_a_lease_gives)
+{
+    boost::asio::io_context context;
+    const client locks(context, "memory:");
+    const mutex m(locks, "a");
+    const auto ignored = [](error_code, const lease&) {};
+    m.async_lock(owner(std::string(57, '1'), 1), ignored);
+    const auto error = failure_of([&] { m.async_lock(owner(std::string(58, '1'), 1), ignored); });
+    BOOST_TEST((error.code() == errc::invalid_option));
+    const std::string said(error.what());
+    BOOST_TEST(said.starts_with("owner: an identity of 58 bytes; allowed: "));
+    // It is not shown: whoever reads the log could enter.
+    BOOST_TEST(said.find("111") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(nobody_enters_a_lock_again)
 {
     boost::asio::io_context context;

@@ -77,12 +77,12 @@ clock::time_point acquire_attempt::runs_until(const turn_context& r, const lock_
     return r.traits().refuses_late ? limit : limit + clock::duration(options.lease_time);
 }
 
-ownership_ptr acquire_attempt::hold(turn_context& r, const spec_ptr& lock,
-                                    const std::string& owner_id, const std::string& entered,
-                                    clock::time_point sent, const acquire_reply& reply)
+ownership_ptr acquire_attempt::hold(turn_context& r, const spec_ptr& lock, const owner_id& who,
+                                    const std::string& entered, clock::time_point sent,
+                                    const acquire_reply& reply)
 {
-    ownership_ptr taken(new ownership(lock, owner_id, entered,
-                                      has(mutant::deadline_from_reply) ? r.turn_time() : sent));
+    ownership_ptr taken(
+        new ownership(lock, who, entered, has(mutant::deadline_from_reply) ? r.turn_time() : sent));
     taken->first_fence = reply.first_fence;
     taken->fences = reply.fences;
     if (reply.promised && !has(mutant::promise_not_kept))

@@ -5,6 +5,7 @@
 #include "core/lease/lock_spec.hpp"
 #include "core/lease/ownership.hpp"
 #include "core/release/pending_releases.hpp"
+#include "core/turn/owner_id.hpp"
 #include "core/turn/timer_queue.hpp"
 #include "core/turn/turn_context.hpp"
 
@@ -51,9 +52,9 @@ public:
 
     /// @param entered Empty: takes the lock.
     acquire_attempt(turn_context& r, pending_releases& releases, acquire_window& window,
-                    listener& told, spec_ptr lock, std::string owner_id, std::string entered)
+                    listener& told, spec_ptr lock, const owner_id& who, std::string entered)
         : spec(std::move(lock)),
-          owner(std::move(owner_id)),
+          owner(who),
           entry(std::move(entered)),
           context_(r),
           releases_(releases),
@@ -81,7 +82,7 @@ public:
 
     /// What is held by a grant, in time or not.
     [[nodiscard]] static ownership_ptr hold(turn_context& r, const spec_ptr& lock,
-                                            const std::string& owner_id, const std::string& entered,
+                                            const owner_id& who, const std::string& entered,
                                             clock::time_point sent, const acquire_reply& reply);
     [[nodiscard]] ownership_ptr hold(const acquire_reply& reply) const
     {
@@ -106,7 +107,7 @@ public:
     void forget(pending_release_ptr leaving = nullptr) noexcept;
 
     const spec_ptr spec;
-    const std::string owner;
+    const owner_id owner;
     const std::string entry;
 
 private:

@@ -39,11 +39,11 @@ std::uint32_t acquirer::fences(const lock_options& options) noexcept
     return hands_over ? std::min(options.handoff_count, most_fences - 1) + 1 : 1;
 }
 
-void acquirer::send(acquire_window& through, spec_ptr lock, std::string owner,
+void acquirer::send(acquire_window& through, spec_ptr lock, const owner_id& owner,
                     const acquire_attempt::terms& asked)
 {
     under_way_ = new acquire_attempt(context(), client_.releases, through, *this, std::move(lock),
-                                     std::move(owner), {});
+                                     owner, {});
     ++requests_;
     under_way_->send(asked);
 }

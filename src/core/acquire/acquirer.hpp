@@ -7,6 +7,7 @@
 #include "core/lease/lock_spec.hpp"
 #include "core/lease/ownership.hpp"
 #include "core/release/pending_releases.hpp"
+#include "core/turn/owner_id.hpp"
 #include "core/turn/timer_queue.hpp"
 #include "core/turn/turn_context.hpp"
 
@@ -146,7 +147,7 @@ protected:
     }
 
     /// Sends an acquire. There is room in the window.
-    void send(acquire_window& through, spec_ptr lock, std::string owner,
+    void send(acquire_window& through, spec_ptr lock, const owner_id& owner,
               const acquire_attempt::terms& asked);
 
     [[nodiscard]] turn_context& context() const noexcept { return client_.context; }

@@ -94,8 +94,11 @@ void line_acquirer::turn(std::string_view owner)
     // What is held has no errand any more: whoever holds it has had its turn.
     if (behalf_.holds(owner) || stopped_)
         return;
+    if (owner.size() > owner_id::static_capacity) // nobody of ours
+        return;
     if (machine_.turn(machine::whose::ended).what == machine::action::kind::give_back)
-        client_.releases.leave_line({spec_of_name(), std::string(owner), {}}, {}, {});
+        client_.releases.leave_line({spec_of_name(), owner_id(owner.data(), owner.size()), {}}, {},
+                                    {});
 }
 
 /// Those who know no line have their turn, and so nobody here.

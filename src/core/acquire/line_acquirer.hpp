@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_CORE_ACQUIRE_LINE_ACQUIRER_HPP
 
 #include "core/acquire/acquirer.hpp"
+#include "core/turn/owner_id.hpp"
 #include "fsm/backoff.hpp"
 #include "fsm/expiry_doubt.hpp"
 #include "fsm/failure_row.hpp"
@@ -51,9 +52,9 @@ private:
     /// One owner, while it is there or on its way. Names at rest have none.
     struct errand
     {
-        explicit errand(std::string id) : owner(std::move(id)) {}
+        explicit errand(const owner_id& id) : owner(id) {}
 
-        const std::string owner;
+        const owner_id owner;
         spec_ptr spec;                  ///< Of its last request; null: none was sent.
         clock::time_point runs_until{}; ///< Requests without an answer may run until then.
         /// The shortest silence that one of these allows; zero: none promises to be alive.

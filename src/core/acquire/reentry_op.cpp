@@ -45,7 +45,7 @@ void reentry_op::start(client_parts& client)
     intrusive_ptr_add_ref(this);
     ++r.counts.waiting;
     r.tell([&](observer& o) { o.began(name()); });
-    if (client.lost.contains(who_.id(), r.turn_time()))
+    if (client.lost.contains(who_id(), r.turn_time()))
         return fail(errc::lost);
     if (const error_code why = r.refusal(name(), once_))
         return fail(why);
@@ -66,8 +66,8 @@ void reentry_op::on_room(acquire_window& there)
     turn_context& r = client_->context;
     // An id for this try: one whose answer is lost is given back under its own id, and cannot take
     // this one along.
-    under_way_ = new acquire_attempt(r, client_->releases, there, *this, spec_, who_.id(),
-                                     r.make_owner());
+    under_way_ = new acquire_attempt(r, client_->releases, there, *this, spec_, who_id(),
+                                     std::string(r.make_owner()));
     ++sent_;
     under_way_->send({});
 }
@@ -84,7 +84,7 @@ void reentry_op::on_answer(acquire_attempt& attempt, error_code failed, const ac
     if (reply.result == acquire_reply::outcome::late)
         return pause(errc::store_refused);
     if (reply.result != acquire_reply::outcome::granted ||
-        client_->lost.contains(who_.id(), client_->context.turn_time())) {
+        client_->lost.contains(who_id(), client_->context.turn_time())) {
         if (reply.result == acquire_reply::outcome::granted)
             attempt.give_back();
         return fail(errc::lost);

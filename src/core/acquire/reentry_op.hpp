@@ -66,6 +66,7 @@ private:
     void on_room(acquire_window& there) override;
     [[nodiscard]] const std::string& asked_name() const noexcept override { return name(); }
 
+    [[nodiscard]] owner_id who_id() const { return owner_id(who_.id()); }
     void send();
     void pause(error_code why, const details_ptr& details = {});
     void leave();

@@ -1,12 +1,13 @@
 #ifndef LEASEHOLD_SRC_CORE_LEASE_LOST_OWNERS_HPP
 #define LEASEHOLD_SRC_CORE_LEASE_LOST_OWNERS_HPP
 
+#include "core/turn/owner_id.hpp"
+
 #include <leasehold/clock.hpp>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <algorithm>
-#include <string>
 
 namespace leasehold::detail {
 
@@ -15,7 +16,7 @@ namespace leasehold::detail {
 class lost_owners
 {
 public:
-    void remember(const std::string& owner, clock::time_point until, clock::time_point now)
+    void remember(const owner_id& owner, clock::time_point until, clock::time_point now)
     {
         if (until_.size() >= tidy_at_) {
             boost::unordered::erase_if(until_,
@@ -25,7 +26,7 @@ public:
         until_.insert_or_assign(owner, until);
     }
 
-    [[nodiscard]] bool contains(const std::string& owner, clock::time_point now) const
+    [[nodiscard]] bool contains(const owner_id& owner, clock::time_point now) const
     {
         const auto found = until_.find(owner);
         return found != until_.end() && now < found->second;
@@ -34,7 +35,7 @@ public:
 private:
     static constexpr std::size_t smallest = 64;
 
-    boost::unordered_flat_map<std::string, clock::time_point> until_;
+    boost::unordered_flat_map<owner_id, clock::time_point> until_;
     std::size_t tidy_at_ = smallest;
 };
 

@@ -3,6 +3,7 @@
 
 #include "core/lease/lease_term.hpp"
 #include "core/lease/lock_spec.hpp"
+#include "core/turn/owner_id.hpp"
 #include "core/turn/timer_queue.hpp"
 #include "fsm/keep_alive.hpp"
 
@@ -109,10 +110,10 @@ public:
     };
 
     /// @param entered Empty: it took the lock.
-    ownership(spec_ptr lock, std::string owner_id, const std::string& entered,
+    ownership(spec_ptr lock, const owner_id& who, const std::string& entered,
               clock::time_point sent)
         : spec(std::move(lock)),
-          owner(std::move(owner_id)),
+          owner(who),
           life(sent, spec->options.lease_time, spec->interval(), spec->longest(sent)),
           since(sent),
           owner_taken_(!entered.empty()),
@@ -223,7 +224,7 @@ public:
     }
 
     spec_ptr spec;
-    const std::string owner;
+    const owner_id owner;
     fsm::keep_alive life;
 
     // The fences reserved for handing over, and how long that has gone on.

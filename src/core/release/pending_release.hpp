@@ -4,6 +4,7 @@
 #include "core/async/outcome_op.hpp"
 #include "core/lease/lock_spec.hpp"
 #include "core/lease/ownership.hpp"
+#include "core/turn/owner_id.hpp"
 #include "core/turn/turn_context.hpp"
 #include "fsm/release_retry.hpp"
 
@@ -12,6 +13,7 @@
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace leasehold::detail {
@@ -34,7 +36,7 @@ public:
     struct subject
     {
         spec_ptr spec;
-        std::string owner;
+        owner_id owner;
         std::string entry;                        ///< Empty: it took the lock.
         std::chrono::milliseconds foreign_turn{}; ///< As in the request.
     };
@@ -62,7 +64,7 @@ public:
     void start(list& all, clock::time_point& answered);
 
     [[nodiscard]] const std::string& name() const noexcept { return subject_.spec->name; }
-    [[nodiscard]] const std::string& owner() const noexcept { return subject_.owner; }
+    [[nodiscard]] std::string_view owner() const noexcept { return subject_.owner; }
 
     void connected() { act(steps_.connected(context_.now())); }
 

@@ -7,7 +7,10 @@
 #include <boost/uuid/random_generator.hpp>
 #include <boost/uuid/uuid_io.hpp>
 
+#include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 namespace leasehold::detail {
 namespace {
@@ -51,9 +54,15 @@ bool turn_context::gone() const noexcept
     return dead_.load(std::memory_order_acquire) || generation_ != fork_generation();
 }
 
-std::string turn_context::make_owner()
+owner_id turn_context::make_owner()
 {
-    return uuid_ + ':' + std::to_string(has(mutant::owner_reused) ? 1 : ++owners_);
+    char number[24];
+    const auto end = std::to_chars(std::begin(number), std::end(number),
+                                   has(mutant::owner_reused) ? 1 : ++owners_);
+    owner_id made(uuid_);
+    made += ':';
+    made.append(number, static_cast<std::size_t>(end.ptr - number));
+    return made;
 }
 
 void turn_context::start_time()

@@ -3,6 +3,7 @@
 
 #include "core/turn/counter.hpp"
 #include "core/turn/known_holders.hpp"
+#include "core/turn/owner_id.hpp"
 #include "core/turn/reachability.hpp"
 #include "core/turn/strand.hpp"
 #include "core/turn/time_source.hpp"
@@ -196,7 +197,7 @@ public:
     }
 
     /// An owner that was never there before, `<uuid of the client>:<number>`.
-    [[nodiscard]] std::string make_owner();
+    [[nodiscard]] owner_id make_owner();
 
     timer_queue timers;
     fsm::random_source random;
