@@ -49,7 +49,7 @@ bool line_acquirer::dispensable() const noexcept
 line_acquirer::errand& line_acquirer::current()
 {
     if (!errand_)
-        errand_ = std::make_unique<errand>(context().make_owner());
+        errand_.emplace(context().make_owner());
     return *errand_;
 }
 
@@ -89,7 +89,7 @@ void line_acquirer::turn(std::string_view owner)
             perform(machine_.turn(machine::whose::current));
         return;
     }
-    if (next_ && next_->owner == owner)
+    if (next_ && next_->who.owner == owner)
         return perform(machine_.turn(machine::whose::next));
     // What is held has no errand any more: whoever holds it has had its turn.
     if (behalf_.holds(owner) || stopped_)
@@ -318,23 +318,24 @@ const acquire_request* line_acquirer::next()
             machine_.joins_nobody();
             return nullptr;
         }
-        next_ = std::make_unique<errand>(context().make_owner());
-        next_->spec = behalf_.first();
+        next_ = std::make_unique<successor>(successor{errand(context().make_owner())});
+        next_->who.spec = behalf_.first();
     }
-    const lock_options& o = next_->spec->options;
-    next_->runs_until = acquire_attempt::runs_until(context(), o, context().turn_time());
-    next_->as_next = {.name = next_->spec->name,
-                      .owner = next_->owner,
-                      .entry = {},
-                      .lease = o.lease_time,
-                      .fences = fences(o),
-                      .budget = acquire_attempt::budget(o),
-                      .replica_acks = o.replica_acks,
-                      .replica_timeout = next_->spec->replica_timeout(),
-                      .waits = true,
-                      .presence = presence,
-                      .claim = o.claim_time};
-    return &next_->as_next;
+    errand& who = next_->who;
+    const lock_options& o = who.spec->options;
+    who.runs_until = acquire_attempt::runs_until(context(), o, context().turn_time());
+    next_->asked = {.name = who.spec->name,
+                    .owner = who.owner,
+                    .entry = {},
+                    .lease = o.lease_time,
+                    .fences = fences(o),
+                    .budget = acquire_attempt::budget(o),
+                    .replica_acks = o.replica_acks,
+                    .replica_timeout = who.spec->replica_timeout(),
+                    .waits = true,
+                    .presence = presence,
+                    .claim = o.claim_time};
+    return &next_->asked;
 }
 
 void line_acquirer::left(const release_reply* reply, clock::time_point sent,
@@ -345,7 +346,10 @@ void line_acquirer::left(const release_reply* reply, clock::time_point sent,
     // A request of the owner that has gone may still run, although another was answered.
     if (errand_ && errand_->runs_until > context().turn_time())
         client_.releases.leave_line({errand_->spec, errand_->owner, {}}, errand_->runs_until, {});
-    errand_ = std::exchange(next_, nullptr);
+    errand_.reset();
+    if (next_)
+        errand_.emplace(next_->who);
+    next_.reset();
     if (behalf_.wanted())
         begin_wait();
 
@@ -404,7 +408,8 @@ void line_acquirer::stop()
     if (attempt)
         attempt->forget(std::move(gone));
     if (next_)
-        client_.releases.leave_line({next_->spec, next_->owner, {}}, next_->runs_until, {});
+        client_.releases.leave_line({next_->who.spec, next_->who.owner, {}}, next_->who.runs_until,
+                                    {});
 }
 
 spec_ptr line_acquirer::spec_of_name() const

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -59,7 +60,6 @@ private:
         clock::time_point runs_until{}; ///< Requests without an answer may run until then.
         /// The shortest silence that one of these allows; zero: none promises to be alive.
         std::chrono::milliseconds silence{};
-        acquire_request as_next{}; ///< What the release of the one before it carries.
 
         /// One more request may; those before it are not forgotten over it.
         void may_run_until(clock::time_point limit, std::chrono::milliseconds grace) noexcept
@@ -77,6 +77,13 @@ private:
             return silence.count() > 0 && sent < runs_until &&
                    (grace.count() == 0 || silence < grace);
         }
+    };
+
+    /// The next one, while the release of the one before it carries its request.
+    struct successor
+    {
+        errand who;
+        acquire_request asked{};
     };
 
     void expired() override;
@@ -109,8 +116,8 @@ private:
     std::uint32_t place_ = 0; ///< As the last answer said, and so is this.
     std::chrono::milliseconds remaining_{};
     fsm::expiry_doubt doubt_;
-    std::unique_ptr<errand> errand_;
-    std::unique_ptr<errand> next_; ///< While a release is under way that carries it.
+    std::optional<errand> errand_; // in place: each lock that is taken needs one for a while
+    std::unique_ptr<successor> next_;
     fsm::backoff backoff_;
     clock::time_point open_until_{}; ///< It is left free for those who know no line.
 };
