@@ -92,7 +92,7 @@ call native_layout::greeting(std::size_t number, boost::redis::request& to)
         return {.forms = {answer_form::number}};
     }
     switch (static_cast<greets>(number - ended_.count())) {
-    case greets::info: to.push("CLIENT", "INFO"); return {.forms = {answer_form::text}};
+    case greets::info: push_command(to, "CLIENT", "INFO"); return {.forms = {answer_form::text}};
     // No fence is "-": whoever knows the command deletes nothing.
     case greets::delifeq:
         push_command(to, "DELIFEQ", native::fence_key, "-");

@@ -14,7 +14,7 @@
 namespace leasehold::redis_store {
 
 /// A word of a command, by the customization point of Boost.Redis: what that does with a string, in
-/// a third of the instructions. A client of a free lock spends a sixth of its time on words.
+/// a third of the instructions. Words would else be a sixth of what a client does for a free lock.
 struct command_word
 {
     std::string_view text; ///< Stays where it is until the command is made.
