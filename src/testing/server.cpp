@@ -150,6 +150,11 @@ bool server::is_member() const
     return state_->is_member();
 }
 
+bool server::first_is_in(std::string_view name) const
+{
+    return state_->first_is_in(name);
+}
+
 std::string server::holder(std::string_view name) const
 {
     return state_->holder(name);

@@ -346,7 +346,10 @@ bool server_state::is_in_already(const lock_request& asked)
 {
     try {
         if (asked.of_member)
-            return holder(asked.name) == asked.owner;
+            return holder(asked.name) == asked.owner &&
+                   (asked.entry.empty() ||
+                    redis.data.hget(quorum::entries_key(asked.name),
+                                    "e:" + std::string(asked.entry)) != nullptr);
         if (asked.layout == config::key_layout::redisson) {
             std::string field(asked.owner);
             if (!asked.entry.empty())
@@ -611,6 +614,17 @@ bool server_state::is_member()
         return false;
     const std::string* const until = redis.data.hget(quorum::record_key, "until");
     return until != nullptr && std::stoll(*until) * 1000 <= time_us();
+}
+
+bool server_state::first_is_in(std::string_view n)
+{
+    const std::string owner = holder(n);
+    if (owner.empty())
+        return false;
+    const std::string entries = quorum::entries_key(n);
+    const std::string* const whose = redis.data.hget(entries, "owner");
+    return whose == nullptr || *whose != std::string(quorum::mark) + owner ||
+           redis.data.hget(entries, "e:") != nullptr;
 }
 
 std::string server_state::holder(std::string_view n)

@@ -74,6 +74,7 @@ public:
     std::string take_as_stranger(std::string_view name, std::chrono::milliseconds lease);
     bool leave_as_stranger(std::string_view name, std::string_view value);
     [[nodiscard]] bool is_member();
+    [[nodiscard]] bool first_is_in(std::string_view n);
     [[nodiscard]] std::string holder(std::string_view name);
     /// For how long the holder may be silent; 0: it has promised nothing, or there is none.
     [[nodiscard]] std::chrono::milliseconds promise_of(std::string_view name);

@@ -60,6 +60,9 @@ clock::duration trouble_of(const plan& scenario, const fault& f, milliseconds ho
     case fault_kind::slow_server:
     case fault_kind::lossy:
     case fault_kind::resetting: return left;
+    // Where replicas have to confirm, a replica that does not hear whom to follow confirms nothing.
+    case fault_kind::stale_map:
+        return scenario.replicated ? clock::duration(how_long) + rejoining : how_long;
     case fault_kind::restart_kept: return how_long + milliseconds(f.amount);
     case fault_kind::reordering: return left + 2s; // a message is late by a second
     case fault_kind::delaying:
@@ -127,13 +130,14 @@ void faults::trigger_at_close(process& p)
 void faults::apply_when_due(const fault& f)
 {
     process& p = *trial_.clients[f.client % trial_.scenario.clients];
-    if (!p.dead)
+    if (!p.dead || f.together)
         apply(f, p);
 }
 
 void faults::apply(const fault& f, process& p)
 {
-    if (trial_.healed() || p.dead || p.host->is_crashed() || is_too_much(f))
+    const bool absent = p.dead || p.host->is_crashed();
+    if (trial_.healed() || (absent && !f.together) || is_too_much(f))
         return;
     effects::incident& incident = effects_.begin(f, p);
     const auto left = std::chrono::duration_cast<milliseconds>(trial_.time(trial_.scenario.heals) -
@@ -153,7 +157,8 @@ void faults::apply(const fault& f, process& p)
         trial_.forgot = trial_.now();
     }
     // Neither costs anybody a lease.
-    const bool is_gentle = f.what == fault_kind::slot_moves || f.what == fault_kind::stale_map;
+    const bool is_gentle = f.what == fault_kind::slot_moves ||
+                           (f.what == fault_kind::stale_map && !trial_.scenario.replicated);
     const auto trouble = trial_.now() + trouble_of(trial_.scenario, f, how_long, left);
     const auto all = is_gentle ? std::vector<name_state*>() : concerned(f);
     if (const auto shard = shard_of(f); shard && !is_gentle)
@@ -211,7 +216,14 @@ bool faults::is_too_much(const fault& f) const
     if (trial_.scenario.is_cluster() && is_forgetting(f.what) &&
         f.what != fault_kind::restart_kept && f.what != fault_kind::fail_over && any_moves)
         return true;
-    if (!trial_.scenario.is_quorum() || !is_forgetting(f.what) || f.together)
+    if (!trial_.scenario.is_quorum() || !is_forgetting(f.what))
+        return false;
+    // A fault of all members at once is allowed; what is left of one in a shrunk plan is not.
+    const auto& all = trial_.scenario.faults;
+    const auto group = std::count_if(all.begin(), all.end(), [&](const fault& each) {
+        return each.together && each.what == f.what && each.at == f.at;
+    });
+    if (f.together && static_cast<std::size_t>(group) % trial_.servers.size() == 0)
         return false;
     const testing::server& forgets = trial_.server_of(f);
     const auto left = std::count_if(

@@ -168,6 +168,8 @@ public:
 
     /// The id of the owner that has the lock (`owner::id`); empty: nobody.
     [[nodiscard]] std::string holder(std::string_view name) const;
+    /// Whether this member of a quorum has the entry that acquired the lock.
+    [[nodiscard]] bool first_is_in(std::string_view name) const;
     /// How many locks are held.
     [[nodiscard]] std::size_t locks() const;
     /// How many are in line for it.
