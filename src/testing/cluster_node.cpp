@@ -104,6 +104,12 @@ message cluster_node::answer(words command, std::string_view client)
         known_.told_topology(*this, client);
         return shards();
     }
+    if (command.size() == 2 && command[1] == "INFO") {
+        message said;
+        said.add(message::type::blob_string,
+                 rejoins || known_.is_down() ? "cluster_state:fail" : "cluster_state:ok", 0);
+        return said;
+    }
     if (command.size() == 2 && command[1] == "SLOTS") {
         known_.told_topology(*this, client);
         return slots();

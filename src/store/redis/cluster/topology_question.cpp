@@ -12,15 +12,6 @@ namespace {
 // Another one may know; and who hangs is asked again with the next question.
 constexpr std::chrono::milliseconds node_patience{1'000};
 
-boost::redis::request make_request(bool shards)
-{
-    boost::redis::request result(boost::redis::request::config{.cancel_on_connection_lost = true,
-                                                               .cancel_if_unresponded = true,
-                                                               .hello_with_priority = false});
-    result.push("CLUSTER", shards ? "SHARDS" : "SLOTS");
-    return result;
-}
-
 } // namespace
 
 topology_question::topology_question(const config& settings, std::shared_ptr<environment> from,
@@ -76,12 +67,16 @@ void topology_question::ask_next()
 
 void topology_question::on_attempt()
 {
-    ask(true);
+    ask("INFO", [this](const reply_tree& said) { on_state(said); });
 }
 
-void topology_question::ask(bool shards)
+void topology_question::ask(const char* what, std::function<void(const reply_tree&)> read)
 {
-    const auto asked = std::make_shared<boost::redis::request>(make_request(shards));
+    const auto asked = std::make_shared<boost::redis::request>(
+        boost::redis::request::config{.cancel_on_connection_lost = true,
+                                      .cancel_if_unresponded = true,
+                                      .hello_with_priority = false});
+    asked->push("CLUSTER", what);
     const auto answer = std::make_shared<reply_tree>();
     using boost::redis::any_adapter;
     any_adapter adapter(
@@ -92,11 +87,26 @@ void topology_question::ask(bool shards)
         }));
     connection_->send(*asked, std::move(adapter), {},
                       [weak = weak_from_this(), over = connection_.get(), asked, answer,
-                       shards](error_code failed, bool) {
+                       read = std::move(read)](error_code failed, bool) {
                           const auto self = weak.lock();
                           if (self && !failed && self->connection_.get() == over)
-                              self->on_answer(shards, *answer);
+                              read(*answer);
                       });
+}
+
+/// A node that does not reach the others serves nothing, and its map may be old.
+void topology_question::on_state(const reply_tree& said)
+{
+    if (said.error().empty() &&
+        said.root().text().find("cluster_state:fail") != std::string_view::npos)
+        return give_up(errc::store_refused, "CLUSTERDOWN the node reports cluster_state:fail");
+    ask_map(true);
+}
+
+void topology_question::ask_map(bool shards)
+{
+    ask(shards ? "SHARDS" : "SLOTS",
+        [this, shards](const reply_tree& said) { on_answer(shards, said); });
 }
 
 void topology_question::on_answer(bool shards, const reply_tree& answer)
@@ -105,7 +115,7 @@ void topology_question::on_answer(bool shards, const reply_tree& answer)
     const bool unknown = answer.error().starts_with("ERR unknown") ||
                          answer.error().starts_with("ERR Unknown");
     if (shards && unknown)
-        return ask(false);
+        return ask_map(false);
     if (!answer.error().empty())
         return give_up(answer.error().find("cluster support disabled") != std::string::npos
                            ? errc::not_supported

@@ -47,7 +47,10 @@ private:
     void on_lost(error_code why, std::string_view said) override;
 
     void ask_next();
-    void ask(bool shards);
+    /// Sends CLUSTER `what`.
+    void ask(const char* what, std::function<void(const reply_tree&)> read);
+    void on_state(const reply_tree& said);
+    void ask_map(bool shards);
     void on_answer(bool shards, const reply_tree& answer);
     void give_up(error_code why, std::string_view said);
 
