@@ -21,6 +21,7 @@ struct member_view
     std::uint64_t epoch = 0;
     std::uint64_t largest = 0; ///< The largest fence of all names that it knows of.
     std::uint64_t nonce = 0; ///< Of a stranger: drawn when somebody found out; not the same twice.
+    std::uint64_t began = 0; ///< `rejoin::beginning()` of the seed that made it a member; or 0.
     std::chrono::milliseconds lease{}; ///< The longest that was ever asked for.
 };
 
@@ -35,7 +36,9 @@ struct member_view
 ///
 /// Where all members are strangers at the same time there is nothing to be read: they begin anew,
 /// above whatever they still know. That all are is known when two looks, one after the other, find
-/// the same strangers.
+/// the same strangers. Some of the seeds may be lost. Each seed therefore carries the sum of all
+/// nonces, and a later client sends the missing ones when that is still the sum: no member has
+/// forgotten anything since, and the others have granted nothing without a majority.
 ///
 /// Everything that is written to a stranger names its nonce: what comes late, to one that forgot
 /// again meanwhile, has no effect.
@@ -47,6 +50,7 @@ public:
         nothing, ///< Who can be reached is a member.
         adopt,   ///< Have all members adopt `epoch()`, and say what they answer.
         confirm, ///< Look at all once more, and say what they answer.
+        finish,  ///< All began anew, but some seeds did not arrive: send them again.
         stuck,   ///< Too few members are left, and not all others can be reached.
     };
 
@@ -67,8 +71,16 @@ public:
             step_ = step::adopt;
         else if (strangers == size_.members)
             step_ = step::confirm;
+        else if (known + strangers == size_.members && began_together())
+            step_ = step::finish;
         else
             step_ = step::stuck;
+    }
+
+    /// Identifies the members that begin anew together, by their nonces; 0: they do not.
+    [[nodiscard]] std::uint64_t beginning() const noexcept
+    {
+        return step_ == step::confirm || step_ == step::finish ? sum_of_nonces() : 0;
     }
 
     [[nodiscard]] step next() const noexcept { return step_; }
@@ -98,7 +110,7 @@ public:
     /// Strangers can be made members, with what follows.
     [[nodiscard]] bool ready() const noexcept
     {
-        return (step_ == step::adopt && answers_ >= size_.adopters()) ||
+        return step_ == step::finish || (step_ == step::adopt && answers_ >= size_.adopters()) ||
                (step_ == step::confirm && answers_ == size_.members);
     }
 
@@ -118,6 +130,31 @@ public:
     [[nodiscard]] std::chrono::milliseconds silence() const noexcept { return silence_; }
 
 private:
+    [[nodiscard]] std::uint64_t sum_of_nonces() const noexcept
+    {
+        std::uint64_t sum = 0;
+        for (unsigned i = 0; i < size_.members; ++i)
+            sum += seen_[i].nonce;
+        return sum % (std::uint64_t(1) << 53); // a double holds it
+    }
+
+    /// Whether all were strangers at the same time, and none has forgotten anything since. What
+    /// those that are members know is then what the others are to know.
+    bool began_together() noexcept
+    {
+        const std::uint64_t beginning = sum_of_nonces();
+        epoch_ = 0;
+        for (unsigned i = 0; i < size_.members; ++i) {
+            if (!seen_[i].is_member)
+                continue;
+            if (seen_[i].began != beginning)
+                return false;
+            epoch_ = std::max(epoch_, seen_[i].epoch);
+            take(seen_[i].largest, seen_[i].lease);
+        }
+        return true;
+    }
+
     bool once(unsigned member) noexcept
     {
         if (heard_[member])

@@ -10,8 +10,9 @@ namespace leasehold::fsm {
 
 /// The renewal of one lock at a quorum of members. Decides; does nothing itself.
 ///
-/// A majority that still has the lock for its owner keeps everybody else from a majority. Members
-/// that lost it are told it again only after that, and never count.
+/// A majority that still has the lock for its owner keeps all others from a majority. Members that
+/// lack the lock get it again only after that. They do not count, unless too few members that have
+/// it answer: while a majority has the lock by `member_leases`, those that get it again count.
 class renewal_vote
 {
 public:
@@ -20,13 +21,19 @@ public:
         open,
         renewed,
         gone,   ///< So many do not have it that no majority can.
-        failed, ///< Nobody knows.
+        failed, ///< Too few have answered.
     };
 
     explicit renewal_vote(const quorum_size& size) noexcept : size_(size) {}
 
     void renewed() noexcept { ++renewed_; }
     void gone() noexcept { ++gone_; }
+    /// A member that was counted as gone has the lock again.
+    void created() noexcept
+    {
+        --gone_;
+        ++renewed_;
+    }
 
     /// @param pending So many have not answered, and may.
     [[nodiscard]] result decide(unsigned pending) const noexcept

@@ -216,12 +216,7 @@ message enter(script_calls& redis, words keys, words arguments)
         redis.hset(keys[1], "e:", "1");
     }
     redis.hset(keys[1], "e:" + std::string(arguments[3]), "1");
-    std::int64_t left = redis.pttl(lock);
-    const std::int64_t lease = to_integer(arguments[1]).value_or(0);
-    if (left >= 0 && left < lease) {
-        redis.pexpire(lock, lease);
-        left = lease;
-    }
+    const std::int64_t left = redis.pttl(lock);
     if (left >= 0)
         redis.pexpire(keys[1], left);
     return answer({1, now});
@@ -262,7 +257,8 @@ std::int64_t renew_one(script_calls& redis, words keys, words arguments, bool la
     if (*said != owner && !(free && create))
         return free ? 2 : 0;
     if (free) {
-        attempt([&] { return redis.set(lock, owner, lease), 0; }, ignored);
+        if (!attempt([&] { return redis.set(lock, owner, lease), 0; }, failed))
+            return -1;
         attempt([&] { return redis.del(entries); }, ignored);
     }
     const auto listed_owner = attempt([&] { return hget(redis, entries, "owner"); }, ignored);
@@ -276,12 +272,14 @@ std::int64_t renew_one(script_calls& redis, words keys, words arguments, bool la
             attempt([&] { return redis.del(entries); }, ignored);
             attempt([&] { return redis.hset(entries, "e:", "1"); }, ignored);
         }
-        attempt(
+        const auto written = attempt(
             [&] {
                 redis.hset(entries, "owner", owner);
                 return redis.hset(entries, entry, "1");
             },
-            ignored);
+            failed);
+        if (!written)
+            return -1;
         listed = true;
     }
     auto left = attempt([&] { return redis.pttl(lock); }, failed);
@@ -355,7 +353,7 @@ message look(script_calls& redis, words keys, words arguments)
     const std::string_view member = keys[0];
     const auto now = static_cast<double>(redis.time());
     const std::string run = redis.run_id();
-    auto known = redis.hmget(member, {"run", "nonce", "until", "epoch", "top", "lease"});
+    auto known = redis.hmget(member, {"run", "nonce", "until", "epoch", "top", "lease", "began"});
     const double ms = milliseconds(now);
     if (!known[0] || *known[0] != run) {
         redis.hdel(member, "until");
@@ -367,7 +365,7 @@ message look(script_calls& redis, words keys, words arguments)
     }
     const double left = known[2] ? std::max(number_of(known[2]) - ms, 0.0) : 0;
     return answer({known[2] ? 1.0 : 0.0, number_or_0(known[3]), number_or_0(known[4]),
-                   number_or_0(known[5]), number_of(known[1]), left, now});
+                   number_or_0(known[5]), number_of(known[1]), left, number_or_0(known[6]), now});
 }
 
 message adopt(script_calls& redis, words keys, words arguments)
@@ -402,8 +400,10 @@ message seed(script_calls& redis, words keys, words arguments)
     double over = number_of(known[2]) + number_of(arguments[3]);
     over = has(mutant::silence_ignored) ? ms : std::min(over, ms + number_of(arguments[3]));
     const std::pair<const char*, std::string> fields[] = {
-        {"until", whole(over)}, {"epoch", epoch},      {"floor", top},   {"top", top},
-        {"mark", top},          {"turned", whole(ms)}, {"lease", lease},
+        {"until", whole(over)}, {"epoch", epoch},
+        {"floor", top},         {"top", top},
+        {"mark", top},          {"turned", whole(ms)},
+        {"lease", lease},       {"began", std::string(arguments[5])},
     };
     for (const auto& [field, text] : fields)
         redis.hset(member, field, text);

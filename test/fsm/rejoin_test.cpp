@@ -109,6 +109,57 @@ BOOST_AUTO_TEST_CASE(nothing_begins_anew_when_the_second_look_finds_others)
     BOOST_TEST(!somebody_was_faster.ready());
 }
 
+BOOST_AUTO_TEST_CASE(seeds_that_did_not_arrive_are_sent_again_until_a_member_forgets)
+{
+    const std::vector<member_view> all{stranger(1), stranger(2), stranger(3), stranger(4),
+                                       stranger(5)};
+    const auto began = with({5, 3}, all);
+    BOOST_TEST(began.beginning() == 15u);
+
+    auto in_part = all;
+    in_part[1] = {.reachable = true,
+                  .is_member = true,
+                  .epoch = 2,
+                  .largest = 9,
+                  .nonce = 2,
+                  .began = 15,
+                  .lease = 20s};
+    in_part[3] = {.reachable = true,
+                  .is_member = true,
+                  .epoch = 4,
+                  .largest = 7,
+                  .nonce = 4,
+                  .began = 15,
+                  .lease = 10s};
+    const auto missing = with({5, 3}, in_part);
+    BOOST_TEST((missing.next() == rejoin::step::finish));
+    BOOST_TEST(missing.ready());
+    BOOST_TEST(missing.beginning() == 15u);
+    BOOST_TEST(missing.epoch() == 4u);
+    BOOST_TEST(missing.floor() == 9u);
+    BOOST_TEST((missing.lease() == 20s));
+    BOOST_TEST((missing.silence() > 20s));
+
+    auto forgot = in_part; // a stranger restarted: what it knew is not known
+    forgot[0].nonce = 6;
+    BOOST_TEST((with({5, 3}, forgot).next() == rejoin::step::stuck));
+
+    auto adopted = in_part; // a member of another time
+    adopted[3].began = 0;
+    BOOST_TEST((with({5, 3}, adopted).next() == rejoin::step::stuck));
+
+    auto away = in_part; // nobody knows whether it has forgotten
+    away[4].reachable = false;
+    BOOST_TEST((with({5, 3}, away).next() == rejoin::step::stuck));
+}
+
+BOOST_AUTO_TEST_CASE(members_that_adopt_an_epoch_do_not_begin_anew)
+{
+    const auto r = with({3, 2}, {member_of(1), member_of(1), stranger(3)});
+    BOOST_TEST((r.next() == rejoin::step::adopt));
+    BOOST_TEST(r.beginning() == 0u);
+}
+
 // Nor does what one says that is not asked.
 BOOST_AUTO_TEST_CASE(of_each_member_the_first_answer_counts)
 {

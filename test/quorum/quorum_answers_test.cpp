@@ -75,10 +75,16 @@ BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_an_entry)
                      : says[i] == unknown ? error_code(errc::outcome_unknown)
                                           : error_code());
         }
+        const bool granted = many(says, yes) >= majority;
+        for (unsigned i = 0; i < members; ++i) {
+            // A minority that was entered is not prolonged.
+            BOOST_TEST_REQUIRE(s.members[i]->renewals.size() == (granted ? 1u : 0u));
+            if (granted)
+                s.keep(i, says[i] == yes ? quorum::kept::yes : quorum::kept::free);
+        }
         s.pass(1s);
         BOOST_TEST_REQUIRE(s.got.has_value());
         const auto& [code, reply] = *s.got;
-        const bool granted = many(says, yes) >= majority;
         if (granted)
             BOOST_TEST((!code && reply.result == granted_t::granted));
         else if (many(says, gone) >= majority)

@@ -77,6 +77,33 @@ BOOST_AUTO_TEST_CASE(Q8_a_minority_that_is_dead_or_stands_still_disturbs_nobody)
     l.grants(4);
 }
 
+BOOST_AUTO_TEST_CASE(Q15_first_grant_of_a_new_client_is_completed_at_all_members)
+{
+    lab l(3);
+    client_thread fresh(settings_of(l.servers));
+    const lease held = take(fresh, leases_of(60s)); // the first renewal is far away
+    for (std::size_t each = 0; each < l.servers.size(); ++each)
+        wait_until([&] {
+            resp_client store = l.servers[each].connect();
+            return exists(store);
+        });
+    BOOST_TEST(held.valid());
+}
+
+BOOST_AUTO_TEST_CASE(Q15_lease_survives_a_member_that_fails_right_after_the_grant)
+{
+    lab l(3);
+    l.servers[2].kill();
+    lease held = take(l.a, leases_of(2s));
+    l.servers[0].kill();
+    l.servers[2].start();
+    l.a.seen().wait_for(kind::renewed, 8); // longer than the lease time
+    BOOST_TEST(held.valid());
+    resp_client created = l.servers[2].connect();
+    BOOST_TEST(exists(created));
+    BOOST_TEST(!l.a.release(std::move(held)));
+}
+
 BOOST_AUTO_TEST_CASE(a_majority_that_is_lost_comes_back)
 {
     lab l(5);

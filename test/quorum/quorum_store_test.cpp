@@ -322,19 +322,119 @@ BOOST_AUTO_TEST_CASE(what_has_ended_at_a_member_by_itself_is_not_released_there_
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_quorum_lets_an_owner_enter_again)
+BOOST_AUTO_TEST_CASE(reentry_needs_a_majority_that_enters_and_then_renews)
 {
-    site s(5, 3);
-    s.connect();
-    s.enter();
-    s.let_in(4, quorum::entered::gone);
-    s.let_in(0, quorum::entered::yes);
-    s.let_in(1, quorum::entered::yes);
-    BOOST_TEST(!s.got.has_value());
-    s.let_in(2, quorum::entered::yes);
-    BOOST_TEST_REQUIRE(s.got.has_value());
-    BOOST_TEST((!s.got->first && s.got->second.result == granted_t::granted));
-    BOOST_TEST(s.releases() == 0u);
+    for (const unsigned quorum : {3u, 5u}) {
+        site s(5, quorum);
+        s.connect();
+        s.enter();
+        s.let_in(4, quorum::entered::gone);
+        s.let_in(0, quorum::entered::yes);
+        s.let_in(1, quorum::entered::yes);
+        BOOST_TEST(s.members[0]->renewals.empty());
+        s.let_in(2, quorum::entered::yes);
+        for (unsigned i = 0; i < 5; ++i) {
+            BOOST_TEST_REQUIRE(s.members[i]->renewals.size() == 1u);
+            BOOST_TEST(!s.members[i]->renewals[0].create);
+        }
+        s.keep(4, quorum::kept::gone);
+        s.keep(0, quorum::kept::yes);
+        s.keep(1, quorum::kept::yes);
+        BOOST_TEST(!s.got.has_value());
+        s.keep(2, quorum::kept::yes);
+        BOOST_TEST_REQUIRE(s.got.has_value());
+        BOOST_TEST((!s.got->first && s.got->second.result == granted_t::granted));
+        BOOST_TEST(s.releases() == 0u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(reentry_that_a_majority_does_not_renew_is_undone)
+{
+    for (const quorum::kept says : {quorum::kept::free, quorum::kept::failed}) {
+        site s;
+        s.connect();
+        s.enter();
+        for (unsigned i = 0; i < 3; ++i)
+            s.let_in(i, quorum::entered::yes);
+        s.keep(0, quorum::kept::yes);
+        s.keep(1, says);
+        s.keep(2, says);
+        BOOST_TEST_REQUIRE(s.got.has_value());
+        if (says == quorum::kept::free)
+            BOOST_TEST((!s.got->first && s.got->second.result == granted_t::gone));
+        else
+            BOOST_TEST((s.got->first == errc::no_quorum));
+        BOOST_TEST(s.releases() == 3u);
+    }
+}
+
+// The acquire was sent over a connection that ended, and may be executed after the release.
+BOOST_AUTO_TEST_CASE(release_is_repeated_after_the_limit_of_an_unanswered_acquire)
+{
+    for (const bool answered : {true, false}) {
+        site s;
+        s.connect();
+        s.acquire();
+        s.vote(0, ballot_t::accepted, 1'000);
+        s.vote(1, ballot_t::accepted, 1'000);
+        s.fail_vote(2, answered ? errc::store_refused : errc::outcome_unknown);
+        s.disconnect(2);
+        s.connect(2);
+        s.members[2]->renewals.clear();
+        s.release();
+        BOOST_TEST_REQUIRE(s.members[2]->releases.size() == 1u);
+        s.free(2, left_t::not_owner);
+        s.pass(4'999ms);
+        BOOST_TEST(s.members[2]->releases.size() == 1u);
+        s.pass(2ms); // the acquire was not to be executed later than 5 s
+        BOOST_TEST_REQUIRE(s.members[2]->releases.size() == (answered ? 1u : 2u));
+        if (!answered)
+            s.free(2, left_t::freed);
+        s.pass(60s);
+        BOOST_TEST(s.members[2]->releases.size() == (answered ? 1u : 2u));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(release_is_kept_as_long_as_another_client_may_renew_the_owner)
+{
+    for (const auto& [known, sent] : {std::pair(60s, 1u), std::pair(10s, 0u)}) {
+        site s;
+        s.connect();
+        s.acquire();
+        s.vote(0, ballot_t::accepted, 1'000);
+        s.vote(1, ballot_t::accepted, 1'000);
+        s.disconnect(1);
+        s.release();
+        s.pass(100s);
+        s.connect(1, {.is_member = true, .epoch = 1, .lease = known});
+        BOOST_TEST(s.members[1]->releases.size() == sent);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(seeds_that_did_not_arrive_are_sent_again)
+{
+    site s;
+    const quorum::look_answer seeded{
+        .is_member = true, .epoch = 2, .largest = 700, .lease = 20s, .nonce = 1, .began = 6};
+    const quorum::look_answer strangers[] = {{.nonce = 2}, {.nonce = 3}};
+    s.connect(0, seeded);
+    s.connect(1, strangers[0]);
+    s.connect(2, strangers[1]);
+    s.pass(60ms);
+    s.answer_look(0, seeded);
+    s.answer_look(1, strangers[0]);
+    s.answer_look(2, strangers[1]);
+    BOOST_TEST(s.members[0]->seeds.empty());
+    for (const unsigned i : {1u, 2u}) {
+        BOOST_TEST_REQUIRE(s.members[i]->seeds.size() == 1u);
+        const quorum::seed given = s.members[i]->seeds[0].what;
+        BOOST_TEST(given.nonce == i + 1);
+        BOOST_TEST(given.epoch == 2u);
+        BOOST_TEST(given.floor == 700u);
+        BOOST_TEST(given.began == 6u);
+        BOOST_TEST((given.lease == 20s));
+        BOOST_TEST((given.silence > 20s));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_reentry_that_failed_is_left_at_all_that_may_have_let_it_in)

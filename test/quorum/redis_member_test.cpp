@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(its_clock_is_learned_from_answers_that_tell_it)
     for (const std::int64_t said : {std::int64_t(0), std::int64_t(-5), std::int64_t(1) << 53}) {
         member_fixture f;
         const std::int64_t before = f.made->time();
-        f.told<quorum::look_answer>(numbers({1, 2, 3, 4, 5, 6, said}),
+        f.told<quorum::look_answer>(numbers({1, 2, 3, 4, 5, 6, 7, said}),
                                     [&](auto done) { f.made->async_look(9, std::move(done)); });
         BOOST_TEST(f.made->time() == before);
         f.told<quorum::release_answer>(numbers({1, 2, server_time + 60'000'000}), [&](auto done) {
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(its_clock_is_learned_from_answers_that_tell_it)
                                   std::move(done));
         });
         BOOST_TEST(f.made->time() == before); // the last number of a release is a fence
-        f.told<quorum::look_answer>(numbers({1, 2, 3, 4, 5, 6, server_time + 60'000'000}),
+        f.told<quorum::look_answer>(numbers({1, 2, 3, 4, 5, 6, 7, server_time + 60'000'000}),
                                     [&](auto done) { f.made->async_look(9, std::move(done)); });
         BOOST_TEST(f.made->time() == server_time + 60'000'000);
     }
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(what_a_member_says_of_itself)
     for (const std::int64_t first : {0, 1, 2}) {
         member_fixture f;
         const auto look = f.told<quorum::look_answer>(
-            numbers({first, 2, 3, 4, 5, 6, server_time}),
+            numbers({first, 2, 3, 4, 5, 6, 7, server_time}),
             [&](auto done) { f.made->async_look(9, std::move(done)); });
         BOOST_TEST(!look.first);
         BOOST_TEST(look.second.is_member == (first == 1));
@@ -278,6 +278,7 @@ BOOST_AUTO_TEST_CASE(what_a_member_says_of_itself)
         BOOST_TEST((look.second.lease == 4ms));
         BOOST_TEST(look.second.nonce == 5u);
         BOOST_TEST((look.second.silent == 6ms));
+        BOOST_TEST(look.second.began == 7u);
         const auto adopted = f.told<quorum::adopt_answer>(
             numbers({first, 2, 3, 4, server_time}),
             [&](auto done) { f.made->async_adopt(9, std::move(done)); });
@@ -289,14 +290,14 @@ BOOST_AUTO_TEST_CASE(what_a_member_says_of_itself)
         const auto seeded = f.told<quorum::seed_answer>(
             numbers({first, 4, server_time}), [&](auto done) {
                 f.made->async_seed(
-                    {.nonce = 1, .epoch = 2, .floor = 3, .lease = 4ms, .silence = 5ms},
+                    {.nonce = 1, .epoch = 2, .floor = 3, .lease = 4ms, .silence = 5ms, .began = 6},
                     std::move(done));
             });
         BOOST_TEST(!seeded.first);
         BOOST_TEST(seeded.second.is_member == (first != 0));
         BOOST_TEST((seeded.second.silent == 4ms));
         const words& asked = f.all.calls.back().second;
-        BOOST_TEST((words(asked.begin() + 4, asked.end()) == words{"1", "2", "3", "5", "4"}));
+        BOOST_TEST((words(asked.begin() + 4, asked.end()) == words{"1", "2", "3", "5", "4", "6"}));
     }
 }
 

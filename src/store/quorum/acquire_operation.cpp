@@ -1,5 +1,4 @@
 #include "fsm/acquire_vote.hpp"
-#include "fsm/keep_alive.hpp"
 #include "store/quorum/acquiring.hpp"
 #include "store/quorum/operations.hpp"
 
@@ -25,8 +24,7 @@ public:
         : acquiring(std::move(of), asked, std::move(done)),
           fences_(std::min(asked.fences, most_fences)),
           floor_(asked.fence_floor),
-          asks_holder_(asked.asks_holder),
-          began_(of_->now())
+          asks_holder_(asked.asks_holder)
     {}
 
     void start()
@@ -73,6 +71,7 @@ private:
     {
         if (!only_ours)
             doubtful_ |= bit(number);
+        ++outstanding_;
         const auto left = budget_ - std::chrono::duration_cast<std::chrono::milliseconds>(
                                         of_->now() - began_);
         of_->at(number).async_vote(
@@ -95,6 +94,11 @@ private:
                   const ballot_reply& said)
     {
         of_->saw(said.largest);
+        if (failed)
+            failed_at(number, failed);
+        heard(number,
+              !failed && (said.result == outcome::accepted || said.result == outcome::outbid),
+              !failed && said.result == outcome::held);
         if (!failed && said.result == outcome::stranger)
             of_->on_stranger(number);
         if (!failed && said.result == outcome::silent)
@@ -169,19 +173,17 @@ private:
         const auto stays = shared_from_this();
         if (done_)
             perform(vote_->late());
+        else
+            settle();
     }
 
-    [[nodiscard]] bool in_time() const noexcept
-    {
-        return of_->now() <
-               began_ + clock::duration(lease_) - fsm::drift_margin(clock::duration(lease_));
-    }
+    [[nodiscard]] bool in_time() const noexcept { return of_->now() < until(); }
 
     void perform(fsm::acquire_vote::action next)
     {
         switch (next) {
         case fsm::acquire_vote::action::wait: return;
-        case fsm::acquire_vote::action::granted: return in_time() ? grant() : fail();
+        case fsm::acquire_vote::action::granted: return in_time() ? succeed() : fail();
         case fsm::acquire_vote::action::failed: return fail();
         case fsm::acquire_vote::action::raise: break;
         }
@@ -196,14 +198,13 @@ private:
         }
     }
 
-    void grant()
+    void succeed()
     {
         acquire_reply reply;
-        reply.result = acquire_reply::outcome::granted;
         reply.first_fence = vote_->offer();
         reply.fences = fences_;
         of_->saw(reply.first_fence + fences_ - 1);
-        complete({}, std::move(reply));
+        grant(std::move(reply));
     }
 
     void fail()
@@ -248,7 +249,6 @@ private:
     const std::uint32_t fences_;
     const std::uint64_t floor_;
     const bool asks_holder_;
-    const clock::time_point began_; ///< Before the first request: what the lease counts from.
     clock::time_point limit_;
     std::optional<fsm::acquire_vote> vote_;
     std::uint64_t epoch_ = 0;

@@ -111,6 +111,7 @@ void quorum_state::assembly::ask_more()
         of_->look_again();
         return of_->review();
     case fsm::rejoin::step::stuck: phase_ = phase::over; return go_on();
+    case fsm::rejoin::step::finish: return write();
     case fsm::rejoin::step::adopt:
         return ask_all([&](unsigned i) {
             if (rejoin_->is_stranger(i))
@@ -158,7 +159,8 @@ void quorum_state::assembly::write()
                                .epoch = rejoin_->epoch(),
                                .floor = rejoin_->floor(),
                                .lease = rejoin_->lease(),
-                               .silence = rejoin_->silence()},
+                               .silence = rejoin_->silence(),
+                               .began = rejoin_->beginning()},
                               [this, self, i, connection = of_->members_[i].connection](
                                   error_code failed, const seed_answer& said) {
                                   if (!failed && of_->members_[i].connection == connection)

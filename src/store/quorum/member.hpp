@@ -102,6 +102,7 @@ struct look_answer
     std::chrono::milliseconds lease{}; ///< The longest that was asked for.
     std::uint64_t nonce = 0;
     std::chrono::milliseconds silent{}; ///< Until it grants anything.
+    std::uint64_t began = 0;            ///< As in its seed.
 };
 
 struct adopt_answer
@@ -120,6 +121,7 @@ struct seed
     std::uint64_t floor;
     std::chrono::milliseconds lease; ///< The longest that was asked for.
     std::chrono::milliseconds silence;
+    std::uint64_t began; ///< `fsm::rejoin::beginning`.
 };
 
 struct seed_answer

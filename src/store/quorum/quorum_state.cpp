@@ -1,6 +1,7 @@
 #include "store/quorum/quorum_state.hpp"
 
 #include "base/mutant.hpp"
+#include "fsm/keep_alive.hpp"
 #include "store/quorum/assembly.hpp"
 
 #include <boost/asio/query.hpp>
@@ -53,6 +54,7 @@ void quorum_state::close() noexcept
     listener_ = nullptr;
     time_->close();
     timers_.clear();
+    partials_.clear();
     for (known& each : members_) {
         each.reachable = false;
         each.way->close();
@@ -64,6 +66,7 @@ void quorum_state::on_context_end() noexcept
     listener_ = nullptr;
     time_->close();
     timers_.clear();
+    partials_.clear();
     home_.reset();
     for (known& each : members_)
         each.reachable = false;
@@ -182,7 +185,6 @@ void quorum_state::on_reachable(unsigned number)
     each.details.reset();
     ++each.connection;
     look(number);
-    leave_again(number);
 }
 
 void quorum_state::on_unreachable(unsigned number, error_code why, const details_ptr& details)
@@ -219,11 +221,14 @@ void quorum_state::looked(unsigned number, unsigned connection, error_code faile
     if (listener_ == nullptr || connection != each.connection || !each.reachable)
         return;
     if (failed) {
+        leave_again(number);
         each.why = failed;
         assemble_later(fsm::pick(random_, again_floor, again_ceiling));
         return review();
     }
     take_look(number, said);
+    leave_again(number);
+    complete_at(number);
     if (!each.is_member)
         on_stranger(number);
     review();
@@ -233,6 +238,7 @@ void quorum_state::take_look(unsigned number, const look_answer& said)
 {
     known& each = members_[number];
     each.looked = true;
+    each.looked_at = now();
     each.is_member = said.is_member;
     each.why = {};
     each.silent_until = said.is_member ? now() + clock::duration(said.silent) : clock::time_point();
@@ -241,6 +247,7 @@ void quorum_state::take_look(unsigned number, const look_answer& said)
                  .epoch = said.epoch,
                  .largest = said.largest,
                  .nonce = said.nonce,
+                 .began = said.began,
                  .lease = said.lease};
     saw_epoch(said.epoch);
     saw(said.largest);
@@ -378,46 +385,150 @@ void quorum_state::tell_trouble()
 
 // Leaving
 
-void quorum_state::leave_at(unsigned number, std::string_view name, std::string_view owner,
-                            std::string_view entry)
+void quorum_state::leave_at(unsigned number, const release_request& leaving)
 {
-    leave_at(number, {std::string(name), std::string(owner), std::string(entry), now()});
+    leave_at(number, departure{std::string(leaving.name), std::string(leaving.owner),
+                               std::string(leaving.entry), now()});
 }
 
-void quorum_state::leave_at(unsigned number, const departure& left)
+void quorum_state::leave_at(unsigned number, const departure& leaving)
 {
     if (!members_[number].reachable)
-        return leave_later(number, left);
-    at(number).async_release(
-        {.name = left.name, .owner = left.owner, .entry = left.entry}, true,
-        [self = shared_from_this(), number, left](error_code failed, const release_answer&) {
-            if (failed && failed != condition::bad_request)
-                self->leave_later(number, left);
-        });
+        return leave_later(number, leaving);
+    at(number).async_release(leaving.request(), true,
+                             [self = shared_from_this(), number, leaving,
+                              sent = now()](error_code failed, const release_answer&) {
+                                 if (!failed)
+                                     self->left(number, leaving.request(), sent);
+                                 else if (failed != condition::bad_request)
+                                     self->leave_later(number, leaving);
+                             });
 }
 
-void quorum_state::leave_later(unsigned number, departure left)
+void quorum_state::leave_later(unsigned number, const release_request& leaving)
 {
-    auto& leaving = members_[number].leaving;
+    leave_later(number, departure{std::string(leaving.name), std::string(leaving.owner),
+                                  std::string(leaving.entry), now()});
+}
+
+void quorum_state::leave_later(unsigned number, departure leaving)
+{
+    auto& all = members_[number].leaving;
     if (listener_ == nullptr || has(mutant::unanswered_not_told))
         return;
-    if (leaving.size() == most_departures)
-        leaving.pop_front();
-    leaving.push_back(std::move(left));
-    // It is there and refuses: no connection will remind of it.
-    if (members_[number].reachable) {
-        leave_at_ = std::min(leave_at_, now() + fsm::pick(random_, again_floor, again_ceiling));
+    if (all.size() == most_departures)
+        all.pop_front();
+    // It can be reached and refuses, or it is too early: no new connection will cause another try.
+    if (members_[number].reachable || leaving.not_before > now()) {
+        const auto again = now() + fsm::pick(random_, again_floor, again_ceiling);
+        leave_at_ = std::min(leave_at_, std::max(again, leaving.not_before));
         set_timer();
     }
+    all.push_back(std::move(leaving));
 }
 
-/// What is longer ago than any lease needs no release any more.
+/// No release is repeated after the time to live: twice the longest lease that the member knows of,
+/// as others may renew the owner there. A look before the release says nothing of that.
 void quorum_state::leave_again(unsigned number)
 {
     const auto leaving = std::exchange(members_[number].leaving, {});
-    for (const departure& left : leaving) {
-        if (now() - left.since < 2 * clock::duration(lease_) + std::chrono::seconds(1))
-            leave_at(number, left);
+    const known& there = members_[number];
+    const clock::duration longest = std::max(lease_, there.view.lease);
+    for (const departure& each : leaving) {
+        if (each.not_before > now())
+            leave_later(number, each);
+        else if (there.looked_at <= each.since ||
+                 now() - each.since < 2 * longest + std::chrono::seconds(1))
+            leave_at(number, each);
+    }
+}
+
+void quorum_state::may_run(unsigned number, std::string_view owner, std::string_view entry,
+                           clock::time_point limit)
+{
+    auto& late = members_[number].late;
+    std::erase_if(late, [at = now()](const late_request& each) { return each.limit <= at; });
+    if (limit > now() && late.size() < most_departures)
+        late.push_back({std::string(owner), std::string(entry), limit});
+}
+
+void quorum_state::left(unsigned number, const release_request& leaving, clock::time_point sent)
+{
+    for (const late_request& each : members_[number].late) {
+        if (each.limit <= sent || each.owner != leaving.owner || each.entry != leaving.entry)
+            continue;
+        departure again{std::string(leaving.name), std::string(leaving.owner),
+                        std::string(leaving.entry), now()};
+        again.not_before = each.limit + std::chrono::milliseconds(1);
+        return leave_later(number, std::move(again));
+    }
+}
+
+// Locks that some members lack
+
+quorum_state::partial_ptr quorum_state::find_partial(std::string_view owner,
+                                                     std::string_view entry) const
+{
+    if (partials_.empty())
+        return nullptr;
+    const auto found = partials_.find({std::string(owner), std::string(entry)});
+    return found != partials_.end() ? found->second : nullptr;
+}
+
+quorum_state::partial_ptr quorum_state::make_partial(const renewal& what)
+{
+    if (partials_.size() >= partials_limit_) {
+        // Nobody says that a lease was lost.
+        std::erase_if(partials_,
+                      [at = now()](const auto& each) { return each.second->at.limit() <= at; });
+        partials_limit_ = 2 * partials_.size() + 100;
+    }
+    partial_ptr& made = partials_[{std::string(what.owner), std::string(what.entry)}];
+    if (!made)
+        made = std::make_shared<partial_lock>(what, size);
+    return made;
+}
+
+void quorum_state::forget_partial(const partial_lock& lock)
+{
+    partials_.erase({lock.owner, lock.entry});
+}
+
+bool quorum_state::create_at(unsigned number, const partial_ptr& lock,
+                             std::function<void(bool)> done)
+{
+    const auto sent = now();
+    const auto limit = lock->at.limit();
+    const auto budget = std::chrono::duration_cast<std::chrono::milliseconds>(limit - sent);
+    if (lock->left || !members_[number].reachable || limit <= sent || budget.count() == 0 ||
+        has(mutant::not_written_back))
+        return false;
+    const clock::duration lease = lock->lease;
+    const std::vector<upkeep> missing{{lock->what(), true}};
+    at(number).async_renew(missing, budget,
+                           [self = shared_from_this(), number, lock,
+                            until = sent + lease - fsm::drift_margin(lease), limit,
+                            done = std::move(done)](const std::vector<kept>& said) {
+                               const kept result = said.empty() ? kept::failed : said.front();
+                               if (result == kept::failed)
+                                   self->may_run(number, lock->owner, lock->entry, limit);
+                               if (result == kept::yes) {
+                                   lock->at.confirmed(number, until);
+                                   if (!lock->left && lock->at.complete(self->now()))
+                                       self->forget_partial(*lock);
+                               }
+                               if (done)
+                                   done(result == kept::yes);
+                           });
+    return true;
+}
+
+/// The member can be reached again, or for the first time.
+void quorum_state::complete_at(unsigned number)
+{
+    for (const auto& [key, lock] : partials_) {
+        if (lock->at.until(number) <= now())
+            create_at(number, lock, {});
     }
 }
 
@@ -428,6 +539,10 @@ void quorum_state::add(operation& made)
 
 void quorum_state::on_leave(const release_request& leaving)
 {
+    if (const auto partial = find_partial(leaving.owner, leaving.entry)) {
+        partial->left = true;
+        forget_partial(*partial);
+    }
     for (auto each = operations_.begin(); each != operations_.end();) {
         const auto stays = each->shared_from_this();
         ++each;

@@ -9,6 +9,7 @@
 #include "fsm/quorum_size.hpp"
 #include "fsm/rejoin.hpp"
 #include "store/quorum/member.hpp"
+#include "store/quorum/partial_lock.hpp"
 #include "store/quorum/release_merge.hpp"
 
 #include <leasehold/store.hpp>
@@ -18,11 +19,13 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace leasehold::quorum {
@@ -88,14 +91,27 @@ public:
     void on_silent(unsigned number, std::chrono::milliseconds left);
 
     /// Releases there, now or when it can be reached, until it has answered.
-    void leave_at(unsigned number, std::string_view name, std::string_view owner,
-                  std::string_view entry);
-    /// As above, when it is known already that it did not answer.
-    void leave_later(unsigned number, std::string_view name, std::string_view owner,
-                     std::string_view entry)
-    {
-        leave_later(number, {std::string(name), std::string(owner), std::string(entry), now()});
-    }
+    void leave_at(unsigned number, const release_request& leaving);
+    /// The release of `sent` was not answered.
+    void leave_later(unsigned number, const release_request& leaving);
+    /// The release of `sent` was answered. It is repeated if a request that ended without an answer
+    /// may still be executed after it.
+    void left(unsigned number, const release_request& leaving, clock::time_point sent);
+    /// A request that may take the lock there has ended without an answer. It may be executed until
+    /// `limit`, also after what is sent over the next connection.
+    void may_run(unsigned number, std::string_view owner, std::string_view entry,
+                 clock::time_point limit);
+
+    using partial_ptr = std::shared_ptr<partial_lock>;
+
+    /// Null: no member is known to lack the lock.
+    [[nodiscard]] partial_ptr find_partial(std::string_view owner, std::string_view entry) const;
+    partial_ptr make_partial(const renewal& what);
+    /// All members have it.
+    void forget_partial(const partial_lock& lock);
+    /// Creates the lock at a member that lacks it, while a majority has it. `done(created)` is
+    /// called unless the result is false: then nothing was sent.
+    bool create_at(unsigned number, const partial_ptr& lock, std::function<void(bool)> done);
 
     void add(operation& made);
     void on_leave(const release_request& leaving);
@@ -133,13 +149,27 @@ private:
         std::string owner;
         std::string entry;
         clock::time_point since;
+        clock::time_point not_before{};
+
+        [[nodiscard]] release_request request() const noexcept
+        {
+            return {.name = name, .owner = owner, .entry = entry};
+        }
+    };
+
+    struct late_request
+    {
+        std::string owner;
+        std::string entry;
+        clock::time_point limit;
     };
 
     struct known
     {
         std::unique_ptr<member> way;
         bool reachable = false;
-        bool looked = false; ///< It has said what it is.
+        bool looked = false;           ///< It has said what it is.
+        clock::time_point looked_at{}; ///< When it said so last.
         bool is_member = false;
         unsigned connection = 0; ///< Counts them.
         clock::time_point silent_until{};
@@ -147,6 +177,7 @@ private:
         error_code why{};
         details_ptr details{};
         std::deque<departure> leaving{};
+        std::vector<late_request> late{}; ///< Those that may still be executed.
     };
 
     struct watched
@@ -158,9 +189,10 @@ private:
     /// Strangers are made members.
     class assembly;
 
-    void leave_at(unsigned number, const departure& left);
-    void leave_later(unsigned number, departure left);
+    void leave_at(unsigned number, const departure& leaving);
+    void leave_later(unsigned number, departure leaving);
     void leave_again(unsigned number);
+    void complete_at(unsigned number);
 
     void on_reachable(unsigned number) override;
     void on_unreachable(unsigned number, error_code why, const details_ptr& details) override;
@@ -203,10 +235,12 @@ private:
         operation, boost::intrusive::member_hook<operation, operation::hook, &operation::listed>,
         boost::intrusive::constant_time_size<false>>
         operations_;
+    std::map<std::pair<std::string, std::string>, partial_ptr> partials_; ///< By owner and entry.
+    std::size_t partials_limit_ = 0; ///< With so many, those that are over are dropped.
     detail::timer_queue timers_;
     clock::time_point assemble_at_ = clock::time_point::max();
     clock::time_point news_at_ = clock::time_point::max(); ///< The first that is due of `watches_`.
-    /// When members that can be reached, and refused a release, are told it again.
+    /// When releases are repeated at members that can be reached.
     clock::time_point leave_at_ = clock::time_point::max();
     std::weak_ptr<assembly> assembling_;
     clock::time_point wakes_at_ = clock::time_point::max();

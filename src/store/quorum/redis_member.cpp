@@ -204,13 +204,14 @@ public:
             record_key, {},
             [&](boost::redis::request& to, std::int64_t) {
                 push_command(to, "EVALSHA", of_quorum().look.sha, 1, record_key, nonce);
-                return call{.called = &of_quorum().look, .expects = 7};
+                return call{.called = &of_quorum().look, .expects = 8};
             },
             std::move(done),
             [](numbers said) {
                 return std::optional(look_answer{said[0] == 1, natural(said[1]), natural(said[2]),
                                                  redis_store::time_left(said[3]), natural(said[4]),
-                                                 redis_store::time_left(said[5])});
+                                                 redis_store::time_left(said[5]),
+                                                 natural(said[6])});
             });
     }
 
@@ -235,7 +236,8 @@ public:
             record_key, {},
             [&](boost::redis::request& to, std::int64_t) {
                 push_command(to, "EVALSHA", of_quorum().seed.sha, 1, record_key, asked.nonce,
-                             asked.epoch, asked.floor, asked.silence.count(), asked.lease.count());
+                             asked.epoch, asked.floor, asked.silence.count(), asked.lease.count(),
+                             asked.began);
                 return call{.called = &of_quorum().seed, .expects = 3};
             },
             std::move(done),

@@ -17,6 +17,7 @@ public:
           name_(asked.name),
           owner_(asked.owner),
           entry_(asked.entry),
+          began_(of_->now()),
           done_(std::move(done)),
           vote_(of_->size)
     {}
@@ -28,14 +29,14 @@ public:
         pending_ = count(asked);
         for (unsigned i = 0; i < of_->size.members; ++i) {
             if (!contains(asked, i))
-                of_->leave_later(i, name_, owner_, entry_);
+                of_->leave_later(i, request());
         }
         if (pending_ == 0)
             return of_->post([self] { self->decide(); });
         of_->schedule(*this, of_->now() + of_->patience());
         for (unsigned i = 0; i < of_->size.members; ++i) {
             if (contains(asked, i))
-                of_->at(i).async_release({.name = name_, .owner = owner_, .entry = entry_}, false,
+                of_->at(i).async_release(request(), false,
                                          [self, i](error_code failed, const release_answer& said) {
                                              self->answered(i, failed, said);
                                          });
@@ -43,15 +44,31 @@ public:
     }
 
 private:
+    [[nodiscard]] release_request request() const noexcept
+    {
+        return {.name = name_, .owner = owner_, .entry = entry_};
+    }
+
     void answered(unsigned number, error_code failed, const release_answer& said)
     {
-        using outcome = release_reply::outcome;
         if (failed) {
             if (failed != condition::bad_request)
-                of_->leave_later(number, name_, owner_, entry_);
+                of_->leave_later(number, request());
             answers_.failed(number, failed);
         }
-        else if (said.result == outcome::freed) {
+        else {
+            of_->left(number, request(), began_);
+            take(said);
+        }
+        if (pending_ > 0)
+            --pending_;
+        decide();
+    }
+
+    void take(const release_answer& said)
+    {
+        using outcome = release_reply::outcome;
+        if (said.result == outcome::freed) {
             vote_.freed();
             of_->saw(said.largest);
             receivers_ = std::max(receivers_, said.receivers);
@@ -63,9 +80,6 @@ private:
         else {
             vote_.not_owner();
         }
-        if (pending_ > 0)
-            --pending_;
-        decide();
     }
 
     void expired() override
@@ -113,6 +127,7 @@ private:
     const std::string name_;
     const std::string owner_;
     const std::string entry_;
+    const clock::time_point began_;
     store::release_handler done_;
     fsm::release_vote vote_;
     unsigned pending_ = 0;

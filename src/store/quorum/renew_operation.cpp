@@ -1,4 +1,3 @@
-#include "base/mutant.hpp"
 #include "fsm/keep_alive.hpp"
 #include "fsm/renewal_vote.hpp"
 #include "store/quorum/answers_of_members.hpp"
@@ -21,6 +20,7 @@ public:
         for (const renewal& each : asked) {
             of_->saw_lease(each.lease);
             locks_.emplace_back(each, of_->size);
+            locks_.back().partial = of_->find_partial(each.owner, each.entry);
             shortest_ = std::min(shortest_, each.lease);
         }
     }
@@ -67,30 +67,116 @@ private:
         std::string entry;
         std::chrono::milliseconds lease;
         fsm::renewal_vote vote;
+        quorum_state::partial_ptr partial; ///< Null: no member is known to lack it.
+        mask has = 0;                      ///< Members that have renewed it.
         mask free_at = 0;  ///< Members where nobody has it, or its owner without this entry.
         bool left = false; ///< It was released meanwhile.
     };
 
     void answered(unsigned number, const std::vector<kept>& said)
     {
-        for (std::size_t i = 0; i < said.size() && i < locks_.size(); ++i) {
-            switch (said[i]) {
-            case kept::failed: failed_ |= bit(number); break;
-            case kept::yes: locks_[i].vote.renewed(); break;
-            case kept::free: locks_[i].free_at |= bit(number); [[fallthrough]];
-            case kept::gone: locks_[i].vote.gone(); break;
-            }
-        }
-        if (pending_ > 0)
-            --pending_;
-        create_at(number);
+        for (std::size_t i = 0; i < said.size() && i < locks_.size(); ++i)
+            take(locks_[i], number, said[i]);
+        if (settled_)
+            return create_late(number);
+        if (pending_ > 0 && --pending_ == 0)
+            settle();
         decide();
+    }
+
+    /// The member answered after it was waited for.
+    void create_late(unsigned number)
+    {
+        for (const lock& each : locks_) {
+            if (contains(each.free_at, number) && each.partial)
+                of_->create_at(number, each.partial, {});
+        }
+    }
+
+    void take(lock& each, unsigned number, kept said)
+    {
+        switch (said) {
+        case kept::failed: failed_ |= bit(number); return;
+        case kept::yes:
+            each.vote.renewed();
+            each.has |= bit(number);
+            break;
+        case kept::free: each.free_at |= bit(number); [[fallthrough]];
+        case kept::gone: each.vote.gone(); break;
+        }
+        if (each.partial)
+            note(each, number);
+    }
+
+    void note(lock& each, unsigned number) const
+    {
+        const clock::duration lease = each.lease;
+        if (contains(each.has, number))
+            each.partial->at.confirmed(number, began_ + lease - fsm::drift_margin(lease));
+        else
+            each.partial->at.lacks(number);
     }
 
     void expired() override
     {
         const auto stays = shared_from_this();
-        pending_ = 0;
+        creating_ = 0;
+        if (std::exchange(pending_, 0) > 0)
+            settle();
+        decide();
+    }
+
+    /// Nobody else is waited for. Members that have lost a lock, or never had it, get it again, so
+    /// that it outlives the next member that fails.
+    void settle()
+    {
+        settled_ = true;
+        for (lock& each : locks_) {
+            if (each.left || (each.has == 0 && !each.partial))
+                continue;
+            if (count(each.has) == of_->size.members) {
+                if (each.partial)
+                    of_->forget_partial(*each.partial);
+                continue;
+            }
+            if (!each.partial) {
+                each.partial = of_->make_partial(each.what());
+                for (unsigned i = 0; i < of_->size.members; ++i) {
+                    if (contains(each.has, i))
+                        note(each, i);
+                }
+            }
+            each.partial->lease = each.lease;
+            create(each);
+        }
+        if (creating_ > 0)
+            of_->schedule(*this, of_->now() + quorum_state::patience(shortest_));
+    }
+
+    void create(lock& each)
+    {
+        // The answer has to wait where the members that get it again are needed for a majority.
+        const bool counts = each.vote.decide(0) == fsm::renewal_vote::result::failed;
+        for (unsigned i = 0; i < of_->size.members; ++i) {
+            if (!contains(each.free_at, i))
+                continue;
+            if (!counts) {
+                of_->create_at(i, each.partial, {});
+                continue;
+            }
+            const auto self = std::static_pointer_cast<renew_operation>(shared_from_this());
+            if (of_->create_at(i, each.partial,
+                               [self, &each](bool created) { self->on_created(each, created); }))
+                ++creating_;
+        }
+    }
+
+    void on_created(lock& each, bool created)
+    {
+        if (created)
+            each.vote.created();
+        if (creating_ > 0)
+            --creating_;
         decide();
     }
 
@@ -103,7 +189,7 @@ private:
         results.reserve(locks_.size());
         bool any = locks_.empty();
         for (const lock& each : locks_) {
-            switch (each.vote.decide(pending_)) {
+            switch (each.vote.decide(pending_ + creating_)) {
             case result::open: return;
             case result::renewed: results.push_back(renewal_result::renewed); break;
             case result::gone: results.push_back(renewal_result::gone); break;
@@ -111,7 +197,8 @@ private:
             }
             any = any || results.back() != renewal_result::failed;
         }
-        detail::timer_queue::cancel(*this);
+        if (pending_ == 0)
+            detail::timer_queue::cancel(*this);
         renew_reply reply(std::move(results));
         error_code code;
         if (!any) {
@@ -124,37 +211,7 @@ private:
             reply.details = answers.explain(*of_, locks_.front().name,
                                             count(of_->reachable() & ~failed_), "answered");
         }
-        for (unsigned i = 0; i < of_->size.members; ++i)
-            create_at(i);
         std::move(std::exchange(done_, nullptr))(code, std::move(reply));
-    }
-
-    /// A majority has it, and this member has lost it, or never had it: it is told again, so that
-    /// the lock outlives the next member that loses it.
-    void create_at(unsigned number)
-    {
-        if (has(mutant::not_written_back))
-            return;
-        std::vector<upkeep> missing;
-        const auto now = of_->now();
-        for (lock& each : locks_) {
-            const auto lease = clock::duration(each.lease);
-            if (!contains(each.free_at, number) || each.left ||
-                each.vote.decide(0) != fsm::renewal_vote::result::renewed ||
-                now >= began_ + lease - fsm::drift_margin(lease))
-                continue;
-            each.free_at &= ~bit(number);
-            missing.push_back({each.what(), true});
-        }
-        if (missing.empty() || !of_->is_reachable(number))
-            return;
-        const auto valid = clock::duration(shortest_) -
-                           fsm::drift_margin(clock::duration(shortest_)) - (now - began_);
-        of_->at(number).async_renew(
-            missing,
-            std::max(std::chrono::duration_cast<std::chrono::milliseconds>(valid),
-                     std::chrono::milliseconds(1)),
-            [stays = shared_from_this()](const std::vector<kept>&) {});
     }
 
     void on_leave(const release_request& leaving) override
@@ -171,7 +228,9 @@ private:
     const clock::time_point began_;
     std::vector<lock> locks_;
     std::chrono::milliseconds shortest_ = std::chrono::hours(24 * 365);
-    unsigned pending_ = 0;
+    unsigned pending_ = 0;  ///< Members that may still answer.
+    unsigned creating_ = 0; ///< Requests to create a lock that may still be answered.
+    bool settled_ = false;
     mask failed_ = 0;
 };
 

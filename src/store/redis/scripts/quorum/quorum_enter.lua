@@ -1,4 +1,4 @@
--- Enters a held lock again.
+-- Enters a held lock again. Does not prolong it: this member may be one of a minority.
 -- KEYS lock, entries, record of the member
 -- ARGV owner, lease (ms), latest server time (us, 0: none), entry
 -- Returns {status, server time in us}: 1 entered, -1 too late, -2 the owner is not in
@@ -21,10 +21,6 @@ if call('HGET', KEYS[2], 'owner') ~= owner then
 end
 call('HSET', KEYS[2], 'e:' .. ARGV[4], 1)
 local left = call('PTTL', lock)
-if left >= 0 and left < ARGV[2] + 0 then
-    call('PEXPIRE', lock, ARGV[2])
-    left = ARGV[2] + 0
-end
 if left >= 0 then
     call('PEXPIRE', KEYS[2], left)
 end

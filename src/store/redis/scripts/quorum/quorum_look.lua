@@ -3,12 +3,12 @@
 -- KEYS record of the member
 -- ARGV a number that was not drawn before
 -- Returns {1: a member, 0: a stranger; epoch, largest fence, longest lease (ms), nonce, ms until it
---          grants, server time in us}
+--          grants, what its seed said of a beginning, server time in us}
 local call, member = redis.call, KEYS[1]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 local run = string.match(call('INFO', 'server'), 'run_id:(%x+)')
-local known = call('HMGET', member, 'run', 'nonce', 'until', 'epoch', 'top', 'lease')
+local known = call('HMGET', member, 'run', 'nonce', 'until', 'epoch', 'top', 'lease', 'began')
 local ms = math.floor(now / 1000)
 if not known[1] or known[1] ~= run then
     call('HDEL', member, 'until')
@@ -18,4 +18,4 @@ if not known[1] or known[1] ~= run then
 end
 local left = known[3] and math.max(known[3] - ms, 0) or 0
 return {known[3] and 1 or 0, (known[4] or 0) + 0, (known[5] or 0) + 0, (known[6] or 0) + 0,
-    known[2] + 0, left, now}
+    known[2] + 0, left, (known[7] or 0) + 0, now}

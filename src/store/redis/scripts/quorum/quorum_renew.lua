@@ -10,50 +10,62 @@
 --   -1   not renewed: nothing is known of it
 -- or, when none could be looked at, the error of the first.
 -- pcall: what befalls one lock must not end the renewal of the others.
-local pcall, result, failed, first = redis.pcall, {}, 0, nil
+local pcall = redis.pcall
+
+-- Returns the result, and the last reply: it may be an error.
+local function renew(lock, entries, owner, lease, entry, create)
+    local said = pcall('GET', lock)
+    local ours = said == owner
+    if said and not ours then
+        return 0, said
+    end
+    if not ours then
+        if not create then
+            return 2
+        end
+        said = pcall('SET', lock, owner, 'PX', lease)
+        -- After a DEL the server would accept writes even without memory, so the owner would have
+        -- the next entry and not this one.
+        if said.err then
+            return -1, said
+        end
+        pcall('DEL', entries)
+    end
+    local listed = pcall('HGET', entries, 'owner') == owner
+    local entered = listed and pcall('HEXISTS', entries, entry) == 1
+    if not entered and (listed or entry ~= 'e:') then
+        if not create then
+            return 2
+        end
+        if ours and not listed then
+            -- The first entry is not listed before others enter.
+            pcall('DEL', entries)
+            pcall('HSET', entries, 'e:', 1)
+        end
+        said = pcall('HSET', entries, 'owner', owner, entry, 1)
+        if type(said) == 'table' then
+            return -1, said
+        end
+        listed = true
+    end
+    said = pcall('PTTL', lock)
+    if type(said) == 'number' and said ~= -1 and said < lease + 0 then
+        said = pcall('PEXPIRE', lock, lease)
+    end
+    if listed and type(said) == 'number' then
+        said = pcall('PEXPIRE', entries, math.max(said == -1 and lease + 0 or
+            pcall('PTTL', lock), lease + 0))
+    end
+    return 1, said
+end
+
+local result, failed, first = {}, 0, nil
 local time = redis.call('TIME')
 local late = #ARGV > 0 and ARGV[1] ~= '0' and time[1] * 1000000 + time[2] > ARGV[1] + 0
 for i = 1, #KEYS / 2 do
-    local lock, entries = KEYS[2 * i - 1], KEYS[2 * i]
-    local owner, lease, entry = ARGV[4 * i - 2], ARGV[4 * i - 1], 'e:' .. ARGV[4 * i]
-    local create = ARGV[4 * i + 1] == '1' and not late
-    local said = pcall('GET', lock)
-    result[i] = 0
-    if said == owner or not said and create then
-        local ours = said == owner
-        result[i] = 1
-        if not ours then
-            said = pcall('SET', lock, owner, 'PX', lease)
-            pcall('DEL', entries)
-        end
-        local listed = pcall('HGET', entries, 'owner') == owner
-        local entered = listed and pcall('HEXISTS', entries, entry) == 1
-        if not entered and (listed or entry ~= 'e:') then
-            if create then
-                if ours and not listed then
-                    -- Who is in first has no entry of its own before others enter.
-                    pcall('DEL', entries)
-                    pcall('HSET', entries, 'e:', 1)
-                end
-                pcall('HSET', entries, 'owner', owner, entry, 1)
-                listed = true
-            else
-                result[i] = 2
-            end
-        end
-        if result[i] == 1 then
-            said = pcall('PTTL', lock)
-            if type(said) == 'number' and said ~= -1 and said < lease + 0 then
-                said = pcall('PEXPIRE', lock, lease)
-            end
-            if listed and type(said) == 'number' then
-                said = pcall('PEXPIRE', entries, math.max(said == -1 and lease + 0 or
-                    pcall('PTTL', lock), lease + 0))
-            end
-        end
-    elseif not said then
-        result[i] = 2
-    end
+    local said
+    result[i], said = renew(KEYS[2 * i - 1], KEYS[2 * i], ARGV[4 * i - 2], ARGV[4 * i - 1],
+        'e:' .. ARGV[4 * i], ARGV[4 * i + 1] == '1' and not late)
     if type(said) == 'table' and not string.find(said.err, 'WRONGTYPE', 1, true) then
         result[i] = -1
         failed = failed + 1

@@ -1,7 +1,8 @@
 -- Makes a stranger a member.
 -- KEYS record of the member
 -- ARGV its nonce, epoch, the largest fence that may have been given out, silence (ms, from when it
---      was found to be a stranger), the longest lease that was ever asked for (ms)
+--      was found to be a stranger), the longest lease that was ever asked for (ms), the sum of the
+--      nonces of all members when they begin anew together (0: they do not)
 -- Returns {status, ms until it grants, server time in us}: 1 done, 2 it is a member, 0 it is
 -- another stranger
 local call, member = redis.call, KEYS[1]
@@ -22,5 +23,5 @@ local over = known[3] + ARGV[4]
 -- A clock that was set back meanwhile does not make it longer.
 over = math.min(over, ms + ARGV[4])
 call('HSET', member, 'until', string.format('%.0f', over), 'epoch', epoch, 'floor', top, 'top', top,
-    'mark', top, 'turned', string.format('%.0f', ms), 'lease', lease)
+    'mark', top, 'turned', string.format('%.0f', ms), 'lease', lease, 'began', ARGV[6])
 return {1, math.max(over - ms, 0), now}
