@@ -155,6 +155,8 @@ void faults::apply(const fault& f, process& p)
     if (is_forgetting(f.what)) {
         trial_.forgot_after = trial_.troubled_until;
         trial_.forgot = trial_.now();
+        if (trial_.scenario.is_quorum())
+            trial_.rollbacks.emplace_back(&trial_.server_of(f), trial_.now());
     }
     // Neither costs anybody a lease.
     const bool is_gentle = f.what == fault_kind::slot_moves ||

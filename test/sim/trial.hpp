@@ -229,7 +229,9 @@ public:
     std::vector<clock::time_point> shard_trouble{scenario.shards, never}; ///< Of each of a cluster.
     clock::time_point store_trouble = never;                              ///< Of the servers alone.
     std::vector<clock::time_point> client_trouble{scenario.clients, never}; ///< Of each alone.
-    clock::time_point forgot = never;       ///< When a member of a quorum forgot last.
+    clock::time_point forgot = never; ///< When a member of a quorum forgot last.
+    /// Members of a quorum that lost their last seconds, and when.
+    std::vector<std::pair<const testing::server*, clock::time_point>> rollbacks;
     clock::time_point forgot_after = never; ///< What had happened before that was over by then.
     clock::time_point denied_until{};       ///< A release that is denied is given up.
     clock::time_point demoted_until{}; ///< Who has not noticed until then connects again first.

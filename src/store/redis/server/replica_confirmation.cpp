@@ -226,7 +226,9 @@ void replica_confirmation::end(round& asked, error_code failed)
         const reply& said = asked.answers[*place++];
         const bool missing = problem.empty() && !(in_cluster_ ? is_there(keys_, each->lock(), said)
                                                               : is_prolonged(said));
-        elsewhere = elsewhere || (missing && !each->left && !each->lost);
+        // A slot that moves has taken the lock with it: the server is the right one for others.
+        const bool moved = read_redirection(said.error).what != redirection::kind::none;
+        elsewhere = elsewhere || (missing && !moved && !each->left && !each->lost);
         std::move(each->done)(missing ? "the server that names the replicas does not have the lock"
                               : problem.empty() && each->lost ? connection_ended
                                                               : problem);
