@@ -339,7 +339,7 @@ std::vector<metric_family> metrics::collect() const
     reasons_of_locks(all.add("lost", kind::counter,
                              "Leases that ended before they were released, by the error."),
                      &lock_series::lost,
-                     {errc::lost, errc::expired, errc::hold_limit, errc::shut_down});
+                     {errc::lost, errc::expired, errc::hold_limit, errc::silent, errc::shut_down});
     of_locks(all.add_seconds("renewal_slack", kind::histogram,
                              "What was left of a lease when its renewal was confirmed."),
              &lock_series::slack);

@@ -199,6 +199,39 @@ BOOST_AUTO_TEST_CASE(every_event_is_counted_once_and_the_page_is_of_the_format)
     is("disconnects_total{reason=\"store_unavailable\"}", 1);
 }
 
+BOOST_AUTO_TEST_CASE(every_reason_of_a_loss_is_shown_from_zero)
+{
+    metrics counted;
+    counted.began("order");
+    for (const char* const reason : {"lost", "expired", "hold_limit", "silent", "shut_down"})
+        BOOST_TEST(value(counted, std::string("leasehold_lost_total{lock=\"order\",reason=\"") +
+                                      reason + "\"}") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(value_equal_to_a_bound_counts_in_the_bucket_of_that_bound)
+{
+    metrics counted;
+    counted.acquired("order", 1, 5ms, false);
+    counted.acquired("order", 2, 5ms + 1ns, false);
+    BOOST_TEST(value(counted, "leasehold_wait_seconds_bucket{lock=\"order\",le=\"0.005\"}") == 1);
+    BOOST_TEST(value(counted, "leasehold_wait_seconds_bucket{lock=\"order\",le=\"0.01\"}") == 2);
+}
+
+BOOST_AUTO_TEST_CASE(free_lock_after_a_contended_one_is_not_contended)
+{
+    metrics counted;
+    counted.began("order");
+    counted.contended("order", "0a1b2c3d", 1s);
+    counted.acquired("order", 1, 1s, false);
+    counted.began("order");
+    counted.acquired("order", 2, 1s, false);
+    BOOST_TEST(value(counted, "leasehold_contended_total{lock=\"order\"}") == 1);
+    BOOST_TEST(value(counted, "leasehold_blocked_seconds_total{lock=\"order\","
+                              "holder=\"0a1b2c3d\"}") == 1);
+    BOOST_TEST(!has_value(counted, "leasehold_blocked_seconds_total{lock=\"order\","
+                                   "holder=\"this_client\"}"));
+}
+
 BOOST_AUTO_TEST_CASE(every_error_has_a_reason_of_its_own)
 {
     detail::reason_counter counted;
