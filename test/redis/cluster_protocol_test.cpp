@@ -396,6 +396,15 @@ BOOST_AUTO_TEST_CASE(are_translated_by_the_address_map)
     BOOST_TEST((reached({"10.0.0.3", 7003}, asked) == config::address{"10.0.0.3", 7003}));
 }
 
+BOOST_AUTO_TEST_CASE(are_translated_once_also_where_the_result_is_in_the_address_map)
+{
+    config settings = of_cluster();
+    settings.address_map = {{{"one", 0}, {"two", 0}}, {{"two", 0}, {"one", 0}}};
+    const address_reading reached(settings);
+    BOOST_TEST((reached({"one", 7001}, asked) == config::address{"two", 7001}));
+    BOOST_TEST((reached({"two", 7001}, asked) == config::address{"one", 7001}));
+}
+
 BOOST_AUTO_TEST_CASE(that_serve_nothing_or_make_no_sense_are_none)
 {
     const config settings = of_cluster();

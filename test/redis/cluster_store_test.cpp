@@ -28,21 +28,30 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::redis_store;
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 using test::numbers;
 using test::served;
 using test::words;
 
 constexpr std::int64_t server_time = 1'700'000'000'000'000;
+constexpr std::size_t listens = 14; ///< The place of that flag among the words of an acquire.
 
 struct cluster_fixture : test::masters_fixture, store_listener
 {
-    explicit cluster_fixture(std::string_view layout, const client_info& client = {})
+    explicit cluster_fixture(const char* layout, const client_info& client = {})
+        : cluster_fixture(config("redis+cluster://a:7000?layout="s + layout), client)
+    {}
+    explicit cluster_fixture(const config& settings, const client_info& client = {})
     {
         all.client = client;
         all.map = {{0, 5460, "a"}, {5461, 10922, "b"}, {10923, 16383, "c"}};
         all.answer = [](const std::string&, const words& asked) { return usual(asked); };
-        made = make_store(config("redis+cluster://a:7000?layout=" + std::string(layout)),
-                          environment());
+        open(settings);
+    }
+
+    void open(const config& settings)
+    {
+        made = make_store(settings, environment());
         call([&] { made->open(strand, *this); });
     }
     ~cluster_fixture()
@@ -115,10 +124,12 @@ struct cluster_fixture : test::masters_fixture, store_listener
         return texts;
     }
 
-    [[nodiscard]] bool said(std::string_view text) const
+    [[nodiscard]] bool said(std::string_view text) const { return times_said(text) > 0; }
+
+    [[nodiscard]] std::ptrdiff_t times_said(std::string_view text) const
     {
         const auto texts = channels();
-        return std::find(texts.begin(), texts.end(), text) != texts.end();
+        return std::count(texts.begin(), texts.end(), text);
     }
 
     void on_hint(std::string_view name) override { hints.emplace_back(name); }
@@ -131,6 +142,10 @@ struct cluster_fixture : test::masters_fixture, store_listener
     {
         lost.emplace_back(which, why);
     }
+    void on_error(store_partition, error_code code, const diagnostics& details) override
+    {
+        errors.emplace_back(code, details.server_message);
+    }
 
     std::shared_ptr<store> made;
     std::vector<std::pair<error_code, acquire_reply>> acquired;
@@ -139,6 +154,7 @@ struct cluster_fixture : test::masters_fixture, store_listener
     std::vector<std::string> turns;
     std::vector<store_partition> connected;
     std::vector<std::pair<store_partition, error_code>> lost;
+    std::vector<std::pair<error_code, std::string>> errors;
 };
 
 /// A name of a lock in the slot.
@@ -242,6 +258,70 @@ BOOST_AUTO_TEST_CASE(a_channel_moves_with_its_slot)
     BOOST_TEST(f.said("b SSUBSCRIBE " + channel));
     f.call([&] { f.made->unwatch(name); });
     BOOST_TEST(f.said("b SUNSUBSCRIBE " + channel));
+}
+
+BOOST_AUTO_TEST_CASE(channel_wanted_again_before_its_unsubscription_is_confirmed_is_heard)
+{
+    const std::string name = name_in(0);
+    std::string channel;
+    release_channel(name, channel);
+    for (const int times : {1, 2}) {
+        cluster_fixture f("redisson");
+        f.call([&] { f.made->watch(name); });
+        const auto to = f.all.subscribed.back().first;
+        f.push(to, {"ssubscribe", channel, "1"});
+        BOOST_TEST(f.hints.size() == 1u);
+        for (int i = 0; i < times; ++i) {
+            f.call([&] { f.made->unwatch(name); });
+            f.call([&] { f.made->watch(name); });
+        }
+        // The node answers in the order of the commands.
+        for (std::size_t i = 1; i < f.all.subscribed.size(); ++i) {
+            const std::string verb = f.all.subscribed[i].second[0];
+            if (verb == "UNSUBSCRIBE") // which carries the command behind it
+                continue;
+            const bool begins = verb == "SSUBSCRIBE";
+            f.push(to, {begins ? "ssubscribe" : "sunsubscribe", channel, begins ? "1" : "0"});
+        }
+        BOOST_TEST(f.hints.size() > 1u); // a release may have been missed meanwhile
+        f.hints.clear();
+        f.push(to, {"smessage", channel, "0"});
+        BOOST_TEST(f.hints.size() == 1u);
+    }
+
+    cluster_fixture turns("native");
+    turns.all.answer = &cluster_fixture::all_wait;
+    native::turn_channel_in(0, "client", channel);
+    turns.acquire(name);
+    const auto to = turns.all.subscribed.back().first;
+    turns.push(to, {"ssubscribe", channel, "1"});
+    turns.advance(31s); // the channel is left
+    turns.acquire(name);
+    BOOST_TEST_REQUIRE(turns.times_said("a SSUBSCRIBE " + channel) == 2);
+    turns.push(to, {"sunsubscribe", channel, "0"});
+    turns.push(to, {"ssubscribe", channel, "1"});
+    turns.acquire(name);
+    BOOST_TEST(turns.all.calls.back().second.at(listens) == "1");
+}
+
+BOOST_AUTO_TEST_CASE(watch_of_a_second_name_on_a_subscribed_channel_is_followed_by_its_first_hint)
+{
+    cluster_fixture f("redisson");
+    std::string channel;
+    release_channel("a", channel);
+    f.call([&] { f.made->watch("a"); });
+    const auto [to, asked] = f.all.subscribed.back();
+    f.push(to, {"ssubscribe", channel, "1"});
+    BOOST_TEST((f.hints == words{"a"}));
+    const auto subscriptions = [&] { return f.times_said("c SSUBSCRIBE " + channel); };
+    BOOST_TEST(subscriptions() == 1);
+    f.call([&] { f.made->watch("{a}"); });
+    BOOST_TEST_REQUIRE(subscriptions() == 2);
+    BOOST_TEST((f.all.subscribed.back().second == asked));
+    f.push(to, {"ssubscribe", channel, "1"});
+    BOOST_TEST((f.hints == words{"a", "a", "{a}"}));
+    f.call([&] { f.made->watch("{a}"); }); // watched already
+    BOOST_TEST(subscriptions() == 2);
 }
 
 // A client has one for each slot in which it waits.
@@ -470,26 +550,73 @@ BOOST_AUTO_TEST_CASE(a_slot_that_has_moved_is_asked_for_at_its_new_node_at_once)
 // Two that each send on to the other agree when the slot has moved for good.
 BOOST_AUTO_TEST_CASE(nodes_that_send_on_to_each_other_are_asked_with_pauses)
 {
+    for (const std::string& kind : {"-MOVED"s, "-ASK"s}) {
+        cluster_fixture f("redisson");
+        f.acquire(name_in(0));
+        f.acquire(name_in(5461));
+        f.all.answer = [&](const std::string& host, const words&) {
+            return std::optional(kind + (host == "a" ? " 0 b:7000\r\n" : " 0 a:7000\r\n"));
+        };
+        const std::size_t before = f.all.calls.size();
+        f.acquire(name_in(0), "client:2");
+        BOOST_TEST(f.all.calls.size() == before + 4); // three at once, behind the first
+        f.advance(1s);
+        BOOST_TEST(f.all.calls.size() > before + 4 + 1000 / 50 - 1);
+        BOOST_TEST(f.all.calls.size() < before + 4 + 1000 / 20 + 1);
+        BOOST_TEST(f.acquired.size() == 2u);
+        f.advance(5s);
+        BOOST_TEST_REQUIRE(f.acquired.size() == 3u);
+        BOOST_TEST((f.acquired[2].first == errc::store_refused));
+        const std::size_t last = f.all.calls.size();
+        f.advance(1s);
+        BOOST_TEST(f.all.calls.size() == last);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(node_named_by_ask_is_kept_while_it_connects_though_a_map_arrives_without_it)
+{
     cluster_fixture f("redisson");
     f.acquire(name_in(0));
     f.acquire(name_in(5461));
-    f.all.answer = [](const std::string& host, const words&) {
-        return std::optional<std::string>(host == "a" ? "-MOVED 0 b:7000\r\n"
-                                                      : "-MOVED 0 a:7000\r\n");
+    f.all.silent = {"d"}; // the connection is not ready
+    f.all.answer = [](const std::string& host, const words& asked) {
+        if (host == "a")
+            return std::optional<std::string>("-ASK 0 d:7000\r\n");
+        return host == "b" ? std::optional<std::string>("-CLUSTERDOWN down\r\n")
+                           : cluster_fixture::usual(asked);
     };
-    const std::size_t before = f.all.calls.size();
     f.acquire(name_in(0), "client:2");
-    BOOST_TEST(f.all.calls.size() == before + 4); // three at once, behind the first
-    f.advance(1s);
-    BOOST_TEST(f.all.calls.size() > before + 4 + 1000 / 50 - 1);
-    BOOST_TEST(f.all.calls.size() < before + 4 + 1000 / 20 + 1);
+    const auto made = f.all.wires;
+    const auto of_d = std::find_if(made.begin(), made.end(),
+                                   [](const auto& each) { return each->host == "d"; });
+    BOOST_TEST_REQUIRE((of_d != made.end()));
+    const auto maps = [&] {
+        return std::count_if(f.all.wires.begin(), f.all.wires.end(),
+                             [](const auto& each) { return each->asked_for_map; });
+    };
+    const auto before = maps();
+    f.acquire(name_in(5461), "client:3"); // the map is asked for
+    f.advance(1500ms);
+    BOOST_TEST_REQUIRE(maps() > before);
+    BOOST_TEST(!(*of_d)->ended);
     BOOST_TEST(f.acquired.size() == 2u);
-    f.advance(5s);
-    BOOST_TEST_REQUIRE(f.acquired.size() == 3u);
-    BOOST_TEST((f.acquired[2].first == errc::store_refused));
-    const std::size_t last = f.all.calls.size();
-    f.advance(1s);
-    BOOST_TEST(f.all.calls.size() == last);
+}
+
+BOOST_AUTO_TEST_CASE(address_in_a_redirection_is_translated_by_the_address_map)
+{
+    for (const std::string& kind : {"-MOVED"s, "-ASK"s}) {
+        config settings("redis+cluster://a:7000?layout=redisson");
+        settings.address_map = {{{"10.0.0.4", 7000}, {"d", 9000}}};
+        cluster_fixture f(settings);
+        f.acquire(name_in(0));
+        f.all.answer = [&](const std::string& host, const words& asked) {
+            return host == "a" ? std::optional(kind + " 0 10.0.0.4:7000\r\n")
+                               : cluster_fixture::usual(asked);
+        };
+        f.acquire(name_in(0), "client:2");
+        BOOST_TEST(f.all.calls.back().first == "d");
+        BOOST_TEST((!f.acquired.back().first));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_does_not_answer_is_waited_for_within_each_limit)
@@ -702,7 +829,6 @@ BOOST_AUTO_TEST_CASE(who_does_not_hear_of_its_turn_yet_has_it_for_longer)
     f.all.answer = &cluster_fixture::all_wait;
     f.acquire(name_in(0));
     const auto [to, asked] = f.all.subscribed.back();
-    constexpr std::size_t listens = 14;
     f.acquire(name_in(0), "client:2");
     BOOST_TEST(f.all.calls.back().second.at(listens) == "0");
     f.push(to, {"ssubscribe", asked.at(1), "1"});
@@ -818,6 +944,42 @@ BOOST_AUTO_TEST_CASE(a_cluster_that_nobody_can_say_anything_of_is_told_as_such)
     f.advance(6s);
     BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
     BOOST_TEST((f.acquired[0].first));
+}
+
+BOOST_AUTO_TEST_CASE(map_of_a_node_that_is_down_is_not_believed)
+{
+    for (const bool all : {false, true}) {
+        cluster_fixture f("redisson");
+        f.call([&] { f.made->close(); });
+        f.connected.clear();
+        f.lost.clear();
+        f.all.wires.clear();
+        f.all.down = all ? std::set<std::string>{"a", "b"} : std::set<std::string>{"a"};
+        f.open(config("redis+cluster://a:7000,b:7000?layout=redisson"));
+        for (const auto& each : f.all.wires)
+            BOOST_TEST(each->asked_for_map == (each->host == "b" && !all));
+        BOOST_TEST(f.connected.empty() == all);
+        BOOST_TEST(f.lost.size() == (all ? 1u : 0u));
+        if (all)
+            BOOST_TEST(f.errors.at(0).second == "CLUSTERDOWN the node reports cluster_state:fail");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(words_of_a_node_explain_a_missing_map_though_other_nodes_do_not_answer)
+{
+    for (const char* const silent : {"a", "b"}) { // before the words, and after them
+        cluster_fixture f("redisson");
+        f.call([&] { f.made->close(); });
+        f.lost.clear();
+        f.all.silent = {silent};
+        f.all.instead["CLUSTER"] = "-NOPERM no CLUSTER for this user\r\n";
+        f.open(config("redis+cluster://a:7000,b:7000?layout=redisson"));
+        f.advance(2500ms);
+        BOOST_TEST_REQUIRE(f.lost.size() == 1u);
+        BOOST_TEST((f.lost[0].second == errc::permission_denied));
+        BOOST_TEST_REQUIRE(f.errors.size() == 1u);
+        BOOST_TEST(f.errors[0].second == "NOPERM no CLUSTER for this user");
+    }
 }
 
 BOOST_AUTO_TEST_CASE(nobody_is_described_after_the_end)

@@ -55,7 +55,8 @@ struct wire
     std::vector<redis_store::request_channel::executed> unanswered;
     std::optional<boost::redis::any_adapter> pushes;
     bool ended = false;
-    int runs = 0;            ///< Times that it was made, or tried to be.
+    int runs = 0; ///< Times that it was made, or tried to be.
+    bool asked_for_map = false;
     bool asking = false;     ///< ASKING was said before the command that is answered now.
     bool was_asking = false; ///< It was the last command.
 
@@ -81,6 +82,7 @@ struct masters
     client_info client;           ///< What whoever asks says of itself.
     std::vector<served> map;      ///< Empty: there is one server, which is in no cluster.
     std::set<std::string> silent; ///< Hosts that answer nothing.
+    std::set<std::string> down;   ///< Hosts that have lost the others: their map may be old.
     std::map<std::string, std::string> instead; ///< Of the usual answer, by a command's first word.
     std::vector<std::pair<std::string, words>> calls;                ///< Of locks.
     std::vector<std::shared_ptr<wire>> used;                         ///< For each of them.
@@ -118,8 +120,12 @@ struct masters
             return "*0\r\n";
         if (asked[0] == "TIME")
             return "*2\r\n" + bulk("1700000000") + bulk("0");
-        if (asked[0] == "CLUSTER")
+        if (asked[0] == "CLUSTER" && asked[1] == "INFO")
+            return bulk("cluster_state:" + std::string(down.contains(to->host) ? "fail" : "ok"));
+        if (asked[0] == "CLUSTER") {
+            to->asked_for_map = true;
             return shards();
+        }
         if (asked[0] == "CLIENT")
             return asked[1] == "INFO" ? bulk("id=1 addr=10.0.0.1:2") : std::string(":0\r\n");
         if (asked[0] == "ASKING") {

@@ -32,16 +32,34 @@ void boost_redis_to_bulk(std::string& to, const command_behind& what)
 
 } // namespace
 
-void shard_connection::say(std::string_view verb, std::string_view channel)
+void shard_connection::subscribe(std::string_view channel)
 {
     if (!is_made())
         return connect(); // which says it for all
-    channel_connection::say("UNSUBSCRIBE", command_behind{verb, channel});
+    channel_connection::say("UNSUBSCRIBE", command_behind{"SSUBSCRIBE", channel});
+}
+
+void shard_connection::unsubscribe(std::string_view channel)
+{
+    if (!is_made())
+        return;
+    channel_connection::say("UNSUBSCRIBE", command_behind{"SUNSUBSCRIBE", channel});
+    leaving_.emplace(channel);
+}
+
+bool shard_connection::has_left(std::string_view channel)
+{
+    const auto found = leaving_.find(channel);
+    if (found == leaving_.end())
+        return false;
+    leaving_.erase(found);
+    return true;
 }
 
 void shard_connection::on_attempt()
 {
     begin_saying();
+    leaving_.clear();
     heard_ = false;
     if (owner_ != nullptr)
         owner_->on_attempt(*this, node_);
@@ -107,9 +125,8 @@ void shard_channels::want(const std::string& channel, slot_number slot)
 {
     if (listener_ == nullptr)
         return;
-    const auto [found, added] = channels_.try_emplace(channel, channel_state{.slot = slot});
-    if (added)
-        place(found->first, found->second);
+    const auto found = channels_.try_emplace(channel, channel_state{.slot = slot}).first;
+    place(found->first, found->second);
 }
 
 void shard_channels::unwant(const std::string& channel)
@@ -118,7 +135,7 @@ void shard_channels::unwant(const std::string& channel)
     if (found == channels_.end())
         return;
     if (found->second.node != 0)
-        at(found->second.node).say("SUNSUBSCRIBE", channel);
+        at(found->second.node).unsubscribe(channel);
     channels_.erase(found);
 }
 
@@ -135,7 +152,7 @@ void shard_channels::place(const std::string& channel, channel_state& state)
     state.node = told_.node_of(state.slot);
     state.asked = told_.now();
     if (state.node != 0)
-        at(state.node).say("SSUBSCRIBE", channel);
+        at(state.node).subscribe(channel);
 }
 
 void shard_channels::on_map()
@@ -147,7 +164,7 @@ void shard_channels::on_map()
         if (node == state.node)
             continue;
         if (state.node != 0)
-            at(state.node).say("SUNSUBSCRIBE", channel);
+            at(state.node).unsubscribe(channel);
         place(channel, state);
     }
     // A connection that nothing is heard on any more.
@@ -197,7 +214,7 @@ void shard_channels::on_attempt(shard_connection& of, store_partition node)
     for (auto& [channel, state] : channels_) {
         if (state.node == node) {
             state.asked = told_.now();
-            of.say("SSUBSCRIBE", channel);
+            of.subscribe(channel);
         }
     }
     told_.on_change();
@@ -218,6 +235,8 @@ void shard_channels::on_push(shard_connection& of, store_partition node,
                              const std::vector<std::string>& words)
 {
     if (words.size() < 3 || listener_ == nullptr)
+        return;
+    if (words[0] == "sunsubscribe" && of.has_left(words[1]))
         return;
     const auto found = channels_.find(words[1]);
     if (found == channels_.end() || found->second.node != node)

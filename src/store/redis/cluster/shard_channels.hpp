@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,11 @@ public:
         : channel_connection(settings, std::move(from)), owner_(&owner), node_(node)
     {}
 
-    void say(std::string_view verb, std::string_view channel);
+    void subscribe(std::string_view channel);
+    void unsubscribe(std::string_view channel);
+
+    /// The node says that the channel is not subscribed any more. True: it answers `unsubscribe`.
+    [[nodiscard]] bool has_left(std::string_view channel);
 
     /// The owner is not told anything any more.
     void forget_owner() noexcept { owner_ = nullptr; }
@@ -47,6 +52,7 @@ private:
     shard_channels* owner_; ///< Null: nobody is told any more.
     const store_partition node_;
     bool heard_ = false;
+    std::multiset<std::string, std::less<>> leaving_; ///< `unsubscribe` without an answer.
 };
 
 /// Channels of shards (SSUBSCRIBE): each is heard at the node that serves its slot, over one
@@ -80,6 +86,7 @@ public:
               const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
     void close() noexcept;
 
+    /// Subscribes to the channel. `on_heard` follows, also if the client has subscribed before.
     void want(const std::string& channel, slot_number slot);
     void unwant(const std::string& channel);
     /// It is heard, and at this node.

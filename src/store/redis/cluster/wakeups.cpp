@@ -36,10 +36,10 @@ void turns::listen(slot_number slot, clock::time_point now)
     slot_state& state = slots_[slot];
     if (state.channel.empty()) {
         native::turn_channel_in(slot, client_, state.channel);
+        channels_->want(state.channel, slot);
         changed_ = true;
     }
     state.until = now + lingering;
-    channels_->want(state.channel, slot);
 }
 
 void turns::joined(slot_number slot, std::string_view name, std::string_view owner)
