@@ -85,6 +85,11 @@ class LEASEHOLD_EXPORT error_with_diagnostics : public boost::system::system_err
 public:
     /// @param details Not null.
     error_with_diagnostics(error_code code, std::shared_ptr<const diagnostics> details);
+    /// Copies the exception. There is no separate move: an exception that was moved from keeps its
+    /// details.
+    error_with_diagnostics(const error_with_diagnostics&) = default;
+    /// Copies the exception.
+    error_with_diagnostics& operator=(const error_with_diagnostics&) = default;
 
     /// What is known beyond the `error_code`.
     [[nodiscard]] const diagnostics& get_diagnostics() const noexcept { return *details_; }

@@ -68,6 +68,12 @@ public:
     LEASEHOLD_EXPORT mutex(const client& locks, std::string_view name,
                            const lock_options& options = {});
 
+    /// Copies the handle. There is no separate move: a handle that was moved from stays valid, so
+    /// an operation may pass itself on while it uses a mutex that is a member of it.
+    mutex(const mutex&) = default;
+    /// Copies the handle.
+    mutex& operator=(const mutex&) = default;
+
     /// The name of the lock.
     [[nodiscard]] LEASEHOLD_EXPORT const std::string& name() const noexcept;
     /// The options, with the lease time rounded up to what the store can keep.

@@ -8,10 +8,13 @@
 #include <leasehold/client.hpp>
 #include <leasehold/clock.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/lease.hpp>
 #include <leasehold/mutex.hpp>
 #include <leasehold/options.hpp>
 #include <leasehold/store.hpp>
 
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/compose.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -59,6 +62,24 @@ struct of_a_store
     boost::asio::io_context context;
     std::shared_ptr<fake_store> known = std::make_shared<fake_store>();
     std::unique_ptr<client> made;
+};
+
+/// Acquires the lock of a mutex that is a member of it, and passes itself on to do so.
+struct taking
+{
+    mutex member;
+
+    template <class Self>
+    void operator()(Self& self)
+    {
+        member.async_lock(boost::asio::cancel_after(10s, std::move(self)));
+    }
+
+    template <class Self>
+    void operator()(Self& self, error_code failed, lease taken)
+    {
+        self.complete(failed, std::move(taken));
+    }
 };
 
 bool says(const std::string& text, const std::string& words)
@@ -128,6 +149,32 @@ BOOST_FIXTURE_TEST_CASE(a_time_until_which_is_a_limit, memory_lab)
     BOOST_TEST(release(std::move(held)) == error_code());
     until([&] { return patient.done(); });
     BOOST_TEST(!patient.value<0>());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_mutex_that_was_moved_from_stays_valid, memory_lab)
+{
+    const auto user = make_client();
+    mutex first(*user, "a");
+    mutex second(std::move(first));
+    BOOST_TEST(first.name() == "a");
+    BOOST_TEST(release(take(first)) == error_code());
+    mutex third(*user, "b");
+    third = std::move(second);
+    BOOST_TEST(release(take(second)) == error_code());
+    BOOST_TEST(release(take(third)) == error_code());
+}
+
+BOOST_FIXTURE_TEST_CASE(an_operation_may_pass_itself_on_while_it_uses_its_mutex, memory_lab)
+{
+    const auto user = make_client();
+    locking op(context.get_executor());
+    op.start([&](auto handler) {
+        boost::asio::async_compose<decltype(handler), void(error_code, lease)>(
+            taking{mutex(*user, "a")}, handler, context);
+    });
+    until([&] { return op.done(); });
+    BOOST_TEST(!op.value<0>());
+    BOOST_TEST(op.value<1>().valid());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

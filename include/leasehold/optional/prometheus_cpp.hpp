@@ -85,7 +85,7 @@ private:
         return to;
     }
 
-    std::shared_ptr<const metrics> counted_;
+    const std::shared_ptr<const metrics> counted_; // const: a move copies it
 };
 
 } // namespace leasehold
