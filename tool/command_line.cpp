@@ -6,6 +6,13 @@
 
 namespace leasehold::tool {
 
+bool asks_for(std::string_view word, std::string_view flag)
+{
+    if (word.starts_with(flag) && word.substr(flag.size()).starts_with('='))
+        throw usage_error(std::string(flag) + " takes no value");
+    return word == flag;
+}
+
 command_line::command_line(std::string usage, std::string about)
     : usage_(std::move(usage)), about_(std::move(about))
 {}
@@ -50,7 +57,7 @@ command_line::words command_line::read(const std::vector<std::string>& given) co
             found.command.assign(given.begin() + static_cast<std::ptrdiff_t>(i) + 1, given.end());
             break;
         }
-        if (word == "--help" || word == "-h") {
+        if (asks_for(word, "--help") || asks_for(word, "-h")) {
             found.asks_for_help = true;
             return found;
         }

@@ -15,6 +15,10 @@ struct usage_error : std::invalid_argument
     using std::invalid_argument::invalid_argument;
 };
 
+/// Whether the word is this flag.
+/// @throws usage_error When a value is attached to the flag, as in `--help=1`.
+[[nodiscard]] bool asks_for(std::string_view word, std::string_view flag);
+
 /// The options of a command, from which its help is made, and whatever else describes it.
 class command_line
 {

@@ -9,7 +9,8 @@ enum exit_code : int
     success = 0,
     not_there = 1, ///< Nobody holds the lock that was asked for.
     bad_arguments = 2,
-    internal_failure = 70,   ///< The guardian is gone, or the system refused what is needed.
+    /// The guardian ended early, or the system refused what is needed, such as writing the output.
+    internal_failure = 70,
     busy = 75,               ///< Another owner holds the lock, until the end of the wait.
     lost = 76,               ///< The lock could not be kept while the command ran.
     store_unavailable = 77,  ///< The store could not be reached, or refused.

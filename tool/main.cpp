@@ -3,6 +3,7 @@
 #include "exit_code.hpp"
 #include "message.hpp"
 #include "server/server_connection.hpp"
+#include "terminal.hpp"
 
 #include <leasehold_version.hpp>
 
@@ -10,9 +11,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <exception>
+#include <fcntl.h>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -33,6 +35,16 @@ std::string usage()
         text.append("  ").append(name).append("  ").append(each.summary).append("\n");
     }
     return text + "\nleasehold COMMAND --help tells more; leasehold --version tells the version.\n";
+}
+
+/// A closed standard descriptor would be the number of the next socket, and the output would go to
+/// the server. Reading from the file that takes its place, or writing to it, fails as before.
+void occupy_standard_descriptors() noexcept
+{
+    for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(each, F_GETFD) == -1)
+            ::open("/dev/null", each == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
 }
 
 [[noreturn]] void refuse(std::string text)
@@ -56,15 +68,15 @@ int dispatch(const std::vector<std::string>& words)
         const auto given = found->options().read({words.begin() + 1, words.end()});
         if (!given.asks_for_help)
             return found->run(given);
-        std::fputs(found->options().help().c_str(), stdout);
+        print(found->options().help());
         return success;
     }
-    if (words[0] == "--help" || words[0] == "-h") {
-        std::fputs(usage().c_str(), stdout);
+    if (asks_for(words[0], "--help") || asks_for(words[0], "-h")) {
+        print(usage());
         return success;
     }
-    if (words[0] == "--version") {
-        std::printf("leasehold %s\n", leasehold::version);
+    if (asks_for(words[0], "--version")) {
+        print(std::string("leasehold ") + leasehold::version + "\n");
         return success;
     }
     refuse("unknown command '" + words[0] + "'");
@@ -74,6 +86,7 @@ int dispatch(const std::vector<std::string>& words)
 
 int main(int argc, char** argv)
 try {
+    occupy_standard_descriptors();
     return dispatch({argv + 1, argv + argc});
 }
 catch (const usage_error& wrong) {

@@ -2,8 +2,10 @@
 
 #include "base/uninterrupted.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <sys/ioctl.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace leasehold::tool {
@@ -75,6 +77,13 @@ bool write_out(std::string_view text) noexcept
         text.remove_prefix(static_cast<std::size_t>(written));
     }
     return true;
+}
+
+void print(std::string_view text)
+{
+    if (!write_out(text))
+        throw std::system_error(errno, std::generic_category(),
+                                "cannot write to the standard output");
 }
 
 } // namespace leasehold::tool

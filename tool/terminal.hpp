@@ -28,9 +28,13 @@ struct terminal_size
 /// The first so many columns of it, filled up to as many.
 [[nodiscard]] std::string fit(std::string_view text, std::size_t width);
 
-/// All of it to the standard output, in one piece if it can be.
-/// @returns False when nobody reads it any more.
+/// Writes the text to the standard output, in one piece if possible.
+/// @returns False when the output rejects it; `errno` says why.
 bool write_out(std::string_view text) noexcept;
+
+/// As `write_out`, and throws when the output rejects the text.
+/// @throws std::system_error
+void print(std::string_view text);
 
 } // namespace leasehold::tool
 

@@ -49,9 +49,11 @@ class tool_runs
 public:
     using words = std::vector<std::string>;
 
-    std::unique_ptr<process> start(const words& arguments, const std::string& url)
+    /// @param output Where the standard output goes, as a shell has it; empty: to the test.
+    std::unique_ptr<process> start(const words& arguments, const std::string& url,
+                                   const std::string& output = {})
     {
-        words all{"/bin/sh", "-c", "exec \"$@\" 2>" + messages_, "sh", tool};
+        words all{"/bin/sh", "-c", "exec \"$@\" 2>" + messages_ + " " + output, "sh", tool};
         all.insert(all.end(), arguments.begin(), arguments.end());
         return std::make_unique<process>(all, environment_t{{"LEASEHOLD_URL", url}});
     }
@@ -66,9 +68,9 @@ public:
         return done;
     }
 
-    ran run(const words& arguments, const std::string& url)
+    ran run(const words& arguments, const std::string& url, const std::string& output = {})
     {
-        return finish(*start(arguments, url));
+        return finish(*start(arguments, url, output));
     }
 
     [[nodiscard]] std::string said() const

@@ -3,6 +3,7 @@
 #include "../exit_code.hpp"
 #include "../message.hpp"
 #include "../server/servers.hpp"
+#include "../terminal.hpp"
 #include "../url_option.hpp"
 #include "../values.hpp"
 #include "jobs.hpp"
@@ -14,7 +15,6 @@
 
 #include <charconv>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <random>
@@ -43,6 +43,7 @@ constexpr char notes[] = R"(What others do at the servers meanwhile counts as th
 Exit code:
   0    measured
   2    an argument is wrong
+  70   the output cannot be written
   77   the store cannot be reached, or refuses
 )";
 
@@ -191,7 +192,7 @@ int bench_command::run(const command_line::words& given)
         std::raise(all.signal());
         return ended_by_signal + all.signal();
     }
-    std::fputs((json_ ? as_json(made) : as_text(made)).c_str(), stdout);
+    print(json_ ? as_json(made) : as_text(made));
     return success;
 }
 

@@ -30,6 +30,7 @@ left that is certainly gone.
 constexpr char break_notes[] = R"(Exit code: 0, or
   1    nobody holds it; nothing was touched
   2    an argument is wrong, or KEY is no lock that can be broken
+  70   the output cannot be written
   75   another owner holds it; nothing was touched
   77   a server cannot be reached, or refuses
 )";
@@ -72,7 +73,7 @@ public:
         servers where = open();
         const break_result done = break_lock(where, key, owner_);
         if (json())
-            write_out(json_of(key, done) + "\n");
+            print(json_of(key, done) + "\n");
         else
             tell(key, done);
         switch (done.result) {
@@ -116,11 +117,11 @@ private:
             text += done.told > 0 ? "; it is free, and " + std::to_string(done.told) +
                                         (done.told == 1 ? " client was told" : " clients were told")
                                   : std::string("; it is free, and nobody waits for it");
-            write_out(text + "\n");
+            print(text + "\n");
             return;
         }
         case break_outcome::passed_on:
-            write_out("took " + name + " away from " + holder_text(done.before) +
+            print("took " + name + " away from " + holder_text(done.before) +
                       "; the next in line has it" +
                       (done.next.empty() ? std::string() : ", " + detail::printable(done.next)) +
                       "\n");

@@ -1,11 +1,11 @@
 #include "describe_command.hpp"
 
 #include "../exit_code.hpp"
+#include "../terminal.hpp"
 #include "description.hpp"
 
 #include <leasehold_version.hpp>
 
-#include <cstdio>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -38,7 +38,7 @@ public:
         else
             throw usage_error("describe what? allowed: man, bash, zsh, fish");
         if (given.arguments.size() == 1) {
-            std::fputs(text.c_str(), stdout);
+            print(text);
             return success;
         }
         std::ofstream file(given.arguments[1]);

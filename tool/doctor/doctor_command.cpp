@@ -2,6 +2,7 @@
 
 #include "../exit_code.hpp"
 #include "../server/servers.hpp"
+#include "../terminal.hpp"
 #include "../url_option.hpp"
 #include "../values.hpp"
 #include "deployment.hpp"
@@ -14,7 +15,6 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -42,6 +42,7 @@ constexpr char notes[] = R"(Exit code:
   1    there are warnings: something goes wrong when something else does
   3    there are problems: locks do not work, or two may hold one
   2    an argument is wrong
+  70   the output cannot be written
   77   no server could be asked
 )";
 
@@ -166,7 +167,7 @@ int doctor_command::run(const command_line::words& given)
     look(where, admin, given.arguments.empty() ? unused_key() : given.arguments.front());
 
     report_.sort();
-    std::fputs((json_ ? as_json(report_) : as_text(report_)).c_str(), stdout);
+    print(json_ ? as_json(report_) : as_text(report_));
     if (report_.servers.empty())
         return store_unavailable;
     if (report_.count(level::problem) != 0)

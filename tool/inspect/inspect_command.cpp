@@ -21,6 +21,7 @@ The owner is shown in full. Whoever knows it can enter the lock, and break it.
 constexpr char inspect_notes[] = R"(Exit code: 0, or
   1    nobody holds it
   2    an argument is wrong, or KEY is no lock
+  70   the output cannot be written
   77   a server cannot be reached, or refuses
 )";
 
@@ -46,10 +47,10 @@ public:
                 write_json(out, *lock);
             else
                 out.null();
-            write_out(out.str() + "\n");
+            print(out.str() + "\n");
         }
         else if (lock) {
-            write_out(lock_details(*lock));
+            print(lock_details(*lock));
         }
         else {
             say("nobody holds '" + key + "'");

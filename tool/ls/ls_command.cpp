@@ -31,6 +31,7 @@ holders without that promise nothing is known.
 
 constexpr char ls_notes[] = R"(Exit code: 0, also when there is no lock, or
   2    an argument is wrong
+  70   the output cannot be written
   77   a server cannot be reached, or refuses: locks may be missing
 )";
 
@@ -66,7 +67,7 @@ public:
             for (std::size_t i = 1; i < lines.size(); ++i)
                 text.append(lines[i]).append("\n");
         }
-        write_out(text);
+        print(text);
         if (all.locks.empty() && all.problems.empty() && !json())
             say("no lock is held" + (names == "*" ? std::string() : " that '" + names + "' names"));
         for (const std::string& each : all.problems)

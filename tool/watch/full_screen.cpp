@@ -6,7 +6,7 @@ namespace leasehold::tool {
 
 full_screen::full_screen()
 {
-    write_out("\x1b[?1049h\x1b[?25l");
+    print("\x1b[?1049h\x1b[?25l");
 }
 
 full_screen::~full_screen()
@@ -20,7 +20,7 @@ void full_screen::show(const std::vector<std::string>& lines)
     std::string text = "\x1b[H";
     for (std::size_t i = 0; i < lines.size() && i < size.rows; ++i)
         text.append(i > 0 ? "\r\n" : "").append(lines[i]).append("\x1b[K");
-    write_out(text + "\x1b[J");
+    print(text + "\x1b[J");
 }
 
 } // namespace leasehold::tool

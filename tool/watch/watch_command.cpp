@@ -21,6 +21,7 @@
 #include <csignal>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 namespace leasehold::tool {
 namespace {
@@ -39,6 +40,7 @@ is not seen. A server that cannot be reached is tried again, and said to be so.
 
 constexpr char watch_notes[] = R"(Exit code: 0, or
   2    an argument is wrong
+  70   the output cannot be written
   77   no server could be reached at all
 )";
 
@@ -58,8 +60,8 @@ public:
 
 private:
     [[nodiscard]] lock_list look();
-    [[nodiscard]] bool show(const lock_list& seen);
-    [[nodiscard]] bool print(const lock_list& seen);
+    void show(const lock_list& seen);
+    void print_changes(const lock_list& seen);
     void rest();
 
     std::string names_;
@@ -88,12 +90,16 @@ int watch_command::run(const command_line::words& given)
             throw unreachable(seen.problems.front()); // a URL that leads nowhere is told at once
         if (!json() && writes_to_terminal())
             screen_.emplace();
-        while (screen_ ? show(seen) : print(seen)) {
+        for (;; seen = look()) {
+            screen_ ? show(seen) : print_changes(seen);
             rest();
-            seen = look();
         }
     }
     catch (const interrupted&) {
+    }
+    catch (const std::system_error& failed) {
+        if (failed.code() != std::errc::broken_pipe) // its reader has ended
+            throw;
     }
     screen_.reset();
     return success;
@@ -118,7 +124,7 @@ lock_list watch_command::look()
     }
 }
 
-bool watch_command::show(const lock_list& seen)
+void watch_command::show(const lock_list& seen)
 {
     const terminal_size size = size_of_terminal();
     const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
@@ -133,10 +139,9 @@ bool watch_command::show(const lock_list& seen)
     for (std::size_t i = 0; i < table.size(); ++i)
         lines.push_back(i == 0 ? bold(table[i], writes_colour()) : table[i]);
     screen_->show(lines);
-    return true;
 }
 
-bool watch_command::print(const lock_list& seen)
+void watch_command::print_changes(const lock_list& seen)
 {
     const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
     std::string text;
@@ -166,7 +171,7 @@ bool watch_command::print(const lock_list& seen)
             say("all servers can be reached again");
         problems_ = seen.problems;
     }
-    return write_out(text);
+    print(text);
 }
 
 /// Until it is time to look again; a signal ends it.
