@@ -11,10 +11,11 @@ enum exit_code : int
     bad_arguments = 2,
     /// The guardian ended early, or the system refused what is needed, such as writing the output.
     internal_failure = 70,
-    busy = 75,               ///< Another owner holds the lock, until the end of the wait.
-    lost = 76,               ///< The lock could not be kept while the command ran.
-    store_unavailable = 77,  ///< The store could not be reached, or refused.
-    cannot_execute = 126,    ///< The command was found, and could not be started.
+    busy = 75,              ///< Another owner holds the lock, until the end of the wait.
+    lost = 76,              ///< The lock could not be kept while the command ran.
+    store_unavailable = 77, ///< The store could not be reached, or refused.
+    not_ended = 78,         ///< A process of the command outlives the lock: it cannot be signalled.
+    cannot_execute = 126,   ///< The command was found, and could not be started.
     command_not_found = 127, ///< As a shell has it.
     ended_by_signal = 128,   ///< Plus the number of the signal, as a shell has it.
 };

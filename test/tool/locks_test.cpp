@@ -1,4 +1,5 @@
 // `leasehold ls`, `inspect`, `break` and `watch`, as processes, on servers of the test's own.
+#include "tool/terminal_session.hpp"
 #include "tool/tool_runs.hpp"
 
 #include "support/client_thread.hpp"
@@ -15,12 +16,8 @@
 
 #include <chrono>
 #include <csignal>
-#include <fcntl.h>
 #include <memory>
-#include <poll.h>
-#include <pty.h>
 #include <string>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -405,42 +402,15 @@ BOOST_AUTO_TEST_CASE(a_watch_on_a_terminal_gives_its_screen_back)
 {
     auto store = raw();
     abandon(store, "stock", 1);
-    int terminal = -1;
-    winsize size{.ws_row = 10, .ws_col = 60, .ws_xpixel = 0, .ws_ypixel = 0};
-    const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
-    BOOST_TEST_REQUIRE(child >= 0);
-    if (child == 0) {
-        ::setenv("LEASEHOLD_URL", server.unix_url().c_str(), 1);
-        ::setenv("TERM", "xterm", 1);
-        ::execl(tool.c_str(), tool.c_str(), "watch", "--every", "20ms", nullptr);
-        ::_exit(127);
-    }
-    std::string seen;
-    const auto read_until = [&](const std::string& part) {
-        const auto deadline = std::chrono::steady_clock::now() + 30s;
-        while (seen.find(part) == std::string::npos) {
-            BOOST_TEST_REQUIRE((std::chrono::steady_clock::now() < deadline), seen);
-            pollfd ready{terminal, POLLIN, 0};
-            if (::poll(&ready, 1, 100) <= 0)
-                continue;
-            char bytes[4096];
-            const ssize_t count = ::read(terminal, bytes, sizeof bytes);
-            if (count <= 0)
-                break; // it has ended
-            seen.append(bytes, static_cast<std::size_t>(count));
-        }
-        BOOST_TEST((seen.find(part) != std::string::npos), "no " << part << " in " << seen);
-    };
-    read_until("\x1b[?1049h");
-    read_until("1 lock, ");
-    read_until("stock");
+    terminal_session session({tool, "watch", "--every", "20ms"},
+                             {{"LEASEHOLD_URL", server.unix_url()}, {"TERM", "xterm"}});
+    session.read_until("\x1b[?1049h");
+    session.read_until("1 lock, ");
+    session.read_until("stock");
     // As ^C does.
-    BOOST_TEST(::write(terminal, "\x03", 1) == 1);
-    read_until("\x1b[?25h\x1b[?1049l");
-    int status = 0;
-    BOOST_TEST(::waitpid(child, &status, 0) == child);
-    BOOST_TEST((WIFEXITED(status) && WEXITSTATUS(status) == 0));
-    ::close(terminal);
+    session.type("\x03");
+    session.read_until("\x1b[?25h\x1b[?1049l");
+    BOOST_TEST(session.wait() == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

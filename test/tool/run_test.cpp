@@ -3,6 +3,7 @@
 #include "support/directory.hpp"
 #include "support/process.hpp"
 #include "support/redis_server.hpp"
+#include "tool/terminal_session.hpp"
 #include "tool/words.hpp"
 
 #include <boost/test/data/test_case.hpp>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <poll.h>
@@ -89,6 +91,11 @@ struct fixture
     {
         resp_client client = server.connect();
         return client.command({"EXISTS", key}).number == 1;
+    }
+
+    void wait_until_said(const std::string& text)
+    {
+        wait_until([&] { return said().find(text) != std::string::npos; });
     }
 };
 
@@ -250,7 +257,7 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_the_wait)
     holder->expect("ready");
     process waiting({"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", tool, "run", "--url",
                      server.unix_url(), "--verbose", "stock", "--", "echo", "never"});
-    waiting.expect("leasehold: waiting for 'stock', which another owner holds");
+    BOOST_TEST(waiting.read_line().value_or("").starts_with("leasehold: waiting for 'stock': "));
     waiting.signal(SIGTERM);
     BOOST_TEST(waiting.wait().signal == SIGTERM);
     BOOST_TEST(!waiting.read_line().has_value());
@@ -376,7 +383,7 @@ BOOST_AUTO_TEST_CASE(the_lock_is_held_until_what_ignores_TERM_is_gone)
     const pid_t left = read_pid(*running);
     process next({"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", tool, "run", "--url",
                   server.unix_url(), "--verbose", "stock", "--", "echo", "in"});
-    next.expect("leasehold: waiting for 'stock', which another owner holds");
+    BOOST_TEST(next.read_line().value_or("").starts_with("leasehold: waiting for 'stock': "));
     running->write_line("");
     running->expect("term"); // the command has ended, and this goes on
     BOOST_TEST(held("stock"));
@@ -431,6 +438,302 @@ BOOST_AUTO_TEST_CASE(a_command_may_enter_its_own_lock)
     BOOST_TEST(running->read_line().value() == "75"); // not without being asked to
     BOOST_TEST(running->wait().code == 0);
     BOOST_TEST(said().find("left behind") == std::string::npos, said());
+}
+
+BOOST_AUTO_TEST_CASE(missing_right_is_a_fault_of_the_store_not_of_the_arguments)
+{
+    resp_client client = server.connect();
+    client.done({"ACL", "SETUSER", "locks", "on", ">secret", "~*", "&*", "+@all", "-set",
+                 "-evalsha", "-eval"});
+    BOOST_TEST(code_of({"--url", url_for("locks", server.unix_url()), "stock", "--", "true"}) ==
+               77);
+    BOOST_TEST(said().find("NOPERM") != std::string::npos, said());
+}
+
+BOOST_AUTO_TEST_CASE(earliest_deadline_of_several_keys_ends_the_command)
+{
+    resp_client client = server.connect();
+    client.done({"ACL", "SETUSER", "locks", "on", ">secret", "~*", "&*", "+@all"});
+    for (const std::string other : {"a", "z"}) {
+        const auto running = start(short_lease + words{"--url", url_for("locks", server.unix_url()),
+                                                       "m", other, "--", "sh", "-c",
+                                                       goes_on("trap 'exit 0' TERM;")});
+        running->expect("ready");
+        // Only the other key can be renewed any longer.
+        client.done({"ACL", "SETUSER", "locks", "resetkeys", "~leasehold:*", "~" + other});
+        BOOST_TEST(running->wait().code == 76);
+        BOOST_TEST(said().find("not renewed in time; the command was ended before the lease did") !=
+                       std::string::npos,
+                   said());
+        client.done({"ACL", "SETUSER", "locks", "allkeys"});
+        wait_until([&] { return !held("m"); });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(key_that_cannot_be_released_does_not_delay_the_others)
+{
+    resp_client client = server.connect();
+    client.done({"ACL", "SETUSER", "locks", "on", ">secret", "~*", "&*", "+@all"});
+    const auto running = start({"--lease", "60s", "--url", url_for("locks", server.unix_url()), "a",
+                                "m", "z", "--", "sh", "-c", "echo ready; read done; exit 4"});
+    running->expect("ready");
+    client.done({"SET", "m", "another"});
+    running->write_line("");
+    BOOST_TEST(running->wait().code == 76);
+    BOOST_TEST(said().find("key 'm'") != std::string::npos, said());
+    BOOST_TEST(said().find(": not released: ") != std::string::npos, said());
+    BOOST_TEST(!held("a"));
+    BOOST_TEST(held("m"));
+    BOOST_TEST(!held("z"));
+}
+
+BOOST_AUTO_TEST_CASE(command_that_was_asked_to_end_is_killed_in_time_despite_a_renewal)
+{
+    const auto running = start(
+        short_lease + words{"stock", "--", "sh", "-c", goes_on("trap 'echo term' TERM; echo $$;")});
+    const pid_t shell = read_pid(*running);
+    running->expect("ready");
+    const auto begin = steady::now();
+    server.pause();
+    running->expect("term");
+    server.resume(); // the lease is renewed, and the command ignores TERM
+    BOOST_TEST(ends_within(shell, lease_time));
+    BOOST_TEST((steady::now() < begin + lease_time));
+    BOOST_TEST(running->wait().code == 76);
+}
+
+BOOST_AUTO_TEST_CASE(store_that_is_gone_keeps_no_command_from_its_exit_beyond_the_lease)
+{
+    const auto running = start(
+        {"--lease", "2s", "stock", "--", "sh", "-c", "echo ready; read done; exit 4"});
+    running->expect("ready");
+    server.kill();
+    const auto end = steady::now() + 2s; // or earlier
+    running->write_line("");
+    wait_until_said("leasehold: the command has ended; releasing its locks: server " +
+                    server.socket());
+    BOOST_TEST(running->wait(5s).code == 4);
+    BOOST_TEST((steady::now() < end + 500ms)); // for a busy machine
+    BOOST_TEST(said().find("'stock' is not released (server " + server.socket()) !=
+                   std::string::npos,
+               said());
+}
+
+BOOST_AUTO_TEST_CASE(signal_ends_the_wait_for_a_release_with_the_exit_code_of_the_command)
+{
+    const auto running = start(
+        {"--lease", "60s", "stock", "--", "sh", "-c", "echo ready; read done; exit 4"});
+    running->expect("ready");
+    server.connect().done({"CONFIG", "SET", "min-replicas-to-write", "1"});
+    running->write_line("");
+    wait_until_said("leasehold: the command has ended; releasing its locks: ");
+    BOOST_TEST(said().find("NOREPLICAS") != std::string::npos, said());
+    running->signal(SIGTERM);
+    BOOST_TEST(running->wait(5s).code == 4);
+    BOOST_TEST(said().find("; it ends by itself in ") != std::string::npos, said());
+    BOOST_TEST(held("stock"));
+}
+
+// As timeout(1) does; a signal for a stopped process waits until that continues.
+BOOST_AUTO_TEST_CASE(command_that_is_stopped_is_reported_and_can_be_ended)
+{
+    const auto running = start(
+        {"stock", "--", "sh", "-c", goes_on("trap 'echo term; exit 5' TERM; echo $$;")});
+    const pid_t shell = read_pid(*running);
+    running->expect("ready");
+    ::kill(shell, SIGSTOP);
+    wait_until_said("leasehold: the command is stopped (SIGSTOP); the locks are held until");
+    BOOST_TEST(held("stock"));
+    running->signal(SIGTERM);
+    running->expect("term");
+    BOOST_TEST(running->wait().code == 5);
+}
+
+BOOST_AUTO_TEST_CASE(command_that_is_stopped_continues_with_its_run)
+{
+    const auto running = start({"stock", "--", "sh", "-c", "echo $$; read done; exit 5"});
+    const pid_t shell = read_pid(*running);
+    ::kill(shell, SIGSTOP);
+    wait_until_said("the command is stopped (SIGSTOP)");
+    running->signal(SIGCONT);
+    running->write_line("");
+    BOOST_TEST(running->wait().code == 5);
+}
+
+BOOST_AUTO_TEST_CASE(command_reads_the_standard_input_as_it_is_given)
+{
+    const auto running = start({"stock", "--", "cat"});
+    running->write_line("one");
+    running->expect("one");
+    running->close_input();
+    BOOST_TEST(running->wait().code == 0);
+}
+
+BOOST_AUTO_TEST_CASE(command_gets_the_foreground_of_the_terminal_that_it_reads)
+{
+    terminal_session session({tool, "run", "stock", "--", "sh", "-c",
+                              "read one; echo \"got $one\"; read two; echo \"never\""},
+                             {{"LEASEHOLD_URL", server.unix_url()}});
+    session.type("first\n");
+    session.read_until("got first");
+    session.type("\x03"); // ^C
+    BOOST_TEST(session.wait() == 128 + SIGINT);
+    BOOST_TEST(!held("stock"));
+}
+
+// The session has no shell that could continue a job, so that only the command stops.
+BOOST_AUTO_TEST_CASE(command_that_is_stopped_from_the_terminal_can_be_ended_from_there)
+{
+    terminal_session session(
+        {tool, "run", "stock", "--", "sh", "-c", "read one; echo \"got $one\"; read two"},
+        {{"LEASEHOLD_URL", server.unix_url()}});
+    session.type("first\n");
+    session.read_until("got first");
+    session.type("\x1a"); // ^Z
+    session.read_until("leasehold: the command is stopped (SIGTSTP)");
+    session.type("\x03"); // ^C
+    BOOST_TEST(session.wait() == 128 + SIGINT);
+}
+
+BOOST_AUTO_TEST_CASE(job_that_is_stopped_from_the_terminal_gives_it_back_and_continues)
+{
+    terminal_session session(
+        {"sh", "-m", "-c",
+         tool + " run --lease 60s stock -- sh -c 'read one; echo \"got $one\"; read two; "
+                "echo \"then $two\"; exit 5'; echo \"stopped $?\"; fg; echo \"ended $?\""},
+        {{"LEASEHOLD_URL", server.unix_url()}});
+    session.type("first\n");
+    session.read_until("got first");
+    session.type("\x1a"); // ^Z
+    session.read_until("stopped " + std::to_string(128 + SIGTSTP));
+    session.type("second\n");
+    session.read_until("then second");
+    session.read_until("ended 5");
+    BOOST_TEST(session.wait() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(end_of_the_command_is_noticed_where_the_signal_for_it_is_ignored)
+{
+    process running({"/bin/sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", tool, "run", "--url",
+                     server.unix_url(), "stock", "--", "sh", "-c", "exit 3"});
+    BOOST_TEST(running.wait(5s).code == 3);
+}
+
+BOOST_AUTO_TEST_CASE(wait_is_explained_by_the_holder)
+{
+    const auto holder = start({"stock", "--", "sh", "-c", "echo ready; read done"});
+    holder->expect("ready");
+    const auto begin = steady::now();
+    const auto next = start({"stock", "--", "true"});
+    wait_until_said("leasehold: waiting for 'stock': server " + server.socket() +
+                    ", held by client ");
+    BOOST_TEST((steady::now() < begin + 1s));
+    BOOST_TEST(said().find(" (sh on ") != std::string::npos, said());
+    holder->write_line("");
+    BOOST_TEST(holder->wait().code == 0);
+    BOOST_TEST(next->wait().code == 0);
+    // Each reason once.
+    BOOST_TEST(said().find('\n') == said().size() - 1, said());
+}
+
+BOOST_AUTO_TEST_CASE(wait_is_explained_by_a_store_that_is_gone_or_silent_or_refuses)
+{
+    const auto explained = [&] {
+        std::filesystem::remove(messages); // of the one before
+        const auto begin = steady::now();
+        auto running = start({"stock", "--", "true"});
+        wait_until_said("leasehold: waiting for 'stock': server " + server.socket());
+        BOOST_TEST((steady::now() < begin + 1s));
+        return running;
+    };
+    server.pause();
+    const auto silent = explained();
+    BOOST_TEST(said().find(": no answer yet\n") != std::string::npos, said());
+    server.resume();
+    BOOST_TEST(silent->wait().code == 0);
+
+    server.connect().done({"CONFIG", "SET", "min-replicas-to-write", "1"});
+    const auto refused = explained();
+    BOOST_TEST(said().find(", answered 'NOREPLICAS ") != std::string::npos, said());
+    server.connect().done({"CONFIG", "SET", "min-replicas-to-write", "0"});
+    BOOST_TEST(refused->wait().code == 0);
+
+    server.kill();
+    const auto unreachable = explained();
+    BOOST_TEST(said().find("no answer") == std::string::npos, said());
+    server.start();
+    BOOST_TEST(unreachable->wait().code == 0);
+}
+
+// As root, because a process of another user is needed: a copy of setpriv(1) that has its rights.
+boost::test_tools::assertion_result is_root(boost::unit_test::test_unit_id)
+{
+    return ::geteuid() == 0;
+}
+
+struct other_user : fixture
+{
+    const std::string own_tool = directory.file("leasehold");
+    const std::string as_root = directory.file("setpriv");
+
+    other_user()
+    {
+        std::filesystem::permissions(std::filesystem::path(own_tool).parent_path(),
+                                     std::filesystem::perms(0755));
+        std::filesystem::copy_file(tool, own_tool);
+        std::filesystem::copy_file("/usr/bin/setpriv", as_root);
+        std::filesystem::permissions(as_root, std::filesystem::perms(04755));
+    }
+
+    /// `leasehold run` as a user that may not signal what a process of root has started.
+    std::unique_ptr<process> start_as_nobody(const words& arguments)
+    {
+        return std::make_unique<process>(words{"/bin/sh", "-c", "exec \"$@\" 2>" + messages, "sh",
+                                               "setpriv", "--reuid=65534", "--regid=65534",
+                                               "--clear-groups", own_tool, "run"} +
+                                             arguments,
+                                         environment_t{{"LEASEHOLD_URL", foreign.tcp_url()}});
+    }
+
+    /// Starts it in the background, and prints its id.
+    std::string roots_sleep() const
+    {
+        return as_root + " --reuid=0 sh -c 'trap \"\" TERM; echo $$; exec sleep 1000' & ";
+    }
+
+    redis_server foreign{{}, {.tcp = true}};
+};
+
+BOOST_FIXTURE_TEST_CASE(process_of_another_user_that_outlives_the_lock_is_reported, other_user,
+                        *boost::unit_test::precondition(is_root))
+{
+    const auto running = start_as_nobody(
+        {"--lease", "2s", "stock", "--", "sh", "-c", roots_sleep() + "wait"});
+    const pid_t root = read_pid(*running);
+    foreign.connect().done({"SET", "stock", "another"});
+    wait_until_said("leasehold: process " + std::to_string(root) +
+                    " belongs to user 'root' and cannot be signalled");
+    BOOST_TEST(running->wait(5s).code == 78);
+    BOOST_TEST(!gone(root));
+    BOOST_TEST(said().find("goes on without the locks: processes: 1") != std::string::npos, said());
+    BOOST_TEST(said().find("left behind") == std::string::npos, said());
+    ::kill(root, SIGKILL);
+}
+
+BOOST_FIXTURE_TEST_CASE(lock_is_held_while_a_process_of_another_user_goes_on, other_user,
+                        *boost::unit_test::precondition(is_root))
+{
+    const auto running = start_as_nobody(
+        {"--lease", "2s", "stock", "--", "sh", "-c", roots_sleep() + "read done; exit 5"});
+    const pid_t root = read_pid(*running);
+    running->write_line("");
+    wait_until_said("leasehold: process " + std::to_string(root) + " belongs to user 'root'");
+    BOOST_TEST(running->running());
+    BOOST_TEST(foreign.connect().integer({"EXISTS", "stock"}) == 1);
+    ::kill(root, SIGKILL);
+    BOOST_TEST(running->wait(5s).code == 5);
+    BOOST_TEST(said().find("left behind") == std::string::npos, said());
+    BOOST_TEST(foreign.connect().integer({"EXISTS", "stock"}) == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -122,9 +122,8 @@ private:
         }
         case break_outcome::passed_on:
             print("took " + name + " away from " + holder_text(done.before) +
-                      "; the next in line has it" +
-                      (done.next.empty() ? std::string() : ", " + detail::printable(done.next)) +
-                      "\n");
+                  "; the next in line has it" +
+                  (done.next.empty() ? std::string() : ", " + detail::printable(done.next)) + "\n");
             return;
         case break_outcome::not_held: say("nobody holds " + name + "; nothing was touched"); return;
         case break_outcome::other_owner:

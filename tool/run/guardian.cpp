@@ -1,6 +1,7 @@
 #include "guardian.hpp"
 
 #include "../exit_code.hpp"
+#include "../message.hpp"
 #include "process_tree.hpp"
 
 #include "base/uninterrupted.hpp"
@@ -9,7 +10,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
 #include <poll.h>
+#include <set>
 #include <spawn.h>
 #include <string_view>
 #include <sys/prctl.h>
@@ -18,6 +21,7 @@
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 extern char** environ;
 
@@ -30,19 +34,55 @@ using namespace std::chrono_literals;
 constexpr clock::duration patience = 5s;
 /// KILL is sent again: a process may have forked between being listed and being killed.
 constexpr clock::duration between_kills = 5ms;
+/// The same when no process can be killed any more.
+constexpr clock::duration between_looks = 100ms;
 
 [[noreturn]] void fail(const char* what)
 {
     throw std::system_error(errno, std::generic_category(), what);
 }
 
+/// The terminal that the supervisor was started from, if there is one.
+class terminal
+{
+public:
+    /// @param supervisor Its process group.
+    explicit terminal(pid_t supervisor)
+        : supervisor_(supervisor), terminal_(::open("/dev/tty", O_RDWR | O_CLOEXEC))
+    {}
+
+    [[nodiscard]] bool exists() const noexcept { return terminal_ >= 0; }
+
+    /// Makes a process group the foreground.
+    /// @returns False when others have it.
+    bool lend(pid_t group) noexcept
+    {
+        const pid_t now = ::tcgetpgrp(terminal_);
+        lent_ = now == group || (now == supervisor_ && ::tcsetpgrp(terminal_, group) == 0);
+        return lent_;
+    }
+
+    void take_back() noexcept
+    {
+        if (std::exchange(lent_, false))
+            ::tcsetpgrp(terminal_, supervisor_);
+    }
+
+private:
+    pid_t supervisor_;
+    int terminal_;
+    bool lent_ = false;
+};
+
 class guardian_process
 {
 public:
     /// @param mask What the command has of signals that are blocked.
+    /// @param supervisor The process group of the supervisor.
     guardian_process(const deadline_page& page, guardian_link link,
-                     const std::vector<std::string>& command, const sigset_t& mask)
-        : page_(page), link_(std::move(link)), command_(command), mask_(mask)
+                     const std::vector<std::string>& command, const sigset_t& mask,
+                     pid_t supervisor)
+        : page_(page), link_(std::move(link)), command_(command), mask_(mask), terminal_(supervisor)
     {
         sigset_t ended;
         sigemptyset(&ended);
@@ -93,7 +133,7 @@ private:
         case order::start: start(std::string_view(message).substr(1)); break;
         case order::forward:
             if (message.size() == 2)
-                signal_descendants(::getpid(), message[1], leader_);
+                forward(message[1]);
             break;
         case order::look: break;
         }
@@ -142,7 +182,7 @@ private:
     {
         for (;;) {
             int status = 0;
-            const pid_t ended = ::waitpid(-1, &status, WNOHANG);
+            const pid_t ended = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
             if (ended == 0)
                 return;
             if (ended < 0) {
@@ -152,6 +192,10 @@ private:
             }
             if (ended != leader_)
                 continue;
+            if (WIFSTOPPED(status)) {
+                stopped(WSTOPSIG(status));
+                continue;
+            }
             leader_ended_ = true;
             told_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status)
                                                 : ended_by_signal + WTERMSIG(status);
@@ -159,6 +203,21 @@ private:
             told_.remainder = static_cast<unsigned>(end_gently());
             hurry();
         }
+    }
+
+    void stopped(int signal)
+    {
+        // Also when the foreground came after the command had asked for it.
+        if ((signal == SIGTTIN || signal == SIGTTOU) && terminal_.lend(leader_)) {
+            ::kill(-leader_, SIGCONT);
+            return;
+        }
+        terminal_.take_back();
+        outcome told;
+        told.how = outcome::kind::stopped;
+        told.stop_signal = signal;
+        told.by_terminal = terminal_.exists() && signal != SIGSTOP;
+        link_.tell(told);
     }
 
     void keep_deadline()
@@ -170,7 +229,13 @@ private:
         if (now >= std::min(until.kill_at, latest_)) {
             told_.asked = told_.asked || now >= until.kill_at;
             told_.killed = killing_ = true;
-            signal_descendants(::getpid(), SIGKILL, leader_);
+            const reach done = deliver(SIGKILL);
+            kill_again_at_ = now + (done.count != 0 ? between_kills : between_looks);
+            // Nothing is left that can be ended, and no lease that it would be waited for with.
+            if (done.count == 0 && !done.denied.empty() && (now >= until.kill_at || !supervised_)) {
+                told_.unended = static_cast<unsigned>(done.denied.size());
+                finish();
+            }
         }
         else if (now >= until.term_at && !told_.asked) {
             told_.asked = true;
@@ -180,11 +245,26 @@ private:
         }
     }
 
-    std::size_t end_gently()
+    std::size_t end_gently() { return forward(SIGTERM); }
+
+    /// @returns How many processes got it.
+    std::size_t forward(int signal)
     {
-        const std::size_t count = signal_descendants(::getpid(), SIGTERM, leader_);
-        signal_descendants(::getpid(), SIGCONT, leader_); // who is stopped hears nothing
+        const std::size_t count = deliver(signal).count;
+        // A stopped process would not notice a signal that is to end it.
+        if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT)
+            deliver(SIGCONT);
         return count;
+    }
+
+    reach deliver(int signal)
+    {
+        reach done = signal_descendants(::getpid(), signal, leader_);
+        for (const foreign_process& each : done.denied) {
+            if (reported_.insert(each.id).second)
+                say(to_text(each) + "; it goes on until it ends by itself");
+        }
+        return done;
     }
 
     /// What is there now has to end soon, whatever the page says.
@@ -204,7 +284,7 @@ private:
         if (!told_.asked)
             next = std::min(next, until.term_at);
         if (killing_)
-            next = clock::now() + between_kills;
+            next = kill_again_at_;
         // Zero would disarm it.
         const auto at = std::max<clock::rep>(next.time_since_epoch().count(), 1);
         itimerspec when{};
@@ -217,6 +297,7 @@ private:
     void finish()
     {
         over_ = true;
+        terminal_.take_back();
         link_.tell(told_);
     }
 
@@ -235,7 +316,10 @@ private:
     int timer_ = -1;
     pid_t leader_ = 0; ///< And its process group.
     outcome told_;
+    terminal terminal_;
+    std::set<pid_t> reported_; ///< That they cannot be signalled.
     clock::time_point latest_ = clock::time_point::max();
+    clock::time_point kill_again_at_{};
     bool supervised_ = true;
     bool started_ = false;
     bool leader_ended_ = false;
@@ -247,15 +331,18 @@ private:
                               const std::vector<std::string>& command) noexcept
 {
     try {
+        const pid_t supervisor = ::getpgrp();
         // What the terminal sends to those in the foreground is not for the guardian.
         ::setpgid(0, 0);
+        // Where it is ignored, the end of the command would not be noticed.
+        std::signal(SIGCHLD, SIG_DFL);
         sigset_t all;
         sigset_t before;
         sigfillset(&all);
         ::sigprocmask(SIG_SETMASK, &all, &before);
         ::prctl(PR_SET_NAME, "leasehold-guard", 0, 0, 0);
         become_subreaper();
-        guardian_process(page, guardian_link(socket), command, before).run();
+        guardian_process(page, guardian_link(socket), command, before, supervisor).run();
     }
     catch (...) {
         // Its end is noticed: the supervisor ends the command then.

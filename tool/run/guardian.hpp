@@ -18,7 +18,11 @@ namespace leasehold::tool {
 /// supervisor that was stopped, or hangs, does not hold it up. When the supervisor is gone it sends
 /// TERM at once, and KILL at the page's second moment, or five seconds later, whatever comes first.
 /// What the command leaves behind is ended in the same way when the command has ended. Then it
-/// tells how that was, and ends.
+/// tells how that was, and ends. A process of another user cannot be ended: it is reported, and the
+/// guardian waits for its end until the page's second moment.
+///
+/// A command that is stopped because it uses the terminal from the background gets the foreground
+/// of the terminal, as long as that is the supervisor's to give.
 ///
 /// All descendants are reached, also in other process groups and sessions: they become children of
 /// the guardian when they lose their parents.

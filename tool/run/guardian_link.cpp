@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <poll.h>
 #include <sys/socket.h>
 #include <system_error>
 #include <type_traits>
@@ -27,6 +28,12 @@ guardian_link::~guardian_link()
 
 bool guardian_link::send(std::string_view message) const noexcept
 {
+    // To an end that is closed the system would not only fail, but drop what came from there.
+    pollfd other{socket_, 0, 0};
+    if (::poll(&other, 1, 0) == 1 && (other.revents & POLLHUP) != 0) {
+        errno = EPIPE;
+        return false;
+    }
     return uninterrupted(
                [&] { return ::send(socket_, message.data(), message.size(), MSG_NOSIGNAL); }) >= 0;
 }
@@ -55,7 +62,13 @@ void guardian_link::forward(int signal) const noexcept
 bool guardian_link::receive(outcome& told) const noexcept
 {
     static_assert(std::is_trivially_copyable_v<outcome>);
-    const ssize_t size = uninterrupted([&] { return ::recv(socket_, &told, sizeof(told), 0); });
+    const auto read = [&] {
+        return uninterrupted([&] { return ::recv(socket_, &told, sizeof(told), 0); });
+    };
+    ssize_t size = read();
+    // The other end was closed before it had read all; what it has sent is still there.
+    if (size < 0 && errno == ECONNRESET)
+        size = read();
     return size == static_cast<ssize_t>(sizeof(told));
 }
 

@@ -16,13 +16,15 @@ enum class order : char
     forward = 'f', ///< A signal, to the command; its number follows.
 };
 
-/// What the guardian tells the supervisor, once, after which it ends.
+/// What the guardian tells the supervisor: each stop of the command, and how it ended. After the
+/// end the guardian ends, too.
 struct outcome
 {
     enum class kind : int
     {
         not_started,
         ended,
+        stopped,
     };
 
     kind how = kind::ended;
@@ -31,6 +33,9 @@ struct outcome
     bool asked = false;     ///< It was sent TERM for the sake of the page's deadline.
     bool killed = false;    ///< It, or what it had left behind, was sent KILL.
     unsigned remainder = 0; ///< The processes that were still there when the command had ended.
+    unsigned unended = 0;   ///< Processes that cannot be signalled, and outlive the lease.
+    int stop_signal = 0;    ///< Stopped: by this signal,
+    bool by_terminal = false; ///< as the terminal stops a job.
 };
 
 /// One end of a pair of sockets that keep messages apart.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
@@ -9,8 +10,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
+#include <pwd.h>
 #include <string_view>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
@@ -83,17 +86,34 @@ std::vector<process> all_processes()
     return all;
 }
 
-/// Of the process that was seen, not of another that has its number now.
-bool send(const process& to, int signal) noexcept
+enum class delivery
+{
+    done,
+    denied,
+    gone,
+};
+
+/// To the process that was seen, not to another that has its number now.
+/// @param signal 0: only checks whether a signal may be sent.
+delivery send(const process& to, int signal) noexcept
 {
     const int handle = static_cast<int>(::syscall(SYS_pidfd_open, to.id, 0));
     if (handle < 0)
-        return false;
+        return delivery::gone;
     process now;
     const bool same = read_process(to.id, now) && now.started == to.started;
     const bool sent = same && ::syscall(SYS_pidfd_send_signal, handle, signal, nullptr, 0) == 0;
+    const bool denied = same && !sent && errno == EPERM;
     ::close(handle);
-    return sent;
+    return sent ? delivery::done : denied ? delivery::denied : delivery::gone;
+}
+
+uid_t user_of(pid_t id) noexcept
+{
+    char path[64];
+    std::snprintf(path, sizeof(path), "/proc/%d", static_cast<int>(id));
+    struct stat found{};
+    return ::stat(path, &found) == 0 ? found.st_uid : 0;
 }
 
 std::vector<process> descendants_of(pid_t root)
@@ -114,9 +134,17 @@ std::vector<process> descendants_of(pid_t root)
 
 } // namespace
 
-std::size_t signal_descendants(pid_t root, int signal, pid_t group, pid_t spared) noexcept
+std::string to_text(const foreign_process& of)
+{
+    const passwd* const known = ::getpwuid(of.user);
+    return "process " + std::to_string(of.id) + " belongs to user '" +
+           (known != nullptr ? known->pw_name : std::to_string(of.user)) +
+           "' and cannot be signalled";
+}
+
+reach signal_descendants(pid_t root, int signal, pid_t group, pid_t spared) noexcept
 try {
-    std::size_t count = 0;
+    reach done;
     const std::vector<process> found = descendants_of(root);
     // Only while one of its members is known: an empty group's number may be someone else's.
     const auto in_group = [group](const process& each) {
@@ -125,16 +153,22 @@ try {
     if (std::any_of(found.begin(), found.end(), in_group))
         ::kill(-group, signal);
     for (const process& each : found) {
-        if (in_group(each) || (each.id != spared && send(each, signal)))
-            ++count;
+        if (each.id == spared)
+            continue;
+        // The group has the signal, except its members that belong to other users.
+        const delivery came = send(each, in_group(each) ? 0 : signal);
+        if (came == delivery::denied)
+            done.denied.push_back({each.id, user_of(each.id)});
+        else if (came == delivery::done || in_group(each))
+            ++done.count;
     }
-    return count;
+    return done;
 }
 catch (const std::bad_alloc&) {
     // What needs no memory.
     if (group != 0)
         ::kill(-group, signal);
-    return 0;
+    return {};
 }
 
 void become_subreaper() noexcept

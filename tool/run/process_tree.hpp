@@ -2,9 +2,28 @@
 #define LEASEHOLD_TOOL_RUN_PROCESS_TREE_HPP
 
 #include <cstddef>
+#include <string>
 #include <sys/types.h>
+#include <vector>
 
 namespace leasehold::tool {
+
+/// A process that this user may not signal.
+struct foreign_process
+{
+    pid_t id = 0;
+    uid_t user = 0;
+};
+
+/// "process 4711 belongs to user 'root' and cannot be signalled"
+[[nodiscard]] std::string to_text(const foreign_process& of);
+
+/// How far a signal came.
+struct reach
+{
+    std::size_t count = 0; ///< Processes that got it.
+    std::vector<foreign_process> denied{};
+};
 
 /// Sends a signal to every descendant of a process, whatever process group or session it has moved
 /// to: those that lost their parent are children of the nearest subreaper above.
@@ -13,8 +32,7 @@ namespace leasehold::tool {
 /// @param group A process group of descendants, which gets the signal in one step, so that none of
 ///              its members escapes by forking; 0: none.
 /// @param spared A descendant that gets no signal itself; 0: none.
-/// @returns How many processes got it.
-std::size_t signal_descendants(pid_t root, int signal, pid_t group = 0, pid_t spared = 0) noexcept;
+reach signal_descendants(pid_t root, int signal, pid_t group = 0, pid_t spared = 0) noexcept;
 
 /// From now on orphans below this process become its children.
 void become_subreaper() noexcept;

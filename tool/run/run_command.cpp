@@ -42,8 +42,13 @@ Who looks who holds the locks ('leasehold ls') is shown the command's name; of a
 line for the shell its first command's.
 )";
 
-constexpr char notes[] = R"(The command runs in a process group of its own, in the background:
-it cannot read from a terminal.
+constexpr char notes[] = R"(The command runs in a process group of its own. It gets the foreground
+of the terminal as soon as it reads from there. TERM, INT, HUP and QUIT also
+reach a command that is stopped. A process of another user, as sudo starts it,
+cannot be ended: it is reported, and may outlive the lock.
+
+If the store does not answer when the command has ended, the release is tried
+until the lease ends, or until a signal comes.
 
 Exit code: the command's own (128 and the signal's number, when one ended it), or
   2    an argument is wrong, or KEY is no lock
@@ -51,6 +56,7 @@ Exit code: the command's own (128 and the signal's number, when one ended it), o
   75   another owner holds the lock
   76   the lock was lost while the command ran
   77   the store cannot be reached, or refuses
+  78   a process of another user goes on without the lock
   126  the command cannot be executed
   127  the command was not found
 )";

@@ -2,6 +2,7 @@
 
 #include "../exit_code.hpp"
 #include "../message.hpp"
+#include "../server/server_connection.hpp"
 #include "../values.hpp"
 #include "process_tree.hpp"
 
@@ -13,6 +14,7 @@
 #include <leasehold/options.hpp>
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/cancel_after.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
@@ -25,7 +27,6 @@
 #include <csignal>
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <sys/wait.h>
 #include <system_error>
@@ -40,6 +41,11 @@ using boost::system::error_code;
 using namespace std::chrono_literals;
 
 constexpr auto as_tuple = asio::as_tuple(asio::deferred);
+
+/// A wait that takes longer is explained.
+constexpr clock::duration silent_wait = 500ms;
+/// For what is left of the locks, and is not waited for any longer.
+constexpr clock::duration shutdown_limit = 1s;
 
 // Not "quoted": for a std::string the one of the standard library would be called.
 std::string in_quotes(std::string_view name)
@@ -63,31 +69,52 @@ int exit_code_of_start(int error)
     return error == ENOENT ? command_not_found : cannot_execute;
 }
 
+/// Where the client looks for the store.
+std::string servers_of(const config& where)
+{
+    if (!where.unix_socket.empty())
+        return where.unix_socket;
+    std::string all;
+    for (const config::address& each : where.addresses)
+        all.append(all.empty() ? "" : ", ").append(name_of(each));
+    return all;
+}
+
+std::string name_of_stop(int signal)
+{
+    switch (signal) {
+    case SIGSTOP: return "SIGSTOP";
+    case SIGTSTP: return "SIGTSTP";
+    case SIGTTIN: return "SIGTTIN, it reads from the terminal";
+    case SIGTTOU: return "SIGTTOU, it uses the terminal";
+    default: return "signal " + std::to_string(signal);
+    }
+}
+
 } // namespace
 
 class supervisor::lease_observer : public observer
 {
 public:
-    lease_observer(std::function<void()> renewed, bool verbose)
-        : renewed_(std::move(renewed)), verbose_(verbose)
-    {}
+    lease_observer(supervisor& of, bool verbose) : of_(of), verbose_(verbose) {}
 
-    void waiting(std::string_view name, std::chrono::milliseconds) noexcept override
+    void waiting(std::string_view, std::chrono::milliseconds) noexcept override
     {
-        if (verbose_ && !std::exchange(told_waiting_, true))
-            say("waiting for " + in_quotes(name) + ", which another owner holds");
+        if (!of_.trying_) // its details come right behind
+            of_.explain_wait(of_.reason_of(of_.holder_, errc::held));
     }
 
     void acquired(std::string_view name, std::uint64_t fence, duration, bool) noexcept override
     {
-        told_waiting_ = false;
         if (verbose_)
             say("holding " + in_quotes(name) + ", fence " + std::to_string(fence));
     }
 
     void renewed(std::string_view, std::uint64_t, duration, duration) noexcept override
     {
-        renewed_();
+        of_.failure_.clear();
+        // The deadline has moved when the observer has returned.
+        asio::post(of_.context_, [&of = of_] { of.keep_page(); });
     }
 
     void renewal_late(std::string_view name, std::uint64_t, error_code why,
@@ -98,16 +125,25 @@ public:
                 to_text(std::chrono::duration_cast<std::chrono::milliseconds>(left)) + " left");
     }
 
+    void connected() noexcept override { of_.failure_.clear(); }
+
+    void store_error(error_code why, const diagnostics& details) noexcept override
+    {
+        of_.fail(details, why);
+    }
+
     void disconnected(error_code why) noexcept override
     {
-        if (verbose_)
-            say("no connection to the store: " + why.message());
+        // What is known of it has been told before.
+        if (of_.failure_.empty())
+            of_.fail({}, why);
+        if (verbose_ && of_.running_)
+            say("no connection to the store: " + of_.failure_);
     }
 
 private:
-    std::function<void()> renewed_;
+    supervisor& of_;
     bool verbose_;
-    bool told_waiting_ = false;
 };
 
 supervisor::supervisor(const run_settings& settings, deadline_page& page, const guardian& watching)
@@ -115,15 +151,15 @@ supervisor::supervisor(const run_settings& settings, deadline_page& page, const 
       page_(page),
       guardian_(watching),
       locks_(context_, config(settings.url),
-             // The deadline has moved when the observer has returned.
-             std::make_shared<lease_observer>(
-                 [this] { asio::post(context_, [this] { keep_page(); }); }, settings.verbose)),
+             std::make_shared<lease_observer>(*this, settings.verbose)),
       signals_(context_),
       reports_(context_, ::dup(watching.link().native_handle())),
-      last_moment_(context_)
+      last_moment_(context_),
+      notice_(context_),
+      release_over_(context_)
 {
     std::signal(SIGPIPE, SIG_IGN);
-    for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) {
+    for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT}) {
         struct sigaction now{};
         ::sigaction(each, nullptr, &now);
         if (now.sa_handler != SIG_IGN) // as nohup wants it
@@ -153,19 +189,22 @@ asio::awaitable<int> supervisor::locked_run()
 {
     locks_.async_run(asio::detached);
     int code = co_await acquire();
+    bool released = true;
     if (code == success && stopped_by_ == 0) {
         code = co_await run_command();
-        if (code != lost)
-            code = co_await release(code);
+        if (code != lost && code != not_ended)
+            released = co_await release(code);
     }
-    if (code == lost) {
+    if (!released)
+        co_return code; // it has been tried for long enough
+    if (code == lost || code == not_ended) {
         // What is left of the locks is given back if the store can be reached, and not waited for
         // otherwise.
         leases_.clear();
         locks_.cancel();
     }
-    error_code ignored;
-    co_await locks_.async_shutdown(asio::redirect_error(asio::use_awaitable, ignored));
+    auto stopping = locks_.async_shutdown(asio::cancel_after(shutdown_limit, as_tuple));
+    co_await std::move(stopping);
     co_return code;
 }
 
@@ -184,15 +223,33 @@ asio::awaitable<int> supervisor::acquire()
         diagnostics details;
         error_code code;
         lease held;
+        begin_wait(name);
         const auto under = settings_.owners.find(name);
         if (under != settings_.owners.end()) {
             auto entering = each.async_try_lock_until(until, under->second, details, as_tuple);
             std::tie(code, held) = co_await std::move(entering);
         }
         else {
-            auto locking = each.async_try_lock_until(until, details, as_tuple);
-            std::tie(code, held) = co_await std::move(locking);
+            code = errc::held;
+            // One try tells who holds the lock; a wait tells it at its end only.
+            if (clock::now() < until) {
+                auto trying = each.async_try_lock(details,
+                                                  asio::cancel_after(silent_wait, as_tuple));
+                trying_ = true;
+                std::tie(code, held) = co_await std::move(trying);
+                trying_ = false;
+                if (code == errc::held)
+                    holder_ = details;
+                if (code && code != asio::error::operation_aborted)
+                    explain_wait(reason_of(details, code));
+            }
+            if (code && code != condition::bad_request) {
+                auto locking = each.async_try_lock_until(until, details, as_tuple);
+                std::tie(code, held) = co_await std::move(locking);
+            }
         }
+        waits_for_.clear();
+        notice_.cancel();
         if (code) {
             if (stopped_by_ == 0)
                 say(details.to_string() + ": " + code.message());
@@ -215,48 +272,109 @@ asio::awaitable<int> supervisor::run_command()
     keep_page();
     guardian_.link().start(environment());
     watch_leases();
-    error_code failed;
-    co_await reports_.async_wait(asio::posix::stream_descriptor::wait_read,
-                                 asio::redirect_error(asio::use_awaitable, failed));
     outcome told;
-    const bool heard = guardian_.link().receive(told);
+    bool heard = true;
+    do {
+        error_code failed;
+        co_await reports_.async_wait(asio::posix::stream_descriptor::wait_read,
+                                     asio::redirect_error(asio::use_awaitable, failed));
+        heard = guardian_.link().receive(told);
+        if (heard && told.how == outcome::kind::stopped)
+            tell_stop(told);
+    } while (heard && told.how == outcome::kind::stopped);
+    std::size_t unended = 0;
     if (!heard)
-        co_await end_orphans();
+        unended = co_await end_orphans();
     running_ = false;
     last_moment_.cancel();
-    if (!heard) {
-        say("the guardian is gone; the command was ended");
-        co_return internal_failure;
-    }
-    co_return exit_code_of(told);
+    if (heard)
+        co_return exit_code_of(told);
+    say("the guardian is gone; the command was ended");
+    co_return unended != 0 ? exit_code_of_unended(unended) : internal_failure;
+}
+
+void supervisor::tell_stop(const outcome& told)
+{
+    say("the command is stopped (" + name_of_stop(told.stop_signal) + ")" +
+        (told.by_terminal ? ", and so is its job; while it is, the locks are not renewed"
+                          : "; the locks are held until it continues and ends"));
+    // As the terminal does to all of a job; a shell gets its terminal back.
+    if (told.by_terminal)
+        ::kill(0, told.stop_signal);
 }
 
 /// The guardian is gone, and its children are this process's now.
-asio::awaitable<void> supervisor::end_orphans()
+asio::awaitable<std::size_t> supervisor::end_orphans()
 {
     timer pause(context_);
     while (::waitpid(-1, nullptr, WNOHANG) >= 0) {
-        signal_descendants(::getpid(), SIGKILL);
+        const reach done = signal_descendants(::getpid(), SIGKILL);
+        if (done.count == 0 && !done.denied.empty()) {
+            for (const foreign_process& each : done.denied)
+                say(to_text(each));
+            co_return done.denied.size();
+        }
         pause.expires_after(5ms);
         co_await pause.async_wait(asio::use_awaitable);
     }
+    co_return 0;
 }
 
-asio::awaitable<int> supervisor::release(int code)
+asio::awaitable<bool> supervisor::release(int& code)
 {
-    for (lease& each : leases_) {
-        const std::string name = each.name();
-        diagnostics details;
-        auto releasing = each.async_release(details, as_tuple);
-        const std::tuple<error_code> result = co_await std::move(releasing);
-        const error_code failed = std::get<0>(result);
-        if (!failed)
-            continue;
-        say(details.to_string() + ": not released: " + failed.message());
-        if (failed == condition::lease_ended)
-            code = lost;
+    struct departure
+    {
+        std::string name;
+        clock::time_point deadline;
+        bool over = false;
+        error_code failed{};
+        diagnostics details{};
+    };
+    // Shared with handlers that may be called later.
+    const auto all = std::make_shared<std::vector<departure>>();
+    clock::time_point latest{};
+    for (const lease& each : leases_) {
+        all->push_back({each.name(), each.deadline()});
+        latest = std::max(latest, each.deadline());
     }
-    co_return code;
+    const auto is_over = [](const departure& each) { return each.over; };
+    release_over_.expires_at(latest);
+    // All at once: a lock that cannot be released does not delay the others.
+    for (std::size_t i = 0; i < all->size(); ++i) {
+        leases_[i].async_release((*all)[i].details, [this, all, is_over, i](error_code failed) {
+            (*all)[i].over = true;
+            (*all)[i].failed = failed;
+            if (std::all_of(all->begin(), all->end(), is_over))
+                release_over_.cancel();
+        });
+    }
+    releasing_ = true;
+    notice_.expires_after(silent_wait);
+    notice_.async_wait([this, all, is_over](error_code cancelled) {
+        if (!cancelled && !std::all_of(all->begin(), all->end(), is_over))
+            say("the command has ended; releasing its locks" +
+                (failure_.empty() ? "" : ": " + failure_));
+    });
+    auto waiting = release_over_.async_wait(as_tuple);
+    co_await std::move(waiting);
+    notice_.cancel();
+
+    bool released = true;
+    for (const departure& each : *all) {
+        if (each.over && !each.failed)
+            continue;
+        if (each.failed == condition::lease_ended && each.failed != errc::expired) {
+            say(each.details.to_string() + ": not released: " + each.failed.message());
+            code = lost;
+            continue;
+        }
+        released = false;
+        const auto left = std::chrono::ceil<std::chrono::seconds>(each.deadline - clock::now());
+        say(in_quotes(each.name) + " is not released" +
+            (failure_.empty() ? "" : " (" + failure_ + ")") +
+            (left.count() > 0 ? "; it ends by itself in " + to_text(left) : "; its lease is over"));
+    }
+    co_return released;
 }
 
 void supervisor::obey_signals()
@@ -266,6 +384,8 @@ void supervisor::obey_signals()
             return;
         if (running_)
             guardian_.link().forward(signal);
+        else if (releasing_)
+            release_over_.cancel(); // the exit code is the command's
         else if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) {
             if (stopped_by_ != 0)
                 locks_.cancel(); // once more: whoever waits is in a hurry
@@ -274,6 +394,58 @@ void supervisor::obey_signals()
         }
         obey_signals();
     });
+}
+
+std::string supervisor::reason_of(diagnostics details, error_code why) const
+{
+    if (details.server.empty())
+        details.server = servers_of(config(settings_.url));
+    // What is different in each try, and what is said beside it.
+    details.key.clear();
+    details.waited = {};
+    details.attempts = 0;
+    return details.to_string() + ": " + why.message();
+}
+
+void supervisor::fail(const diagnostics& details, error_code why)
+{
+    failure_ = reason_of(details, why);
+    explain_wait(failure_);
+}
+
+void supervisor::begin_wait(const std::string& key)
+{
+    waits_for_ = key;
+    holder_ = {};
+    told_reasons_.clear();
+    reason_ = "server " + servers_of(config(settings_.url)) + ": no answer yet";
+    keep_explaining();
+}
+
+void supervisor::explain_wait(const std::string& reason)
+{
+    if (waits_for_.empty())
+        return;
+    reason_ = reason;
+    if (settings_.verbose)
+        tell_reason();
+}
+
+void supervisor::keep_explaining()
+{
+    notice_.expires_after(silent_wait);
+    notice_.async_wait([this](error_code cancelled) {
+        if (cancelled || waits_for_.empty())
+            return;
+        tell_reason();
+        keep_explaining();
+    });
+}
+
+void supervisor::tell_reason()
+{
+    if (told_reasons_.insert(reason_).second)
+        say("waiting for " + in_quotes(waits_for_) + ": " + reason_);
 }
 
 void supervisor::watch_leases()
@@ -351,8 +523,17 @@ std::vector<std::string> supervisor::environment() const
             "LEASEHOLD_URL=" + settings_.url};
 }
 
+int supervisor::exit_code_of_unended(std::size_t processes)
+{
+    say("what cannot be signalled goes on without the locks: processes: " +
+        std::to_string(processes));
+    return not_ended;
+}
+
 int supervisor::exit_code_of(const outcome& told) const
 {
+    if (told.unended != 0)
+        return exit_code_of_unended(told.unended);
     if (told.how == outcome::kind::not_started) {
         say(settings_.command.front() + ": " + std::generic_category().message(told.error));
         return exit_code_of_start(told.error);

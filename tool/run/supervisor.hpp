@@ -6,6 +6,7 @@
 #include "run_settings.hpp"
 
 #include <leasehold/client.hpp>
+#include <leasehold/diagnostics.hpp>
 #include <leasehold/lease.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -14,6 +15,8 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 
+#include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,10 +45,23 @@ private:
     boost::asio::awaitable<int> locked_run();
     boost::asio::awaitable<int> acquire();
     boost::asio::awaitable<int> run_command();
-    boost::asio::awaitable<int> release(int code);
-    boost::asio::awaitable<void> end_orphans();
+    /// Tries until the leases end, or a signal comes, and reports what is left.
+    /// @returns False when something is left.
+    boost::asio::awaitable<bool> release(int& code);
+    /// @returns How many processes cannot be ended.
+    boost::asio::awaitable<std::size_t> end_orphans();
 
     void obey_signals();
+    /// @name Why the locks are not held yet: reported when that lasts, each reason once
+    /// @{
+    [[nodiscard]] std::string reason_of(diagnostics details, boost::system::error_code why) const;
+    void fail(const diagnostics& details, boost::system::error_code why);
+    void begin_wait(const std::string& key);
+    void explain_wait(const std::string& reason);
+    void keep_explaining();
+    void tell_reason();
+    /// @}
+    static void tell_stop(const outcome& told);
     void watch_leases();
     /// The page has to say what the leases say; earlier when one is gone.
     void keep_page();
@@ -54,6 +70,7 @@ private:
     void end_by_own_hand();
     [[nodiscard]] std::vector<std::string> environment() const;
     [[nodiscard]] int exit_code_of(const outcome& told) const;
+    [[nodiscard]] static int exit_code_of_unended(std::size_t processes);
 
     const run_settings& settings_;
     deadline_page& page_;
@@ -64,8 +81,17 @@ private:
     boost::asio::signal_set signals_;
     boost::asio::posix::stream_descriptor reports_;
     timer last_moment_;
-    int stopped_by_ = 0; ///< The signal that ended the wait.
+    timer notice_;
+    timer release_over_;
+    std::string waits_for_{}; ///< The key that is acquired; empty: none.
+    diagnostics holder_{};    ///< Of that key, as the first try has found it.
+    std::string failure_{};   ///< The last one of the store; empty: it works.
+    std::string reason_{};
+    std::set<std::string> told_reasons_{};
+    int stopped_by_ = 0;  ///< The signal that ended the wait.
+    bool trying_ = false; ///< Once, before the wait.
     bool running_ = false;
+    bool releasing_ = false;
     bool lost_ = false;
     bool overdue_ = false; ///< The guardian did not end the command in time.
 };
