@@ -2,6 +2,8 @@
 #include "tool/terminal_session.hpp"
 #include "tool/tool_runs.hpp"
 
+#include "watch/lock_changes.hpp"
+
 #include "support/client_thread.hpp"
 #include "support/cluster_deployment.hpp"
 #include "support/holder.hpp"
@@ -512,6 +514,60 @@ BOOST_AUTO_TEST_CASE(at_a_quorum, *boost::unit_test::precondition(in_the_layout_
     BOOST_TEST(rest.says(std::to_string(members[0].port())));
     members[1].kill();
     BOOST_TEST(run({"ls"}, members.url()).code == 77);
+}
+
+// The owner before has left its entries behind.
+BOOST_AUTO_TEST_CASE(quorum_lock_is_broken_despite_entries_of_an_owner_before,
+                     *boost::unit_test::precondition(in_the_layout_native))
+{
+    quorum_deployment members;
+    const std::string client = "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10";
+    members.command({"SET", "stock", "lhq:" + client + ":2", "PX", "60000"});
+    members.command({"HSET", "leasehold:quorum:entries:stock", "owner", "lhq:" + client + ":1",
+                     "e:", "1", "e:7", "1"});
+    const ran done = run({"break", "--json", "stock", "--owner", client + ":2"}, members.url());
+    BOOST_TEST(done.code == 0);
+    BOOST_TEST(done.has("\"members\":3"), done.text());
+    BOOST_TEST(members.count("stock") == 0u);
+    auto first = members[0].connect();
+    BOOST_TEST(first.calls("hkeys") == 0u); // nothing was tried again and again
+}
+
+BOOST_AUTO_TEST_CASE(quorum_lock_remains_as_long_as_enough_members_have_it,
+                     *boost::unit_test::precondition(in_the_layout_native))
+{
+    quorum_deployment members;
+    const std::string value = "lhq:5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:1";
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const std::string left = std::to_string((i + 1) * 1'000'000);
+        members[i].connect().done({"SET", "stock", value, "PX", left});
+        members[i].connect().done(
+            {"HSET", "leasehold:quorum:entries:stock", "owner", value, "e:", "1", "e:7", "1"});
+    }
+    const std::string text = run({"ls", "--json"}, members.url()).text();
+    const std::size_t at = text.find("\"left_ms\":");
+    BOOST_TEST_REQUIRE(at != text.npos, text);
+    const long long left = std::stoll(text.substr(at + 10));
+    BOOST_TEST(left > 1'000'000);
+    BOOST_TEST(left <= 2'000'000);
+    // The field that names the owner is not an entry.
+    BOOST_TEST(text.find("\"holds\":2,") != text.npos, text);
+}
+
+BOOST_AUTO_TEST_CASE(lock_found_after_an_incomplete_first_look_is_held_not_taken)
+{
+    using leasehold::tool::lock_change;
+    leasehold::tool::lock_changes changes;
+    leasehold::tool::lock_state lock;
+    lock.name = "stock";
+    lock.owner = "owner";
+    BOOST_TEST(changes.look({}, false).empty());
+    const auto first = changes.look({&lock, 1}, true);
+    BOOST_TEST_REQUIRE(first.size() == 1u);
+    BOOST_TEST((first.front().what == lock_change::kind::held));
+    BOOST_TEST(changes.look({}, false).empty()); // it may be there
+    BOOST_TEST((changes.look({}, true).at(0).what == lock_change::kind::freed));
+    BOOST_TEST((changes.look({&lock, 1}, true).at(0).what == lock_change::kind::taken));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -171,10 +171,13 @@ bool break_member(const ask_server& ask, const std::string& name, const std::str
     for (int tries = 0; tries < most_leaves; ++tries) {
         if (ask({"GET", name}).text != quorum::value_of(owner))
             return tries > 0;
+        // The entries may be what another owner has left; then this owner has entered once.
         std::string entry;
-        for (const resp_value& field : ask({"HKEYS", entries}).items) {
-            if (field.text.starts_with("e:"))
-                entry = field.text.substr(2);
+        if (ask({"HGET", entries, "owner"}).text == quorum::value_of(owner)) {
+            for (const resp_value& field : ask({"HKEYS", entries}).items) {
+                if (field.text.starts_with("e:"))
+                    entry = field.text.substr(2);
+            }
         }
         const resp_value left = ask(
             eval(redis_store::of_quorum().release, {name, entries, quorum::fence_key(name)},
