@@ -529,6 +529,33 @@ BOOST_AUTO_TEST_CASE(members_of_a_quorum_are_counted_and_must_be_different_serve
     BOOST_TEST(few.code == has_problems);
 }
 
+BOOST_AUTO_TEST_CASE(missing_right_that_the_trial_does_without_is_a_note)
+{
+    redis_server server(safe_options);
+    server.connect().done(
+        {"ACL", "SETUSER", "locks", "on", ">secret", "~*", "&*", "+@all", "-client|info"});
+    const words admin{"--admin", server.unix_url()};
+    const diagnosis found = diagnose(test::url_for("locks", server.unix_url()), admin);
+    BOOST_TEST(found.has("note", "rights", "the user 'locks' lacks +client|info"), found);
+    BOOST_TEST(found.code == healthy);
+    // Where the trial fails as well, it is a problem.
+    server.connect().done({"ACL", "SETUSER", "locks", "-evalsha", "-eval", "-set"});
+    const diagnosis bad = diagnose(test::url_for("locks", server.unix_url()), admin);
+    BOOST_TEST(bad.has("problem", "rights"), bad);
+    BOOST_TEST(bad.code == has_problems);
+}
+
+BOOST_AUTO_TEST_CASE(replicas_that_do_not_follow_cannot_take_over)
+{
+    server_facts facts = good_facts();
+    facts.info["slave0"] = "ip=10.0.0.2,port=6379,state=wait_bgsave,offset=0,lag=0";
+    findings found;
+    judge_server(facts, config("redis+sentinel://127.0.0.1/main"), 50ms, found);
+    BOOST_TEST(std::any_of(found.begin(), found.end(), [](const finding& each) {
+        return each.how_bad == level::warning && each.why == "Nothing takes over when it fails.";
+    }));
+}
+
 namespace {
 
 /// The rights that the documentation lists for a user, of the kind of URL whose text comes before.
