@@ -133,6 +133,8 @@ public:
     /// @par Errors
     ///  - success: everything was released.
     ///  - `errc::store_unavailable`: not everything could be released.
+    ///  - `errc::outcome_unknown`: everything was released, but an acquire that got no answer may
+    ///    still run late. Its lock is then free after its lease time.
     ///  - `asio::error::operation_aborted`: cancelled.
     /// @par Cancellation
     /// All types end the wait only: the shutdown goes on.

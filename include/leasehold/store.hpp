@@ -240,6 +240,11 @@ public:
     /// line, and after each interruption.
     virtual void on_listening(store_partition partition) { static_cast<void>(partition); }
 
+    /// Called before `on_connected` where it is known: what was asked of the partition before, and
+    /// was not answered, has run or never will. Of interest where `store_traits::refuses_late` is
+    /// false.
+    virtual void on_settled(store_partition partition) { static_cast<void>(partition); }
+
     /// The partition can be reached (again). Whatever it held may be gone.
     virtual void on_connected(store_partition partition) = 0;
 

@@ -205,6 +205,17 @@ void client_state::on_listening(store_partition partition)
     });
 }
 
+void client_state::on_settled(store_partition partition)
+{
+    turn([this, partition] {
+        releases_.settled(partition);
+        for (wait_queue& each : in_order_) {
+            if (is_in(partition, each.name()))
+                each.settled();
+        }
+    });
+}
+
 void client_state::on_connected(store_partition partition)
 {
     turn([this, partition] {

@@ -79,13 +79,14 @@ private:
         explicit stop_limit(client_state& whose) noexcept : client_(whose) {}
 
     private:
-        void expired() override { client_.stopped(errc::store_unavailable); }
+        void expired() override { client_.stopped(client_.releases_.why_not_empty()); }
         client_state& client_;
     };
 
     void on_hint(std::string_view name) override;
     void on_turn(std::string_view name, std::string_view owner) override;
     void on_listening(store_partition) override;
+    void on_settled(store_partition) override;
     void on_connected(store_partition) override;
     void on_disconnected(store_partition, error_code why) override;
     void on_error(store_partition, error_code code, const diagnostics& details) override;

@@ -44,6 +44,9 @@ public:
     }
     [[nodiscard]] error_code outcome() const noexcept { return outcome_; }
 
+    /// The store has said that the owner does not hold the lock; an acquire may still run.
+    [[nodiscard]] bool waits_for_late_acquire() const noexcept { return waits_for_late_; }
+
     action due(clock::time_point now, bool online) noexcept
     {
         BOOST_ASSERT(!done_);
@@ -63,6 +66,7 @@ public:
             return action::wait;
         }
         in_flight_ = true;
+        waits_for_late_ = false;
         sent_ = now;
         return action::send;
     }
@@ -74,11 +78,16 @@ public:
         return due(now, true);
     }
 
-    /// The acquire that was to be given back is known to have run, or not to run any more: nothing
-    /// has to be waited for.
-    action settled(clock::time_point now) noexcept
+    /// The acquire that is to be given back has run, or never will.
+    void nothing_runs_late(clock::time_point now) noexcept
     {
         runs_until_ = std::min(runs_until_, now);
+    }
+
+    /// The same, while the store can be reached: nothing has to be waited for.
+    action settled(clock::time_point now) noexcept
+    {
+        nothing_runs_late(now);
         if (!in_flight_)
             again_at_ = now;
         return due(now, true);
@@ -94,6 +103,7 @@ public:
         }
         if (sent_ < runs_until_ && !has(mutant::orphan_given_up_early)) {
             again_at_ = runs_until_ + std::chrono::milliseconds(1);
+            waits_for_late_ = true;
             return due(now, true);
         }
         // Repeated after an answer that was lost: the first one did it.
@@ -138,6 +148,7 @@ private:
     bool prolonged_;
     bool in_flight_ = false;
     bool unknown_ = false;
+    bool waits_for_late_ = false;
     bool done_ = false; ///< It is not to be asked again.
 };
 

@@ -140,6 +140,27 @@ BOOST_AUTO_TEST_CASE(F2_a_reply_that_is_lost_is_made_up_for)
     check_idle(e);
 }
 
+// The connection that carried the acquire has ended at the server, too.
+BOOST_AUTO_TEST_CASE(an_orphan_that_cannot_run_any_more_is_released_once_more_at_once)
+{
+    for (const bool is_settled : {true, false}) {
+        core_fixture e;
+        const auto op = e.lock("a");
+        const std::string owner = e.last_acquire().owner;
+        e.fail_acquire(errc::outcome_unknown);
+        e.say_released(left::not_owner);
+        BOOST_TEST_REQUIRE(e.stats().orphans == 1u);
+        e.disconnect();
+        if (is_settled)
+            e.store->settle();
+        e.connect();
+        BOOST_TEST_REQUIRE(e.store->release_count() == 2u);
+        BOOST_TEST(e.last_release().owner == owner);
+        e.say_released(left::not_owner);
+        BOOST_TEST(e.stats().orphans == (is_settled ? 0u : 1u));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(an_orphan_that_was_found_is_done_with)
 {
     core_fixture e;

@@ -1145,6 +1145,22 @@ BOOST_AUTO_TEST_CASE(what_was_not_executed_leaves_nothing_to_give_back)
     check_idle(*this);
 }
 
+BOOST_AUTO_TEST_CASE(an_owner_whose_requests_cannot_run_any_more_is_left_once)
+{
+    const auto op = lock("a");
+    fail_acquire(errc::outcome_unknown);
+    disconnect();
+    store->settle();
+    connect();
+    say_in_line();
+    cancel(op);
+    BOOST_TEST_REQUIRE(left_count() == 1u);
+    say_left(left::not_owner);
+    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(stats().orphans == 0u);
+    check_idle(*this);
+}
+
 // What was answered before then says nothing of what runs later.
 BOOST_AUTO_TEST_CASE(an_owner_in_doubt_that_nobody_waits_for_is_left_after_its_limit)
 {

@@ -94,6 +94,19 @@ BOOST_AUTO_TEST_CASE(P3_a_store_that_stops_answering_is_given_up_five_seconds_la
     check_idle(e);
 }
 
+BOOST_AUTO_TEST_CASE(a_shutdown_says_that_an_acquire_may_run_late)
+{
+    core_fixture e;
+    const auto op = e.lock("a");
+    e.fail_acquire(errc::outcome_unknown);
+    e.say_released(left::not_owner);
+    const auto done = e.shutdown();
+    e.say_released(left::not_owner);
+    e.advance(5s);
+    BOOST_TEST(code(*done) == errc::outcome_unknown);
+    check_idle(e);
+}
+
 // The next try of what has failed may be far away, and the shutdown waits for it.
 BOOST_AUTO_TEST_CASE(a_shutdown_repeats_at_once_what_has_failed)
 {

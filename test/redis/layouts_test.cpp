@@ -111,7 +111,9 @@ public:
 struct native_fixture
 {
     /// A new connection is asked what it is asked first, and says this of itself.
-    void connect(std::string_view info, const reply& raised = numbers({1}))
+    /// @param kills What the server answers to CLIENT KILL.
+    void connect(std::string_view info, const reply& raised = numbers({1}),
+                 const reply& kills = numbers({1}))
     {
         ended.clear();
         keys.it_is(server_time);
@@ -123,7 +125,7 @@ struct native_fixture
             reply answer = error("ERR unknown command");
             if (said[0] == "CLIENT" && said[1] == "KILL") {
                 ended.push_back(said[3] + ' ' + said[5]);
-                answer = numbers({1});
+                answer = kills;
             }
             else if (said[0] == "CLIENT") {
                 answer = text(info);
@@ -195,6 +197,33 @@ BOOST_AUTO_TEST_CASE(connections_that_no_server_could_be_told_of_are_ended_later
     BOOST_TEST(f.ended.back() == "20 10.0.0.1:5");
     f.connect("id=22 addr=10.0.0.1:5");
     BOOST_TEST(f.ended.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_runs_late_once_the_connection_that_served_has_ended)
+{
+    native_fixture f;
+    f.connect("id=3 addr=10.0.0.1:50");
+    BOOST_TEST(!f.keys.settled()); // nothing was ended
+    f.connect("id=4 addr=10.0.0.1:51");
+    BOOST_TEST(f.keys.settled());
+    // One that did not serve changes nothing.
+    f.connect("id=5 addr=10.0.0.1:52", error("LOADING x"));
+    f.connect("id=6 addr=10.0.0.1:53");
+    BOOST_TEST(f.keys.settled());
+}
+
+BOOST_AUTO_TEST_CASE(a_request_may_run_late_when_its_connection_could_not_be_ended)
+{
+    native_fixture refused;
+    refused.connect("id=3 addr=10.0.0.1:50");
+    refused.connect("id=4 addr=10.0.0.1:51", numbers({1}), error("NOPERM no permissions"));
+    BOOST_TEST(!refused.keys.settled());
+    refused.connect("id=5 addr=10.0.0.1:52");
+    BOOST_TEST(!refused.keys.settled()); // the first one may still be there
+    native_fixture local;
+    local.connect("id=3 addr=/run/redis.sock:0");
+    local.connect("id=4 addr=/run/redis.sock:0");
+    BOOST_TEST(!local.keys.settled());
 }
 
 BOOST_AUTO_TEST_CASE(a_name_takes_the_long_way_while_others_want_it)

@@ -78,6 +78,11 @@ acquire_request take(std::string_view name)
 struct recording_listener final : store_listener
 {
     void on_hint(std::string_view) override {}
+    void on_settled(store_partition of) override
+    {
+        BOOST_TEST(of == 0u);
+        settled_before.push_back(connected);
+    }
     void on_connected(store_partition of) override
     {
         BOOST_TEST(of == 0u);
@@ -95,6 +100,7 @@ struct recording_listener final : store_listener
     }
 
     int connected = 0;
+    std::vector<int> settled_before; ///< How often it was connected before each time.
     std::vector<error_code> lost;
     std::vector<std::pair<error_code, diagnostics>> errors;
 };
@@ -403,6 +409,31 @@ BOOST_AUTO_TEST_CASE(what_is_said_first_is_said_again_when_it_was_not_answered_o
     f.end(2);
     BOOST_TEST(f.ears.connected == 1);
     BOOST_TEST(f.way->begun_again.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(requests_are_settled_when_the_connection_that_carried_them_was_ended)
+{
+    pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
+    const auto text = [](const std::string& said) {
+        return '$' + std::to_string(said.size()) + "\r\n" + said + "\r\n";
+    };
+    const std::string unknown = "-ERR unknown command\r\n", raised = "*1\r\n:7\r\n";
+    f.up();
+    f.answer_all(0, {text("id=3 addr=10.0.0.1:50"), unknown, unknown, raised});
+    BOOST_TEST(f.ears.settled_before.empty());
+    f.down(errc::store_unavailable);
+    f.up();
+    const auto kill = words(*f.way->sent.at(1)).at(0);
+    BOOST_TEST(kill.at(1) == "KILL");
+    f.answer_all(1, {":1\r\n", text("id=4 addr=10.0.0.1:51"), unknown, unknown, raised});
+    BOOST_TEST(f.ears.connected == 2);
+    BOOST_TEST(f.ears.settled_before == std::vector<int>{1}, boost::test_tools::per_element());
+    // Not where the server refuses to end it.
+    f.down(errc::store_unavailable);
+    f.up();
+    f.answer_all(2, {"-NOPERM x\r\n", text("id=5 addr=10.0.0.1:52"), unknown, unknown, raised});
+    BOOST_TEST(f.ears.connected == 3);
+    BOOST_TEST(f.ears.settled_before.size() == 1u);
 }
 
 // What one kind of server answers with an error, another does.
@@ -1064,6 +1095,25 @@ BOOST_AUTO_TEST_CASE(what_has_no_answer_when_its_batch_ends_is_told_why)
         BOOST_TEST(!f.acquired[0].first);
         BOOST_TEST((f.acquired[1].first == why));
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_without_words_does_not_carry_the_words_of_the_failure_before)
+{
+    pipeline_fixture f;
+    const auto words_of_refusal = [&] {
+        f.acquire("a");
+        f.poll();
+        const auto& details = f.acquired.back().second.details;
+        return details ? details->server_message : std::string();
+    };
+    f.down(errc::store_refused, "LOADING Redis is loading the dataset in memory");
+    BOOST_TEST(words_of_refusal() == "LOADING Redis is loading the dataset in memory");
+    f.down(errc::store_unavailable);
+    BOOST_TEST(words_of_refusal() == "");
+    f.down(errc::store_refused, "MASTERDOWN x");
+    f.up();
+    f.down(errc::store_unavailable);
+    BOOST_TEST(words_of_refusal() == "");
 }
 
 BOOST_AUTO_TEST_CASE(what_the_server_refused_is_told_with_its_words_and_the_key)

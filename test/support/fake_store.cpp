@@ -320,6 +320,11 @@ void fake_store::turn(std::string name, std::string owner)
     });
 }
 
+void fake_store::settle(store_partition partition)
+{
+    tell([partition](store_listener& listener) { listener.on_settled(partition); });
+}
+
 void fake_store::connect(store_partition partition)
 {
     tell([partition](store_listener& listener) { listener.on_connected(partition); });

@@ -145,6 +145,7 @@ public:
     void hint(std::string name);
     void turn(std::string name, std::string owner);
     void listen();
+    void settle(store_partition partition = 0);
     void connect(store_partition partition = 0);
     void disconnect(error_code why, store_partition partition = 0);
     void explain(error_code code, diagnostics details, store_partition partition = 0);

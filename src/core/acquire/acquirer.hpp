@@ -109,6 +109,8 @@ public:
     /// Turns may have been missed.
     virtual void listening() {}
 
+    /// Requests of before that were not answered have run, or never will.
+    virtual void settled() noexcept {}
     virtual void connected() = 0;
     virtual void disconnected() = 0;
 

@@ -122,6 +122,15 @@ void line_acquirer::listening()
         perform(machine_.listening());
 }
 
+void line_acquirer::settled() noexcept
+{
+    if (errand_)
+        errand_->runs_until = {};
+    if (next_)
+        next_->who.runs_until = {};
+    end_errand();
+}
+
 void line_acquirer::connected()
 {
     // One lost connection is made up for at once; those that come and go shorten no pause.

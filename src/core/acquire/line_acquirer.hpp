@@ -38,6 +38,7 @@ public:
     void hint() override;
     void turn(std::string_view owner) override;
     void listening() override;
+    void settled() noexcept override;
     void connected() override;
     void disconnected() override;
     void leaving() noexcept override;

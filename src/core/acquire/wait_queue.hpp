@@ -93,6 +93,11 @@ public:
     void hint();
     void turn(std::string_view owner);
     void listening();
+    void settled() noexcept
+    {
+        if (way_)
+            way_->settled();
+    }
     void connected();
     void disconnected(error_code why);
 

@@ -72,6 +72,15 @@ public:
     /// not and never will.
     void settle(bool taken);
 
+    /// What was sent over connections that have ended has run, or never will.
+    void nothing_runs_late() noexcept { steps_.nothing_runs_late(context_.now()); }
+
+    /// The store answers; what is waited for is an acquire that may run late.
+    [[nodiscard]] bool waits_for_late_acquire() const noexcept
+    {
+        return steps_.waits_for_late_acquire() && context_.online(name());
+    }
+
     /// Completes whoever waits, if its cancellation could only be marked.
     void complete_cancelled();
 

@@ -65,6 +65,21 @@ void pending_releases::try_those(Which which)
     }
 }
 
+void pending_releases::settled(store_partition partition)
+{
+    for (pending_release& each : list_) {
+        if (context_.is_in(partition, each.name()))
+            each.nothing_runs_late();
+    }
+}
+
+error_code pending_releases::why_not_empty() const noexcept
+{
+    const bool is_answered = std::all_of(
+        list_.begin(), list_.end(), [](const auto& each) { return each.waits_for_late_acquire(); });
+    return is_answered ? errc::outcome_unknown : errc::store_unavailable;
+}
+
 void pending_releases::connected(store_partition partition)
 {
     try_those([&](const pending_release& each) { return context_.is_in(partition, each.name()); });

@@ -28,6 +28,9 @@ public:
     pending_release_ptr leave_line(pending_release::subject what, clock::time_point runs_until,
                                    pending_release::interest who);
 
+    /// What was sent to the partition over connections that have ended has run, or never will.
+    void settled(store_partition partition);
+
     /// The partition can be reached again.
     void connected(store_partition partition);
 
@@ -38,6 +41,9 @@ public:
     void complete_cancelled();
 
     [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
+
+    /// The error that says why something is still there.
+    [[nodiscard]] error_code why_not_empty() const noexcept;
 
     /// Something of this owner is among it.
     [[nodiscard]] bool contains(std::string_view owner) const noexcept;

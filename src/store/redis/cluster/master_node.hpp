@@ -33,6 +33,7 @@ public:
 
     struct user
     {
+        std::function<void(master_node& by)> on_settled;
         std::function<void(master_node& by)> on_up;
         std::function<void(master_node& by, error_code why)> on_down;
         std::function<void(master_node& by, error_code code, const diagnostics& details)> on_error;
@@ -68,6 +69,7 @@ public:
 
 private:
     void on_hint(std::string_view) override {}
+    void on_settled(store_partition) override { told_.on_settled(*this); }
     void on_connected(store_partition) override { told_.on_up(*this); }
     void on_disconnected(store_partition, error_code code) override { told_.on_down(*this, code); }
     void on_error(store_partition, error_code code, const diagnostics& details) override

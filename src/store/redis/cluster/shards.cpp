@@ -16,7 +16,12 @@ shards::shards(const config& settings, std::shared_ptr<environment> from)
       from_(std::move(from)),
       time_(from_->make_time()),
       random_(detail::seed_of(*time_)),
-      of_nodes_({.on_up = [this](master_node& which) { on_up(which); },
+      of_nodes_({.on_settled =
+                     [this](master_node& which) {
+                         if (listener_ != nullptr)
+                             listener_->on_settled(which.partition);
+                     },
+                 .on_up = [this](master_node& which) { on_up(which); },
                  .on_down = [this](master_node& which, error_code why) { on_down(which, why); },
                  .on_error =
                      [this](master_node& by, error_code code, const diagnostics& details) {

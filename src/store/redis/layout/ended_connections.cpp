@@ -26,10 +26,16 @@ std::string_view field(std::string_view info, std::string_view name)
 
 void ended_connections::begin()
 {
+    if (std::exchange(serves_, false)) {
+        served_ = true;
+        in_doubt_ = in_doubt_ || !current_;
+    }
     if (!current_)
         return;
-    if (ended_.size() == most_ids)
+    if (ended_.size() == most_ids) {
         ended_.erase(ended_.begin());
+        in_doubt_ = true;
+    }
     ended_.push_back(*std::exchange(current_, std::nullopt));
 }
 

@@ -27,8 +27,18 @@ public:
     /// Writes the command that ends the one of that number; not the one that sends it.
     void end(std::size_t number, boost::redis::request& to) const;
 
-    /// The commands were answered: whatever the answers, there is no more to be done.
-    void forget() noexcept { ended_.clear(); }
+    /// The server did not do it.
+    void refused() noexcept { in_doubt_ = true; }
+
+    /// The commands were answered: there is no more to be done, and the new connection serves.
+    void forget() noexcept
+    {
+        ended_.clear();
+        serves_ = true;
+    }
+
+    /// A connection served before, and all that did have ended at the server, too.
+    [[nodiscard]] bool all_ended() const noexcept { return served_ && !in_doubt_; }
 
     /// What the server calls the new connection, as `CLIENT INFO` says.
     void learn(std::string_view info);
@@ -44,6 +54,9 @@ private:
 
     std::vector<identity> ended_;
     std::optional<identity> current_;
+    bool serves_ = false;   ///< Requests may have gone over the current one.
+    bool served_ = false;   ///< And over an earlier one.
+    bool in_doubt_ = false; ///< One that served may not have ended.
 };
 
 } // namespace leasehold::redis_store

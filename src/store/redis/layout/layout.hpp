@@ -98,6 +98,10 @@ public:
         return refused;
     }
 
+    /// After the last of these: what was sent to the server over an earlier connection has run, or
+    /// never will.
+    [[nodiscard]] virtual bool settled() const noexcept { return false; }
+
     /// Said before each acquire.
     /// @param server_us What the server's clock shows at the least, in microseconds; 0: not known.
     virtual void it_is(std::int64_t server_us) noexcept { static_cast<void>(server_us); }

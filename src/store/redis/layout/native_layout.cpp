@@ -109,8 +109,11 @@ call native_layout::greeting(std::size_t number, boost::redis::request& to)
 error_code native_layout::greeted(std::size_t number, answers told, error_code refused)
 {
     const reply& answer = told.front();
-    if (number < ended_.count())
-        return {}; // where it is not permitted they end by themselves
+    if (number < ended_.count()) {
+        if (refused) // where it is not permitted they end by themselves
+            ended_.refused();
+        return {};
+    }
     switch (static_cast<greets>(number - ended_.count())) {
     case greets::info:
         if (answer.text)

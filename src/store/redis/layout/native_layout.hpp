@@ -56,6 +56,8 @@ public:
     call greeting(std::size_t number, boost::redis::request& to) override;
     [[nodiscard]] error_code greeted(std::size_t number, answers told, error_code refused) override;
 
+    [[nodiscard]] bool settled() const noexcept override { return ended_.all_ended(); }
+
     call acquire(const acquire_request& asked, std::int64_t latest,
                  boost::redis::request& to) override;
     call renew(std::span<const renewal> asked, boost::redis::request& to) override;

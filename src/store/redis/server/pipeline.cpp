@@ -408,7 +408,10 @@ void pipeline::serve()
     told_reason_ = {};
     down_words_.clear();
     tells_holder_ = true;
-    listener_->on_connected(0);
+    if (layout_->settled())
+        listener_->on_settled(0);
+    if (listener_ != nullptr)
+        listener_->on_connected(0);
     if (listener_ != nullptr && on_serving)
         on_serving();
 }
