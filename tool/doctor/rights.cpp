@@ -18,6 +18,7 @@ constexpr char no_kill[] =
     "what a lost connection has left at the server may take a lock for nobody, for its lease time";
 constexpr char no_grace[] = "dead_holder_grace does nothing: who died keeps its locks, for their "
                             "lease time";
+constexpr char no_state[] = "the old map of a node that does not reach the others may be believed";
 constexpr char no_fast_release[] = "a release costs a script";
 
 /// What both layouts and the members of a quorum do.
@@ -61,16 +62,22 @@ void add_line(const std::string& key, std::vector<use>& to)
     to.push_back({{"subscribe", "leasehold:turn:client"}, no_listening});
 }
 
+/// CLIENT INFO tells the number of the connection that is to be ended later.
+void add_kill(std::vector<use>& to)
+{
+    to.push_back({{"client", "info"}, no_kill});
+    to.push_back({{"client", "kill", "ID", "1"}, no_kill});
+}
+
 void add_native(const std::string& key, std::vector<use>& to)
 {
     add_line(key, to);
     for (command_words words : {
-             command_words{"client", "info"},
-             {"set", key, "value", "NX", "PX", "1000"},
+             command_words{"set", key, "value", "NX", "PX", "1000"},
              {"incrby", "leasehold:fence", "1"},
          })
         to.push_back({std::move(words)});
-    to.push_back({{"client", "kill", "ID", "1"}, no_kill});
+    add_kill(to);
     to.push_back({{"info", "server"}, no_grace});
     to.push_back({{"delifeq", key, "value"}, no_fast_release});
     to.push_back({{"delex", key, "IFEQ", "value"}, no_fast_release});
@@ -103,15 +110,14 @@ void add_quorum(const std::string& key, std::vector<use>& to)
 {
     const std::string channel = "leasehold:quorum:free:" + key;
     for (command_words words : {
-             command_words{"client", "info"},
-             {"info", "server"},
+             command_words{"info", "server"},
              {"set", key, "value", "NX", "PX", "1000"},
              {"hmget", key, "field"},
              {"hlen", key},
              {"hget", "leasehold:quorum", "field"},
          })
         to.push_back({std::move(words)});
-    to.push_back({{"client", "kill", "ID", "1"}, no_kill});
+    add_kill(to);
     for (const char* const each : {"subscribe", "unsubscribe"})
         to.push_back({{each, channel}, no_listening});
     to.push_back({{"publish", channel, "0"}, no_listening});
@@ -130,6 +136,7 @@ std::vector<use> uses_of(const config& where, const std::string& key)
     else
         add_redisson(key, all);
     if (where.store == config::kind::cluster) {
+        all.push_back({{"cluster", "info"}, no_state});
         all.push_back({{"cluster", "shards"}});
         all.push_back({{"cluster", "slots"}});
         all.push_back({{"asking"}});

@@ -19,20 +19,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// The trial worked. Of one server this refutes what the server says of rights of the user; of
-/// several the trial may have used others.
-void refute(const config& where, findings& to)
-{
-    if (where.store == config::kind::redlock || where.store == config::kind::cluster)
-        return;
-    for (finding& each : to) {
-        if (each.check != "rights" || each.how_bad != level::problem)
-            continue;
-        each.how_bad = level::note;
-        each.why = "The trial lock was taken and released all the same. No wait was tried.";
-    }
-}
-
 asio::awaitable<void> lock_and_release(client& locks, const std::string& key)
 {
     lock_options options;
@@ -71,10 +57,8 @@ void try_lock(const config& where, const std::string& key, findings& to)
                        failed = unforeseen ? unforeseen : outcome;
                    });
     context.run();
-    if (!failed) {
-        refute(where, to);
+    if (!failed)
         return;
-    }
     try {
         std::rethrow_exception(std::move(failed));
     }
