@@ -2,6 +2,7 @@
 #include "tool/terminal_session.hpp"
 #include "tool/tool_runs.hpp"
 
+#include "locks/lock_breaker.hpp"
 #include "watch/lock_changes.hpp"
 
 #include "support/client_thread.hpp"
@@ -415,6 +416,24 @@ BOOST_AUTO_TEST_CASE(a_watch_on_a_terminal_gives_its_screen_back)
     BOOST_TEST(session.wait() == 0);
 }
 
+BOOST_AUTO_TEST_CASE(lock_with_entries_of_nobody_is_refused_at_once)
+{
+    const std::string owner = "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:1";
+    resp_client there = raw();
+    if (tested_layout() == config::key_layout::native) {
+        there.done({"SET", "stock", "lh:" + owner + "|e", "PX", "60000"});
+    }
+    else {
+        // Only entries with a mark are left, and this owner has none.
+        there.done({"HSET", "stock", owner, "1", "other/e", "1"});
+    }
+    const ran done = run({"break", "stock", "--owner", owner});
+    BOOST_TEST(done.code == 77, done.text());
+    BOOST_TEST(done.says("the entries of the lock 'stock' are not those of its owner"),
+               done.text());
+    BOOST_TEST(there.calls("hkeys") < 10u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(tool_locks_elsewhere, tool_runs)
@@ -531,6 +550,32 @@ BOOST_AUTO_TEST_CASE(quorum_lock_is_broken_despite_entries_of_an_owner_before,
     BOOST_TEST(members.count("stock") == 0u);
     auto first = members[0].connect();
     BOOST_TEST(first.calls("hkeys") == 0u); // nothing was tried again and again
+}
+
+BOOST_AUTO_TEST_CASE(quorum_member_counts_when_the_owner_releases_its_last_entry_meanwhile,
+                     *boost::unit_test::precondition(in_the_layout_native))
+{
+    using leasehold::tool::resp_value;
+    const std::string value = "lhq:5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:1";
+    const auto text = [](std::string said) {
+        return resp_value{.type = resp_value::kind::text, .text = std::move(said)};
+    };
+    const resp_value others_left{.type = resp_value::kind::list,
+                                 .items = {{.type = resp_value::kind::number, .number = 2}}};
+    int looks = 0;
+    leasehold::tool::break_result result;
+    const bool was_held = leasehold::tool::break_member(
+        [&](const leasehold::tool::command_words& asked) {
+            if (asked[0] == "GET")
+                return looks++ == 0 ? text(value) : resp_value();
+            return asked[0] == "EVAL" ? others_left : resp_value();
+        },
+        "stock", value.substr(4), result);
+    BOOST_TEST(was_held);
+    BOOST_TEST(looks == 2);
+    BOOST_TEST(!leasehold::tool::break_member(
+        [](const leasehold::tool::command_words&) { return resp_value(); }, "stock",
+        value.substr(4), result));
 }
 
 BOOST_AUTO_TEST_CASE(quorum_lock_remains_as_long_as_enough_members_have_it,

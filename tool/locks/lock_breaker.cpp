@@ -25,9 +25,8 @@ using break_outcome = break_result::outcome;
 
 // The owner may go on entering while it is broken; not for ever.
 constexpr int most_leaves = 10'000;
-
-/// Asks the server that has the lock.
-using ask_server = std::function<resp_value(const command_words&)>;
+// An entry may be released between two steps; not each time.
+constexpr int most_misses = 3;
 
 command_words eval(const redis_store::script& called, const std::vector<std::string>& keys,
                    const std::vector<std::string>& arguments)
@@ -45,6 +44,11 @@ resp_value allowed(resp_value answer)
     if (answer.is_refusal())
         throw refused("the server refuses to break the lock: " + answer.text);
     return answer;
+}
+
+[[noreturn]] void refuse_entries(const std::string& name)
+{
+    throw refused("the entries of the lock '" + name + "' are not those of its owner");
 }
 
 /// The first number that a script answers with.
@@ -73,6 +77,7 @@ public:
 
     void run(break_result& to)
     {
+        int misses = 0;
         for (int tries = 0; tries < most_leaves && holds(); ++tries) {
             std::string entry;
             if (entered_) {
@@ -87,6 +92,8 @@ public:
                     to.next = native::owner_of(ask_({"GET", name_}).text);
                 return;
             }
+            if (status == 0 && ++misses == most_misses)
+                refuse_entries(name_);
         }
         to.result = break_outcome::not_held; // it has gone by itself
     }
@@ -129,6 +136,7 @@ void break_redisson(const ask_server& ask, const std::string& name, const std::s
                         {owner, entry, channel, turns, "0"}));
     };
     const std::string mark = owner + "/";
+    int misses = 0;
     for (int tries = 0; tries < most_leaves; ++tries) {
         std::string entry;
         bool is_in = false;
@@ -157,17 +165,22 @@ void break_redisson(const ask_server& ask, const std::string& name, const std::s
             to.result = break_outcome::passed_on;
             to.next = native::owner_of(ask({"LINDEX", line, "0"}).text);
             return;
+        case 0:
+            if (++misses == most_misses)
+                refuse_entries(name);
+            break;
         default: break;
         }
     }
 }
 
-/// At one member.
-/// @returns Whether it had the lock.
+} // namespace
+
 bool break_member(const ask_server& ask, const std::string& name, const std::string& owner,
                   break_result& to)
 {
     const std::string entries = quorum::entries_key(name);
+    int misses = 0;
     for (int tries = 0; tries < most_leaves; ++tries) {
         if (ask({"GET", name}).text != quorum::value_of(owner))
             return tries > 0;
@@ -187,9 +200,13 @@ bool break_member(const ask_server& ask, const std::string& name, const std::str
                 to.told, static_cast<std::size_t>(std::max<std::int64_t>(status_of(left, 1), 0)));
             return true;
         }
+        if (status_of(left) == 0 && ++misses == most_misses)
+            refuse_entries(name);
     }
     return false;
 }
+
+namespace {
 
 break_result break_at_quorum(servers& where, const std::string& name, const std::string& owner)
 {

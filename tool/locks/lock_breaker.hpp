@@ -7,9 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace leasehold::tool {
+
+/// Asks the server that has the lock.
+using ask_server = std::function<resp_value(const command_words&)>;
 
 /// What became of a lock that was to be broken.
 struct break_result
@@ -34,6 +38,12 @@ struct break_result
 /// @throws unreachable, refused, usage_error (it is no lock)
 [[nodiscard]] break_result break_lock(servers& where, const std::string& name,
                                       const std::string& owner);
+
+/// The same at one member of a quorum.
+/// @returns Whether the owner held the lock there.
+/// @throws unreachable, refused
+[[nodiscard]] bool break_member(const ask_server& ask, const std::string& name,
+                                const std::string& owner, break_result& to);
 
 } // namespace leasehold::tool
 
