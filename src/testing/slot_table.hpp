@@ -3,6 +3,7 @@
 
 #include "store/redis/protocol/slot.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <numeric>
@@ -29,6 +30,12 @@ struct slot_table
         return slot * masters.size() / slot_count;
     }
 
+    /// The smallest slot that is this shard's, or a later one's, at first.
+    [[nodiscard]] std::size_t begin_of(std::size_t shard) const noexcept
+    {
+        return (shard * slot_count + masters.size() - 1) / masters.size();
+    }
+
     [[nodiscard]] std::size_t shard_of(slot_number slot) const
     {
         const auto found = moved.find(slot);
@@ -48,15 +55,24 @@ struct slot_table
         std::size_t shard) const
     {
         std::vector<std::pair<slot_number, slot_number>> all;
-        for (std::size_t slot = 0; slot < slot_count; ++slot) {
-            const auto each = static_cast<slot_number>(slot);
-            if (shard_of(each) != shard)
-                continue;
-            if (!all.empty() && all.back().second + 1U == slot)
-                all.back().second = each;
+        const auto add = [&](std::size_t begin, std::size_t end) {
+            if (begin >= end)
+                return;
+            const auto last = static_cast<slot_number>(end - 1);
+            if (!all.empty() && all.back().second + 1U == begin)
+                all.back().second = last;
             else
-                all.emplace_back(each, each);
+                all.emplace_back(static_cast<slot_number>(begin), last);
+        };
+        const std::size_t first = begin_of(shard), behind = begin_of(shard + 1);
+        std::size_t next = 0;
+        for (const auto& [slot, owner] : moved) {
+            add(std::max(next, first), std::min<std::size_t>(slot, behind));
+            if (owner == shard)
+                add(slot, slot + 1U);
+            next = slot + 1U;
         }
+        add(std::max(next, first), behind);
         return all;
     }
 

@@ -43,8 +43,7 @@ slot_map::change slot_map::apply(const topology& found)
         }
     }
     for (std::size_t i = 0; i < slot_count; ++i) {
-        const bool reachable = get(slots_[i]).announced;
-        if (next[i] != slots_[i] && !reachable && get(next[i]).announced)
+        if (next[i] != slots_[i] && !get(slots_[i]).announced && get(next[i]).announced)
             result.rescuers.insert(next[i]);
     }
     slots_ = std::move(next);
