@@ -163,6 +163,19 @@ void who_has_left_the_line_is_not_given_the_lock(pair& p)
     EXPECT(p.take_by(p.b, "b:3") == granted_t::granted);
 }
 
+void leaving_the_line_of_an_expired_lock_passes_it_on(pair& p)
+{
+    acquire_request brief = take("lock", "a:1");
+    brief.lease = 20ms;
+    EXPECT(p.a.acquire(brief).reply.result == granted_t::granted);
+    expect_in_line(p.b.acquire(join("b:1")), 0);
+    expect_in_line(p.b.acquire(join("b:2")), 1);
+    p.a.wait(20ms + 2ms);
+    EXPECT(p.leave_by(p.b, "b:1") == left_t::left_line);
+    wait_for_turn(p.b, "b:2");
+    EXPECT(p.b.acquire(join("b:2")).reply.result == granted_t::granted);
+}
+
 void who_is_not_there_is_passed_over(pair& p)
 {
     p.take_by(p.a, "a:1");

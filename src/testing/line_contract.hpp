@@ -21,6 +21,7 @@ void a_turn_is_a_claim_until_an_acquire_confirms_it(pair& p);
 void who_does_not_claim_its_turn_loses_it(pair& p);
 void nobody_takes_a_free_lock_past_the_line(pair& p);
 void who_has_left_the_line_is_not_given_the_lock(pair& p);
+void leaving_the_line_of_an_expired_lock_passes_it_on(pair& p);
 void who_is_not_there_is_passed_over(pair& p);
 void who_has_gone_is_passed_over(pair& p);
 void the_next_owner_joins_in_the_same_step(pair& p);

@@ -397,6 +397,7 @@ constexpr std::array cases{
     LINE_CASE(who_does_not_claim_its_turn_loses_it),
     LINE_CASE(nobody_takes_a_free_lock_past_the_line),
     LINE_CASE(who_has_left_the_line_is_not_given_the_lock),
+    LINE_CASE(leaving_the_line_of_an_expired_lock_passes_it_on),
     LINE_CASE(who_is_not_there_is_passed_over),
     LINE_CASE(who_has_gone_is_passed_over),
     LINE_CASE(the_next_owner_joins_in_the_same_step),

@@ -764,6 +764,26 @@ BOOST_AUTO_TEST_CASE(a_lease_may_be_released_in_the_handler_of_its_loss)
     BOOST_TEST(released.value() == errc::lost);
 }
 
+BOOST_AUTO_TEST_CASE(a_deferred_wait_for_a_loss_that_starts_after_the_release_is_aborted)
+{
+    for (const bool is_answered : {false, true}) {
+        core_fixture e;
+        lease held = e.taken(e.spec("a"));
+        auto later = held.async_wait_lost(asio::deferred);
+        const auto released = e.release(std::move(held));
+        if (is_answered)
+            e.say_freed();
+        std::optional<error_code> outcome;
+        std::move(later)([&](error_code code) { outcome = code; });
+        e.poll();
+        BOOST_TEST_REQUIRE(outcome.has_value());
+        BOOST_TEST(*outcome == aborted);
+        if (!is_answered)
+            e.say_freed();
+        BOOST_TEST(released->value<0>() == error_code());
+    }
+}
+
 // A deferred release that is never started releases all the same.
 BOOST_AUTO_TEST_CASE(a_deferred_release_takes_the_lease_at_once)
 {

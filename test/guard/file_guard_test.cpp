@@ -22,6 +22,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace {
@@ -83,6 +84,36 @@ public:
 
     void resume() const { ::kill(pid_, SIGCONT); }
     void kill() const { ::kill(pid_, SIGKILL); }
+
+    /// It waits for the lock of that file (flock).
+    bool waits_for(const std::filesystem::path& file) const
+    {
+        struct stat of = {};
+        BOOST_TEST_REQUIRE(::stat(file.c_str(), &of) == 0);
+        const std::string place = ':' + std::to_string(of.st_ino) + ' ';
+        const std::string who = ' ' + std::to_string(pid_) + ' ';
+        std::ifstream all("/proc/locks");
+        for (std::string each; std::getline(all, each);) {
+            if (each.find("-> FLOCK") != each.npos && each.find(place) != each.npos &&
+                each.find(who) != each.npos)
+                return true;
+        }
+        return false;
+    }
+
+    /// False: it has ended before.
+    bool until_it_waits_for(const std::filesystem::path& file) const
+    {
+        siginfo_t ended = {};
+        while (!waits_for(file)) {
+            BOOST_TEST_REQUIRE(
+                ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0);
+            if (ended.si_pid != 0)
+                return false;
+            std::this_thread::yield();
+        }
+        return true;
+    }
 
     int ended()
     {
@@ -179,6 +210,30 @@ BOOST_AUTO_TEST_CASE(who_dies_in_the_middle_of_its_write_leaves_the_lock_and_its
     BOOST_TEST(guarded.replace(4, "older") == errc::stale_fence);
     BOOST_TEST(guarded.replace(5, "the same again") == error_code());
     BOOST_TEST(data() == "the same again");
+}
+
+BOOST_AUTO_TEST_CASE(a_writer_whose_lock_file_was_removed_locks_the_new_one)
+{
+    const auto file = directory.file("data.lock");
+    const auto lock = [&file] {
+        const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        BOOST_TEST_REQUIRE(made >= 0);
+        BOOST_TEST_REQUIRE(::flock(made, LOCK_EX) == 0);
+        return made;
+    };
+    const int removed = lock();
+    writer waiting([this] { return guarded.replace(5, "waited") ? 1 : 0; });
+    BOOST_TEST_REQUIRE(waiting.until_it_waits_for(file));
+    std::filesystem::remove(file);
+    const int made_anew = lock();
+    ::flock(removed, LOCK_UN); // the writer has the descriptor, too
+    BOOST_TEST(waiting.until_it_waits_for(file));
+    BOOST_TEST(!std::filesystem::exists(guarded.path()));
+    ::flock(made_anew, LOCK_UN);
+    BOOST_TEST(waiting.ended() == 0);
+    BOOST_TEST(data() == "waited");
+    ::close(removed);
+    ::close(made_anew);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_crash_left_behind_is_not_in_the_way)

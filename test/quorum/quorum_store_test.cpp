@@ -48,6 +48,21 @@ BOOST_AUTO_TEST_CASE(all_members_are_asked_at_once_and_a_quorum_is_enough)
     BOOST_TEST(s.members[0]->votes[1].first_fence == 5'001u);
 }
 
+// Otherwise the next acquire would take a second round.
+BOOST_AUTO_TEST_CASE(the_offer_after_a_block_of_fences_lies_above_the_block)
+{
+    site s;
+    s.connect();
+    s.acquire(10s, 16);
+    BOOST_TEST(s.members[0]->votes[0].first_fence == 1'000u);
+    s.vote(0, ballot_t::accepted, 1'000);
+    s.vote(1, ballot_t::accepted, 1'000);
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST(s.got->second.fences == 16u);
+    s.acquire();
+    BOOST_TEST(s.members[0]->votes[1].first_fence == 1'016u);
+}
+
 BOOST_AUTO_TEST_CASE(a_member_whose_clock_is_wrong_does_not_make_the_offers)
 {
     for (const unsigned wrong : {0u, 1u, 2u}) {

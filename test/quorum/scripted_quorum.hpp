@@ -91,7 +91,8 @@ public:
         poll();
     }
 
-    void acquire(std::chrono::milliseconds lease = std::chrono::seconds(10))
+    void acquire(std::chrono::milliseconds lease = std::chrono::seconds(10),
+                 std::uint32_t fences = 1)
     {
         got.reset();
         const int number = ++acquires;
@@ -100,7 +101,7 @@ public:
                                   .owner = "a:1",
                                   .entry = {},
                                   .lease = lease,
-                                  .fences = 1,
+                                  .fences = fences,
                                   .budget = std::chrono::seconds(5)},
                                  [&, number](error_code code, acquire_reply reply) {
                                      if (number != acquires)
