@@ -108,14 +108,15 @@ enum class mutant
     turn_without_fence, ///< Who takes what it was given has the fence of the one before.
     strangers_not_heard, ///< Whoever waits for a stranger does not listen to where it says it left.
     // Of a quorum.
-    fewer_grant,             ///< One member less than a quorum makes a lock.
-    outbid_accepted,         ///< A member that has seen a larger fence counts as one that accepts.
-    fence_of_minority,       ///< One member that accepts the fence of the second round is enough.
-    equal_fence_accepted,    ///< A member accepts a fence once more.
-    partial_grant_kept,      ///< What members granted to an acquire that failed stays.
-    unanswered_not_told,     ///< A member that does not answer a release is not told again.
-    minority_renews,         ///< One member less than a majority renews a lease.
-    not_written_back,        ///< A member that has lost a hold is never told of it again.
+    fewer_grant,          ///< One member less than a quorum makes a lock.
+    outbid_accepted,      ///< A member that has seen a larger fence counts as one that accepts.
+    fence_of_minority,    ///< One member that accepts the fence of the second round is enough.
+    equal_fence_accepted, ///< A member accepts a fence once more.
+    partial_grant_kept,   ///< What members granted to an acquire that failed stays.
+    partial_grant_not_completed, ///< A grant is not remembered where members lack it.
+    unanswered_not_told,         ///< A member that does not answer a release is not told again.
+    minority_renews,             ///< One member less than a majority renews a lease.
+    not_written_back,            ///< A member that has lost a hold is never told of it again.
     entry_not_written_back,  ///< A member that has the lock is not told of an entry that it missed.
     silence_ignored,         ///< A member grants again as soon as it is one.
     longest_lease_forgotten, ///< A member that forgot does not know the longest lease afterwards.

@@ -558,6 +558,8 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
         if ((o.renew || reason == errc::silent) && stays && !came_late &&
             trial_.trouble_of(n) + to_notice + term / 4 < trial_.now())
             trial_.wrong("unfounded loss: it expired though the store could be reached");
+        if (reason == errc::expired && o.renew && o.lease_time >= 1s && majority_lives())
+            trial_.wrong("unfounded loss: it expired though a majority of the members lived");
     }
     else if (reason == errc::lost && untroubled(n) && !trial_.clocks_beyond &&
              (n.unlocked == never || !excuse) && o.renew) {
@@ -585,6 +587,28 @@ bool checks::is_known_to_all(const possession& p) const
                                                                    : o.lease_time / 3;
     return std::max(p.since, trial_.forgot_after) + interval + interval / 20 + to_notice <
            trial_.forgot;
+}
+
+/// One member of a quorum after the other could not be reached, and nothing else happened. Each was
+/// back before the next one failed.
+bool checks::majority_lives() const
+{
+    if (!trial_.scenario.is_quorum())
+        return false;
+    std::vector<fault> all = trial_.scenario.faults;
+    std::sort(all.begin(), all.end(), [](const fault& a, const fault& b) { return a.at < b.at; });
+    std::optional<std::size_t> last;
+    milliseconds back{};
+    for (const fault& each : all) {
+        const bool is_cut = each.what == fault_kind::cut_both;
+        if ((!is_cut && each.what != fault_kind::restart_kept) || !each.member || each.together ||
+            each.trigger || each.when_closing || (last && each.member != last && each.at < back))
+            return false;
+        last = each.member;
+        // A connection that is not refused takes until the next try.
+        back = std::max(back, each.at + each.how_long + (is_cut ? 5s : 300ms));
+    }
+    return true;
 }
 
 void checks::probe()

@@ -64,6 +64,7 @@ public:
 private:
     [[nodiscard]] bool excused(const possession& p) const;
     [[nodiscard]] bool is_known_to_all(const possession& p) const;
+    [[nodiscard]] bool majority_lives() const;
     [[nodiscard]] bool untroubled(const name_state& n) const;
     grant_record* find_grant(name_state& n, std::uint64_t fence);
     void follow(testing::server& each);

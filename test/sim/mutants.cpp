@@ -112,6 +112,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "fence_of_minority",
     "equal_fence_accepted",
     "partial_grant_kept",
+    "partial_grant_not_completed",
     "unanswered_not_told",
     "minority_renews",
     "not_written_back",

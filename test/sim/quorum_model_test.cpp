@@ -145,15 +145,16 @@ command seed(generator& random, microseconds now)
 {
     return call(random, of_quorum().seed,
                 {"1", record, std::to_string(1 + random.below(2)), any_epoch(random),
-                 any_fence(random, now), std::to_string(random.below(20)), ms(random, 60)});
+                 any_fence(random, now), std::to_string(random.below(20)), ms(random, 60),
+                 std::to_string(random.below(3))});
 }
 
 /// What others do to the keys.
 command interfere(generator& random)
 {
     const std::string name = any_name(random);
-    constexpr const char* fields[] = {"until", "epoch", "floor", "top",    "lease",
-                                      "keep",  "mark",  "nonce", "turned", "since"};
+    constexpr const char* fields[] = {"until", "epoch", "floor",  "top",   "lease", "keep",
+                                      "mark",  "nonce", "turned", "since", "began"};
     constexpr const char* odd_fences[] = {"12", "-5", "abc", "1.5", " 7", "1e3", ""};
     const auto field = std::string(fields[random.below(std::size(fields))]);
     switch (random.below(20)) {

@@ -93,7 +93,7 @@ protected:
         settled_ = true;
         detail::timer_queue::cancel(*this);
         listed.unlink();
-        if (left_ || count(ours_) == of_->size.members)
+        if (left_ || count(ours_) == of_->size.members || has(mutant::partial_grant_not_completed))
             return;
         const auto lock = of_->make_partial({name_, owner_, lease_, entry_});
         for (unsigned i = 0; i < of_->size.members; ++i) {

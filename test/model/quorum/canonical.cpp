@@ -44,6 +44,7 @@ state renamed(const state& s, const order& by) noexcept
     out.maker.epoch = moved(s.maker.epoch, by);
     out.maker.nonce = moved(s.maker.nonce, by);
     out.maker.largest = moved(s.maker.largest, by);
+    out.maker.began = moved(s.maker.began, by);
     return out;
 }
 

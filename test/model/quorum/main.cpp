@@ -68,6 +68,11 @@ runs errors()
         {"one look at strangers is enough",
          {.forgets = 1, .timed = false, .anew = true, .wrong = mistake::one_look_is_enough},
          2},
+        {"seeds do not say who begins anew",
+         {.timed = false, .anew = true, .wrong = mistake::beginning_not_kept}},
+        {"missing seeds are sent although members forgot",
+         {.forgets = 2, .timed = false, .anew = true, .wrong = mistake::beginning_ignored},
+         2},
     };
 }
 

@@ -40,6 +40,8 @@ enum class mistake : std::uint8_t
     earlier_answers,     ///< What was said to the acquire before counts for this one.
     nonce_ignored,       ///< A member takes what was written for it before it forgot.
     one_look_is_enough,  ///< Members that were strangers, each at some time, begin anew.
+    beginning_not_kept,  ///< A seed does not say with whom the member begins anew.
+    beginning_ignored,   ///< Missing seeds are sent, whatever was forgotten since.
     count_,
 };
 
@@ -61,6 +63,7 @@ struct node
     std::uint8_t epoch;
     std::uint8_t is_member;
     std::uint8_t nonce;
+    std::uint8_t began; ///< As in `fsm::member_view`.
     std::uint8_t waits; ///< Acquisitions that it may have granted, and that are not over.
 };
 
@@ -106,6 +109,7 @@ struct assembler
     std::array<std::uint8_t, members> epoch;
     std::array<std::uint8_t, members> nonce;
     std::array<std::uint8_t, members> largest;
+    std::array<std::uint8_t, members> began;
     std::uint8_t answered;
     std::uint8_t floor;
 };
@@ -117,6 +121,7 @@ struct seed
     std::uint8_t nonce;
     std::uint8_t epoch;
     std::uint8_t floor;
+    std::uint8_t began;
 };
 
 struct state

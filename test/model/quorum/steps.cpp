@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace leasehold::test::quorum_model {
 namespace {
@@ -346,6 +347,7 @@ private:
         at.is_member = 1;
         at.epoch = std::max(at.epoch, given.epoch);
         at.floor = std::max({at.floor, at.largest, given.floor});
+        at.began = given.began;
     }
 
     [[nodiscard]] rejoin rejoin_of(const state& s) const
@@ -358,6 +360,9 @@ private:
             views[n].epoch = a.epoch[n];
             views[n].largest = a.largest[n];
             views[n].nonce = a.nonce[n];
+            views[n].began = wrong(mistake::beginning_ignored)
+                                 ? std::accumulate(a.nonce.begin(), a.nonce.end(), 0U)
+                                 : a.began[n];
         }
         rejoin made({members, 2}, views);
         for (unsigned n = 0; n < members; ++n) {
@@ -406,6 +411,15 @@ private:
         }
         if (a.at == 1 && a.looked != 0) {
             const rejoin::step next = rejoin_of(from_).next();
+            if (next == rejoin::step::finish)
+                add("the other strangers are to be members, too", -1, -1, [&](state& s) {
+                    send_seeds(s, false);
+                    return nullptr;
+                });
+            // No member has forgotten anything.
+            if (next == rejoin::step::stuck && a.looked == bit(members) - 1 && !can_forget())
+                add("cannot be made members", -1, -1,
+                    [](state&) { return "the members are stuck"; });
             if (next == rejoin::step::adopt || next == rejoin::step::confirm)
                 add("all were looked at", -1, -1, [&](state& s) {
                     s.maker.at = 2;
@@ -421,15 +435,20 @@ private:
             });
     }
 
-    static void look(state& s, unsigned n)
+    [[nodiscard]] bool can_forget() const noexcept { return g_.forgets != 0 || g_.restarts != 0; }
+
+    void look(state& s, unsigned n) const
     {
         const node& at = s.nodes[n];
         assembler& a = s.maker;
         a.looked |= bit(n);
         a.member[n] = at.is_member;
         a.epoch[n] = at.epoch;
-        a.nonce[n] = at.is_member ? std::uint8_t{0} : at.nonce;
-        a.largest[n] = at.is_member ? std::uint8_t{0} : std::max(at.largest, at.floor);
+        // Of a member it counts only where the others may have begun anew with it.
+        const bool counts = !at.is_member || at.began != 0 || wrong(mistake::beginning_ignored);
+        a.nonce[n] = counts ? at.nonce : std::uint8_t{0};
+        a.largest[n] = counts ? std::max(at.largest, at.floor) : std::uint8_t{0};
+        a.began[n] = at.is_member ? at.began : std::uint8_t{0};
     }
 
     // As quorum_adopt.lua, or a second look.
@@ -454,13 +473,15 @@ private:
     void send_seeds(state& s, bool at_once) const
     {
         const rejoin r = rejoin_of(s);
+        const std::uint64_t began = wrong(mistake::beginning_not_kept) ? 0 : r.beginning();
         for (unsigned n = 0; n < members; ++n) {
             if (!r.is_stranger(n) || s.seeds[n].pending != 0)
                 continue;
             s.seeds[n] = {.pending = 1,
                           .nonce = u8(r.nonce(n)),
                           .epoch = u8(wrong(mistake::no_epoch) ? r.epoch() - 1 : r.epoch()),
-                          .floor = u8(wrong(mistake::nothing_read) || at_once ? 0 : r.floor())};
+                          .floor = u8(wrong(mistake::nothing_read) || at_once ? 0 : r.floor()),
+                          .began = u8(began)};
         }
         s.maker = {};
     }
