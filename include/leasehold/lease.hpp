@@ -145,6 +145,10 @@ public:
     /// Never inside this call, on the handler's associated executor (default:
     /// `client::get_executor()`); with the one exception of operations on no lease, above. The wait
     /// does not need this object to stay: moving it is fine, destroying it ends the wait.
+    /// @par Beside work
+    /// `with_lock` cancels work at the loss. So does `async_wait_lost(as_tuple(use_awaitable)) ||
+    /// work()`. Without `as_tuple` it does not: the operator `||` of `asio::awaitable` waits for a
+    /// success, and a loss is an error.
     /// @par Details
     /// What the renewals heard that failed before the end: the server, its answer, since when.
     template <detail::token_argument Token = detail::default_token>

@@ -13,6 +13,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
@@ -925,6 +926,40 @@ BOOST_AUTO_TEST_CASE(within_coroutines_and_within_each_other)
     until([&] { return done.has_value(); });
     BOOST_TEST(!*done);
     check_free();
+}
+
+// The operator || waits for the first success.
+BOOST_AUTO_TEST_CASE(a_loss_cancels_the_work_beside_it_only_as_a_tuple)
+{
+    using namespace asio::experimental::awaitable_operators;
+    const mutex brief(*locks, "brief", {.lease_time = 100ms, .renew_interval = 10ms});
+    for (const bool is_tuple : {true, false}) {
+        begun = ended = false;
+        lease held = take(brief);
+        error_code reason;
+        held.async_wait_lost([&](error_code code) { reason = code; });
+        std::optional<std::exception_ptr> done;
+        asio::cancellation_signal stop;
+        asio::co_spawn(
+            context,
+            [&]() -> asio::awaitable<void> {
+                if (is_tuple)
+                    co_await (held.async_wait_lost(asio::as_tuple(asio::use_awaitable)) ||
+                              wait_for_ever());
+                else
+                    co_await (held.async_wait_lost(asio::use_awaitable) || wait_for_ever());
+            },
+            asio::bind_cancellation_slot(stop.slot(),
+                                         [&](std::exception_ptr failed) { done = failed; }));
+        until([&] { return begun; });
+        space->erase("brief");
+        until([&] { return reason == errc::lost; });
+        poll(); // what follows from that
+        BOOST_TEST(ended == is_tuple);
+        stop.emit(asio::cancellation_type::terminal);
+        until([&] { return done.has_value(); });
+        BOOST_TEST(interrupted == aborted);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(the_context_may_end_at_every_step)
