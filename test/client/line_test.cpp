@@ -1145,6 +1145,18 @@ BOOST_AUTO_TEST_CASE(what_was_not_executed_leaves_nothing_to_give_back)
     check_idle(*this);
 }
 
+BOOST_AUTO_TEST_CASE(an_owner_may_hold_the_lock_when_its_request_was_not_answered_in_time)
+{
+    const auto op = lock("a");
+    advance(5s);
+    cancel(op);
+    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST(stats().orphans == 1u);
+    say_left(left::freed);
+    BOOST_TEST(stats().orphans == 0u);
+    check_idle(*this);
+}
+
 BOOST_AUTO_TEST_CASE(an_owner_whose_requests_cannot_run_any_more_is_left_once)
 {
     const auto op = lock("a");

@@ -290,6 +290,7 @@ BOOST_FIXTURE_TEST_CASE(row_16_reply_later_than_the_lease, network)
     proxy.wait_for_reply_to(acquire_sha);
     BOOST_TEST(exists(store));
     BOOST_TEST((get(trying).code == errc::outcome_unknown));
+    wait_until([&] { return far.stats().releases_sent > 0; });
     proxy.forward(); // now it comes
     wait_until([&] { return far.stats().orphans == 0; });
     BOOST_TEST(far.seen().count(kind::acquired) == 0u);
@@ -298,10 +299,14 @@ BOOST_FIXTURE_TEST_CASE(row_16_reply_later_than_the_lease, network)
     next_gets_in(near, 0);
     // Of the operation that goes on waiting, too, only a reply in time counts.
     proxy.stall_replies();
-    const auto sent = far.stats().acquires_sent;
+    const client_stats before = far.stats();
     auto waiting = far.start_lock(stock, leases_of(300ms));
     // It is given up for another owner, or asked again for the same one.
-    wait_until([&] { return far.stats().orphans > 0 || far.stats().acquires_sent > sent + 1; });
+    wait_until([&] {
+        const client_stats now = far.stats();
+        return now.releases_sent > before.releases_sent ||
+               now.acquires_sent > before.acquires_sent + 1;
+    });
     proxy.forward();
     taken held = get(waiting);
     BOOST_TEST_REQUIRE(!held.code);

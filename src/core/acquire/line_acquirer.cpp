@@ -124,10 +124,11 @@ void line_acquirer::listening()
 
 void line_acquirer::settled() noexcept
 {
+    const auto now = context().turn_time();
     if (errand_)
-        errand_->runs_until = {};
+        errand_->runs_until = std::min(errand_->runs_until, now);
     if (next_)
-        next_->who.runs_until = {};
+        next_->who.runs_until = std::min(next_->who.runs_until, now);
     end_errand();
 }
 
@@ -203,6 +204,9 @@ void line_acquirer::on_room(acquire_window& there)
 void line_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& reply)
 {
     failures_.served();
+    // What the requests before it have done is in this answer.
+    if (errand_ && errand_->runs_until <= context().turn_time())
+        errand_->runs_until = {};
     if (reply.result != acquire_reply::outcome::held)
         backoff_.reset();
     switch (reply.result) {

@@ -56,8 +56,9 @@ private:
         explicit errand(const owner_id& id) : owner(id) {}
 
         const owner_id owner;
-        spec_ptr spec;                  ///< Of its last request; null: none was sent.
-        clock::time_point runs_until{}; ///< Requests without an answer may run until then.
+        spec_ptr spec; ///< Of its last request; null: none was sent.
+        /// Requests without an answer may run until then, or have run. Default: there are none.
+        clock::time_point runs_until{};
         /// The shortest silence that one of these allows; zero: none promises to be alive.
         std::chrono::milliseconds silence{};
 

@@ -39,7 +39,7 @@ pending_release_ptr pending_releases::leave_line(pending_release::subject what,
     const auto over = std::max(context_.turn_time(), runs_until) +
                       std::max<clock::duration>(what.spec->options.lease_time, forgotten);
     // One that is only in line holds nothing.
-    const bool may_be_held = runs_until > context_.turn_time();
+    const bool may_be_held = runs_until != clock::time_point();
     // A place is told of the first answer, so that nobody waits there for that long.
     const auto limit = who.place != nullptr ? clock::time_point() : runs_until;
     return add(std::move(what), std::move(who), fsm::release(limit, over, false), may_be_held);

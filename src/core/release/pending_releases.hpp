@@ -22,9 +22,9 @@ public:
     /// nothing is given back.
     pending_release_ptr orphan(pending_release::subject what, clock::time_point runs_until);
 
-    /// Takes an owner out of a line, or gives back what it was given there. A request of it may
-    /// still run until `runs_until`; the past: none. Where a place is told, that leaves it once
-    /// more for what runs late.
+    /// Takes an owner out of a line, or gives back what it was given there. A request of it that
+    /// was not answered may still run until `runs_until`; `clock::time_point()`: there is none.
+    /// Where a place is told, that leaves it once more for what runs late.
     pending_release_ptr leave_line(pending_release::subject what, clock::time_point runs_until,
                                    pending_release::interest who);
 
