@@ -499,9 +499,11 @@ bool quorum_state::create_at(unsigned number, const partial_ptr& lock,
 {
     const auto sent = now();
     const auto limit = lock->at.limit();
+    // The limit of a lock that no majority has lies before all times.
+    if (lock->left || !members_[number].reachable || limit <= sent || has(mutant::not_written_back))
+        return false;
     const auto budget = std::chrono::duration_cast<std::chrono::milliseconds>(limit - sent);
-    if (lock->left || !members_[number].reachable || limit <= sent || budget.count() == 0 ||
-        has(mutant::not_written_back))
+    if (budget.count() == 0)
         return false;
     const clock::duration lease = lock->lease;
     const std::vector<upkeep> missing{{lock->what(), true}};
