@@ -1,5 +1,7 @@
 #include "crew.hpp"
 
+#include "support/polling_loop.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -40,7 +42,10 @@ void crew::wait(std::chrono::seconds limit)
     });
     while (running_ > 0) {
         context_.restart();
-        context_.run();
+        if (patience_.count() > 0)
+            example::run_polling(context_, patience_);
+        else
+            context_.run();
     }
     if (failure_)
         std::rethrow_exception(failure_);

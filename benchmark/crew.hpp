@@ -16,7 +16,10 @@ namespace asio = boost::asio;
 class crew
 {
 public:
-    explicit crew(asio::io_context& context) noexcept : context_(context) {}
+    /// @param patience For how long it polls before it sleeps.
+    explicit crew(asio::io_context& context, std::chrono::microseconds patience = {}) noexcept
+        : context_(context), patience_(patience)
+    {}
     crew(const crew&) = delete;
     crew& operator=(const crew&) = delete;
 
@@ -28,6 +31,7 @@ public:
 
 private:
     asio::io_context& context_;
+    const std::chrono::microseconds patience_;
     std::size_t running_ = 0;
     std::exception_ptr failure_;
 };

@@ -13,6 +13,7 @@ leasehold_example_test(example_signup $<TARGET_FILE:example_signup>)
 leasehold_example_test(example_callbacks $<TARGET_FILE:example_callbacks>)
 leasehold_example_test(example_composed $<TARGET_FILE:example_composed>)
 leasehold_example_test(example_guarded_work $<TARGET_FILE:example_guarded_work>)
+leasehold_example_test(example_low_latency $<TARGET_FILE:example_low_latency> --times 100)
 leasehold_example_test(example_metrics $<TARGET_FILE:example_metrics>)
 leasehold_example_test(example_fenced_files $<TARGET_FILE:example_fenced_files>)
 # Prometheus' own view of what it serves, and of the dashboard.
@@ -27,6 +28,8 @@ leasehold_example_test(example_simulate $<TARGET_FILE:example_simulate> --seeds 
 
 leasehold_example_test(example_redis_first
     ${with_redis} bash -c "exec \"$0\" \"$LEASEHOLD_URL\"" $<TARGET_FILE:example_first>)
+leasehold_example_test(example_redis_low_latency
+    ${with_redis} $<TARGET_FILE:example_low_latency> --times 100)
 foreach(name signup callbacks composed guarded_work metrics reenter)
     leasehold_example_test(example_redis_${name} ${with_redis} $<TARGET_FILE:example_${name}>)
 endforeach()

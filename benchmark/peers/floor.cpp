@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <string_view>
 
 namespace leasehold::benchmark::peers {
 
@@ -134,11 +135,11 @@ private:
 
 } // namespace leasehold::benchmark::peers
 
-// PORT LEASE
+// PORT LEASE [polling]
 int main(int count, char** words)
 {
     if (count < 3) {
-        std::cerr << "usage: " << words[0] << " PORT LEASE\n";
+        std::cerr << "usage: " << words[0] << " PORT LEASE [polling]\n";
         return 2;
     }
     namespace bench = leasehold::benchmark;
@@ -149,8 +150,10 @@ int main(int count, char** words)
         bench::peers::server at(context, words[1], time);
         bench::run(context, at.load());
         std::cout << "{\"key\":\"peers:0\"}" << std::endl;
+        const bool polls = count > 3 && std::string_view(words[3]) == "polling";
         bench::peers::serve<bench::peers::holding>(
-            context, [&](std::size_t number) { return bench::peers::polled_lock(at, number); });
+            context, [&](std::size_t number) { return bench::peers::polled_lock(at, number); },
+            polls ? bench::peers::polling_patience : std::chrono::microseconds());
     }
     catch (const std::exception& error) {
         std::cerr << "error: " << error.what() << '\n';

@@ -24,11 +24,11 @@ private:
 
 } // namespace leasehold::benchmark::peers
 
-// PORT LEASE [no_handoff]
+// PORT LEASE [no_handoff | polling]
 int main(int count, char** words)
 {
     if (count < 3) {
-        std::cerr << "usage: " << words[0] << " PORT LEASE [no_handoff]\n";
+        std::cerr << "usage: " << words[0] << " PORT LEASE [no_handoff | polling]\n";
         return 2;
     }
     namespace bench = leasehold::benchmark;
@@ -38,12 +38,16 @@ int main(int count, char** words)
             options.lease_time = std::chrono::milliseconds(lease);
         if (count > 3 && std::string_view(words[3]) == "no_handoff")
             options.handoff_count = 0;
+        const bool polls = count > 3 && std::string_view(words[3]) == "polling";
         boost::asio::io_context context(1);
         bench::session all(context, "redis://127.0.0.1:" + std::string(words[1]));
         std::cout << "{\"key\":\"peers:0\"}" << std::endl;
-        bench::peers::serve<leasehold::lease>(context, [&](std::size_t number) {
-            return bench::peers::renewing_lock(all.locks(), number, options);
-        });
+        bench::peers::serve<leasehold::lease>(
+            context,
+            [&](std::size_t number) {
+                return bench::peers::renewing_lock(all.locks(), number, options);
+            },
+            polls ? bench::peers::polling_patience : std::chrono::microseconds());
     }
     catch (const std::exception& error) {
         std::cerr << "error: " << error.what() << '\n';

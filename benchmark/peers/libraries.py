@@ -119,8 +119,12 @@ ALL = [
            "peer_leasehold"),
     Native("leasehold_no_handoff", "the same, handoff_count = 0: each handoff through the server",
            "peer_leasehold", options=("no_handoff",), jobs=("hot_key", "waiters")),
+    Native("leasehold_polling", "the same, on a loop that polls for 50 us before it sleeps",
+           "peer_leasehold", options=("polling",), jobs=("uncontended",)),
     Native("floor", "bare Boost.Redis: SET NX PX, and a script that compares and deletes; "
            "1 connection; looks again after 1 to 20 ms", "peer_floor"),
+    Native("floor_polling", "the same, on a loop that polls for 50 us before it sleeps",
+           "peer_floor", options=("polling",), jobs=("uncontended",)),
     Python("redis_py", "redis_py/requirements.txt", r"==(.*)",
            "asyncio, hiredis; pool that waits, 64 connections; lease 30 s; "
            "looks again after 100 ms (default); the peer renews"),

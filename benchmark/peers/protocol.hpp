@@ -126,10 +126,14 @@ inline std::int64_t since_1970_us()
         .count();
 }
 
+/// With the word "polling".
+inline constexpr std::chrono::microseconds polling_patience{50};
+
 /// Answers what the driver writes to the standard input, until that ends. `named(i)` is a lock;
-/// those of the same number exclude each other.
+/// those of the same number exclude each other. `patience`: for how long the tasks of `cycle` poll
+/// before they sleep.
 template <class Held, class Named>
-void serve(asio::io_context& context, Named named)
+void serve(asio::io_context& context, Named named, std::chrono::microseconds patience = {})
 {
     constexpr std::size_t takers = 1'000;
     std::vector<decltype(named(0))> locks;
@@ -146,7 +150,7 @@ void serve(asio::io_context& context, Named named)
             return;
         std::size_t count = 0;
         words >> count;
-        crew all(context);
+        crew all(context, verb == "cycle" ? patience : std::chrono::microseconds());
         if (verb == "cycle") {
             std::size_t tasks = 0;
             double seconds = 0;
