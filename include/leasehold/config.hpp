@@ -117,9 +117,10 @@ struct LEASEHOLD_EXPORT config
     /// can be done then. The first start needs all members.
     std::uint32_t quorum = 0;
 
-    bool tls = false;        ///< Encrypt the connections: `rediss:`, `rediss+cluster:`.
-    bool tls_verify = true;  ///< Check the server's certificate and that it is the host's.
-    std::string tls_ca_file; ///< Empty: the system's trusted certificates.
+    bool tls = false;       ///< Encrypt the connections: `rediss:`, `rediss+cluster:`.
+    bool tls_verify = true; ///< Check the server's certificate and that it is the host's.
+    /// Trusted certificates, read for each connection. Empty: those of the system.
+    std::string tls_ca_file;
 
     /// How long one attempt to connect, or one command, may take. 10 ms … 10 min.
     std::chrono::milliseconds timeout{5'000};

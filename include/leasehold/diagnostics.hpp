@@ -26,6 +26,9 @@ struct diagnostics
     std::string server{};         ///< Whom the client talked to: an address, a socket, a master.
     std::string key{};            ///< What was asked for: the name of the lock.
     std::string server_message{}; ///< What the server answered, in its own words.
+    /// Why there is no connection to the server, as far as that is known: a host that is not found,
+    /// a refused connection, a certificate that is not trusted.
+    std::string connection_error{};
     /// Who holds the lock, as the store last said, or because it is this client: the `client::id`
     /// of the holder's client. Nobody can enter with it.
     std::string holder{};
@@ -48,14 +51,15 @@ struct diagnostics
     /// Whether nothing is known.
     [[nodiscard]] bool empty() const noexcept
     {
-        return server.empty() && key.empty() && server_message.empty() && holder.empty() &&
-               !cause && waited.count() == 0 && attempts == 0 && holder_info.empty();
+        return server.empty() && key.empty() && server_message.empty() &&
+               connection_error.empty() && holder.empty() && !cause && waited.count() == 0 &&
+               attempts == 0 && holder_info.empty();
     }
 
     /// Forgets everything, and keeps the memory of the strings.
     void clear() noexcept
     {
-        for (std::string* each : {&server, &key, &server_message, &holder})
+        for (std::string* each : {&server, &key, &server_message, &connection_error, &holder})
             each->clear();
         cause = {};
         waited = {};

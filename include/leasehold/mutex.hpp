@@ -43,8 +43,8 @@ LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noex
 ///  - `asio::error::operation_aborted`: cancelled.
 ///
 /// A coroutine that waits with the default token gets them as `error_with_diagnostics`: which
-/// server and key, what the server answered, who holds the lock, how long it waited. Where no
-/// exception is wanted, an overload takes a `diagnostics&`.
+/// server and key, what the server answered or why it is not connected, who holds the lock, how
+/// long it waited. Where no exception is wanted, an overload takes a `diagnostics&`.
 /// @par Cancellation
 /// All types, in every state. Whatever a request already under way gains goes to the next waiter or
 /// is given back.

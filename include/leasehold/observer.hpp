@@ -132,8 +132,9 @@ public:
     virtual void connected() noexcept {}
 
     /// What is known of an error of the store: of each request that a server refused, whatever it
-    /// was for, and before `disconnected`, where the server said why.
-    /// @param details Which server, which key, and the server's own words. Valid during the call.
+    /// was for, and before `disconnected`, where the reason is known in words.
+    /// @param details Which server, which key, and the server's own words, or why there is no
+    ///                connection to it. Valid during the call.
     virtual void store_error(error_code /*code*/, const diagnostics& /*details*/) noexcept {}
 
     /// The store, or a partition of it, cannot be reached; called again when a newer reason is

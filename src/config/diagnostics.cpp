@@ -32,6 +32,10 @@ std::string diagnostics::to_string() const
         result.append(detail::printable(value)).append(quote);
     };
     add("server", server, "");
+    if (!connection_error.empty())
+        result.append(result.empty() ? "(" : " (")
+            .append(detail::printable(connection_error))
+            .append(")");
     add("key", key, "'");
     add("answered", server_message, "'");
     std::string who = holder;

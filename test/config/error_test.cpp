@@ -83,6 +83,13 @@ BOOST_AUTO_TEST_CASE(details_are_one_line_without_what_is_unknown)
     BOOST_TEST(details.to_string().ends_with("2 attempts"));
     details.clear();
     BOOST_TEST((details == diagnostics()));
+    details.server = "orders:6379";
+    details.connection_error = "Connection refused\n";
+    details.key = "stock";
+    BOOST_TEST(!details.empty());
+    BOOST_TEST(details.to_string() == "server orders:6379 (Connection refused\\x0a), key 'stock'");
+    details.clear();
+    BOOST_TEST(details.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_holder_is_named_with_what_it_says_of_itself)

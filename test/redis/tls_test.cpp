@@ -5,7 +5,9 @@
 #include "support/redis_server.hpp"
 #include "support/tls_server.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <string>
 
 namespace {
@@ -75,4 +77,41 @@ BOOST_AUTO_TEST_CASE(a_server_without_tls_is_refused)
     const redis_server plain({}, {.tcp = true});
     BOOST_TEST((refusal("rediss://127.0.0.1:" + std::to_string(plain.port()) +
                         "?verify=none&reconnect=10") == condition::store_fault));
+}
+
+// Certificates are replaced while programs run.
+BOOST_AUTO_TEST_CASE(authority_is_read_again_for_each_connection)
+{
+    tls_server there("DNS:localhost");
+    const certificate other(there.files, "other", "DNS:localhost");
+    const std::string authority = there.files.file("authority.pem");
+    std::filesystem::copy_file(there.own.text, authority);
+    client_thread user(config(there.url("localhost", "ca=" + authority)));
+    BOOST_TEST(user.lock("stock", patient).held.valid());
+
+    // While it cannot be read, each attempt fails and says so.
+    std::filesystem::remove(authority);
+    user.seen().clear();
+    resp_client admin = there.server.connect();
+    BOOST_TEST(!admin
+                    .command({"CONFIG", "SET", "tls-cert-file", other.text, "tls-key-file",
+                              other.key, "tls-ca-cert-file", other.text})
+                    .is_error());
+    BOOST_TEST(!admin.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"}).is_error());
+    wait_until([&] {
+        const auto errors = user.seen().events(recording_observer::kind::store_error);
+        return std::any_of(errors.begin(), errors.end(), [&](const auto& each) {
+            return each.name.find("tls_ca_file is '" + authority) != std::string::npos;
+        });
+    });
+
+    std::filesystem::copy_file(other.text, authority);
+    BOOST_TEST(user.lock("another", patient).held.valid());
+}
+
+BOOST_AUTO_TEST_CASE(authority_that_cannot_be_read_is_an_error_at_construction)
+{
+    BOOST_CHECK_EXCEPTION(
+        refusal("rediss://localhost?ca=/no/such/file"), boost::system::system_error,
+        [](const boost::system::system_error& e) { return e.code() == errc::invalid_option; });
 }

@@ -120,9 +120,7 @@ private:
     answer read(unsigned number, unsigned round, error_code failed, const ballot_reply& said)
     {
         if (failed) {
-            answers_.failed(number, failed,
-                            said.details ? std::string_view(said.details->server_message)
-                                         : std::string_view());
+            answers_.failed(number, failed, words_of(said.details));
             const bool executed = failed == errc::outcome_unknown;
             if (!executed)
                 clear(number, round);

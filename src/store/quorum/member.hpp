@@ -20,6 +20,14 @@ namespace leasehold::quorum {
 
 using details_ptr = std::shared_ptr<const diagnostics>;
 
+/// What a server answered, or why there is no connection to it.
+[[nodiscard]] inline std::string_view words_of(const details_ptr& details) noexcept
+{
+    if (!details)
+        return {};
+    return details->server_message.empty() ? details->connection_error : details->server_message;
+}
+
 /// Asks a member for a lock and offers it fences.
 struct ballot
 {

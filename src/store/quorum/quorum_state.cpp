@@ -168,8 +168,8 @@ std::string quorum_state::trouble_of(unsigned number, error_code failed) const
         text += "waits until what it may have forgotten is over";
     else
         text += "grants";
-    if (each.details && !each.details->server_message.empty())
-        text += " (" + each.details->server_message + ")";
+    if (const std::string_view words = words_of(each.details); !words.empty())
+        text.append(" (").append(words).append(")");
     return text;
 }
 

@@ -66,14 +66,22 @@ public:
     bool serves = false;       ///< Slots, as far as is known.
     std::size_t under_way = 0; ///< Requests that it has.
     error_code why;            ///< It is down.
+    /// What is known of that. Null: nothing.
+    std::shared_ptr<const diagnostics> trouble{};
 
 private:
     void on_hint(std::string_view) override {}
     void on_settled(store_partition) override { told_.on_settled(*this); }
-    void on_connected(store_partition) override { told_.on_up(*this); }
+    void on_connected(store_partition) override
+    {
+        trouble.reset();
+        told_.on_up(*this);
+    }
     void on_disconnected(store_partition, error_code code) override { told_.on_down(*this, code); }
     void on_error(store_partition, error_code code, const diagnostics& details) override
     {
+        if (details.key.empty())
+            trouble = std::make_shared<diagnostics>(details);
         told_.on_error(*this, code, details);
     }
 

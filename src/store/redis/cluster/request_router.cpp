@@ -391,8 +391,11 @@ void request_router::finish_refused(const request_ptr& one, error_code code)
 {
     std::shared_ptr<const diagnostics> details = one->said;
     if (!details) {
-        const auto made = std::make_shared<diagnostics>();
-        made->server = told_.server_of(target(*one));
+        const store_partition at = target(*one);
+        const auto known = map_.knows(at) ? map_.get(at).trouble : nullptr;
+        const auto made = known ? std::make_shared<diagnostics>(*known)
+                                : std::make_shared<diagnostics>();
+        made->server = told_.server_of(at);
         made->key = one->name;
         details = made;
     }

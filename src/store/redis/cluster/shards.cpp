@@ -324,12 +324,16 @@ void shards::on_no_map(error_code why, const std::string& said)
     refresh_.failed();
     if (listener_ == nullptr)
         return;
-    if (!refresh_.known() && no_map_reason_ != why) {
+    if (!refresh_.known() && (no_map_reason_ != why || no_map_words_ != said)) {
         no_map_reason_ = why;
+        no_map_words_ = said;
         if (!said.empty()) {
             diagnostics details;
             details.server = server_of(0);
-            details.server_message = said;
+            if (why == errc::store_unavailable)
+                details.connection_error = said;
+            else
+                details.server_message = said;
             listener_->on_error(0, why, details);
         }
         if (listener_ != nullptr)

@@ -100,6 +100,7 @@ private:
     slot_map map_;
     topology_refresh refresh_;
     error_code no_map_reason_; ///< The listener was told.
+    std::string no_map_words_; ///< With it.
     const std::shared_ptr<slot_floors> floors_ = std::make_shared<slot_floors>();
 
     shard_channels channels_;

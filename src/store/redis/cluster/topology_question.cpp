@@ -1,6 +1,7 @@
 #include "store/redis/cluster/topology_question.hpp"
 
 #include "store/redis/protocol/reply.hpp"
+#include "store/redis/transport/settings.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -29,7 +30,7 @@ void topology_question::open(const asio::any_io_executor& strand)
     strand_ = strand;
     time_->open(strand, [weak = weak_from_this()] {
         if (const auto self = weak.lock())
-            self->give_up(errc::store_unavailable, {});
+            self->give_up(errc::store_unavailable, "no answer in time");
     });
     ask_next();
 }
@@ -55,6 +56,10 @@ void topology_question::ask_next()
     if (next_ == nodes_.size()) {
         const auto told = std::move(told_.failed);
         close();
+        if (said_.empty()) {
+            for (const std::string& each : unreached_)
+                said_.append(said_.empty() ? "" : "; ").append(each);
+        }
         return told(why_, said_);
     }
     config where = settings_;
@@ -144,11 +149,13 @@ void topology_question::give_up(error_code why, std::string_view said)
         return;
     const auto self = shared_from_this();
     // What a server has said is worth more than that another is not there.
-    if (!said.empty() || said_.empty()) {
-        why_ = why == condition::bad_request || why == errc::store_refused
-                   ? why
-                   : error_code(errc::store_unavailable);
+    const bool refused = why == condition::bad_request || why == errc::store_refused;
+    if (refused && (!said.empty() || said_.empty())) {
+        why_ = why;
         said_ = said;
+    }
+    else if (!refused && !said.empty()) {
+        unreached_.insert(name_of(nodes_[next_ - 1]).append(": ").append(said));
     }
     if (const auto last = std::exchange(connection_, nullptr))
         last->close();

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,7 @@ public:
     struct listener
     {
         std::function<void(const topology& found)> found;
-        /// Nobody has said it; for the reason of the last.
+        /// No node has answered it: what a server refused, or why none is reached.
         std::function<void(error_code why, const std::string& said)> failed;
     };
 
@@ -61,6 +62,7 @@ private:
     listener told_;
     error_code why_;
     std::string said_;
+    std::set<std::string> unreached_; ///< Nodes, each with the reason.
     asio::any_io_executor strand_;
     const std::unique_ptr<detail::time_source> time_;
     std::shared_ptr<reconnecting_connection> connection_;

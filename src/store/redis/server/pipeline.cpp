@@ -102,7 +102,7 @@ void pipeline::on_fork() noexcept
     on_context_end();
 }
 
-pipeline::details_ptr pipeline::details(std::string_view key, std::string_view said) const
+std::shared_ptr<diagnostics> pipeline::details(std::string_view key, std::string_view said) const
 {
     const auto made = std::make_shared<diagnostics>();
     if (transport_)
@@ -112,12 +112,24 @@ pipeline::details_ptr pipeline::details(std::string_view key, std::string_view s
     return made;
 }
 
+// Why the link is down.
+pipeline::details_ptr pipeline::down_details(std::string_view key) const
+{
+    const auto made = details(key, {});
+    if (down_reason_ == errc::store_unavailable)
+        made->connection_error = down_words_;
+    else
+        made->server_message = down_words_;
+    return made;
+}
+
 // Of a command that failed. The listener hears what a server refused; what no server answered is
 // told with the end of the connection.
 pipeline::details_ptr pipeline::explain(const batch& from, const command& asked, error_code code)
 {
     const std::string& said = asked.error();
-    const auto result = details(from.key_of(asked), said.empty() ? down_words_ : said);
+    const std::string_view key = from.key_of(asked);
+    const details_ptr result = said.empty() ? down_details(key) : details(key, said);
     if (!said.empty() && listener_ != nullptr)
         listener_->on_error(0, code, *result);
     return result;
@@ -128,7 +140,7 @@ void pipeline::refuse(Handler handler, Reply reply, std::string_view key)
 {
     if (!home_)
         return;
-    reply.details = details(key, down_words_);
+    reply.details = down_details(key);
     home_->post(
         [handler = std::move(handler), code = down_reason_, reply = std::move(reply)]() mutable {
             std::move(handler)(code, std::move(reply));
@@ -145,10 +157,10 @@ void pipeline::refuse(asker::answered handler, std::string_view key)
 {
     if (!home_)
         return;
-    home_->post([handler = std::move(handler), code = down_reason_,
-                 more = details(key, down_words_)]() mutable {
-        std::move(handler)(code, std::span<const std::int64_t>(), std::move(more));
-    });
+    home_->post(
+        [handler = std::move(handler), code = down_reason_, more = down_details(key)]() mutable {
+            std::move(handler)(code, std::span<const std::int64_t>(), std::move(more));
+        });
 }
 
 void pipeline::refuse(aside::answered handler)
@@ -428,10 +440,12 @@ void pipeline::on_down(error_code why, std::string_view said)
                        ? why
                        : errc::store_unavailable;
     down_words_ = said;
-    if ((was_up || down_reason_ != told_reason_) && listener_ != nullptr) {
+    const bool is_news = was_up || down_reason_ != told_reason_ || down_words_ != told_words_;
+    if (is_news && listener_ != nullptr) {
         told_reason_ = down_reason_;
+        told_words_ = down_words_;
         if (!said.empty())
-            listener_->on_error(0, down_reason_, *details({}, said));
+            listener_->on_error(0, down_reason_, *down_details({}));
         if (listener_ != nullptr)
             listener_->on_disconnected(0, down_reason_);
     }

@@ -128,7 +128,8 @@ private:
     void refuse(aside::answered handler);
     void add_note(batch& to);
     using details_ptr = std::shared_ptr<const diagnostics>;
-    details_ptr details(std::string_view key, std::string_view said) const;
+    std::shared_ptr<diagnostics> details(std::string_view key, std::string_view said) const;
+    details_ptr down_details(std::string_view key) const;
     details_ptr explain(const batch& from, const command& asked, error_code code);
 
     batch& next();
@@ -172,8 +173,9 @@ private:
     bool connected_ = false;
     bool up_ = false;
     error_code down_reason_;         ///< What a request is told while the link is down.
-    std::string down_words_;         ///< The server's, about it.
+    std::string down_words_;         ///< About it: the server's, or why there is no connection.
     error_code told_reason_;         ///< What the listener was told last.
+    std::string told_words_;         ///< With it.
     std::size_t greetings_left_ = 0; ///< Of those to the server that is there.
     unsigned greeted_ = 0;           ///< How many servers were.
     server_clock time_;

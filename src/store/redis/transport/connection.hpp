@@ -1,12 +1,12 @@
 #ifndef LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_CONNECTION_HPP
 #define LEASEHOLD_SRC_STORE_REDIS_TRANSPORT_CONNECTION_HPP
 
+#include <leasehold/config.hpp>
 #include <leasehold/error.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/ssl/context.hpp>
 #include <boost/redis/adapter/any_adapter.hpp>
 #include <boost/redis/config.hpp>
 #include <boost/redis/operation.hpp>
@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace leasehold::redis_store {
@@ -47,11 +48,17 @@ public:
     virtual void set_receive_response(boost::redis::any_adapter adapter) = 0;
     virtual void receive(ended done) = 0;
     virtual void cancel(boost::redis::operation operation) = 0;
+    /// Why the last run ended, with this error, in words. Empty: nothing is known.
+    [[nodiscard]] virtual std::string trouble(error_code why) const
+    {
+        static_cast<void>(why);
+        return {};
+    }
 };
 
 /// A connection on a strand.
 std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
-                                            asio::ssl::context tls, connection::complaint told);
+                                            const config& settings, connection::complaint told);
 
 } // namespace leasehold::redis_store
 

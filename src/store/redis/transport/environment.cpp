@@ -1,7 +1,5 @@
 #include "store/redis/transport/environment.hpp"
 
-#include "store/redis/transport/settings.hpp"
-
 #include <leasehold_version.hpp>
 
 #include <boost/asio/ip/host_name.hpp>
@@ -37,7 +35,7 @@ public:
                                                 const config& settings,
                                                 connection::complaint told) override
     {
-        return redis_store::make_connection(strand, tls_settings(settings), std::move(told));
+        return redis_store::make_connection(strand, settings, std::move(told));
     }
 
     std::unique_ptr<detail::time_source> make_time() override { return detail::make_system_time(); }

@@ -86,7 +86,8 @@ void reconnecting_connection::on_end(error_code error)
     // The server's own words, when it refused to set the connection up, are only in the log.
     const std::string_view said = reset_reason_ ? std::string_view(reset_words_)
                                                 : find_words(complaints_);
-    observer_->on_lost(reason(error, said), said);
+    const std::string trouble = said.empty() ? connection_->trouble(error) : std::string();
+    observer_->on_lost(reason(error, said), said.empty() ? trouble : said);
     if (observer_ == nullptr)
         return;
     const clock::duration pause = next_pause_ ? clock::duration(*next_pause_)

@@ -35,7 +35,7 @@ public:
     /// connection.
     virtual void on_attempt() = 0;
     /// The attempt, or the connection, ended. What was sent ends soon. `said`: the server's own
-    /// words about it, if any.
+    /// words about it, or why there is no connection, if that is known.
     virtual void on_lost(error_code why, std::string_view said) = 0;
     /// A push message, or an error that answers no command.
     virtual void on_push(const std::vector<std::string>&) {}

@@ -2,13 +2,13 @@
 
 #include <leasehold/error.hpp>
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <openssl/ssl.h>
 
-#include <memory>
 #include <string>
 
 namespace leasehold::redis_store {
@@ -22,29 +22,6 @@ boost::redis::request hello(const std::string& user, const std::string& password
     else
         result.hello(user.empty() ? "default" : user, password);
     return result;
-}
-
-// Where the name of the host is kept for the handshake, with the settings that it belongs to.
-int host_slot()
-{
-    static const int slot = ::SSL_CTX_get_ex_new_index(
-        0, nullptr, nullptr, nullptr, [](void*, void* host, CRYPTO_EX_DATA*, int, long, void*) {
-            delete static_cast<std::string*>(host);
-        });
-    return slot;
-}
-
-// Boost.Redis makes the TLS stream itself and sends no server name, which servers behind one
-// address need.
-void name_host(const SSL* stream, int where, int)
-{
-    if ((where & SSL_CB_HANDSHAKE_START) == 0)
-        return;
-    const auto* host = static_cast<const std::string*>(
-        ::SSL_CTX_get_ex_data(::SSL_get_SSL_CTX(stream), host_slot()));
-    if (host != nullptr)
-        ::SSL_ctrl(const_cast<SSL*>(stream), SSL_CTRL_SET_TLSEXT_HOSTNAME,
-                   TLSEXT_NAMETYPE_host_name, const_cast<char*>(host->c_str()));
 }
 
 } // namespace
@@ -105,18 +82,31 @@ boost::asio::ssl::context tls_settings(const config& settings)
                                           "tls_ca_file is '" + settings.tls_ca_file +
                                               "', must be a readable file of PEM certificates");
     result.set_verify_mode(settings.tls_verify ? ssl::verify_peer : ssl::verify_none);
-    const std::string& host = settings.addresses.front().host;
-    if (settings.tls_verify)
-        result.set_verify_callback(ssl::host_name_verification(host));
-    boost::asio::ip::make_address(host, error);
-    if (error && host_slot() >= 0) { // a name, not an address
-        auto kept = std::make_unique<std::string>(host);
-        if (::SSL_CTX_set_ex_data(result.native_handle(), host_slot(), kept.get()) == 1) {
-            kept.release();
-            ::SSL_CTX_set_info_callback(result.native_handle(), name_host);
-        }
-    }
     return result;
+}
+
+void ask_for_name(SSL* stream, const std::string& host)
+{
+    error_code is_name;
+    boost::asio::ip::make_address(host, is_name);
+    if (is_name)
+        ::SSL_ctrl(stream, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                   const_cast<char*>(host.c_str()));
+}
+
+std::string tls_failure(SSL* stream, error_code failed, bool other_host, bool verified)
+{
+    if (other_host)
+        return "the server's certificate is for another host";
+    const long verdict = ::SSL_get_verify_result(stream);
+    if (verified && verdict != X509_V_OK)
+        return std::string("the server's certificate is not trusted: ") +
+               ::X509_verify_cert_error_string(verdict);
+    const bool closed = failed == boost::asio::error::eof ||
+                        failed == boost::asio::error::connection_reset ||
+                        failed == boost::asio::ssl::error::stream_truncated;
+    return "the server does not answer in TLS: " +
+           (closed ? "it closed the connection" : failed.message());
 }
 
 } // namespace leasehold::redis_store

@@ -24,7 +24,8 @@ class transport_observer
 public:
     /// Commands can be served. `server_us`: the server's time, unless this user may not ask for it.
     virtual void on_up(std::optional<std::int64_t> server_us) = 0;
-    /// They cannot. Called for each reason that is found. `said`: in the server's own words.
+    /// They cannot. Called for each reason that is found. `said`: the server's own words, or why
+    /// there is no connection.
     virtual void on_down(error_code why, std::string_view said) = 0;
     void on_down(error_code why) { on_down(why, {}); }
 
