@@ -178,9 +178,9 @@ public:
     ///  had answered.
     ///  - `errc::not_owner`: the store has another owner, or there was no lease; nothing was
     ///  touched.
-    ///  - `errc::store_unavailable`, `errc::outcome_unknown`: the store could not be reached before
-    ///  the time to live passed; by now it is free, unless
-    ///    something prolonged that, as above: then the release goes on.
+    ///  - `errc::store_unavailable`, `errc::outcome_unknown`: the store could not be reached, or
+    ///  did not answer, before the time to live passed; by now it is free, unless something
+    ///  prolonged that, as above: then the release goes on.
     ///  - `asio::error::operation_aborted`: cancelled.
     /// @par Cancellation
     /// All types end the wait only: the release goes on in the background.

@@ -18,15 +18,15 @@ const char* text(errc e) noexcept
     case errc::not_replicated: return "too few replicas confirmed the lock";
     case errc::wrong_type: return "the key holds a value that is not a lock";
     case errc::invalid_name: return "invalid lock name";
-    case errc::invalid_option: return "a lock option is outside its allowed range";
+    case errc::invalid_option: return "an option is outside its allowed range";
     case errc::invalid_url: return "invalid store URL";
-    case errc::not_supported: return "not supported yet";
+    case errc::not_supported: return "not supported by this server or this library";
     case errc::not_running: return "client::async_run has not been called";
     case errc::shut_down: return "the client was shut down";
     case errc::permission_denied: return "the server denied permission";
     case errc::store_refused: return "the server refused the command for now";
     case errc::store_unavailable: return "the lock server cannot be reached";
-    case errc::outcome_unknown: return "the connection ended before the reply came";
+    case errc::outcome_unknown: return "no reply came; the command may have been executed";
     case errc::already_running: return "client::async_run was called before; a client runs once";
     case errc::silent: return "no sign of life was confirmed in time: others may have the lock";
     }

@@ -98,6 +98,14 @@ std::string_view take_until(std::string_view& text, char mark)
     return result;
 }
 
+[[noreturn]] void refuse_without_scheme()
+{
+    refuse(
+        "URL is without a scheme, must begin with redis://, rediss://, unix://, "
+        "redis+sentinel://, redis+cluster://, rediss+cluster:// or redlock://, or be memory: and "
+        "a name");
+}
+
 /// A text as it was given, in pieces that are still encoded. Of these `user` and `query` may hold
 /// secrets.
 struct pieces
@@ -114,8 +122,7 @@ pieces cut(std::string_view text)
 {
     const std::size_t colon = text.find(':');
     if (colon == std::string_view::npos)
-        refuse("URL is without a scheme, must begin with redis:, rediss:, unix:, redis+sentinel:, "
-               "redis+cluster:, rediss+cluster:, redlock: or memory:");
+        refuse_without_scheme();
     pieces result;
     result.scheme = lower(text.substr(0, colon));
     text.remove_prefix(colon + 1);
@@ -324,8 +331,11 @@ config parse(std::string_view text)
     if (scheme == "memory")
         return read_memory(given);
     if (scheme != "redis" && scheme != "rediss" && scheme != "unix" && scheme != "redis+sentinel" &&
-        !cluster && !redlock)
+        !cluster && !redlock) {
+        if (!given.has_authority) // host:port
+            refuse_without_scheme();
         refuse("scheme", scheme, known);
+    }
     if (!given.has_authority)
         refuse("URL has no '//' behind its scheme, must begin with " + scheme + "://");
 

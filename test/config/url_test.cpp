@@ -82,9 +82,12 @@ BOOST_AUTO_TEST_CASE(each_refusal_says_the_part_its_value_and_what_is_allowed)
         const char* url;
         const char* text;
     };
+    constexpr const char* no_scheme =
+        "URL is without a scheme, must begin with redis://, rediss://, unix://, redis+sentinel://, "
+        "redis+cluster://, rediss+cluster:// or redlock://, or be memory: and a name";
     const row rows[] = {
-        {"host", "URL is without a scheme, must begin with redis:, rediss:, unix:, "
-                 "redis+sentinel:, redis+cluster:, rediss+cluster:, redlock: or memory:"},
+        {"host", no_scheme},
+        {"host:6379", no_scheme},
         {"http://host", "scheme is 'http', must be redis, rediss, unix, redis+sentinel, "
                         "redis+cluster, rediss+cluster, redlock or memory"},
         {"redis:host", "URL has no '//' behind its scheme, must begin with redis://"},

@@ -11,6 +11,7 @@
 #include "support/redis_server.hpp"
 #include "support/sentinel_deployment.hpp"
 #include "support/shifted_clock.hpp"
+#include "support/tls_server.hpp"
 #include "tool/words.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -459,6 +460,28 @@ BOOST_AUTO_TEST_CASE(a_server_that_cannot_be_reached_or_refuses_has_a_code_of_it
     BOOST_TEST(diagnose(server.unix_url(), {"a", "b"}).code == 2);
     BOOST_TEST(diagnose("memory:").code == 2);
     BOOST_TEST(diagnose(server.unix_url(), {"--admin", "redlock://a,b,c"}).code == 2);
+}
+
+BOOST_AUTO_TEST_CASE(advice_fits_the_reason_why_a_server_cannot_be_asked)
+{
+    struct row
+    {
+        std::string url;
+        std::string_view advice;
+    };
+    redis_server server(safe_options + words{"--requirepass", "secret"}, {.tcp = true});
+    const test::tls_server secure("DNS:elsewhere.example");
+    const row rows[] = {
+        {"redis://:wrong@127.0.0.1:" + std::to_string(server.port()), "Correct the user and the"},
+        {"redis://no-such-host.invalid", "Correct the host in the URL"},
+        {"unix:///no/such/socket", "See whether the server runs and listens"},
+        {secure.url("localhost", "ca=" + secure.own.text), "Use a host in the URL that the"},
+        {secure.url("localhost", ""), "Name the file of the authority"},
+    };
+    for (const row& each : rows) {
+        const diagnosis found = diagnose(each.url);
+        BOOST_TEST(found.text.find(each.advice) != std::string::npos, found);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(sentinels_are_asked_one_by_one_and_for_their_replicas)

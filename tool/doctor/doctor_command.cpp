@@ -55,6 +55,33 @@ std::string unused_key()
     return "leasehold-doctor:" + std::to_string(random()) + std::to_string(random());
 }
 
+/// What to do about a server that cannot be asked, by what it or the system says.
+std::string advice_on(std::string_view why)
+{
+    const auto says = [&](auto... any) { return ((why.find(any) != why.npos) || ...); };
+    if (says("certificate for another host"))
+        return "Use a host in the URL that the certificate names, or have one issued for this "
+               "host.";
+    if (says("certificate that is not trusted"))
+        return "Name the file of the authority that issued it: ?ca=FILE in the URL.";
+    if (says("trusted certificates cannot be read"))
+        return "Make the file readable, or name another one: ?ca=FILE in the URL.";
+    if (says("by TLS"))
+        return "See whether this port expects TLS. The scheme of one without TLS is redis://.";
+    if (says("WRONGPASS", "invalid password", "NOAUTH", "Client sent AUTH", "ERR AUTH"))
+        return "Correct the user and the password in the URL. ACL LIST at the server shows its "
+               "users.";
+    if (says("NOPERM"))
+        return "Give the user the right; docs/production.md lists all that are needed.";
+    if (says("DB index"))
+        return "Use a database below the server's setting 'databases'.";
+    if (says("Host not found"))
+        return "Correct the host in the URL, or the name service.";
+    if (says("refused", "No such file"))
+        return "See whether the server runs and listens at this address.";
+    return "See whether it runs, and whether the way to it is open.";
+}
+
 class doctor_command final : public command
 {
 public:
@@ -102,7 +129,7 @@ void doctor_command::look(const config& where, const config& admin, const std::s
         found.push_back({is_member ? level::warning : level::problem, "reachable", server, why,
                          is_member ? "One member fewer to grant locks."
                                    : "Its locks cannot be taken or renewed.",
-                         "See whether it runs, whether the way to it is open, and the password."});
+                         advice_on(why)});
     };
     judge_url(where, found);
     if (where.store == config::kind::sentinel)
