@@ -6,6 +6,7 @@
 #include "redis/scripted_masters.hpp"
 #include "store/make_store.hpp"
 #include "store/redis/layout/presence.hpp"
+#include "store/redis/protocol/slot.hpp"
 
 #include <leasehold/error.hpp>
 #include <leasehold/store.hpp>
@@ -223,6 +224,38 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_not_there_is_not_confirmed_and_both_connecti
                "the server that names the replicas does not have the lock");
     BOOST_TEST_REQUIRE(f.lost.size() == 1u);
     BOOST_TEST((f.lost[0] == errc::store_refused));
+}
+
+// A node that has just joined has no slot until the first one has moved to it. The source may have
+// its own marker in that slot, and two nodes must not have the same key.
+BOOST_AUTO_TEST_CASE(node_confirms_the_locks_of_the_first_slot_that_moves_to_it)
+{
+    confirmation_fixture f("redis+cluster://");
+    const std::string slot = std::to_string(slot_of("stock"));
+    f.all.answer = [&](const std::string& host, const words& asked) {
+        if (host != "c")
+            return std::optional("-ASK " + slot + " c:7000\r\n");
+        if (asked[0] != "WAIT" && !f.all.used.back()->asking)
+            return std::optional("-MOVED " + slot + " a:7000\r\n");
+        return f.answer(asked);
+    };
+    std::vector<std::string> markers;
+    const auto answer = f.all.answer;
+    f.all.answer = [&](const std::string& host, const words& asked) {
+        if (asked[0] == "SET")
+            markers.push_back(asked[1]);
+        return answer(host, asked);
+    };
+    f.acquire();
+    f.acquire();
+    BOOST_TEST_REQUIRE(f.acquired.size() == 2u);
+    BOOST_TEST(!f.acquired[0].first);
+    BOOST_TEST(!f.acquired[1].first);
+    BOOST_TEST(f.waits == 2);
+    BOOST_TEST_REQUIRE(markers.size() == 2u);
+    BOOST_TEST(markers[0] != markers[1]);
+    for (const std::string& each : markers)
+        BOOST_TEST(slot_of(each) == slot_of("stock"));
 }
 
 // That one that was left is not there says nothing of the server; but of the others it does.

@@ -20,10 +20,14 @@ constexpr std::string_view marker = "leasehold:confirmation";
 constexpr unsigned most_marks = 4;
 
 /// In a cluster it is in a slot that the server has.
-std::string marker_in(slot_number slot)
+/// @param once Not empty: what makes the name one that is used once. A slot that is on its way to
+///   the server has a server before it, and no key may be at both.
+std::string marker_in(slot_number slot, std::string_view once)
 {
     std::string key(marker);
-    key += ":{";
+    key += ':';
+    key += once;
+    key += "{";
     append_short_tag(slot, key);
     key += '}';
     return key;
@@ -75,7 +79,8 @@ replica_confirmation::replica_confirmation(const config& settings,
       keys_(settings.layout),
       in_cluster_(settings.store == config::kind::cluster),
       patience_(std::min(settings.timeout, 2 * settings.health_check)),
-      time_(from->make_time())
+      time_(from->make_time()),
+      markers_(detail::seed_of(*time_))
 {}
 
 std::shared_ptr<unconfirmed> replica_confirmation::expect(const renewal& held, bool asking)
@@ -185,9 +190,19 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
             prolong(keys_, each->lock(), script_ == script_form::inlined, to);
         made->places.push_back(answered++);
     }
-    made->answers.resize(answered + 2);
+    // A server that takes over the slot of a lock may have no other.
+    const auto arriving = std::find_if(made->locks.begin(), made->locks.end(),
+                                       [](const auto& each) { return each->asking; });
     made->slot = marked_.value_or(slot_of(first->name));
-    const std::string written = in_cluster_ ? marker_in(made->slot) : std::string(marker);
+    std::string once;
+    if (arriving != made->locks.end() && marks_refused_ == 0) {
+        made->slot = slot_of((*arriving)->name);
+        once = std::to_string(++markers_) + ":";
+        to.push("ASKING");
+        ++answered;
+    }
+    made->answers.resize(answered + 2);
+    const std::string written = in_cluster_ ? marker_in(made->slot, once) : std::string(marker);
     if (has(mutant::marker_not_written))
         to.push("GET", written);
     else
