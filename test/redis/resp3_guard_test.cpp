@@ -1,6 +1,7 @@
 // What the guard before the parser of Boost.Redis lets through, and what it stops.
 #include <boost/test/unit_test.hpp>
 
+#include "store/redis/transport/dialer.hpp"
 #include "store/redis/transport/guarded_stream.hpp"
 #include "store/redis/transport/resp3_guard.hpp"
 #include "support/redis_server.hpp"
@@ -392,7 +393,8 @@ struct guarded_stream_fixture
     tcp::acceptor listening{context, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0)};
     tcp::socket server{context};
     boost::redis::detail::buffered_logger log;
-    stream reader{executor(context.get_executor()),
+    redis_store::dialer dials{config()};
+    stream reader{executor(context.get_executor(), dials),
                   boost::asio::ssl::context(boost::asio::ssl::context::tls_client)};
 };
 
