@@ -324,6 +324,8 @@ public:
     /// What is called when a sign of life was recorded, or was not: with the error, and true when
     /// the store still knew of an earlier one.
     using alive_handler = asio::any_completion_handler<void(error_code, bool)>;
+    /// What is called when the store has drained.
+    using drain_handler = asio::any_completion_handler<void()>;
 
     store() = default;
     store(const store&) = delete;
@@ -352,6 +354,15 @@ public:
     /// Starts to connect, and goes on for ever: a lost connection is made again. Called once.
     /// `listener` stays valid until `close` was called or the store was destroyed.
     virtual void open(const asio::any_io_executor& strand, store_listener& listener) = 0;
+
+    /// Called before `close`, when each release was answered. A store of several servers may have
+    /// answered before all of them did: it completes when those that can be reached have released
+    /// too, or after a second at most. False: nothing is on its way, and the handler is destroyed.
+    virtual bool async_drain(drain_handler handler)
+    {
+        static_cast<void>(handler);
+        return false;
+    }
 
     /// Ends all that `open` started. What is outstanding completes soon. The listener is not called
     /// any more.

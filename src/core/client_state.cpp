@@ -284,18 +284,37 @@ void client_state::stop(clock::duration grace)
     ender_.shut_down();
     releases_.try_now(); // what has failed often would be tried when nobody waits any more
     stopping_ = true;
-    if (!opened_ || releases_.empty())
-        return stopped({});
     timers.schedule(stop_limit_, limit);
+    if (releases_.empty())
+        drain();
 }
 
 void client_state::go_on_stopping()
 {
     if (releases_.empty())
-        return stopped({});
+        return drain();
     const auto limit = releases_.last_answer() + shutdown_limit;
     if (patient_ && limit > stop_limit_.due())
         timers.schedule(stop_limit_, limit);
+}
+
+// All is released. Some of the servers that the store is made of may not have done it yet.
+void client_state::drain()
+{
+    if (draining_)
+        return;
+    draining_ = opened_ && store_->async_drain([weak = weak_from_this()] {
+        const auto stays = std::static_pointer_cast<client_state>(weak.lock());
+        if (!stays || stays->stopped_)
+            return;
+        stays->turn([&client = *stays] {
+            client.draining_ = false;
+            if (client.releases_.empty())
+                client.stopped({});
+        });
+    });
+    if (!draining_)
+        stopped({});
 }
 
 void client_state::refuse_waiting()

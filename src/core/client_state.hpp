@@ -100,6 +100,7 @@ private:
     void complete_cancelled();
     void stop(clock::duration grace);
     void go_on_stopping();
+    void drain();
     void look_at_unused();
     void stopped(error_code outcome);
     void refuse_waiting();
@@ -127,6 +128,7 @@ private:
     std::atomic<bool> cancel_at_turn_end_ = false;
     bool opened_ = false;
     bool stopping_ = false; ///< Only what is to be given back is waited for.
+    bool draining_ = false; ///< The store was asked to drain.
     bool patient_ = true;   ///< As long as the store answers, the stop goes on.
     bool stopped_ = false;
 };

@@ -94,6 +94,43 @@ BOOST_AUTO_TEST_CASE(P3_a_store_that_stops_answering_is_given_up_five_seconds_la
     check_idle(e);
 }
 
+BOOST_AUTO_TEST_CASE(a_shutdown_waits_until_the_store_has_drained)
+{
+    core_fixture e;
+    e.store->drains = true;
+    const lease a = e.taken(e.spec("a"));
+    const auto done = e.shutdown();
+    BOOST_TEST(e.store->drains_count == 0u);
+    e.store->say_freed(0);
+    e.poll();
+    BOOST_TEST(e.store->drains_count == 1u);
+    BOOST_TEST(!done->done());
+    BOOST_TEST(e.store->is_open());
+    e.store->drained();
+    e.poll();
+    BOOST_TEST(code(*done) == error_code());
+    BOOST_TEST(code(e.running) == error_code());
+    BOOST_TEST(e.store->drains_count == 1u);
+    check_idle(e);
+}
+
+BOOST_AUTO_TEST_CASE(a_cancel_waits_a_second_at_most_for_a_store_that_drains)
+{
+    core_fixture e;
+    e.store->drains = true;
+    const auto done = e.shutdown();
+    BOOST_TEST(!done->done());
+    e.core->cancel();
+    e.advance(999ms);
+    BOOST_TEST(!done->done());
+    e.advance(1ms);
+    BOOST_TEST(code(*done) == error_code());
+    BOOST_TEST(code(e.running) == asio::error::operation_aborted);
+    e.store->drained(); // late
+    e.poll();
+    check_idle(e);
+}
+
 BOOST_AUTO_TEST_CASE(a_shutdown_says_that_an_acquire_may_run_late)
 {
     core_fixture e;

@@ -292,6 +292,72 @@ BOOST_AUTO_TEST_CASE(Q4_a_release_waits_for_members_that_cannot_be_reached)
 
 // Who is told that nobody could be reached, and asks again, would take "not the owner" for the
 // truth.
+BOOST_AUTO_TEST_CASE(a_quorum_drains_until_all_that_can_be_reached_have_released)
+{
+    scripted_quorum s;
+    s.connect();
+    BOOST_TEST(!s.drain());
+    s.release();
+    s.free(0, left_t::freed);
+    s.free(1, left_t::freed);
+    BOOST_TEST_REQUIRE(s.left.has_value());
+    BOOST_TEST(s.drain());
+    BOOST_TEST(s.drained == 0);
+    s.free(2, left_t::freed);
+    BOOST_TEST(s.drained == 1);
+    s.pass(1s);
+    BOOST_TEST(s.drained == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_quorum_that_drains_waits_for_a_release_that_is_repeated)
+{
+    scripted_quorum s;
+    s.connect();
+    s.acquire(10s);
+    for (unsigned i = 0; i < 3; ++i)
+        s.vote(i, ballot_t::accepted, 1);
+    s.release();
+    s.free(0, left_t::freed);
+    s.free(1, left_t::freed);
+    s.answer_release(2, errc::store_refused, {});
+    BOOST_TEST(s.drain());
+    s.pass(600ms);
+    BOOST_TEST_REQUIRE(s.members[2]->releases.size() == 2u);
+    BOOST_TEST(s.drained == 0);
+    s.free(2, left_t::freed);
+    BOOST_TEST(s.drained == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_quorum_that_drains_does_not_wait_for_a_member_that_has_gone)
+{
+    scripted_quorum s;
+    s.connect();
+    s.release();
+    s.free(0, left_t::freed);
+    s.free(1, left_t::freed);
+    BOOST_TEST(s.drain());
+    s.disconnect(2);
+    s.answer_release(2, errc::outcome_unknown, {});
+    BOOST_TEST(s.drained == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_quorum_drains_for_an_eighth_of_the_longest_lease)
+{
+    scripted_quorum s;
+    s.connect();
+    s.acquire(4s);
+    for (unsigned i = 0; i < 3; ++i)
+        s.vote(i, ballot_t::accepted, 1);
+    s.release();
+    s.free(0, left_t::freed);
+    s.free(1, left_t::freed);
+    BOOST_TEST(s.drain());
+    s.pass(499ms);
+    BOOST_TEST(s.drained == 0);
+    s.pass(1ms);
+    BOOST_TEST(s.drained == 1);
+}
+
 BOOST_AUTO_TEST_CASE(row_23_a_release_whose_connections_all_end_may_be_done_now_or_later)
 {
     for (const errc lost : {errc::outcome_unknown, errc::store_unavailable}) {

@@ -168,6 +168,16 @@ public:
         });
     }
 
+    bool drain()
+    {
+        bool drains = false;
+        call([&] {
+            drains = locks->async_drain([&] { ++drained; });
+            BOOST_TEST(drained == 0); // not inside the call
+        });
+        return drains;
+    }
+
     void renew(std::chrono::milliseconds lease = std::chrono::seconds(10))
     {
         const renewal one[] = {{"lock", "a:1", lease}};
@@ -285,6 +295,7 @@ public:
     int acquires = 0;
     int connected = 0;
     int disconnected = 0;
+    int drained = 0;
     error_code why;
     std::vector<std::string> hints;
     std::function<void()> on_next_hint; ///< Called inside it.

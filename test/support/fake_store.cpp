@@ -139,6 +139,16 @@ void fake_store::async_alive(std::string_view client, alive_handler handler)
     add(signs_, alive_call{std::string(client)}, std::move(handler), false);
 }
 
+bool fake_store::async_drain(drain_handler handler)
+{
+    const std::lock_guard lock(mutex_);
+    check_call("async_drain");
+    ++drains_count;
+    if (drains)
+        drain_ = std::move(handler);
+    return drains;
+}
+
 void fake_store::watch(std::string_view name)
 {
     const std::lock_guard lock(mutex_);
@@ -277,6 +287,14 @@ void fake_store::describe(client_info said)
                });
 }
 
+void fake_store::drained()
+{
+    const std::lock_guard lock(mutex_);
+    if (!drain_)
+        throw std::logic_error("fake_store: nobody waits until it has drained");
+    asio::post(strand_, std::exchange(drain_, nullptr));
+}
+
 void fake_store::grant(std::size_t index, std::uint64_t first_fence, std::uint32_t fences)
 {
     complete_acquire(index, {},
@@ -371,6 +389,7 @@ void fake_store::on_context_end() noexcept
     calls<release_call, release_handler> releases;
     calls<alive_call, alive_handler> signs;
     decltype(described_) described;
+    drain_handler drain;
     const std::lock_guard lock(mutex_);
     listener_ = nullptr;
     strand_ = {};
@@ -379,6 +398,7 @@ void fake_store::on_context_end() noexcept
     releases.swap(releases_);
     signs.swap(signs_);
     described.swap(described_);
+    drain.swap(drain_);
 }
 
 void fake_store::check_call(const char* function)

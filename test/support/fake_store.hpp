@@ -99,6 +99,7 @@ public:
     void async_release(const release_request& request, release_handler handler) override;
     void async_describe(std::string_view holder, describe_handler handler) override;
     void async_alive(std::string_view client, alive_handler handler) override;
+    bool async_drain(drain_handler handler) override;
     void watch(std::string_view name) override;
     void unwatch(std::string_view name) override;
 
@@ -134,6 +135,9 @@ public:
     /// The last of `described`.
     void describe(client_info said);
 
+    /// The store has drained.
+    void drained();
+
     void grant(std::size_t index, std::uint64_t first_fence, std::uint32_t fences = 1);
     void say_held(std::size_t index, milliseconds remaining);
     void renew_all(std::size_t index, renewal_result result = renewal_result::renewed);
@@ -159,6 +163,10 @@ public:
     /// To be set before the client is made.
     store_traits can;
     [[nodiscard]] store_traits traits() const noexcept override { return can; }
+
+    /// It has something to drain.
+    bool drains = false;
+    std::size_t drains_count = 0; ///< How often it was asked to.
 
     /// Where it says that it is.
     std::string server;
@@ -205,6 +213,7 @@ private:
     calls<release_call, release_handler> releases_;
     calls<alive_call, alive_handler> signs_;
     std::vector<std::pair<std::string, describe_handler>> described_;
+    drain_handler drain_;
     std::vector<watch_call> watches_;
     std::set<std::string, std::less<>> watched_;
 };

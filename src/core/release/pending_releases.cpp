@@ -75,6 +75,8 @@ void pending_releases::settled(store_partition partition)
 
 error_code pending_releases::why_not_empty() const noexcept
 {
+    if (list_.empty())
+        return {};
     const bool is_answered = std::all_of(
         list_.begin(), list_.end(), [](const auto& each) { return each.waits_for_late_acquire(); });
     return is_answered ? errc::outcome_unknown : errc::store_unavailable;

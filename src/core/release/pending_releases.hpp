@@ -42,7 +42,7 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
 
-    /// The error that says why something is still there.
+    /// The error that says why something is still there; none when nothing is.
     [[nodiscard]] error_code why_not_empty() const noexcept;
 
     /// Something of this owner is among it.

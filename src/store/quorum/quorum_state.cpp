@@ -59,6 +59,8 @@ void quorum_state::close() noexcept
         each.reachable = false;
         each.way->close();
     }
+    if (draining_)
+        post(std::exchange(draining_, nullptr));
 }
 
 void quorum_state::on_context_end() noexcept
@@ -67,6 +69,7 @@ void quorum_state::on_context_end() noexcept
     time_->close();
     timers_.clear();
     partials_.clear();
+    draining_ = nullptr;
     home_.reset();
     for (known& each : members_)
         each.reachable = false;
@@ -395,14 +398,13 @@ void quorum_state::leave_at(unsigned number, const departure& leaving)
 {
     if (!members_[number].reachable)
         return leave_later(number, leaving);
-    at(number).async_release(leaving.request(), true,
-                             [self = shared_from_this(), number, leaving,
-                              sent = now()](error_code failed, const release_answer&) {
-                                 if (!failed)
-                                     self->left(number, leaving.request(), sent);
-                                 else if (failed != condition::bad_request)
-                                     self->leave_later(number, leaving);
-                             });
+    release_at(number, leaving.request(), true,
+               [this, number, leaving, sent = now()](error_code failed, const release_answer&) {
+                   if (!failed)
+                       left(number, leaving.request(), sent);
+                   else if (failed != condition::bad_request)
+                       leave_later(number, leaving);
+               });
 }
 
 void quorum_state::leave_later(unsigned number, const release_request& leaving)
@@ -441,6 +443,31 @@ void quorum_state::leave_again(unsigned number)
                  now() - each.since < 2 * longest + std::chrono::seconds(1))
             leave_at(number, each);
     }
+}
+
+bool quorum_state::drained() const noexcept
+{
+    return releases_ == 0 && std::none_of(members_.begin(), members_.end(), [](const known& each) {
+               return each.reachable && !each.leaving.empty();
+           });
+}
+
+bool quorum_state::drain(store::drain_handler done)
+{
+    if (drained())
+        return false;
+    draining_ = std::move(done);
+    drain_until_ = now() + patience();
+    set_timer();
+    return true;
+}
+
+void quorum_state::end_drain()
+{
+    if (!draining_ || (!drained() && now() < drain_until_))
+        return;
+    drain_until_ = clock::time_point::max();
+    std::exchange(draining_, nullptr)();
 }
 
 void quorum_state::may_run(unsigned number, std::string_view owner, std::string_view entry,
@@ -623,7 +650,7 @@ void quorum_state::set_timer()
 {
     if (listener_ == nullptr)
         return;
-    auto next = std::min({timers_.next(), assemble_at_, leave_at_, news_at_});
+    auto next = std::min({timers_.next(), assemble_at_, leave_at_, news_at_, drain_until_});
     for (const known& each : members_) {
         if (each.is_member && each.silent_until > now())
             next = std::min(next, each.silent_until);
@@ -653,6 +680,7 @@ void quorum_state::on_time()
         tell_news(at);
     review(); // somebody's silence may be over
     set_timer();
+    end_drain();
 }
 
 void quorum_state::tell_news(clock::time_point at)

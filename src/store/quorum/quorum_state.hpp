@@ -58,6 +58,8 @@ public:
 
     void open(const asio::any_io_executor& strand, store_listener& listener);
     void close() noexcept;
+    /// As in a `store`.
+    bool drain(store::drain_handler done);
 
     void watch(std::string_view name);
     void unwatch(std::string_view name);
@@ -90,6 +92,19 @@ public:
     void on_stranger(unsigned number);
     void on_silent(unsigned number, std::chrono::milliseconds left);
 
+    /// Asks a member that can be reached to release it.
+    template <class Done>
+    void release_at(unsigned number, const release_request& leaving, bool quiet, Done done)
+    {
+        at(number).async_release(leaving, quiet,
+                                 [self = shared_from_this(), done = std::move(done)](
+                                     error_code failed, const release_answer& said) mutable {
+                                     --self->releases_;
+                                     done(failed, said);
+                                     self->end_drain();
+                                 });
+        ++releases_;
+    }
     /// Releases there, now or when it can be reached, until it has answered.
     void leave_at(unsigned number, const release_request& leaving);
     /// The release of `sent` was not answered.
@@ -192,6 +207,9 @@ private:
     void leave_at(unsigned number, const departure& leaving);
     void leave_later(unsigned number, departure leaving);
     void leave_again(unsigned number);
+    /// No member that can be reached has a release that it has not answered.
+    [[nodiscard]] bool drained() const noexcept;
+    void end_drain();
     void complete_at(unsigned number);
 
     void on_reachable(unsigned number) override;
@@ -242,6 +260,9 @@ private:
     clock::time_point news_at_ = clock::time_point::max(); ///< The first that is due of `watches_`.
     /// When releases are repeated at members that can be reached.
     clock::time_point leave_at_ = clock::time_point::max();
+    unsigned releases_ = 0;         ///< That were sent and have no answer.
+    store::drain_handler draining_; ///< Null: nobody waits for them.
+    clock::time_point drain_until_ = clock::time_point::max();
     std::weak_ptr<assembly> assembling_;
     clock::time_point wakes_at_ = clock::time_point::max();
     bool stuck_ = false; ///< Strangers could not be made members.

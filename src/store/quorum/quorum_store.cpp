@@ -40,6 +40,8 @@ public:
         state_->open(strand, listener);
     }
 
+    bool async_drain(drain_handler handler) override { return state_->drain(std::move(handler)); }
+
     void close() final
     {
         closed_ = true;

@@ -36,10 +36,10 @@ public:
         of_->schedule(*this, of_->now() + of_->patience());
         for (unsigned i = 0; i < of_->size.members; ++i) {
             if (contains(asked, i))
-                of_->at(i).async_release(request(), false,
-                                         [self, i](error_code failed, const release_answer& said) {
-                                             self->answered(i, failed, said);
-                                         });
+                of_->release_at(i, request(), false,
+                                [self, i](error_code failed, const release_answer& said) {
+                                    self->answered(i, failed, said);
+                                });
         }
     }
 
