@@ -39,13 +39,16 @@ bool is_deaf(const testing::connecting& how) noexcept
 
 } // namespace
 
-/// The store has lost what it granted, and the next renewal, which tells of it, is not due yet. A
-/// handover within the client puts that off for nobody.
+/// The store has lost what it granted, and the next renewal, which tells of it, is not due yet.
 bool checks::excused(const possession& p) const
 {
-    if (trial_.clocks_beyond)
-        return true;
-    const auto broken = trial_.names[p.name].unlocked;
+    return trial_.clocks_beyond || may_be_untold(p, trial_.names[p.name].unlocked);
+}
+
+/// The store lost it then, and the next renewal, which tells of it, is not due yet. A handover
+/// within the client puts that off for nobody.
+bool checks::may_be_untold(const possession& p, clock::time_point broken) const
+{
     if (broken == never || broken < p.granted)
         return false;
     const lock_options& o = *p.options;
@@ -535,14 +538,14 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
     const bool excuse = excused(*here);
     // A first lease is at a member of a quorum only where its own entry is: others may have entered
     // under the owner where the first acquire was never executed.
-    const auto has_it = [&](const testing::server* each) {
-        return each->holder(n.text) == a.owner && (&held != &a.held || each->first_is_in(n.text));
-    };
-    const auto& all = trial_.servers;
-    const auto members = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), has_it));
+    const bool first = &held == &a.held;
     const bool still_there = !a.owner.empty() && trial_.is_held_by(n, a.owner) &&
-                             (!trial_.scenario.is_quorum() || members > all.size() / 2);
-    if (reason == errc::lost && !excuse && still_there)
+                             (!trial_.scenario.is_quorum() ||
+                              trial_.majority_owner(n, first) == a.owner);
+    // A lock that no majority had for a moment is lost, although a member may get it again.
+    const forgotten_lock& gone = first ? n.forgotten_first : n.forgotten;
+    const bool was_gone = gone.owner == a.owner && may_be_untold(*here, gone.when);
+    if (reason == errc::lost && !excuse && !was_gone && still_there)
         trial_.wrong("unfounded loss: the store has the owner still");
     if (reason == errc::expired || reason == errc::silent) {
         const auto term = reason == errc::silent ? o.dead_holder_grace : o.lease_time;

@@ -174,7 +174,7 @@ void faults::apply(const fault& f, process& p)
     if (!is_unnoticed(f.what))
         whose = std::max(whose, trouble);
     befall_network(f, p, how_long);
-    const bool destroyed = befall_server(f, n, how_long);
+    const bool destroyed = befall_member(f, n, how_long);
     befall_process(f, p, how_long, incident.happened);
     worsen(f, p);
     effects_.applied(incident, destroyed, how_long);
@@ -306,6 +306,26 @@ bool faults::befall_cluster(const fault& f, name_state& n, milliseconds how_long
     case fault_kind::stale_map: c.hold_back(trial_.server_of(f), how_long); return true;
     default: return false;
     }
+}
+
+/// Of a quorum, it notes the locks that no majority has any more.
+bool faults::befall_member(const fault& f, name_state& n, milliseconds how_long)
+{
+    if (!trial_.scenario.is_quorum() || !is_forgetting(f.what))
+        return befall_server(f, n, how_long);
+    std::vector<std::pair<std::string, std::string>> before;
+    for (const name_state& each : trial_.names)
+        before.emplace_back(trial_.majority_owner(each, false), trial_.majority_owner(each, true));
+    const bool destroyed = befall_server(f, n, how_long);
+    auto owners = before.begin();
+    for (name_state& each : trial_.names) {
+        const auto& [any, first] = *owners++;
+        if (!any.empty() && trial_.majority_owner(each, false) != any)
+            each.forgotten = {any, trial_.now()};
+        if (!first.empty() && trial_.majority_owner(each, true) != first)
+            each.forgotten_first = {first, trial_.now()};
+    }
+    return destroyed;
 }
 
 /// True when it says itself that it changed something.

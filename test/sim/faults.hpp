@@ -38,6 +38,7 @@ private:
     [[nodiscard]] std::vector<name_state*> concerned(const fault& f);
     bool befall_cluster(const fault& f, name_state& n, milliseconds how_long);
     bool befall_server(const fault& f, name_state& n, milliseconds how_long);
+    bool befall_member(const fault& f, name_state& n, milliseconds how_long);
     void befall_process(const fault& f, process& p, milliseconds how_long, bool& effect);
     void worsen(const fault& f, process& p);
     void crash(process& p, milliseconds how_long);

@@ -48,6 +48,20 @@ bool trial::is_held_by(const name_state& n, const std::string& owner) const
     return static_cast<std::size_t>(count) > servers.size() / 2;
 }
 
+std::string trial::majority_owner(const name_state& n, bool first) const
+{
+    for (const testing::server* const one : servers) {
+        const std::string owner = one->holder(n.text);
+        const auto has_it = [&](const testing::server* each) {
+            return each->holder(n.text) == owner && (!first || each->first_is_in(n.text));
+        };
+        const auto count = std::count_if(servers.begin(), servers.end(), has_it);
+        if (!owner.empty() && static_cast<std::size_t>(count) > servers.size() / 2)
+            return owner;
+    }
+    return {};
+}
+
 std::uint64_t trial::commands() const
 {
     std::uint64_t all = 0;

@@ -121,6 +121,13 @@ struct grant_record
     bool plain = false;                    ///< Taken without a look at the line.
 };
 
+/// A lock that no majority of a quorum has any more, because a member forgot it.
+struct forgotten_lock
+{
+    std::string owner;
+    clock::time_point when = never;
+};
+
 /// What is known of a name, in true time.
 struct name_state
 {
@@ -136,8 +143,10 @@ struct name_state
     std::uint64_t highest_granted = 0;
     std::uint64_t last_fence = 0; ///< Of who had it last.
     const lock_options* last_options = nullptr;
-    clock::time_point broken{};   ///< When the data was last not to be relied upon.
-    clock::time_point unlocked{}; ///< When a lease may have lost its lock by that.
+    clock::time_point broken{};     ///< When the data was last not to be relied upon.
+    clock::time_point unlocked{};   ///< When a lease may have lost its lock by that.
+    forgotten_lock forgotten;       ///< The last of them.
+    forgotten_lock forgotten_first; ///< Of an owner's first lease, whose entry is its own.
     clock::time_point freed{};
     clock::time_point left{};
     clock::time_point gave_up{}; ///< When somebody last did who had waited.
@@ -210,6 +219,9 @@ public:
 
     /// A majority of the servers has it for the owner.
     [[nodiscard]] bool is_held_by(const name_state& n, const std::string& owner) const;
+    /// Whose lock a majority of the members of a quorum has; empty: nobody's.
+    /// @param first Only members count that have the entry of the owner's first lease.
+    [[nodiscard]] std::string majority_owner(const name_state& n, bool first) const;
 
     [[nodiscard]] std::uint64_t commands() const;
 
