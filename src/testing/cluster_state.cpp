@@ -316,6 +316,8 @@ void cluster_state::step(slot_number slot)
 
 void cluster_state::finish(slot_number slot, migration done)
 {
+    // What was deleted of the slot stays so: a replica that takes over would have it as well.
+    master(done.from).keep_all();
     truth_.move(slot, done.to);
     master_node(done.to).sees.move(slot, done.to);
     if (time_.traced())

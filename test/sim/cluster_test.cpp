@@ -95,6 +95,20 @@ BOOST_AUTO_TEST_CASE(a_slot_that_moves_takes_its_lock_along_and_its_lease_stays)
     BOOST_TEST(s.world.run_until([&] { return s.b.held.valid(); }, 100ms));
 }
 
+BOOST_AUTO_TEST_CASE(a_replica_that_takes_over_has_nothing_of_a_slot_that_has_moved_away)
+{
+    cluster_scene s;
+    const std::string name = s.name_in(0);
+    s.a.lock(name);
+    s.world.run_for(1s);
+    s.where.master(0).flush_all();
+    BOOST_TEST(s.where.move_slot_of(name, 1, 1ms, 1s));
+    s.world.run_for(100ms);
+    BOOST_TEST(s.where.fail_over(0, 1s, 300ms, 5s)); // it has not seen the flush
+    s.world.run_for(500ms);
+    BOOST_TEST(s.where.master(0).locks() == 0u);
+}
+
 // It refuses an UNSUBSCRIBE where nothing is subscribed to, which Boost.Redis writes before what it
 // has no command for.
 BOOST_AUTO_TEST_CASE(valkey_8_tells_those_who_wait)
