@@ -115,6 +115,8 @@ void fake_store::async_release(const release_request& request, release_handler h
 {
     const std::lock_guard lock(mutex_);
     check_call("async_release");
+    if (on_release)
+        on_release();
     release_call call{std::string(request.name), std::string(request.owner),
                       std::string(request.entry)};
     call.foreign_turn = request.foreign_turn;

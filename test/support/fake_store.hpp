@@ -173,6 +173,9 @@ public:
     [[nodiscard]] std::string server_of(store_partition) const override { return server; }
     /// @}
 
+    /// Called when it is asked for a release, inside the call.
+    std::function<void()> on_release;
+
     /// Leaves what waits unanswered at `close`, as a slow store may for a while.
     void keep_at_close();
 

@@ -95,7 +95,7 @@ void reentry_op::on_answer(acquire_attempt& attempt, error_code failed, const ac
     const client_parts& client = *client_;
     const boost::intrusive_ptr<reentry_op> last(this, false); // the list's
     leave();
-    client.keeper.start(*taken);
+    client.keeper.async_keep_alive(*taken, taken->stop.slot());
     give_lease(client.context, done, *taken, who_.fence(), since_, false);
 }
 

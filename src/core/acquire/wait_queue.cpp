@@ -313,10 +313,10 @@ void wait_queue::tell_contended()
 
 void wait_queue::on_taken(ownership& taken)
 {
+    client_.keeper.async_keep_alive(taken, taken.stop.slot());
     taken.serve_first(queue_.front().spec);
     taken.belong_to(*this);
     held_ = &taken;
-    client_.keeper.start(taken);
     lock_op& next = queue_.front();
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
     remove(next);

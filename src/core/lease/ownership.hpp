@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_CORE_LEASE_OWNERSHIP_HPP
 #define LEASEHOLD_SRC_CORE_LEASE_OWNERSHIP_HPP
 
+#include "core/lease/inplace_signal.hpp"
 #include "core/lease/lease_term.hpp"
 #include "core/lease/lock_spec.hpp"
 #include "core/turn/owner_id.hpp"
@@ -76,7 +77,8 @@ public:
     class keeper
     {
     public:
-        virtual void on_due(ownership& held) = 0; ///< Its time has come.
+        virtual void on_due(ownership& held) = 0;     ///< Its time has come.
+        virtual void on_stopped(ownership& held) = 0; ///< Its signal was emitted.
 
     protected:
         ~keeper() = default;
@@ -139,11 +141,12 @@ public:
                (!promised_ || life.deadline() - now >= clock::duration(o.dead_holder_grace) / 2);
     }
 
-    /// From now on `by` is called when its time has come.
-    void keep(keeper& by) noexcept
+    /// From now on `by` is called when its time has come, and when `slot` is emitted on.
+    void keep(keeper& by, inplace_signal::slot_type slot) noexcept
     {
         BOOST_ASSERT(keeper_ == nullptr && !life.ended());
         keeper_ = &by;
+        slot.assign([this](asio::cancellation_type) { keeper_->on_stopped(*this); });
     }
     [[nodiscard]] bool kept() const noexcept { return listed::is_linked(); }
 
@@ -226,6 +229,9 @@ public:
     spec_ptr spec;
     const owner_id owner;
     fsm::keep_alive life;
+
+    /// Ends its keep-alive (`watchdog::async_keep_alive`). Emitted on the strand.
+    inplace_signal stop;
 
     // The fences reserved for handing over, and how long that has gone on.
     std::uint64_t first_fence = 0;

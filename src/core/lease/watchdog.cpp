@@ -3,6 +3,7 @@
 #include "base/mutant.hpp"
 #include "core/turn/probe.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
 
 #include <algorithm>
@@ -138,10 +139,10 @@ private:
     clock::time_point sent_;
 };
 
-void watchdog::start(ownership& held)
+void watchdog::async_keep_alive(ownership& held, inplace_signal::slot_type stop) noexcept
 {
     BOOST_ASSERT(context_.in_turn());
-    held.keep(*this);
+    held.keep(*this, stop);
     holds_.push_back(held);
     schedule(held);
     if (held.promised()) {
@@ -212,11 +213,25 @@ void watchdog::unheard(error_code why)
     }
 }
 
-void watchdog::stop(ownership& held) noexcept
+void watchdog::on_stopped(ownership& held)
 {
+    complete(held, asio::error::operation_aborted);
+}
+
+void watchdog::complete(ownership& held, error_code why)
+{
+    const ownership_ptr stays(&held);
+    leave(held);
+    listener_.on_kept_alive(held, why);
+}
+
+void watchdog::leave(ownership& held) noexcept
+{
+    held.stop.slot().clear();
     timer_queue::cancel(held);
     held.leave();
-    static_cast<void>(held.life.end({}));
+    if (!held.life.ended())
+        static_cast<void>(held.life.end({}));
 }
 
 void watchdog::check(ownership& held)
@@ -290,12 +305,9 @@ void watchdog::flush()
 void watchdog::end(ownership& held, errc reason)
 {
     BOOST_ASSERT(context_.in_turn() && held.kept());
-    const ownership_ptr stays(&held);
-    timer_queue::cancel(held);
-    held.leave();
     if (!held.life.ended())
         held.life.end(reason);
-    listener_.on_lost(held, reason);
+    complete(held, reason);
 }
 
 void watchdog::complete_cancelled()
@@ -309,7 +321,7 @@ void watchdog::drop(error_code told) noexcept
 {
     while (ownership* const each = first()) {
         const ownership_ptr stays(each);
-        stop(*each); // the answer to a renewal under way is not looked at
+        leave(*each);
         if (const lease_term_ptr ending = each->serve_nobody())
             ending->drop(told);
     }

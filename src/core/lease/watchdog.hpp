@@ -8,18 +8,20 @@
 
 namespace leasehold::detail {
 
-/// Renews what is held until it is released or lost. One timer queue for all leases; those due in
-/// one turn go to the store in one batch. Where leases come with the promise, it gives signs of
-/// life of the client: one for all of them.
+/// Keeps leases alive. The keep-alive of each is an asynchronous operation with a cancellation
+/// slot. All of them share the client's timer; renewals that are due in one turn go to the store in
+/// one batch. Where leases come with the promise, it gives signs of life of the client: one for all
+/// of them.
 class watchdog final : private ownership::keeper
 {
 public:
-    /// Who is told of an end.
+    /// The completion handler of every keep-alive.
     class listener
     {
     public:
-        /// It is over, for a reason other than a release. It is not kept any more.
-        virtual void on_lost(ownership& held, errc reason) = 0;
+        /// A keep-alive has completed. `why`: `operation_aborted` when its slot was emitted on,
+        /// else the `errc` for which the lease was lost.
+        virtual void on_kept_alive(ownership& held, error_code why) = 0;
         /// Its holder has gone without a word.
         virtual void on_abandoned(ownership& held) = 0;
 
@@ -29,12 +31,11 @@ public:
 
     watchdog(turn_context& r, listener& told) noexcept : context_(r), listener_(told) {}
 
-    /// Keeps an ownership alive until it is stopped or lost.
-    void start(ownership& held);
-
-    /// Before a release is sent. A renewal that waits to be sent is dropped, the answer to one
-    /// under way is not looked at.
-    void stop(ownership& held) noexcept;
+    /// Renews the lease until `stop` is emitted on, or the lease is lost. Then no further renewal
+    /// is sent, also one that this turn has gathered, and the answer to one under way is ignored.
+    /// Every type of cancellation ends it. Completes on the strand: inside the emission, or in the
+    /// turn that finds the loss. Allocates nothing.
+    void async_keep_alive(ownership& held, inplace_signal::slot_type stop) noexcept;
 
     /// Ends its lease if its time is over although that was not seen yet.
     void check(ownership& held);
@@ -70,7 +71,10 @@ private:
     };
 
     void on_due(ownership& held) override;
+    void on_stopped(ownership& held) override;
+    void complete(ownership& held, error_code why);
     void end(ownership& held, errc reason);
+    static void leave(ownership& held) noexcept;
     void schedule(ownership& held) { context_.timers.schedule(held, held.life.next()); }
     void confirmed(ownership& held, clock::time_point sent, clock::time_point now);
     void show_alive();

@@ -5,6 +5,8 @@
 #include "core/turn/failure_details.hpp"
 #include "core/turn/probe.hpp"
 
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
 
 #include <utility>
@@ -33,8 +35,9 @@ void lease_ender::release(ownership& held, lease_term& lease, const outcome_op_p
             waiting->complete({});
         return;
     }
+    // Ends the keep-alive before the release is sent: no renewal follows it.
     if (!has(mutant::renewal_goes_on))
-        watchdog_.stop(held);
+        held.stop.emit(asio::cancellation_type::terminal);
     if (place != nullptr)
         place->on_leaving();
     releases_.leave(held, {.waiting = waiting, .place = place});
@@ -64,10 +67,16 @@ void lease_ender::shut_down()
             ending->end_lost(errc::shut_down);
             tell_lost(*held, *ending, errc::shut_down, nullptr);
         }
-        watchdog_.stop(*held);
+        held->stop.emit(asio::cancellation_type::terminal);
         if (!has(mutant::shutdown_keeps))
             releases_.leave(*held, {});
     }
+}
+
+void lease_ender::on_kept_alive(ownership& held, error_code why)
+{
+    if (why != asio::error::operation_aborted)
+        on_lost(held, static_cast<errc>(why.value()));
 }
 
 void lease_ender::on_lost(ownership& held, errc reason)

@@ -27,10 +27,11 @@ public:
     /// Ends all leases with `errc::shut_down` and gives back what they held.
     void shut_down();
 
-    void on_lost(ownership& held, errc reason) override;
+    void on_kept_alive(ownership& held, error_code why) override;
     void on_abandoned(ownership& held) override;
 
 private:
+    void on_lost(ownership& held, errc reason);
     /// Whether the store may know what has expired for longer than the lease lasted: others prolong
     /// it, a renewal whose answer is missing did, or it ended sooner, for want of a sign of life.
     [[nodiscard]] static bool may_outlast(const ownership& held) noexcept
