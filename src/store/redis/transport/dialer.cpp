@@ -88,7 +88,8 @@ void dialer::accepted(const endpoint& at, std::size_t of)
 
 void dialer::answered()
 {
-    if (std::exchange(answered_, true) || !at_)
+    answered_ = true;
+    if (!at_)
         return;
     std::erase(silent_, *at_);
     move_to_end(good_, *at_);

@@ -45,9 +45,8 @@ public:
         return choices_ > 1 ? std::optional(limit / static_cast<int>(choices_)) : std::nullopt;
     }
 
-    /// The server has sent its first bytes.
+    /// The server has sent its first bytes; once in each attempt.
     void answered();
-    [[nodiscard]] bool has_answered() const noexcept { return answered_; }
 
     /// Read anew each time: files change while the program runs.
     /// @throws boost::system::system_error They cannot be read.

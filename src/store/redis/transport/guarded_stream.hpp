@@ -144,10 +144,10 @@ public:
     std::size_t accept(asio::mutable_buffer buffer, std::size_t size, system::error_code& error)
     {
         const std::size_t accepted = guard_.accept({static_cast<const char*>(buffer.data()), size});
-        if (accepted != 0)
-            dials().answered();
-        else if (!error)
+        if (accepted == 0 && !error)
             error = guard_.violation();
+        if (accepted != 0 && !std::exchange(answered_, true))
+            dials().answered();
         return accepted;
     }
 
@@ -285,7 +285,7 @@ private:
             leasehold::redis_store::guarded_read<redis_stream, plain> guarded{
                 stream, buffer, std::forward<Handler>(handler)};
             stream->on_layer([&](auto& layer) {
-                if (stream->answer_by_ && !stream->dials().has_answered())
+                if (stream->answer_by_ && !stream->answered_)
                     layer.async_read_some(
                         buffer,
                         asio::cancel_at(stream->timer_, *stream->answer_by_, std::move(guarded)));
@@ -315,6 +315,7 @@ private:
         local_.close(ignored);
         guard_.reset();
         answer_by_.reset();
+        answered_ = false;
         other_host_ = false;
     }
 
@@ -347,6 +348,7 @@ private:
     transport_type type_ = transport_type::tcp;
     bool other_host_ = false; ///< The certificate is trusted, and for another host.
     std::optional<std::chrono::steady_clock::time_point> answer_by_; ///< The first one.
+    bool answered_ = false;
     leasehold::redis_store::resp3_guard guard_;
 };
 
