@@ -146,7 +146,7 @@ inline bool has(mutant which) noexcept
     return active_mutant == which;
 }
 #else
-constexpr bool has(mutant) noexcept
+consteval bool has(mutant) noexcept
 {
     return false;
 }
