@@ -1,0 +1,894 @@
+// The scripts of the layout `redisson`, each answer by itself, at a server whose clock the test
+// moves.
+#include <boost/test/unit_test.hpp>
+
+#include "redis/script_scene.hpp"
+#include "store/redis/protocol/script.hpp"
+#include "support/with_a_clock.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+using numbers = script_scene::numbers;
+using words = script_scene::words;
+
+const std::string stock = "stock";
+const std::string fence = "stock:fence";
+const std::string line = "stock:line";
+const std::string waiters = "stock:waiters";
+const std::string freed = "stock:free";  // the release channel
+const std::string turns = "stock:turn:"; // what turn channels begin with
+constexpr std::int64_t whole_day = 86'400'000;
+
+/// An owner of a client of this library, and one of a client that knows no line.
+std::string ours(char client, int number = 1)
+{
+    return std::string("0000000") + client +
+           "-1111-8111-8111-111111111111:" + std::to_string(number);
+}
+std::string theirs(char client)
+{
+    return std::string("0000000") + client + "-1111-4111-8111-111111111111:1";
+}
+
+/// What an owner asks for; any of it may be left as it is.
+struct asked
+{
+    std::int64_t lease = 10'000;
+    std::int64_t fences = 1;
+    std::int64_t latest = 0;
+    std::int64_t retention = 0;
+    std::string entry{};            ///< Of `acquire` alone.
+    std::string tells = "0";        ///< Who holds it: 0, 1, or - where that must not be read.
+    std::int64_t presence = 20'000; ///< Of `wait` and `leave`.
+    std::int64_t claim = 2'000;
+    bool listens = false;
+};
+
+struct scene : script_scene
+{
+    words of_acquire(const std::string& who, const asked& how)
+    {
+        return {who,
+                std::to_string(how.lease),
+                std::to_string(how.fences),
+                std::to_string(how.latest),
+                std::to_string(how.retention),
+                how.entry,
+                how.tells};
+    }
+    numbers acquire(const std::string& who, const asked& how = {})
+    {
+        return answer(redis_store::acquire_script(), {stock, fence, line}, of_acquire(who, how));
+    }
+
+    words of_wait(const std::string& who, const asked& how)
+    {
+        return {who,
+                std::to_string(how.lease),
+                std::to_string(how.fences),
+                std::to_string(how.latest),
+                std::to_string(how.retention),
+                std::to_string(how.presence),
+                std::to_string(how.claim),
+                how.listens ? "1" : "0",
+                turns,
+                how.tells};
+    }
+    numbers wait(const std::string& who, const asked& how = {})
+    {
+        return answer(redis_store::of_line().acquire, {stock, fence, line, waiters},
+                      of_wait(who, how));
+    }
+
+    /// @param next Null: nobody joins.
+    numbers leave(const std::string& who, const std::string& entry = {}, std::int64_t turn = 0,
+                  const std::string* next = nullptr, const asked& how = {})
+    {
+        words arguments{who, entry, freed, turns, std::to_string(turn)};
+        if (next != nullptr)
+            for (const std::string& each :
+                 {*next, std::to_string(how.lease), std::to_string(how.fences),
+                  std::to_string(how.latest), std::to_string(how.retention),
+                  std::to_string(how.presence), std::to_string(how.claim),
+                  std::string(how.listens ? "1" : "0")})
+                arguments.push_back(each);
+        return answer(redis_store::of_line().leave, {stock, fence, line, waiters}, arguments);
+    }
+
+    std::int64_t release(const std::string& who)
+    {
+        return answer(redis_store::release_script(), {stock, line}, {who, freed}).at(0);
+    }
+
+    /// Until the last four bits of the server's clock are these: by them the lock is left free.
+    void advance_to(std::int64_t chance)
+    {
+        clock.advance(std::chrono::microseconds((16 + chance - now() % 16) % 16));
+        BOOST_TEST_REQUIRE(now() % 16 == chance);
+    }
+
+    using script_scene::left;
+    std::int64_t left() { return left(stock); }
+    std::int64_t counter() { return std::stoll(client.string({"GET", fence})); }
+    bool has(const std::string& who) { return client.integer({"HEXISTS", stock, who}) == 1; }
+    words in_line() { return client.strings({"LRANGE", line, "0", "-1"}); }
+    words waiting(const std::vector<std::string>& owners)
+    {
+        words all;
+        for (const std::string& each : owners)
+            all.push_back("lh:" + each);
+        return all;
+    }
+    /// The line and what is known of those in it are one.
+    bool is_line(const std::vector<std::string>& owners)
+    {
+        return in_line() == waiting(owners) &&
+               client.integer({"HLEN", waiters}) == static_cast<std::int64_t>(owners.size());
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(scripts_of_redisson, *with_a_clock())
+
+BOOST_AUTO_TEST_CASE(free_lock_is_taken_with_the_clock_as_its_fence)
+{
+    scene s;
+    BOOST_TEST((s.acquire(ours('a')) == numbers{2 * s.now()}));
+    BOOST_TEST(s.client.string({"HGET", stock, ours('a')}) == "1");
+    BOOST_TEST(s.left() == 10'000);
+    BOOST_TEST(s.counter() == 2 * s.now());
+    BOOST_TEST(s.left(fence) == -1);
+    BOOST_TEST(!s.exists(line));
+}
+
+BOOST_AUTO_TEST_CASE(acquire_that_comes_too_late_touches_nothing)
+{
+    scene s;
+    const std::int64_t now = s.now();
+    BOOST_TEST((s.acquire(ours('a'), {.latest = now - 1}) == numbers{-1, 0, 0, now}));
+    BOOST_TEST((s.wait(ours('a'), {.latest = now - 1}) == numbers{-1, 0, 0, 0, now}));
+    BOOST_TEST(s.client.integer({"DBSIZE"}) == 0);
+    BOOST_TEST(s.acquire(ours('a'), {.latest = now}).size() == 1u);
+    BOOST_TEST(s.wait(ours('b'), {.latest = now}).at(0) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(acquire_takes_no_lock_that_others_wait_for)
+{
+    scene s;
+    s.client.done({"RPUSH", line, "lh:" + ours('b')});
+    BOOST_TEST((s.acquire(ours('a')) == numbers{-3, 0, 0, s.now()}));
+    BOOST_TEST(!s.exists(stock));
+    BOOST_TEST(!s.exists(fence));
+}
+
+BOOST_AUTO_TEST_CASE(acquire_of_a_held_lock_says_for_how_long_and_by_whom)
+{
+    scene s;
+    s.acquire(ours('a'));
+    s.clock.advance(1s);
+    BOOST_TEST((s.acquire(ours('b')) == numbers{0, 9'000, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('b'), {.tells = "1"}) == numbers{0, 9'000, 10, s.now()}));
+    BOOST_TEST(!s.has(ours('b')));
+    s.client.done({"DEL", stock});
+    s.client.done({"HSET", stock, "somebody", "1"});
+    BOOST_TEST((s.acquire(ours('b'), {.tells = "1"}) == numbers{0, -1, 0, s.now()}));
+}
+
+BOOST_AUTO_TEST_CASE(repeated_acquire_has_the_fence_of_the_first_and_never_less_time)
+{
+    scene s;
+    const std::int64_t got = s.acquire(ours('a')).at(0);
+    s.clock.advance(1s);
+    BOOST_TEST((s.acquire(ours('a'), {.lease = 8'000}) == numbers{1, got, 1, s.now()}));
+    BOOST_TEST(s.left() == 9'000);
+    BOOST_TEST((s.acquire(ours('a'), {.lease = 12'000}) == numbers{1, got, 1, s.now()}));
+    BOOST_TEST(s.left() == 12'000);
+    BOOST_TEST(s.client.string({"HGET", stock, ours('a')}) == "1");
+    // Without the counter it has a new one.
+    s.client.done({"DEL", fence});
+    BOOST_TEST(
+        (s.acquire(ours('a'), {.lease = 13'000, .retention = 70'000}) == numbers{2 * s.now()}));
+    BOOST_TEST(s.left() == 13'000);
+    BOOST_TEST(s.counter() == 2 * s.now());
+    BOOST_TEST(s.left(fence) == 70'000);
+    // One without an end stays so.
+    s.client.done({"PERSIST", stock});
+    s.acquire(ours('a'), {.lease = 20'000});
+    s.acquire(ours('a'), {.lease = 20'000, .entry = "x"});
+    s.wait(ours('a'), {.lease = 20'000});
+    s.client.done({"DEL", fence});
+    s.acquire(ours('a'), {.lease = 20'000});
+    BOOST_TEST(s.left() == -1);
+}
+
+BOOST_AUTO_TEST_CASE(entry_counts_once_and_only_where_its_owner_is_in)
+{
+    scene s;
+    BOOST_TEST((s.acquire(ours('a'), {.entry = "x"}) == numbers{-2, 0, 0, s.now()}));
+    BOOST_TEST(!s.exists(stock));
+    s.acquire(ours('a'));
+    const std::int64_t counter = s.counter();
+    s.clock.advance(1s);
+    for (int i = 0; i < 2; ++i) {
+        BOOST_TEST(
+            (s.acquire(ours('a'), {.lease = 5'000, .entry = "x"}) == numbers{1, 0, 0, s.now()}));
+        BOOST_TEST(s.client.string({"HGET", stock, ours('a')}) == "2");
+        BOOST_TEST(s.has(ours('a') + "/x"));
+        BOOST_TEST(s.left() == 9'000);
+    }
+    s.acquire(ours('a'), {.lease = 20'000, .entry = "y"});
+    BOOST_TEST(s.client.string({"HGET", stock, ours('a')}) == "3");
+    BOOST_TEST(s.left() == 20'000);
+    BOOST_TEST(s.counter() == counter);
+    BOOST_TEST((s.acquire(ours('b'), {.entry = "x"}) == numbers{-2, 0, 0, s.now()}));
+}
+
+// Two fences a microsecond; 10,000 at most, because a server that was away for longer than 5 ms may
+// have lost what it gave.
+BOOST_AUTO_TEST_CASE(block_of_fences_ends_at_the_clock_and_reaches_back_to_the_one_before)
+{
+    for (const bool waits : {false, true}) {
+        scene s;
+        const auto grant = [&](std::int64_t fences) {
+            const asked how{.fences = fences, .retention = 60'000};
+            numbers said = waits ? s.wait(ours('a'), how) : s.acquire(ours('a'), how);
+            if (said.size() == 1) // all of them
+                said = {1, said.at(0) - fences + 1, fences};
+            BOOST_TEST(s.counter() == said.at(1) + said.at(2) - 1);
+            BOOST_TEST(s.left(fence) == 60'000);
+            s.client.done({"DEL", stock});
+            said.resize(3);
+            return said;
+        };
+        const auto clock = [&] { return 2 * s.now(); };
+        BOOST_TEST((grant(1'000) == numbers{1, clock(), 1})); // no counter
+        s.clock.advance(1ms);
+        BOOST_TEST((grant(1'000) == numbers{1, clock() - 999, 1'000}));
+        s.clock.advance(1ms);
+        BOOST_TEST((grant(5'000) == numbers{1, clock() - 1'999, 2'000}));
+        s.clock.advance(10ms);
+        BOOST_TEST((grant(20'000) == numbers{1, clock() - 9'999, 10'000}));
+        s.clock.advance(1ms);
+        BOOST_TEST((grant(1) == numbers{1, clock(), 1}));
+        BOOST_TEST((grant(5) == numbers{1, clock() + 1, 1})); // the clock has not moved
+        s.client.done({"SET", fence, std::to_string(clock() + 100)});
+        BOOST_TEST((grant(5) == numbers{1, clock() + 101, 1}));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(counter_without_a_retention_never_expires)
+{
+    for (const bool waits : {false, true}) {
+        scene s;
+        const auto grant = [&] { return waits ? s.wait(ours('a')) : s.acquire(ours('a')); };
+        for (const std::int64_t ahead : {-100, 100}) {
+            s.client.done({"SET", fence, std::to_string(2 * s.now() + ahead), "PX", "60000"});
+            grant();
+            BOOST_TEST(s.left(fence) == -1);
+            BOOST_TEST(s.counter() == 2 * s.now() + (ahead > 0 ? ahead + 1 : 0));
+            s.client.done({"DEL", stock});
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(counter_that_holds_no_fence_is_refused_and_left_alone)
+{
+    scene s;
+    for (const std::string text : {"x", "1.5", "9007199254740991"}) {
+        s.client.done({"SET", fence, text});
+        const resp_value taken = s.run(redis_store::acquire_script(), {stock, fence, line},
+                                       s.of_acquire(ours('a'), {}));
+        const resp_value waited = s.run(redis_store::of_line().acquire,
+                                        {stock, fence, line, waiters}, s.of_wait(ours('a'), {}));
+        for (const resp_value& said : {taken, waited}) {
+            BOOST_TEST(said.is_error());
+            BOOST_TEST(said.text == "WRONGTYPE the key stock:fence holds no fence");
+        }
+        BOOST_TEST(s.client.string({"GET", fence}) == text);
+        BOOST_TEST(!s.exists(stock));
+        // The owner itself is refused as well, and keeps what it has.
+        s.client.done({"HSET", stock, ours('a'), "1"});
+        BOOST_TEST(
+            s.run(redis_store::acquire_script(), {stock, fence, line}, s.of_acquire(ours('a'), {}))
+                .is_error());
+        BOOST_TEST(s.client.string({"GET", fence}) == text);
+        BOOST_TEST(s.has(ours('a')));
+        s.client.done({"DEL", stock});
+    }
+    s.client.done({"SET", fence, "9007199254740990"});
+    BOOST_TEST((s.acquire(ours('a')) == numbers{1, 9007199254740991, 1, s.now()}));
+}
+
+BOOST_AUTO_TEST_CASE(key_of_another_type_is_named_and_left_alone)
+{
+    scene s;
+    const auto refused = [&](const std::string& why) {
+        const resp_value taken = s.run(redis_store::acquire_script(), {stock, fence, line},
+                                       s.of_acquire(ours('a'), {}));
+        BOOST_TEST(taken.text == why);
+        const resp_value waited = s.run(redis_store::of_line().acquire,
+                                        {stock, fence, line, waiters}, s.of_wait(ours('a'), {}));
+        BOOST_TEST(waited.text == why);
+    };
+    s.client.done({"SET", stock, "x"});
+    refused("WRONGTYPE the key stock holds string, a lock is a hash");
+    BOOST_TEST(s.client.string({"GET", stock}) == "x");
+    s.client.done({"DEL", stock});
+    s.client.done({"LPUSH", fence, "x"});
+    refused("WRONGTYPE the key stock:fence holds list, a fence counter is a string");
+    s.client.done({"HSET", stock, ours('a'), "1"});
+    refused("WRONGTYPE the key stock:fence holds list, a fence counter is a string");
+}
+
+// A user without these rights: a lock that never expires would stay behind, or a marker that keeps
+// it from being freed.
+BOOST_AUTO_TEST_CASE(what_a_user_may_not_finish_is_taken_back)
+{
+    scene s;
+    s.acquire(ours('a'));
+    s.client.done({"ACL", "SETUSER", "default", "-hincrby"});
+    BOOST_TEST(s.run(redis_store::acquire_script(), {stock, fence, line},
+                     s.of_acquire(ours('a'), {.entry = "x"}))
+                   .is_error());
+    BOOST_TEST(!s.has(ours('a') + "/x"));
+    s.client.done({"ACL", "SETUSER", "default", "+hincrby"});
+    s.client.done({"RPUSH", line, "lh:" + ours('b')});
+    s.client.done({"HSET", waiters, "lh:" + ours('b'),
+                   std::to_string(s.now() + 1'000'000) + " 10000 2000 0"});
+
+    s.client.done({"ACL", "SETUSER", "default", "-pexpire"});
+    s.advance_to(15);
+    BOOST_TEST(s.leave(ours('a')).at(0) == 4);
+    BOOST_TEST(!s.exists(stock));
+    const std::string next = ours('a', 2);
+    s.client.done({"HSET", stock, ours('a'), "1"});
+    BOOST_TEST((s.leave(ours('a'), {}, 0, &next) == numbers{1, 0, 0, 0, 0, s.now()}));
+    BOOST_TEST(!s.exists(stock));
+    BOOST_TEST(
+        s.run(redis_store::acquire_script(), {stock, fence, line}, s.of_acquire(ours('a'), {}))
+            .is_error());
+    BOOST_TEST(!s.exists(stock));
+    BOOST_TEST(s.run(redis_store::of_line().acquire, {stock, fence, line, waiters},
+                     s.of_wait(ours('a'), {.presence = 0}))
+                   .is_error());
+    BOOST_TEST(!s.exists(stock));
+}
+
+// What befalls one lock does not end the renewal of the others.
+BOOST_AUTO_TEST_CASE(renewal_that_fails_is_told_for_its_lock_alone)
+{
+    scene s;
+    for (const char* each : {"short", "long"})
+        s.client.done({"HSET", each, ours('a'), "1"});
+    s.client.done({"PEXPIRE", "short", "1000"});
+    s.client.done({"PEXPIRE", "long", "9000"});
+    s.client.done({"ACL", "SETUSER", "default", "-pexpire"});
+    const auto renew = [&](const words& keys) {
+        words arguments;
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            arguments.insert(arguments.end(), {ours('a'), "5000"});
+        return s.run(redis_store::renew_script(), keys, arguments);
+    };
+    const resp_value some = renew({"short", "long", "none"});
+    BOOST_TEST_REQUIRE(some.items.size() == 3u, describe(some));
+    BOOST_TEST(some.items[0].number == -1);
+    BOOST_TEST(some.items[1].number == 1);
+    BOOST_TEST(some.items[2].number == 0);
+    BOOST_TEST(renew({"short"}).is_error());
+    BOOST_TEST(renew({"short", "short"}).is_error());
+}
+
+BOOST_AUTO_TEST_CASE(release_frees_a_lock_that_only_its_owner_has_and_tells)
+{
+    scene s;
+    BOOST_TEST(s.release(ours('a')) == -2);
+    s.acquire(ours('a'));
+    BOOST_TEST(s.release(ours('b')) == -2);
+    s.acquire(ours('a'), {.entry = "x"});
+    BOOST_TEST(s.release(ours('a')) == -2); // it has entered
+    BOOST_TEST(s.leave(ours('a'), "x").at(0) == 2);
+    s.client.done({"HSET", stock, theirs('b'), "1"});
+    BOOST_TEST(s.release(ours('a')) == -2); // somebody else is in
+    s.client.done({"HDEL", stock, theirs('b')});
+    s.wait(ours('b'));
+    BOOST_TEST(s.release(ours('a')) == -2); // somebody waits
+    BOOST_TEST(s.has(ours('a')));
+    s.client.done({"DEL", line, waiters});
+    listener hears(s.server, freed);
+    BOOST_TEST(s.release(ours('a')) == 1);
+    BOOST_TEST(!s.exists(stock));
+    BOOST_TEST(hears.heard() == "0");
+}
+
+BOOST_AUTO_TEST_CASE(renewal_prolongs_what_is_there_and_creates_nothing)
+{
+    scene s;
+    s.acquire(ours('a'));
+    s.clock.advance(1s);
+    s.client.done({"SET", "text", "x"});
+    s.client.done({"HSET", "endless", ours('a'), "1"});
+    const auto renew = [&](std::int64_t lease) {
+        words arguments;
+        for (int i = 0; i < 4; ++i)
+            arguments.insert(arguments.end(), {ours('a'), std::to_string(lease)});
+        return s.answer(redis_store::renew_script(), {stock, "none", "text", "endless"}, arguments);
+    };
+    BOOST_TEST((renew(9'000) == numbers{1, 0, 0, 1}));
+    BOOST_TEST(s.left() == 9'000);
+    BOOST_TEST((renew(9'001) == numbers{1, 0, 0, 1}));
+    BOOST_TEST(s.left() == 9'001);
+    BOOST_TEST(s.left("endless") == -1);
+    BOOST_TEST(!s.exists("none"));
+    BOOST_TEST(
+        (s.answer(redis_store::renew_script(), {stock}, {ours('b'), "60000"}) == numbers{0}));
+    BOOST_TEST(s.left() == 9'001);
+}
+
+BOOST_AUTO_TEST_CASE(waiter_takes_a_free_lock_and_is_told_whether_others_wait)
+{
+    scene s;
+    BOOST_TEST((s.wait(ours('a')) == numbers{1, 2 * s.now(), 1, 0, s.now()}));
+    BOOST_TEST(s.client.string({"HGET", stock, ours('a')}) == "1");
+    BOOST_TEST(s.left() == 10'000);
+    BOOST_TEST(s.is_line({}));
+    s.wait(ours('b'));
+    s.wait(ours('c'));
+    s.client.done({"DEL", stock});
+    s.clock.advance(1ms);
+    BOOST_TEST((s.wait(ours('b'), {.lease = 7'000}) == numbers{1, 2 * s.now(), 1, 1, s.now()}));
+    BOOST_TEST(s.left() == 7'000);
+    BOOST_TEST(s.is_line({ours('c')}));
+}
+
+BOOST_AUTO_TEST_CASE(waiter_keeps_its_place_and_is_told_it)
+{
+    scene s;
+    s.acquire(ours('a'));
+    for (int round = 0; round < 2; ++round) {
+        BOOST_TEST((s.wait(ours('b')) == numbers{0, 10'000, 0, 0, s.now()}));
+        BOOST_TEST((s.wait(ours('c')) == numbers{0, 10'000, 1, 0, s.now()}));
+        BOOST_TEST((s.wait(ours('d')) == numbers{0, 10'000, 2, 0, s.now()}));
+        BOOST_TEST(s.is_line({ours('b'), ours('c'), ours('d')}));
+    }
+    BOOST_TEST(s.left(line) == whole_day);
+    BOOST_TEST(s.left(waiters) == whole_day);
+    // One that only looks is in no line.
+    BOOST_TEST((s.wait(ours('e'), {.presence = 0}) == numbers{0, 10'000, -1, 0, s.now()}));
+    BOOST_TEST(s.is_line({ours('b'), ours('c'), ours('d')}));
+    // Nobody behind the first prolongs the line.
+    s.clock.advance(1s);
+    s.wait(ours('c'));
+    BOOST_TEST(s.left(line) == whole_day - 1'000);
+    s.wait(ours('b'));
+    BOOST_TEST(s.left(line) == whole_day);
+    BOOST_TEST(s.left(waiters) == whole_day);
+    // A place far back is not looked for.
+    for (int i = 0; i < 30; ++i)
+        s.wait(ours('f', i));
+    BOOST_TEST(s.wait(ours('f', 28)).at(2) == 31);
+    BOOST_TEST(s.wait(ours('f', 29)).at(2) == -2);
+}
+
+BOOST_AUTO_TEST_CASE(waiter_is_told_who_holds_the_lock)
+{
+    scene s;
+    s.acquire(ours('a'));
+    BOOST_TEST((s.wait(ours('b'), {.tells = "1"}) == numbers{0, 10'000, 0, 10, s.now()}));
+    BOOST_TEST((s.wait(ours('c'), {.tells = "-"}) == numbers{2, 10'000, 1, 0, s.now()}));
+    BOOST_TEST((s.wait(ours('d'), {.tells = "-"}) == numbers{0, 10'000, 2, 0, s.now()}));
+    BOOST_TEST((s.wait(ours('d'), {.tells = "1"}) == numbers{0, 10'000, 2, 10, s.now()}));
+    // The first two listen to the release channel of a holder that knows no line.
+    s.client.done({"DEL", stock});
+    s.client.done({"HSET", stock, theirs('e'), "1"});
+    s.client.done({"PEXPIRE", stock, "5000"});
+    BOOST_TEST((s.wait(ours('b')) == numbers{2, 5'000, 0, 0, s.now()}));
+    BOOST_TEST((s.wait(ours('c'), {.tells = "1"}) == numbers{2, 5'000, 1, 14, s.now()}));
+    BOOST_TEST((s.wait(ours('d')) == numbers{0, 5'000, 2, 0, s.now()}));
+}
+
+BOOST_AUTO_TEST_CASE(holder_is_unknown_to_a_user_that_may_not_look)
+{
+    scene s;
+    s.acquire(ours('a'));
+    s.client.done({"ACL", "SETUSER", "default", "-hrandfield"});
+    BOOST_TEST((s.acquire(ours('b'), {.tells = "1"}) == numbers{0, 10'000, -1, s.now()}));
+    BOOST_TEST((s.wait(ours('b')) == numbers{2, 10'000, 0, -1, s.now()}));
+    BOOST_TEST((s.wait(ours('c'), {.tells = "1"}) == numbers{2, 10'000, 1, -1, s.now()}));
+    BOOST_TEST((s.wait(ours('d'), {.tells = "1"}) == numbers{0, 10'000, 2, -1, s.now()}));
+}
+
+BOOST_AUTO_TEST_CASE(waiter_that_holds_the_lock_has_a_new_fence_and_leaves_the_line)
+{
+    scene s;
+    s.acquire(ours('a'));
+    s.wait(ours('b'));
+    s.wait(ours('c'));
+    s.client.done({"DEL", stock});
+    s.client.done({"HSET", stock, ours('c'), "1"}); // past the line
+    s.client.done({"PEXPIRE", stock, "5000"});
+    s.clock.advance(1ms);
+    BOOST_TEST((s.wait(ours('c')) == numbers{1, 2 * s.now(), 1, 1, s.now()}));
+    BOOST_TEST(s.left() == 10'000);
+    BOOST_TEST(s.is_line({ours('b')}));
+    BOOST_TEST((s.wait(ours('c'), {.lease = 3'000}) == numbers{1, 2 * s.now() + 1, 1, 1, s.now()}));
+    BOOST_TEST(s.left() == 10'000);
+}
+
+BOOST_AUTO_TEST_CASE(free_lock_goes_to_the_first_who_is_there_whoever_asks)
+{
+    scene s;
+    s.acquire(ours('a'));
+    s.wait(ours('b'), {.presence = 1'000});
+    s.wait(ours('c'), {.lease = 3'000, .presence = 30'000, .claim = 2'000});
+    s.wait(ours('d'), {.lease = 1'500, .presence = 30'000, .claim = 2'000});
+    s.wait(ours('e'));
+    s.client.done({"DEL", stock});
+    s.clock.advance(1'001ms); // b is not there any more
+    BOOST_TEST((s.wait(ours('f')) == numbers{0, 2'000, 2, 0, s.now()}));
+    BOOST_TEST(s.client.string({"HGET", stock, ours('c')}) == "1");
+    BOOST_TEST(s.left() == 2'000); // its claim
+    BOOST_TEST((s.leave(ours('f')) == numbers{3, 0, 0, 0, 0, s.now()}));
+    BOOST_TEST(s.is_line({ours('d'), ours('e')}));
+    s.client.done({"DEL", stock});
+    BOOST_TEST((s.wait(ours('f'), {.presence = 0}) == numbers{0, 1'500, -1, 0, s.now()}));
+    BOOST_TEST(s.has(ours('d')));
+    BOOST_TEST(s.left() == 1'500); // its lease
+    BOOST_TEST(s.is_line({ours('e')}));
+    // Those who asked last are there until the moment they said.
+    s.client.done({"DEL", stock});
+    s.clock.advance(18'999ms);
+    BOOST_TEST(s.wait(ours('f'), {.presence = 0}).at(0) == 0);
+    BOOST_TEST(s.has(ours('e')));
+}
+
+BOOST_AUTO_TEST_CASE(waiter_that_listens_is_told_of_its_turn_and_passed_over_where_nobody_hears)
+{
+    for (const bool by_leaving : {false, true}) {
+        scene s;
+        s.acquire(ours('a'));
+        s.wait(ours('b'), {.listens = true});
+        s.wait(ours('c'), {.listens = true});
+        listener hears(s.server, turns + "0000000c-1111-8111-8111-111111111111");
+        s.advance_to(15);
+        if (by_leaving) {
+            BOOST_TEST((s.leave(ours('a')) == numbers{4, 0, 0, 2'000, -1, s.now()}));
+        }
+        else {
+            s.client.done({"DEL", stock});
+            BOOST_TEST((s.wait(ours('d'), {.presence = 0}) == numbers{0, 2'000, -1, 0, s.now()}));
+        }
+        BOOST_TEST(hears.heard() == "lh:" + ours('c') + " stock");
+        BOOST_TEST(s.has(ours('c')));
+        BOOST_TEST(s.is_line({}));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_hundred_absent_waiters_are_passed_over_in_one_step)
+{
+    for (const bool by_leaving : {false, true}) {
+        for (const int absent : {99, 100}) {
+            scene s;
+            s.acquire(ours('a'));
+            for (int i = 0; i < absent; ++i)
+                s.client.done({"RPUSH", line, "lh:" + ours('b', i)});
+            s.wait(ours('c'));
+            s.advance_to(15);
+            if (by_leaving) {
+                const std::string next = ours('a', 2);
+                const numbers said = s.leave(ours('a'), {}, 0, &next);
+                BOOST_TEST(said.at(0) == (absent == 99 ? 4 : 1));
+                BOOST_TEST(said.at(2) == 2);
+                BOOST_TEST(
+                    s.is_line(absent == 99 ? std::vector{next} : std::vector{ours('c'), next}));
+                BOOST_TEST(s.has(ours('c')) == (absent == 99));
+                continue;
+            }
+            s.client.done({"DEL", stock});
+            if (absent == 100)
+                BOOST_TEST((s.wait(ours('c')) == numbers{0, 0, 0, 0, s.now()}));
+            BOOST_TEST(s.wait(ours('c')).at(0) == 1);
+            BOOST_TEST(s.is_line({}));
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(lock_that_nobody_waits_for_is_freed_and_that_is_told)
+{
+    scene s;
+    s.acquire(ours('a'));
+    listener hears(s.server, freed);
+    BOOST_TEST((s.leave(ours('a')) == numbers{1, 1, 0, 0, -1, s.now()}));
+    BOOST_TEST(!s.exists(stock));
+    BOOST_TEST(hears.heard() == "0");
+    BOOST_TEST((s.leave(ours('a')) == numbers{0, 1, 0, 0, -1, s.now()})); // again
+}
+
+BOOST_AUTO_TEST_CASE(lock_that_is_left_goes_to_the_first_who_is_there)
+{
+    scene s;
+    s.acquire(ours('a'));
+    s.wait(ours('b'), {.presence = 1'000});
+    s.wait(ours('c'), {.lease = 3'000, .claim = 2'000});
+    s.wait(ours('d'), {.lease = 1'500, .claim = 2'000});
+    s.clock.advance(1'001ms);
+    s.advance_to(15);
+    BOOST_TEST((s.leave(ours('a')) == numbers{4, 0, 0, 2'000, -1, s.now()}));
+    BOOST_TEST(s.client.string({"HGET", stock, ours('c')}) == "1");
+    BOOST_TEST(!s.has(ours('a')));
+    BOOST_TEST(s.left() == 2'000);
+    BOOST_TEST(s.is_line({ours('d')}));
+    BOOST_TEST((s.leave(ours('c')) == numbers{4, 0, 0, 1'500, -1, s.now()}));
+    BOOST_TEST(s.left() == 1'500);
+    BOOST_TEST(s.leave(ours('d')).at(0) == 1);
+    BOOST_TEST(!s.exists(stock));
+}
+
+BOOST_AUTO_TEST_CASE(lock_stays_until_each_entry_has_left)
+{
+    scene s;
+    s.acquire(ours('a'));
+    s.acquire(ours('a'), {.entry = "x"});
+    s.acquire(ours('a'), {.entry = "y"});
+    BOOST_TEST((s.leave(ours('a'), "z") == numbers{0, 0, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.leave(ours('a'), "x") == numbers{2, 0, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.leave(ours('a'), "x") == numbers{0, 0, 0, 0, 0, s.now()}));
+    BOOST_TEST(s.client.string({"HGET", stock, ours('a')}) == "2");
+    BOOST_TEST((s.leave(ours('a')) == numbers{2, 0, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.leave(ours('a')) == numbers{0, 0, 0, 0, 0, s.now()})); // again
+    BOOST_TEST(s.client.string({"HGET", stock, ours('a')}) == "1");
+    BOOST_TEST(s.leave(ours('a'), "y").at(0) == 1);
+    BOOST_TEST(!s.exists(stock));
+}
+
+BOOST_AUTO_TEST_CASE(waiter_leaves_the_line_and_passes_on_a_lock_that_is_free)
+{
+    scene s;
+    s.acquire(ours('a'));
+    for (const char each : {'b', 'c', 'd'})
+        s.wait(ours(each));
+    BOOST_TEST((s.leave(ours('c')) == numbers{3, 0, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.leave(ours('c')) == numbers{0, 0, 0, 0, 0, s.now()}));
+    BOOST_TEST(s.is_line({ours('b'), ours('d')}));
+    BOOST_TEST(s.has(ours('a')));
+    // An entry that leaves is not the waiter.
+    BOOST_TEST((s.leave(ours('b'), "x") == numbers{0, 0, 0, 0, 0, s.now()}));
+    BOOST_TEST(s.is_line({ours('b'), ours('d')}));
+    s.client.done({"DEL", stock}); // it has expired
+    BOOST_TEST((s.leave(ours('b')) == numbers{3, 0, 0, 2'000, -1, s.now()}));
+    BOOST_TEST(s.has(ours('d')));
+    BOOST_TEST(s.is_line({}));
+}
+
+BOOST_AUTO_TEST_CASE(next_owner_takes_the_lock_or_joins_in_the_step_of_the_release)
+{
+    scene s;
+    const std::string next = ours('a', 2);
+    s.acquire(ours('a'));
+    s.clock.advance(1ms);
+    const asked block{.lease = 7'000, .fences = 100, .retention = 60'000};
+    BOOST_TEST((s.leave(ours('a'), {}, 0, &next, block) ==
+                numbers{1, 0, 1, 2 * s.now() - 99, 100, s.now()}));
+    BOOST_TEST(s.has(next));
+    BOOST_TEST(!s.has(ours('a')));
+    BOOST_TEST(s.left() == 7'000);
+    BOOST_TEST(s.left(fence) == 60'000);
+    BOOST_TEST(s.is_line({}));
+    // Behind those who wait.
+    s.wait(ours('b'));
+    s.wait(ours('c'));
+    s.clock.advance(1s);
+    s.advance_to(15);
+    const std::string third = ours('a', 3);
+    BOOST_TEST((s.leave(next, {}, 0, &third) == numbers{4, 0, 2, 2'000, 1, s.now()}));
+    BOOST_TEST(s.is_line({ours('c'), third}));
+    BOOST_TEST(s.left(line) == whole_day);
+    BOOST_TEST(s.left(waiters) == whole_day);
+    // It is in line.
+    BOOST_TEST((s.leave(ours('b'), {}, 0, &third) == numbers{4, 0, 2, 2'000, 0, s.now()}));
+    BOOST_TEST(s.is_line({third}));
+    s.clock.advance(16us);
+    BOOST_TEST((s.leave(ours('c'), {}, 0, &third) == numbers{1, 0, 1, 2 * s.now(), 1, s.now()}));
+    BOOST_TEST(s.is_line({}));
+    // An entry stays.
+    s.acquire(third, {.entry = "x"});
+    const std::string fourth = ours('a', 4);
+    BOOST_TEST((s.leave(third, {}, 0, &fourth) == numbers{2, 0, 2, 10'000, 0, s.now()}));
+    BOOST_TEST(s.is_line({fourth}));
+}
+
+BOOST_AUTO_TEST_CASE(next_owner_draws_above_a_counter_that_is_ahead_of_the_clock)
+{
+    for (const std::int64_t retention : {0, 60'000}) {
+        scene s;
+        const std::string next = ours('a', 2);
+        s.acquire(ours('a'));
+        const std::int64_t ahead = 2 * s.now() + 100;
+        s.client.done({"SET", fence, std::to_string(ahead)});
+        const asked how{.fences = 5, .retention = retention};
+        BOOST_TEST(
+            (s.leave(ours('a'), {}, 0, &next, how) == numbers{1, 0, 1, ahead + 1, 1, s.now()}));
+        BOOST_TEST(s.counter() == ahead + 1);
+        BOOST_TEST(s.left(fence) == (retention == 0 ? -1 : retention));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(next_owner_does_not_join_too_late_or_by_a_repetition)
+{
+    scene s;
+    const std::string next = ours('a', 2);
+    s.acquire(ours('a'));
+    BOOST_TEST((s.leave(ours('a'), {}, 0, &next, {.latest = s.now() - 1}) ==
+                numbers{1, 0, 0, 0, -1, s.now()}));
+    BOOST_TEST(!s.exists(stock));
+    s.acquire(ours('b'));
+    s.wait(ours('c'));
+    s.client.done({"DEL", stock});
+    s.advance_to(15);
+    BOOST_TEST((s.leave(ours('a'), {}, 0, &next) == numbers{0, 0, 0, 2'000, -1, s.now()}));
+    BOOST_TEST(s.has(ours('c')));
+    BOOST_TEST(s.is_line({}));
+    BOOST_TEST((s.leave(ours('c'), {}, 0, &next, {.latest = s.now()})).at(2) == 1);
+}
+
+// The counter is refused: a next owner that is in line stays there, and hears why when it asks.
+BOOST_AUTO_TEST_CASE(next_owner_without_a_fence_does_not_get_the_lock)
+{
+    for (const std::string counter : {"x", "1.5", "9007199254740991"}) {
+        for (const bool waits : {false, true}) {
+            scene s;
+            const std::string next = ours('a', 2);
+            s.acquire(ours('a'));
+            if (waits)
+                s.wait(next);
+            s.client.done({"SET", fence, counter});
+            s.advance_to(15);
+            BOOST_TEST((s.leave(ours('a'), {}, 0, &next) ==
+                        numbers{1, 0, waits ? 2 : 0, 0, waits ? 0 : -1, s.now()}));
+            BOOST_TEST(!s.exists(stock));
+            BOOST_TEST(s.client.string({"GET", fence}) == counter);
+            BOOST_TEST(s.is_line(waits ? std::vector{next} : std::vector<std::string>()));
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(lock_is_left_free_for_those_who_know_no_line)
+{
+    scene s;
+    s.acquire(ours('a'));
+    for (const char each : {'b', 'c', 'd'})
+        s.wait(ours(each));
+    listener hears(s.server, freed);
+    BOOST_TEST((s.leave(ours('a'), {}, 100) == numbers{5, 0, 0, 100, -1, s.now()}));
+    BOOST_TEST(hears.heard() == "0");
+    BOOST_TEST(!s.exists(stock));
+    s.clock.advance(60ms);
+    // For 40 ms more it is nobody's, and the first in line listens.
+    BOOST_TEST((s.wait(ours('c')) == numbers{0, 40, 1, 0, s.now()}));
+    BOOST_TEST((s.wait(ours('e')) == numbers{0, 40, 3, 0, s.now()}));
+    BOOST_TEST((s.wait(ours('f'), {.presence = 0}) == numbers{0, 40, -1, 0, s.now()}));
+    BOOST_TEST((s.wait(ours('b')) == numbers{2, 40, 0, 0, s.now()}));
+    BOOST_TEST((s.leave(ours('d')) == numbers{3, 0, 0, 0, 0, s.now()}));
+    BOOST_TEST(!s.exists(stock));
+    BOOST_TEST(s.is_line({ours('b'), ours('c'), ours('e')}));
+    s.clock.advance(40ms);
+    BOOST_TEST((s.wait(ours('b')) == numbers{1, 2 * s.now(), 1, 1, s.now()}));
+    BOOST_TEST(s.is_line({ours('c'), ours('e')}));
+}
+
+// Whoever looks for it finds it taken: that was their turn.
+BOOST_AUTO_TEST_CASE(turn_of_those_who_know_no_line_ends_when_one_of_them_takes_it)
+{
+    scene s;
+    s.acquire(ours('a'));
+    s.wait(ours('b'));
+    BOOST_TEST(s.leave(ours('a'), {}, 1'000).at(0) == 5);
+    s.client.done({"HSET", stock, theirs('e'), "1"});
+    BOOST_TEST(s.wait(ours('b')).at(0) == 2);
+    s.client.done({"DEL", stock});
+    BOOST_TEST(s.wait(ours('b')).at(0) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(turn_of_those_who_know_no_line_ends_when_the_first_in_line_leaves_or_is_gone)
+{
+    scene s;
+    const auto leave_free = [&] {
+        s.client.done({"FLUSHALL"});
+        s.acquire(ours('a'));
+        s.wait(ours('b'), {.presence = 500});
+        s.wait(ours('c'));
+        BOOST_TEST(s.leave(ours('a'), {}, 1'000).at(0) == 5);
+    };
+    leave_free();
+    BOOST_TEST((s.leave(ours('b')) == numbers{3, 0, 0, 2'000, -1, s.now()}));
+    BOOST_TEST(s.has(ours('c')));
+    leave_free();
+    s.clock.advance(500ms);
+    BOOST_TEST(s.wait(ours('c')).at(0) == 0);
+    BOOST_TEST(s.leave(ours('d')).at(3) == 0);
+    BOOST_TEST(!s.exists(stock));
+    s.clock.advance(1ms);
+    BOOST_TEST(s.wait(ours('c')).at(0) == 1);
+    // The first says that it is still there.
+    leave_free();
+    s.clock.advance(400ms);
+    BOOST_TEST((s.wait(ours('b')) == numbers{2, 600, 0, 0, s.now()}));
+    s.clock.advance(200ms);
+    BOOST_TEST((s.wait(ours('c')) == numbers{0, 400, 1, 0, s.now()}));
+    // A clock that was set back makes no turn longer than a second.
+    leave_free();
+    s.clock.advance(-1us);
+    s.client.done({"HSET", waiters, "lh:" + ours('b'),
+                   std::to_string(s.now() + 9'000'000) + " 10000 2000 0 " +
+                       std::to_string(s.now() + 1'000'001)});
+    BOOST_TEST(s.wait(ours('d'), {.presence = 0}).at(1) == 2'000);
+    BOOST_TEST(s.has(ours('b')));
+}
+
+BOOST_AUTO_TEST_CASE(waiter_that_leaves_leaves_nothing_free_for_those_who_know_no_line)
+{
+    scene s;
+    s.acquire(ours('a'));
+    s.wait(ours('b'));
+    s.wait(ours('c'));
+    s.client.done({"DEL", stock}); // it has expired
+    BOOST_TEST((s.leave(ours('b'), {}, 100) == numbers{3, 0, 0, 2'000, -1, s.now()}));
+    BOOST_TEST(s.has(ours('c')));
+}
+
+BOOST_AUTO_TEST_CASE(next_owner_joins_while_the_lock_is_left_free)
+{
+    scene s;
+    const std::string next = ours('a', 2);
+    s.acquire(ours('a'));
+    s.wait(ours('b'));
+    BOOST_TEST((s.leave(ours('a'), {}, 100, &next) == numbers{5, 0, 2, 100, 1, s.now()}));
+    BOOST_TEST(s.is_line({ours('b'), next}));
+}
+
+BOOST_AUTO_TEST_CASE(next_owner_that_is_the_only_one_in_line_leaves_those_who_know_none_their_turn)
+{
+    scene s;
+    const std::string next = ours('a', 2);
+    s.acquire(ours('a'));
+    BOOST_TEST((s.leave(ours('a'), {}, 100, &next) == numbers{5, 0, 2, 100, 0, s.now()}));
+    BOOST_TEST(!s.exists(stock));
+    BOOST_TEST(s.is_line({next}));
+    BOOST_TEST((s.wait(next) == numbers{2, 100, 0, 0, s.now()}));
+    s.clock.advance(100ms);
+    BOOST_TEST(s.wait(next).at(0) == 1);
+}
+
+// With n in line one time of n + 1, and of 16 times once at the least; where nobody hears it,
+// never.
+BOOST_AUTO_TEST_CASE(lock_is_left_free_as_often_as_if_those_who_know_no_line_were_one_in_line)
+{
+    scene s;
+    const auto is_left_free = [&](int count, std::int64_t chance) {
+        s.client.done({"FLUSHALL"});
+        s.acquire(ours('a'));
+        for (int i = 0; i < count; ++i)
+            s.wait(ours('b', i));
+        s.advance_to(chance);
+        const numbers said = s.leave(ours('a'));
+        BOOST_TEST((said.at(0) == 4 || (said.at(0) == 5 && said.at(3) == 5)));
+        return said.at(0) == 5;
+    };
+    for (std::int64_t chance = 0; chance < 16; ++chance)
+        BOOST_TEST(!is_left_free(1, chance));
+    listener hears(s.server, freed);
+    for (const int count : {1, 2, 3, 7, 14, 15, 20})
+        for (std::int64_t chance = 0; chance < 16; ++chance)
+            BOOST_TEST(is_left_free(count, chance) == (chance == 0 || chance * (count + 1) < 16),
+                       count << " in line, chance " << chance);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
