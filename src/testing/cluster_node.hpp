@@ -35,6 +35,8 @@ public:
     [[nodiscard]] virtual const migration* migration_of(slot_number slot) const = 0;
     /// Nobody serves some slots, and so nobody serves any.
     [[nodiscard]] virtual bool is_down() const = 0;
+    /// The process of a node has ended, and begins again when it accepts connections.
+    virtual void restarted(std::size_t node) = 0;
     virtual void told_topology(const cluster_node& by, std::string_view client) = 0;
     virtual void follow(const lock_request& asked, bool runs) = 0;
 
@@ -53,6 +55,7 @@ public:
     message answer(words command, std::string_view client) override;
     void follow(const lock_request& asked, bool runs) override { known_.follow(asked, runs); }
     void spread(std::string_view channel, std::string_view text) override;
+    void restarted() override { known_.restarted(number); }
     bool is_moving(std::string_view name) const override;
 
     /// It is told who serves what: whoever listens to what is elsewhere hears that.

@@ -75,6 +75,17 @@ bool cluster_state::is_down() const
                        [&](clock::time_point from) { return time_.now() >= from; });
 }
 
+/// A real master serves nothing for 2 s after it has begun. Here that lasts until it is told who
+/// serves what, and one whose map is still right is back at once.
+void cluster_state::restarted(std::size_t node)
+{
+    cluster_node& which = nodes_[node];
+    time_.at(which.server.down_until, [this, &which] {
+        if (which.sees.masters[which.shard] == which.number && !(which.sees == truth_))
+            which.rejoins = true;
+    });
+}
+
 void cluster_state::told_topology(const cluster_node& by, std::string_view client)
 {
     stale_answers += by.sees == truth_ ? 0 : 1;

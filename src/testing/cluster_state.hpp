@@ -48,6 +48,7 @@ public:
     [[nodiscard]] const std::deque<cluster_node>& nodes() const override { return nodes_; }
     [[nodiscard]] const migration* migration_of(slot_number slot) const override;
     [[nodiscard]] bool is_down() const override;
+    void restarted(std::size_t node) override;
     void told_topology(const cluster_node& by, std::string_view client) override;
     void follow(const lock_request& asked, bool runs) override;
 

@@ -29,6 +29,9 @@ public:
     /// It has published this to those who listen here; the other nodes of its shard do, too.
     virtual void spread(std::string_view channel, std::string_view text) = 0;
 
+    /// Its process has ended and begins again.
+    virtual void restarted() = 0;
+
     /// Some of what belongs to a name may be elsewhere.
     [[nodiscard]] virtual bool is_moving(std::string_view name) const = 0;
 

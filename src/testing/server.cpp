@@ -22,6 +22,8 @@ std::size_t server::restart(data after, duration down)
     else if (after == data::last_second_lost)
         gone = state_->lose(std::chrono::seconds(1));
     state_->go_down(down);
+    if (state_->cluster != nullptr)
+        state_->cluster->restarted();
     return gone;
 }
 
