@@ -341,6 +341,7 @@ BOOST_AUTO_TEST_CASE(an_owner_is_out_when_all_its_entries_are)
     BOOST_TEST(m.left("lock:entries") == 10'000);
     BOOST_TEST(m.enter("e2") == 1);
     BOOST_TEST(m.enter("e2") == 1);
+    BOOST_TEST(m.look().at(3) == 60'000);
     BOOST_TEST(m.release("e1", "b") == 0);
     BOOST_TEST(m.release("e1") == 2);
     BOOST_TEST(m.release("e1") == 0);
@@ -348,6 +349,153 @@ BOOST_AUTO_TEST_CASE(an_owner_is_out_when_all_its_entries_are)
     BOOST_TEST(m.client.integer({"EXISTS", "lock"}) == 1);
     BOOST_TEST(m.release("e2") == 1);
     BOOST_TEST(m.client.integer({"EXISTS", "lock", "lock:entries"}) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_fence_that_expires_is_remembered_for_all_names_in_three_steps)
+{
+    member m;
+    m.join();
+    const std::int64_t first = m.now();
+    const auto vote = [&](const std::string& name, std::int64_t from) {
+        return m.acquire({.name = name, .first = from, .retention = 9'000, .lease = 100});
+    };
+    BOOST_TEST(vote("a", first).at(0) == 1);
+    m.clock.advance(3s);
+    BOOST_TEST(vote("b", 50).at(0) == 1); // the fence of a is younger than a third
+    m.clock.advance(3s);
+    const numbers said = vote("c", 50);
+    BOOST_TEST(said.at(0) == 2);
+    BOOST_TEST(said.at(1) == first);
+}
+
+BOOST_AUTO_TEST_CASE(a_member_keeps_the_shortest_retention)
+{
+    member m;
+    m.join();
+    const auto kept = [&](std::int64_t retention) {
+        m.acquire({.first = m.now(), .retention = retention});
+        return m.client.maybe_string({"HGET", "member", "keep"}).value_or("");
+    };
+    BOOST_TEST(kept(0) == "");
+    BOOST_TEST(kept(9'000) == "9000");
+    BOOST_TEST(kept(10'000) == "9000");
+    BOOST_TEST(kept(8'000) == "8000");
+    BOOST_TEST(kept(0) == "8000");
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_has_begun_again_is_a_stranger)
+{
+    member m;
+    m.join(3);
+    BOOST_TEST(m.look().at(0) == 1);
+    m.client.done({"HSET", "member", "run", "another"});
+    for (int i = 0; i < 2; ++i) {
+        BOOST_TEST(m.look(9).at(0) == 0);
+        BOOST_TEST(m.acquire({.first = m.now(), .epoch = 3}).at(0) == -3);
+    }
+    BOOST_TEST(m.look(10).at(4) == 9); // what it was asked for first
+}
+
+BOOST_AUTO_TEST_CASE(a_key_of_another_type_is_named)
+{
+    member m;
+    m.join();
+    const auto refused = [&] {
+        return m.client
+            .command({"EVAL", std::string(of_quorum().acquire.text), "3", "lock", "lock:fence",
+                      "member", offer().owner, "10000", "1", "1", "0", "1", "0", "0", "0"})
+            .text;
+    };
+    m.client.done({"LPUSH", "lock", "x"});
+    BOOST_TEST(refused() == "WRONGTYPE the key lock holds list, a lock is a string");
+    m.client.done({"DEL", "lock"});
+    m.client.done({"LPUSH", "lock:fence", "x"});
+    BOOST_TEST(refused() == "WRONGTYPE the key lock:fence holds list, a fence is a string");
+    m.client.done({"SET", "lock:fence", "x"});
+    BOOST_TEST(refused() == "WRONGTYPE the key lock:fence holds no fence");
+    BOOST_TEST(m.client.integer({"EXISTS", "lock"}) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_release_is_told_with_the_fence_to_those_who_listen)
+{
+    member m;
+    m.join();
+    const auto release = [&](const std::string& channel) {
+        return m.run(of_quorum().release, {"lock", "lock:entries", "lock:fence"},
+                     {offer().owner, "", channel});
+    };
+    std::int64_t first = m.now();
+    m.acquire({.first = first});
+    BOOST_TEST((release("") == numbers{1, 0, first}));
+    BOOST_TEST(m.client.integer({"EXISTS", "lock"}) == 0);
+    resp_client listener = m.server.connect();
+    listener.done({"SUBSCRIBE", "free"});
+    m.acquire({.first = ++first});
+    BOOST_TEST(m.release("e1") == 0); // nobody has entered
+    BOOST_TEST((release("free") == numbers{1, 1, first}));
+    const std::string heard = listener.receive().items.at(2).text;
+    BOOST_TEST(heard.substr(0, heard.find(' ')) == std::to_string(first));
+    m.acquire({.first = ++first});
+    m.client.done({"ACL", "SETUSER", "default", "-publish"});
+    BOOST_TEST((release("free") == numbers{1, -1, first}));
+}
+
+BOOST_AUTO_TEST_CASE(entries_of_somebody_before_are_removed)
+{
+    member m;
+    m.join();
+    const auto leave_behind = [&] {
+        m.client.done({"HSET", "lock:entries", "owner", "b", "e:", "1", "e:old", "1"});
+        m.client.done({"PEXPIRE", "lock:entries", "1000"});
+    };
+    leave_behind();
+    BOOST_TEST(m.renew(5'000, true) == 1); // the lock is created
+    BOOST_TEST(m.client.integer({"EXISTS", "lock:entries"}) == 0);
+    leave_behind();
+    BOOST_TEST(m.renew(6'000, false) == 1);
+    BOOST_TEST(m.left("lock:entries") == 1'000);
+    BOOST_TEST(m.renew(6'000, true, 0, "e1") == 1); // an entry is created
+    BOOST_TEST(m.client.integer({"HLEN", "lock:entries"}) == 3);
+    BOOST_TEST(m.left("lock:entries") == 6'000);
+}
+
+BOOST_AUTO_TEST_CASE(entries_live_as_long_as_their_lock)
+{
+    member m;
+    m.join();
+    m.acquire({.first = m.now(), .lease = 9'000});
+    m.enter("e1");
+    m.client.done({"PEXPIRE", "lock:entries", "1000"});
+    BOOST_TEST(m.renew(5'000, false) == 1);
+    BOOST_TEST(m.left("lock:entries") == 9'000);
+    m.client.done({"PERSIST", "lock"}); // somebody made it one without an end
+    m.client.done({"PEXPIRE", "lock:entries", "1000"});
+    BOOST_TEST(m.renew(5'000, false) == 1);
+    BOOST_TEST(m.left() == -1);
+    BOOST_TEST(m.left("lock:entries") == 5'000);
+}
+
+// What befalls one lock does not end the renewal of the others.
+BOOST_AUTO_TEST_CASE(a_renewal_that_fails_is_told_for_its_lock_alone)
+{
+    member m;
+    m.join();
+    const std::string owner = offer().owner;
+    m.client.done({"SET", "short", owner, "PX", "1000"});
+    m.client.done({"SET", "long", owner, "PX", "9000"});
+    m.client.done({"ACL", "SETUSER", "default", "-pexpire"});
+    BOOST_TEST((m.run(of_quorum().renew, {"short", "s:e", "long", "l:e"},
+                      {"0", owner, "5000", "", "0", owner, "5000", "", "0"}) == numbers{-1, 1}));
+    for (const int count : {1, 2}) {
+        resp_client::words command{"EVAL", std::string(of_quorum().renew.text),
+                                   std::to_string(2 * count)};
+        for (int i = 0; i < count; ++i)
+            command.insert(command.end(), {"short", "s:e"});
+        command.emplace_back("0");
+        for (int i = 0; i < count; ++i)
+            command.insert(command.end(), {owner, "5000", "", "0"});
+        BOOST_TEST(m.client.command(command).is_error());
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
