@@ -94,6 +94,7 @@ BOOST_AUTO_TEST_CASE(row_05_server_killed_with_append_only_file)
         client_thread other(server);
         lease held = take(holder);
         auto waiting = start_waiting(other);
+        await_written(before);
         server.kill();
         holder.seen().wait_for(kind::disconnected);
         BOOST_TEST(held.valid());
