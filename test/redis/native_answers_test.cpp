@@ -32,7 +32,7 @@ std::string uuid(char client)
 {
     return std::string("0000000") + client + "-1111-8111-8111-111111111111";
 }
-std::string owner(char client, int number = 1)
+std::string ours(char client, int number = 1)
 {
     return "lh:" + uuid(client) + ':' + std::to_string(number);
 }
@@ -122,8 +122,8 @@ BOOST_AUTO_TEST_SUITE(answers_of_native, *with_a_clock())
 BOOST_AUTO_TEST_CASE(free_lock_is_taken)
 {
     scene s;
-    BOOST_TEST((s.acquire(owner('a')) == numbers{1, 2 * s.now(), 0, 1, s.now()}));
-    BOOST_TEST(s.value() == owner('a'));
+    BOOST_TEST((s.acquire(ours('a')) == numbers{1, 2 * s.now(), 0, 1, s.now()}));
+    BOOST_TEST(s.value() == ours('a'));
     BOOST_TEST(s.left() == 10'000);
     BOOST_TEST(s.counter() == 2 * s.now());
     BOOST_TEST(s.is_line({}));
@@ -134,43 +134,43 @@ BOOST_AUTO_TEST_CASE(request_that_comes_too_late_touches_nothing)
     scene s;
     const std::int64_t now = s.now();
     const std::int64_t counter = s.counter();
-    BOOST_TEST((s.acquire(owner('a'), {.latest = now - 1}) == numbers{-1, 0, 0, 0, now}));
+    BOOST_TEST((s.acquire(ours('a'), {.latest = now - 1}) == numbers{-1, 0, 0, 0, now}));
     BOOST_TEST(!s.exists(stock));
     BOOST_TEST(s.counter() == counter);
-    BOOST_TEST(s.acquire(owner('a'), {.latest = now}).at(0) == 1);
-    BOOST_TEST((s.enter(owner('a'), "x", 10'000, now - 1) == numbers{-1, 0, 0, 0, now}));
+    BOOST_TEST(s.acquire(ours('a'), {.latest = now}).at(0) == 1);
+    BOOST_TEST((s.enter(ours('a'), "x", 10'000, now - 1) == numbers{-1, 0, 0, 0, now}));
     BOOST_TEST(!s.exists(entries));
-    BOOST_TEST(s.enter(owner('a'), "x", 10'000, now).at(0) == 1);
+    BOOST_TEST(s.enter(ours('a'), "x", 10'000, now).at(0) == 1);
 }
 
 BOOST_AUTO_TEST_CASE(repeated_acquire_has_a_new_fence_and_never_less_time)
 {
     scene s;
-    const std::int64_t first = s.acquire(owner('a')).at(1);
+    const std::int64_t first = s.acquire(ours('a')).at(1);
     s.clock.advance(1s);
-    const std::int64_t second = s.acquire(owner('a'), {.lease = 9'000}).at(1);
+    const std::int64_t second = s.acquire(ours('a'), {.lease = 9'000}).at(1);
     BOOST_TEST(second > first);
     BOOST_TEST(s.left() == 9'000);
-    BOOST_TEST(s.acquire(owner('a'), {.lease = 9'001}).at(1) > second);
+    BOOST_TEST(s.acquire(ours('a'), {.lease = 9'001}).at(1) > second);
     BOOST_TEST(s.left() == 9'001);
     s.client.done({"PERSIST", stock});
-    s.acquire(owner('a'));
+    s.acquire(ours('a'));
     BOOST_TEST(s.left() == -1);
-    BOOST_TEST(s.value() == owner('a'));
+    BOOST_TEST(s.value() == ours('a'));
 }
 
 BOOST_AUTO_TEST_CASE(owner_that_has_the_lock_leaves_the_line)
 {
     scene s;
-    s.acquire(owner('a'));
-    s.acquire(owner('b'));
-    s.acquire(owner('c'));
-    s.client.done({"SET", stock, owner('c') + "|w", "PX", "5000"}); // past the line
-    BOOST_TEST(s.acquire(owner('c')).at(2) == 1);
-    BOOST_TEST(s.is_line({owner('b')}));
+    s.acquire(ours('a'));
+    s.acquire(ours('b'));
+    s.acquire(ours('c'));
+    s.client.done({"SET", stock, ours('c') + "|w", "PX", "5000"}); // past the line
+    BOOST_TEST(s.acquire(ours('c')).at(2) == 1);
+    BOOST_TEST(s.is_line({ours('b')}));
     BOOST_TEST(s.left() == 10'000);
-    s.client.done({"SET", stock, owner('c'), "PX", "5000"});
-    BOOST_TEST(s.acquire(owner('c')).at(2) == 0);
+    s.client.done({"SET", stock, ours('c'), "PX", "5000"});
+    BOOST_TEST(s.acquire(ours('c')).at(2) == 0);
 }
 
 // Two fences a microsecond. A block ends at the clock.
@@ -182,14 +182,14 @@ BOOST_AUTO_TEST_CASE(block_of_fences_ends_at_the_clock_and_begins_above_the_coun
     const auto grant = [&](std::int64_t fences, std::int64_t floor = 0) {
         const asked how{.fences = fences, .floor = floor};
         const std::string counter = s.value(fence);
-        const numbers taken = s.acquire(owner('a', ++number), how);
+        const numbers taken = s.acquire(ours('a', ++number), how);
         BOOST_TEST(taken.at(0) == 1);
         BOOST_TEST(s.counter() == taken.at(1));
         if (counter.empty())
             s.client.done({"DEL", fence});
         else
             s.client.done({"SET", fence, counter});
-        const numbers joined = s.leave(owner('a', number), {}, 0, owner('b', number), how);
+        const numbers joined = s.leave(ours('a', number), {}, 0, ours('b', number), how);
         BOOST_TEST((joined == numbers{1, 1, taken.at(1), taken.at(3), s.now()}));
         BOOST_TEST(s.counter() == taken.at(1));
         s.client.done({"DEL", stock});
@@ -250,117 +250,117 @@ BOOST_AUTO_TEST_CASE(key_of_another_type_is_named_and_left_alone)
 {
     scene s;
     s.client.done({"LPUSH", stock, "x"});
-    BOOST_TEST(s.run_acquire(owner('a'), {}).text ==
+    BOOST_TEST(s.run_acquire(ours('a'), {}).text ==
                "WRONGTYPE the key stock holds list, a lock is a string");
     s.client.done({"DEL", stock});
     for (const std::string text : {"x", "9223372036854775807"}) {
         s.client.done({"SET", fence, text});
-        BOOST_TEST(s.run_acquire(owner('a'), {}).text ==
+        BOOST_TEST(s.run_acquire(ours('a'), {}).text ==
                    "WRONGTYPE the key leasehold:fence holds no fence");
         BOOST_TEST(s.value(fence) == text);
         BOOST_TEST(!s.exists(stock));
     }
-    s.client.done({"SET", stock, owner('a')});
-    BOOST_TEST(s.run_acquire(owner('a'), {}).is_error());
+    s.client.done({"SET", stock, ours('a')});
+    BOOST_TEST(s.run_acquire(ours('a'), {}).is_error());
     s.client.done({"DEL", fence});
     s.client.done({"LPUSH", fence, "x"});
-    BOOST_TEST(s.run_acquire(owner('a'), {}).text ==
+    BOOST_TEST(s.run_acquire(ours('a'), {}).text ==
                "WRONGTYPE the key leasehold:fence holds list, a fence counter is a string");
 }
 
 BOOST_AUTO_TEST_CASE(waiter_keeps_its_place_and_marks_the_lock)
 {
     scene s;
-    s.acquire(owner('a'));
+    s.acquire(ours('a'));
     s.clock.advance(1s);
     for (int round = 0; round < 2; ++round) {
-        BOOST_TEST((s.acquire(owner('b')) == numbers{0, 9'000, 0, 0, s.now()}));
-        BOOST_TEST((s.acquire(owner('c')) == numbers{0, 9'000, 1, 0, s.now()}));
-        BOOST_TEST((s.acquire(owner('d'), {.tells = true}) == numbers{0, 9'000, 2, 10, s.now()}));
-        BOOST_TEST(s.is_line({owner('b'), owner('c'), owner('d')}));
-        BOOST_TEST(s.value() == owner('a') + "|w");
+        BOOST_TEST((s.acquire(ours('b')) == numbers{0, 9'000, 0, 0, s.now()}));
+        BOOST_TEST((s.acquire(ours('c')) == numbers{0, 9'000, 1, 0, s.now()}));
+        BOOST_TEST((s.acquire(ours('d'), {.tells = true}) == numbers{0, 9'000, 2, 10, s.now()}));
+        BOOST_TEST(s.is_line({ours('b'), ours('c'), ours('d')}));
+        BOOST_TEST(s.value() == ours('a') + "|w");
     }
     BOOST_TEST(s.left() == 9'000);
     BOOST_TEST(s.left(line) == whole_day);
     BOOST_TEST(s.left(waiters) == whole_day);
     s.clock.advance(1s);
-    s.acquire(owner('c'));
+    s.acquire(ours('c'));
     BOOST_TEST(s.left(line) == whole_day - 1'000); // nobody behind the first prolongs it
     BOOST_TEST(s.left(waiters) == whole_day - 1'000);
-    s.acquire(owner('b'));
+    s.acquire(ours('b'));
     BOOST_TEST(s.left(line) == whole_day);
     BOOST_TEST(s.left(waiters) == whole_day);
     for (int i = 0; i < 30; ++i)
-        s.acquire(owner('f', i));
-    BOOST_TEST(s.acquire(owner('f', 28)).at(2) == 31);
-    BOOST_TEST(s.acquire(owner('f', 29)).at(2) == -2); // far back
+        s.acquire(ours('f', i));
+    BOOST_TEST(s.acquire(ours('f', 28)).at(2) == 31);
+    BOOST_TEST(s.acquire(ours('f', 29)).at(2) == -2); // far back
 }
 
 BOOST_AUTO_TEST_CASE(one_that_only_looks_is_in_no_line_and_marks_nothing)
 {
     scene s;
-    s.acquire(owner('a'));
-    BOOST_TEST((s.acquire(owner('b'), {.presence = 0}) == numbers{0, 10'000, -1, 0, s.now()}));
-    BOOST_TEST(s.value() == owner('a'));
+    s.acquire(ours('a'));
+    BOOST_TEST((s.acquire(ours('b'), {.presence = 0}) == numbers{0, 10'000, -1, 0, s.now()}));
+    BOOST_TEST(s.value() == ours('a'));
     BOOST_TEST(s.is_line({}));
-    s.enter(owner('a'), "x");
-    s.acquire(owner('b'));
-    BOOST_TEST(s.value() == owner('a') + "|ew");
+    s.enter(ours('a'), "x");
+    s.acquire(ours('b'));
+    BOOST_TEST(s.value() == ours('a') + "|ew");
 }
 
 BOOST_AUTO_TEST_CASE(holder_that_knows_no_line_keeps_its_value)
 {
     scene s;
     s.client.done({"SET", stock, "somebody", "PX", "5000"});
-    BOOST_TEST((s.acquire(owner('b'), {.tells = true}) == numbers{2, 5'000, 0, 0, s.now()}));
-    BOOST_TEST((s.acquire(owner('c'), {.presence = 0}) == numbers{2, 5'000, -1, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('b'), {.tells = true}) == numbers{2, 5'000, 0, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('c'), {.presence = 0}) == numbers{2, 5'000, -1, 0, s.now()}));
     BOOST_TEST(s.value() == "somebody");
-    BOOST_TEST(s.is_line({owner('b')}));
+    BOOST_TEST(s.is_line({ours('b')}));
 }
 
 BOOST_AUTO_TEST_CASE(free_lock_goes_to_the_first_who_is_there_whoever_asks)
 {
     scene s;
-    s.acquire(owner('a'));
-    s.acquire(owner('b'), {.presence = 1'000});
-    s.acquire(owner('c'), {.lease = 3'000, .presence = 30'000, .claim = 2'000});
-    s.acquire(owner('d'), {.lease = 1'500, .presence = 30'000, .claim = 2'000});
-    s.acquire(owner('e'));
+    s.acquire(ours('a'));
+    s.acquire(ours('b'), {.presence = 1'000});
+    s.acquire(ours('c'), {.lease = 3'000, .presence = 30'000, .claim = 2'000});
+    s.acquire(ours('d'), {.lease = 1'500, .presence = 30'000, .claim = 2'000});
+    s.acquire(ours('e'));
     s.client.done({"DEL", stock});
     s.clock.advance(1'001ms); // b is not there any more
-    BOOST_TEST((s.acquire(owner('f')) == numbers{0, 2'000, 2, 0, s.now()}));
-    BOOST_TEST(s.value() == owner('c') + "|w");
+    BOOST_TEST((s.acquire(ours('f')) == numbers{0, 2'000, 2, 0, s.now()}));
+    BOOST_TEST(s.value() == ours('c') + "|w");
     BOOST_TEST(s.left() == 2'000); // its claim
-    BOOST_TEST(s.is_line({owner('d'), owner('e'), owner('f')}));
+    BOOST_TEST(s.is_line({ours('d'), ours('e'), ours('f')}));
     s.client.done({"DEL", stock});
-    BOOST_TEST((s.acquire(owner('g'), {.presence = 0}) == numbers{0, 1'500, -1, 0, s.now()}));
-    BOOST_TEST(s.value() == owner('d') + "|w");
+    BOOST_TEST((s.acquire(ours('g'), {.presence = 0}) == numbers{0, 1'500, -1, 0, s.now()}));
+    BOOST_TEST(s.value() == ours('d') + "|w");
     BOOST_TEST(s.left() == 1'500); // its lease
     s.client.done({"DEL", stock});
     s.clock.advance(18'999ms); // e said that it is there until now
-    BOOST_TEST((s.acquire(owner('f')) == numbers{0, 2'000, 0, 0, s.now()}));
-    BOOST_TEST(s.value() == owner('e') + "|w");
+    BOOST_TEST((s.acquire(ours('f')) == numbers{0, 2'000, 0, 0, s.now()}));
+    BOOST_TEST(s.value() == ours('e') + "|w");
     s.client.done({"DEL", stock});
-    BOOST_TEST(s.acquire(owner('g'), {.presence = 0}).at(0) == 0);
-    BOOST_TEST(s.value() == owner('f'));
+    BOOST_TEST(s.acquire(ours('g'), {.presence = 0}).at(0) == 0);
+    BOOST_TEST(s.value() == ours('f'));
     BOOST_TEST(s.is_line({}));
 }
 
 BOOST_AUTO_TEST_CASE(first_in_line_takes_its_turn_and_is_told_whether_others_wait)
 {
     scene s;
-    s.acquire(owner('a'));
-    s.acquire(owner('b'));
-    s.acquire(owner('c'));
+    s.acquire(ours('a'));
+    s.acquire(ours('b'));
+    s.acquire(ours('c'));
     s.client.done({"DEL", stock});
     BOOST_TEST(
-        (s.acquire(owner('b'), {.lease = 7'000}) == numbers{1, 2 * s.now() + 1, 1, 1, s.now()}));
-    BOOST_TEST(s.value() == owner('b') + "|w");
+        (s.acquire(ours('b'), {.lease = 7'000}) == numbers{1, 2 * s.now() + 1, 1, 1, s.now()}));
+    BOOST_TEST(s.value() == ours('b') + "|w");
     BOOST_TEST(s.left() == 7'000);
-    BOOST_TEST(s.is_line({owner('c')}));
+    BOOST_TEST(s.is_line({ours('c')}));
     s.client.done({"DEL", stock});
-    BOOST_TEST(s.acquire(owner('c')).at(2) == 0);
-    BOOST_TEST(s.value() == owner('c'));
+    BOOST_TEST(s.acquire(ours('c')).at(2) == 0);
+    BOOST_TEST(s.value() == ours('c'));
     BOOST_TEST(s.is_line({}));
 }
 
@@ -368,22 +368,22 @@ BOOST_AUTO_TEST_CASE(waiter_that_listens_is_told_of_its_turn_and_passed_over_whe
 {
     for (const bool by_leaving : {false, true}) {
         scene s;
-        s.acquire(owner('a'));
-        s.acquire(owner('b'), {.listens = true});
-        s.acquire(owner('c'), {.listens = true});
-        s.acquire(owner('d'));
+        s.acquire(ours('a'));
+        s.acquire(ours('b'), {.listens = true});
+        s.acquire(ours('c'), {.listens = true});
+        s.acquire(ours('d'));
         listener hears(s.server, "leasehold:turn:" + uuid('c'));
         if (by_leaving) {
-            BOOST_TEST((s.leave(owner('a')) == numbers{4, 0, 2'000, -1, s.now()}));
+            BOOST_TEST((s.leave(ours('a')) == numbers{4, 0, 2'000, -1, s.now()}));
         }
         else {
             s.client.done({"DEL", stock});
             BOOST_TEST(
-                (s.acquire(owner('e'), {.presence = 0}) == numbers{0, 2'000, -1, 0, s.now()}));
+                (s.acquire(ours('e'), {.presence = 0}) == numbers{0, 2'000, -1, 0, s.now()}));
         }
-        BOOST_TEST(hears.heard() == owner('c') + " stock");
-        BOOST_TEST(s.value() == owner('c') + "|w");
-        BOOST_TEST(s.is_line({owner('d')}));
+        BOOST_TEST(hears.heard() == ours('c') + " stock");
+        BOOST_TEST(s.value() == ours('c') + "|w");
+        BOOST_TEST(s.is_line({ours('d')}));
     }
 }
 
@@ -392,23 +392,23 @@ BOOST_AUTO_TEST_CASE(a_hundred_absent_waiters_are_passed_over_in_one_step)
     for (const bool by_leaving : {false, true}) {
         for (const int absent : {99, 100}) {
             scene s;
-            s.acquire(owner('a'));
+            s.acquire(ours('a'));
             for (int i = 0; i < absent; ++i)
-                s.client.done({"RPUSH", line, owner('b', i)});
-            s.acquire(owner('c'));
+                s.client.done({"RPUSH", line, ours('b', i)});
+            s.acquire(ours('c'));
             if (by_leaving) {
-                const numbers said = s.leave(owner('a'), {}, 0, owner('a', 2));
+                const numbers said = s.leave(ours('a'), {}, 0, ours('a', 2));
                 BOOST_TEST(said.at(0) == (absent == 99 ? 4 : 1));
                 BOOST_TEST(said.at(1) == 2);
-                BOOST_TEST(s.value() == (absent == 99 ? owner('c') + "|w" : ""));
-                BOOST_TEST(s.is_line(absent == 99 ? std::vector{owner('a', 2)}
-                                                  : std::vector{owner('c'), owner('a', 2)}));
+                BOOST_TEST(s.value() == (absent == 99 ? ours('c') + "|w" : ""));
+                BOOST_TEST(s.is_line(absent == 99 ? std::vector{ours('a', 2)}
+                                                  : std::vector{ours('c'), ours('a', 2)}));
                 continue;
             }
             s.client.done({"DEL", stock});
             if (absent == 100)
-                BOOST_TEST((s.acquire(owner('c')) == numbers{0, 0, 0, 0, s.now()}));
-            BOOST_TEST(s.acquire(owner('c')).at(0) == 1);
+                BOOST_TEST((s.acquire(ours('c')) == numbers{0, 0, 0, 0, s.now()}));
+            BOOST_TEST(s.acquire(ours('c')).at(0) == 1);
             BOOST_TEST(s.is_line({}));
         }
     }
@@ -420,72 +420,72 @@ BOOST_AUTO_TEST_CASE(release_frees_what_nobody_else_has_or_waits_for)
     const auto release = [&](const std::string& who) {
         return s.answer(of_native().release, {stock}, {who}).at(0);
     };
-    BOOST_TEST(release(owner('a')) == 0);
-    s.acquire(owner('a'));
-    BOOST_TEST(release(owner('b')) == 0);
-    s.acquire(owner('b'));
-    BOOST_TEST(release(owner('a')) == 0); // somebody waits
-    s.client.done({"SET", stock, owner('a')});
-    BOOST_TEST(release(owner('a')) == 1);
+    BOOST_TEST(release(ours('a')) == 0);
+    s.acquire(ours('a'));
+    BOOST_TEST(release(ours('b')) == 0);
+    s.acquire(ours('b'));
+    BOOST_TEST(release(ours('a')) == 0); // somebody waits
+    s.client.done({"SET", stock, ours('a')});
+    BOOST_TEST(release(ours('a')) == 1);
     BOOST_TEST(!s.exists(stock));
 }
 
 BOOST_AUTO_TEST_CASE(lock_that_is_left_goes_to_the_first_who_is_there)
 {
     scene s;
-    s.acquire(owner('a'));
-    BOOST_TEST((s.leave(owner('a')) == numbers{1, 0, 0, -1, s.now()}));
+    s.acquire(ours('a'));
+    BOOST_TEST((s.leave(ours('a')) == numbers{1, 0, 0, -1, s.now()}));
     BOOST_TEST(!s.exists(stock));
-    BOOST_TEST((s.leave(owner('a')) == numbers{0, 0, 0, -1, s.now()})); // again
-    s.acquire(owner('a'));
-    BOOST_TEST((s.leave(owner('b')) == numbers{0, 0, 0, 0, s.now()}));
-    s.acquire(owner('b'), {.presence = 1'000});
-    s.acquire(owner('c'), {.lease = 3'000, .claim = 2'000});
-    s.acquire(owner('d'), {.lease = 1'500, .claim = 2'000});
+    BOOST_TEST((s.leave(ours('a')) == numbers{0, 0, 0, -1, s.now()})); // again
+    s.acquire(ours('a'));
+    BOOST_TEST((s.leave(ours('b')) == numbers{0, 0, 0, 0, s.now()}));
+    s.acquire(ours('b'), {.presence = 1'000});
+    s.acquire(ours('c'), {.lease = 3'000, .claim = 2'000});
+    s.acquire(ours('d'), {.lease = 1'500, .claim = 2'000});
     s.clock.advance(1'001ms);
-    BOOST_TEST((s.leave(owner('a')) == numbers{4, 0, 2'000, -1, s.now()}));
-    BOOST_TEST(s.value() == owner('c') + "|w");
+    BOOST_TEST((s.leave(ours('a')) == numbers{4, 0, 2'000, -1, s.now()}));
+    BOOST_TEST(s.value() == ours('c') + "|w");
     BOOST_TEST(s.left() == 2'000);
-    BOOST_TEST(s.is_line({owner('d')}));
-    BOOST_TEST((s.leave(owner('c')) == numbers{4, 0, 1'500, -1, s.now()}));
-    BOOST_TEST(s.value() == owner('d'));
+    BOOST_TEST(s.is_line({ours('d')}));
+    BOOST_TEST((s.leave(ours('c')) == numbers{4, 0, 1'500, -1, s.now()}));
+    BOOST_TEST(s.value() == ours('d'));
     BOOST_TEST(s.left() == 1'500);
-    BOOST_TEST(s.leave(owner('d')).at(0) == 1);
+    BOOST_TEST(s.leave(ours('d')).at(0) == 1);
 }
 
 BOOST_AUTO_TEST_CASE(lock_stays_until_each_entry_has_left)
 {
     scene s;
-    BOOST_TEST((s.enter(owner('a'), "x") == numbers{-2, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.enter(ours('a'), "x") == numbers{-2, 0, 0, 0, s.now()}));
     s.client.done({"HSET", entries, "old", "1"}); // of somebody before
-    s.acquire(owner('a'));
-    BOOST_TEST((s.enter(owner('b'), "x") == numbers{-2, 0, 0, 0, s.now()}));
+    s.acquire(ours('a'));
+    BOOST_TEST((s.enter(ours('b'), "x") == numbers{-2, 0, 0, 0, s.now()}));
     s.clock.advance(1s);
-    BOOST_TEST((s.enter(owner('a'), "x", 5'000) == numbers{1, 0, 0, 0, s.now()}));
-    BOOST_TEST(s.value() == owner('a') + "|e");
+    BOOST_TEST((s.enter(ours('a'), "x", 5'000) == numbers{1, 0, 0, 0, s.now()}));
+    BOOST_TEST(s.value() == ours('a') + "|e");
     BOOST_TEST(s.client.integer({"HLEN", entries}) == 2);
     BOOST_TEST(!s.client.integer({"HEXISTS", entries, "old"}));
     BOOST_TEST(s.left() == 9'000);
     BOOST_TEST(s.left(entries) == 9'000);
-    s.enter(owner('a'), "x");
-    s.enter(owner('a'), "y", 20'000);
+    s.enter(ours('a'), "x");
+    s.enter(ours('a'), "y", 20'000);
     BOOST_TEST(s.client.integer({"HLEN", entries}) == 3);
     BOOST_TEST(s.left() == 20'000);
     BOOST_TEST(s.left(entries) == 20'000);
-    BOOST_TEST((s.leave(owner('a'), "z") == numbers{0, 0, 0, 0, s.now()}));
-    BOOST_TEST((s.leave(owner('a'), "x") == numbers{2, 0, 0, 0, s.now()}));
-    BOOST_TEST((s.leave(owner('a'), "x") == numbers{0, 0, 0, 0, s.now()}));
-    BOOST_TEST((s.leave(owner('a')) == numbers{2, 0, 0, 0, s.now()}));
-    BOOST_TEST((s.leave(owner('a')) == numbers{0, 0, 0, 0, s.now()})); // again
-    BOOST_TEST(s.value() == owner('a') + "|e");
-    BOOST_TEST(s.leave(owner('a'), "y").at(0) == 1);
+    BOOST_TEST((s.leave(ours('a'), "z") == numbers{0, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.leave(ours('a'), "x") == numbers{2, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.leave(ours('a'), "x") == numbers{0, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.leave(ours('a')) == numbers{2, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.leave(ours('a')) == numbers{0, 0, 0, 0, s.now()})); // again
+    BOOST_TEST(s.value() == ours('a') + "|e");
+    BOOST_TEST(s.leave(ours('a'), "y").at(0) == 1);
     BOOST_TEST(!s.exists(stock));
     BOOST_TEST(!s.exists(entries));
     // Without entries none can leave, and one without an end is entered without an end.
-    s.acquire(owner('a'));
-    BOOST_TEST((s.leave(owner('a'), "x") == numbers{0, 0, 0, 0, s.now()}));
+    s.acquire(ours('a'));
+    BOOST_TEST((s.leave(ours('a'), "x") == numbers{0, 0, 0, 0, s.now()}));
     s.client.done({"PERSIST", stock});
-    s.enter(owner('a'), "x");
+    s.enter(ours('a'), "x");
     BOOST_TEST(s.left() == -1);
     BOOST_TEST(s.left(entries) == -1);
 }
@@ -493,68 +493,68 @@ BOOST_AUTO_TEST_CASE(lock_stays_until_each_entry_has_left)
 BOOST_AUTO_TEST_CASE(waiter_leaves_the_line_and_passes_on_a_lock_that_is_free)
 {
     scene s;
-    s.acquire(owner('a'));
+    s.acquire(ours('a'));
     for (const char each : {'b', 'c', 'd'})
-        s.acquire(owner(each));
-    BOOST_TEST((s.leave(owner('c')) == numbers{3, 0, 0, 0, s.now()}));
-    BOOST_TEST((s.leave(owner('c')) == numbers{0, 0, 0, 0, s.now()}));
-    BOOST_TEST(s.is_line({owner('b'), owner('d')}));
-    BOOST_TEST((s.leave(owner('b'), "x") == numbers{0, 0, 0, 0, s.now()}));
-    BOOST_TEST(s.is_line({owner('b'), owner('d')}));
+        s.acquire(ours(each));
+    BOOST_TEST((s.leave(ours('c')) == numbers{3, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.leave(ours('c')) == numbers{0, 0, 0, 0, s.now()}));
+    BOOST_TEST(s.is_line({ours('b'), ours('d')}));
+    BOOST_TEST((s.leave(ours('b'), "x") == numbers{0, 0, 0, 0, s.now()}));
+    BOOST_TEST(s.is_line({ours('b'), ours('d')}));
     s.client.done({"DEL", stock}); // it has expired
-    BOOST_TEST((s.leave(owner('b')) == numbers{3, 0, 2'000, -1, s.now()}));
-    BOOST_TEST(s.value() == owner('d'));
+    BOOST_TEST((s.leave(ours('b')) == numbers{3, 0, 2'000, -1, s.now()}));
+    BOOST_TEST(s.value() == ours('d'));
     BOOST_TEST(s.is_line({}));
 }
 
 BOOST_AUTO_TEST_CASE(next_owner_takes_the_lock_or_joins_in_the_step_of_the_release)
 {
     scene s;
-    s.acquire(owner('a'));
-    BOOST_TEST((s.leave(owner('a'), {}, 0, owner('a', 2), {.lease = 7'000}) ==
+    s.acquire(ours('a'));
+    BOOST_TEST((s.leave(ours('a'), {}, 0, ours('a', 2), {.lease = 7'000}) ==
                 numbers{1, 1, 2 * s.now() + 1, 1, s.now()}));
-    BOOST_TEST(s.value() == owner('a', 2));
+    BOOST_TEST(s.value() == ours('a', 2));
     BOOST_TEST(s.left() == 7'000);
     BOOST_TEST(s.is_line({}));
-    s.acquire(owner('b'));
-    s.acquire(owner('c'));
+    s.acquire(ours('b'));
+    s.acquire(ours('c'));
     s.clock.advance(1s);
-    BOOST_TEST((s.leave(owner('a', 2), {}, 0, owner('a', 3)) == numbers{4, 2, 2'000, 1, s.now()}));
-    BOOST_TEST(s.is_line({owner('c'), owner('a', 3)}));
+    BOOST_TEST((s.leave(ours('a', 2), {}, 0, ours('a', 3)) == numbers{4, 2, 2'000, 1, s.now()}));
+    BOOST_TEST(s.is_line({ours('c'), ours('a', 3)}));
     BOOST_TEST(s.left(line) == whole_day);
     BOOST_TEST(s.left(waiters) == whole_day);
-    BOOST_TEST((s.leave(owner('b'), {}, 0, owner('a', 3)) == numbers{4, 2, 2'000, 0, s.now()}));
-    BOOST_TEST(s.value() == owner('c') + "|w");
-    BOOST_TEST(s.leave(owner('c'), {}, 0, owner('a', 3)).at(1) == 1);
-    BOOST_TEST(s.value() == owner('a', 3));
+    BOOST_TEST((s.leave(ours('b'), {}, 0, ours('a', 3)) == numbers{4, 2, 2'000, 0, s.now()}));
+    BOOST_TEST(s.value() == ours('c') + "|w");
+    BOOST_TEST(s.leave(ours('c'), {}, 0, ours('a', 3)).at(1) == 1);
+    BOOST_TEST(s.value() == ours('a', 3));
     BOOST_TEST(s.is_line({}));
     // An entry stays.
-    s.enter(owner('a', 3), "x");
-    BOOST_TEST((s.leave(owner('a', 3), {}, 0, owner('a', 4)) == numbers{2, 2, 10'000, 0, s.now()}));
-    BOOST_TEST(s.value() == owner('a', 3) + "|ew");
-    BOOST_TEST(s.is_line({owner('a', 4)}));
+    s.enter(ours('a', 3), "x");
+    BOOST_TEST((s.leave(ours('a', 3), {}, 0, ours('a', 4)) == numbers{2, 2, 10'000, 0, s.now()}));
+    BOOST_TEST(s.value() == ours('a', 3) + "|ew");
+    BOOST_TEST(s.is_line({ours('a', 4)}));
 }
 
 BOOST_AUTO_TEST_CASE(next_owner_does_not_join_too_late_or_by_a_repetition)
 {
     scene s;
-    const std::string next = owner('a', 2);
-    s.acquire(owner('a'));
-    BOOST_TEST((s.leave(owner('a'), {}, 0, next, {.latest = s.now() - 1}) ==
+    const std::string next = ours('a', 2);
+    s.acquire(ours('a'));
+    BOOST_TEST((s.leave(ours('a'), {}, 0, next, {.latest = s.now() - 1}) ==
                 numbers{1, 0, 0, -1, s.now()}));
     BOOST_TEST(!s.exists(stock));
-    BOOST_TEST((s.leave(owner('a'), {}, 0, next) == numbers{0, 0, 0, -1, s.now()}));
+    BOOST_TEST((s.leave(ours('a'), {}, 0, next) == numbers{0, 0, 0, -1, s.now()}));
     BOOST_TEST(!s.exists(stock));
-    s.acquire(owner('a'));
-    BOOST_TEST(s.leave(owner('a'), {}, 0, next, {.latest = s.now()}).at(1) == 1);
+    s.acquire(ours('a'));
+    BOOST_TEST(s.leave(ours('a'), {}, 0, next, {.latest = s.now()}).at(1) == 1);
     // The counter is refused: it stays in line, and hears why when it asks.
     for (const bool waits : {false, true}) {
         s.client.done({"FLUSHALL"});
-        s.acquire(owner('a'));
+        s.acquire(ours('a'));
         if (waits)
             s.acquire(next);
         s.client.done({"SET", fence, "x"});
-        BOOST_TEST((s.leave(owner('a'), {}, 0, next) ==
+        BOOST_TEST((s.leave(ours('a'), {}, 0, next) ==
                     numbers{1, waits ? 2 : 0, 0, waits ? 0 : -1, s.now()}));
         BOOST_TEST(!s.exists(stock));
         BOOST_TEST(s.value(fence) == "x");
@@ -565,34 +565,34 @@ BOOST_AUTO_TEST_CASE(next_owner_does_not_join_too_late_or_by_a_repetition)
 BOOST_AUTO_TEST_CASE(lock_is_left_free_for_those_who_know_no_line)
 {
     scene s;
-    s.acquire(owner('a'));
-    s.acquire(owner('b'), {.presence = 50});
-    s.acquire(owner('c'));
-    s.acquire(owner('d'));
-    BOOST_TEST((s.leave(owner('a'), {}, 100) == numbers{5, 0, 100, -1, s.now()}));
+    s.acquire(ours('a'));
+    s.acquire(ours('b'), {.presence = 50});
+    s.acquire(ours('c'));
+    s.acquire(ours('d'));
+    BOOST_TEST((s.leave(ours('a'), {}, 100) == numbers{5, 0, 100, -1, s.now()}));
     BOOST_TEST(!s.exists(stock));
     s.clock.advance(50ms);
-    BOOST_TEST((s.acquire(owner('c')) == numbers{0, 50, 1, 0, s.now()}));
-    BOOST_TEST((s.acquire(owner('e')) == numbers{0, 50, 3, 0, s.now()}));
-    BOOST_TEST((s.acquire(owner('f'), {.presence = 0}) == numbers{0, 50, -1, 0, s.now()}));
-    BOOST_TEST((s.leave(owner('d')) == numbers{3, 0, 0, 0, s.now()}));
-    BOOST_TEST((s.acquire(owner('b')) == numbers{0, 50, 0, 0, s.now()})); // it is there yet
+    BOOST_TEST((s.acquire(ours('c')) == numbers{0, 50, 1, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('e')) == numbers{0, 50, 3, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('f'), {.presence = 0}) == numbers{0, 50, -1, 0, s.now()}));
+    BOOST_TEST((s.leave(ours('d')) == numbers{3, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('b')) == numbers{0, 50, 0, 0, s.now()})); // it is there yet
     s.clock.advance(10ms);
-    BOOST_TEST((s.leave(owner('f')) == numbers{0, 0, 0, 0, s.now()}));
-    BOOST_TEST((s.acquire(owner('c')) == numbers{0, 40, 1, 0, s.now()}));
-    BOOST_TEST(s.is_line({owner('b'), owner('c'), owner('e')}));
+    BOOST_TEST((s.leave(ours('f')) == numbers{0, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('c')) == numbers{0, 40, 1, 0, s.now()}));
+    BOOST_TEST(s.is_line({ours('b'), ours('c'), ours('e')}));
     s.clock.advance(40ms);
-    BOOST_TEST(s.acquire(owner('b')).at(0) == 1);
+    BOOST_TEST(s.acquire(ours('b')).at(0) == 1);
     // Nobody waits: it is free. A waiter that leaves leaves nothing free for them.
     s.client.done({"FLUSHALL"});
-    s.acquire(owner('a'));
-    BOOST_TEST((s.leave(owner('a'), {}, 100) == numbers{1, 0, 0, -1, s.now()}));
-    s.acquire(owner('a'));
-    s.acquire(owner('b'));
-    s.acquire(owner('c'));
+    s.acquire(ours('a'));
+    BOOST_TEST((s.leave(ours('a'), {}, 100) == numbers{1, 0, 0, -1, s.now()}));
+    s.acquire(ours('a'));
+    s.acquire(ours('b'));
+    s.acquire(ours('c'));
     s.client.done({"DEL", stock});
-    BOOST_TEST((s.leave(owner('b'), {}, 100) == numbers{3, 0, 2'000, -1, s.now()}));
-    BOOST_TEST(s.value() == owner('c'));
+    BOOST_TEST((s.leave(ours('b'), {}, 100) == numbers{3, 0, 2'000, -1, s.now()}));
+    BOOST_TEST(s.value() == ours('c'));
 }
 
 BOOST_AUTO_TEST_CASE(turn_of_those_who_know_no_line_ends_with_the_first_in_line_and_with_its_time)
@@ -600,60 +600,60 @@ BOOST_AUTO_TEST_CASE(turn_of_those_who_know_no_line_ends_with_the_first_in_line_
     scene s;
     const auto leave_free = [&] {
         s.client.done({"FLUSHALL"});
-        s.acquire(owner('a'));
-        s.acquire(owner('b'), {.presence = 500});
-        s.acquire(owner('c'));
-        BOOST_TEST(s.leave(owner('a'), {}, 1'000).at(0) == 5);
+        s.acquire(ours('a'));
+        s.acquire(ours('b'), {.presence = 500});
+        s.acquire(ours('c'));
+        BOOST_TEST(s.leave(ours('a'), {}, 1'000).at(0) == 5);
     };
     leave_free();
     s.clock.advance(500ms);
-    BOOST_TEST(s.acquire(owner('c')).at(0) == 0);
-    BOOST_TEST(s.leave(owner('d')).at(2) == 0);
+    BOOST_TEST(s.acquire(ours('c')).at(0) == 0);
+    BOOST_TEST(s.leave(ours('d')).at(2) == 0);
     BOOST_TEST(!s.exists(stock));
     s.clock.advance(1ms);
-    BOOST_TEST(s.acquire(owner('c')).at(0) == 1);
+    BOOST_TEST(s.acquire(ours('c')).at(0) == 1);
     leave_free();
     s.clock.advance(501ms);
-    BOOST_TEST((s.leave(owner('d')) == numbers{0, 0, 2'000, -1, s.now()}));
-    BOOST_TEST(s.value() == owner('c'));
+    BOOST_TEST((s.leave(ours('d')) == numbers{0, 0, 2'000, -1, s.now()}));
+    BOOST_TEST(s.value() == ours('c'));
     // A clock that was set back makes no turn longer than a second.
     for (const bool by_leaving : {false, true}) {
         leave_free();
-        s.client.done({"HSET", waiters, owner('b'),
+        s.client.done({"HSET", waiters, ours('b'),
                        std::to_string(s.now() + 9'000'000) + " 10000 2000 0 " +
                            std::to_string(s.now() + 1'000'001)});
         if (by_leaving)
-            BOOST_TEST(s.leave(owner('d')).at(2) == 2'000);
+            BOOST_TEST(s.leave(ours('d')).at(2) == 2'000);
         else
-            BOOST_TEST(s.acquire(owner('d'), {.presence = 0}).at(1) == 2'000);
-        BOOST_TEST(s.value() == owner('b') + "|w");
+            BOOST_TEST(s.acquire(ours('d'), {.presence = 0}).at(1) == 2'000);
+        BOOST_TEST(s.value() == ours('b') + "|w");
     }
     // The next owner joins.
     s.client.done({"FLUSHALL"});
-    s.acquire(owner('a'));
-    s.acquire(owner('b'));
-    BOOST_TEST((s.leave(owner('a'), {}, 100, owner('a', 2)) == numbers{5, 2, 100, 1, s.now()}));
-    BOOST_TEST(s.is_line({owner('b'), owner('a', 2)}));
+    s.acquire(ours('a'));
+    s.acquire(ours('b'));
+    BOOST_TEST((s.leave(ours('a'), {}, 100, ours('a', 2)) == numbers{5, 2, 100, 1, s.now()}));
+    BOOST_TEST(s.is_line({ours('b'), ours('a', 2)}));
     // It is the only one in line.
     s.client.done({"FLUSHALL"});
-    s.acquire(owner('a'));
-    BOOST_TEST((s.leave(owner('a'), {}, 100, owner('a', 2)) == numbers{5, 2, 100, 0, s.now()}));
+    s.acquire(ours('a'));
+    BOOST_TEST((s.leave(ours('a'), {}, 100, ours('a', 2)) == numbers{5, 2, 100, 0, s.now()}));
     BOOST_TEST(!s.exists(stock));
-    BOOST_TEST(s.is_line({owner('a', 2)}));
+    BOOST_TEST(s.is_line({ours('a', 2)}));
     s.clock.advance(100ms);
-    BOOST_TEST(s.acquire(owner('a', 2)).at(0) == 1);
+    BOOST_TEST(s.acquire(ours('a', 2)).at(0) == 1);
 }
 
 BOOST_AUTO_TEST_CASE(renewal_prolongs_what_is_there_and_creates_nothing)
 {
     scene s;
-    s.client.done({"SET", "free", owner('b'), "PX", "5000"});
-    s.client.done({"SET", "marked", owner('a') + "|w", "PX", "5000"});
-    s.client.done({"SET", "longer", owner('a'), "PX", "5001"});
-    s.client.done({"SET", "endless", owner('a')});
-    s.client.done({"HSET", "hash", owner('a'), "1"});
-    s.client.done({"SET", "alike", owner('a') + "1", "PX", "5000"});
-    s.client.done({"SET", "entered", owner('a') + "|e", "PX", "5000"});
+    s.client.done({"SET", "free", ours('b'), "PX", "5000"});
+    s.client.done({"SET", "marked", ours('a') + "|w", "PX", "5000"});
+    s.client.done({"SET", "longer", ours('a'), "PX", "5001"});
+    s.client.done({"SET", "endless", ours('a')});
+    s.client.done({"HSET", "hash", ours('a'), "1"});
+    s.client.done({"SET", "alike", ours('a') + "1", "PX", "5000"});
+    s.client.done({"SET", "entered", ours('a') + "|e", "PX", "5000"});
     s.client.done({"HSET", "entered:e", "", "1", "x", "1"});
     s.client.done({"PEXPIRE", "entered:e", "5000"});
     const words locks{"free", "none", "marked", "longer", "endless", "hash", "alike", "entered"};
@@ -662,8 +662,8 @@ BOOST_AUTO_TEST_CASE(renewal_prolongs_what_is_there_and_creates_nothing)
     words full;
     for (const std::string& each : locks) {
         both.insert(both.end(), {each, each + ":e"});
-        brief.insert(brief.end(), {owner('a'), "5001"});
-        full.insert(full.end(), {owner('a'), "5001", ""});
+        brief.insert(brief.end(), {ours('a'), "5001"});
+        full.insert(full.end(), {ours('a'), "5001", ""});
     }
     BOOST_TEST(
         (s.answer(of_native().renew_brief, locks, brief) == numbers{0, 0, 1, 1, 1, 0, 0, 2}));
@@ -678,7 +678,7 @@ BOOST_AUTO_TEST_CASE(renewal_prolongs_what_is_there_and_creates_nothing)
     BOOST_TEST(s.left("endless") == -1);
     BOOST_TEST(!s.exists("none"));
     const auto entry = [&](const std::string& lock, const std::string& which) {
-        return s.answer(of_native().renew, {lock, lock + ":e"}, {owner('a'), "6000", which}).at(0);
+        return s.answer(of_native().renew, {lock, lock + ":e"}, {ours('a'), "6000", which}).at(0);
     };
     BOOST_TEST(entry("entered", "x") == 1);
     BOOST_TEST(s.left("entered") == 6'000);
@@ -693,15 +693,15 @@ BOOST_AUTO_TEST_CASE(renewal_that_fails_is_told_for_its_lock_alone)
 {
     for (const bool brief : {true, false}) {
         scene s;
-        s.client.done({"SET", "short", owner('a'), "PX", "1000"});
-        s.client.done({"SET", "long", owner('a'), "PX", "9000"});
+        s.client.done({"SET", "short", ours('a'), "PX", "1000"});
+        s.client.done({"SET", "long", ours('a'), "PX", "9000"});
         s.client.done({"ACL", "SETUSER", "default", "-pexpire"});
         const auto renew = [&](const words& locks) {
             words keys;
             words arguments;
             for (const std::string& each : locks) {
                 keys.push_back(each);
-                arguments.insert(arguments.end(), {owner('a'), "5000"});
+                arguments.insert(arguments.end(), {ours('a'), "5000"});
                 if (!brief) {
                     keys.push_back(each + ":e");
                     arguments.emplace_back();
@@ -741,69 +741,69 @@ BOOST_AUTO_TEST_CASE(holder_that_promised_to_be_alive_loses_the_lock_when_it_is_
 {
     scene s;
     const asked promising{.promises = 'a', .grace = 1'000};
-    BOOST_TEST(s.acquire(owner('a'), promising).at(2) == 2);
-    BOOST_TEST(s.value() == owner('a') + "|g1000");
+    BOOST_TEST(s.acquire(ours('a'), promising).at(2) == 2);
+    BOOST_TEST(s.value() == ours('a') + "|g1000");
     BOOST_TEST(s.left(record('a')) == record_time);
     s.clock.advance(400ms);
-    BOOST_TEST((s.acquire(owner('b'), {.tells = true}) == numbers{3, 600, 0, 10, s.now()}));
-    BOOST_TEST(s.value() == owner('a') + "|g1000w");
+    BOOST_TEST((s.acquire(ours('b'), {.tells = true}) == numbers{3, 600, 0, 10, s.now()}));
+    BOOST_TEST(s.value() == ours('a') + "|g1000w");
     s.answer(of_native().alive, {record('a')}, {});
-    BOOST_TEST((s.acquire(owner('b')) == numbers{3, 1'000, 0, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('b')) == numbers{3, 1'000, 0, 0, s.now()}));
     // One that ends sooner by its lease has so long.
     s.client.done({"PEXPIRE", stock, "300"});
-    BOOST_TEST((s.acquire(owner('b')) == numbers{0, 300, 0, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('b')) == numbers{0, 300, 0, 0, s.now()}));
     s.client.done({"PEXPIRE", stock, "10000"});
     s.clock.advance(999ms);
-    BOOST_TEST((s.acquire(owner('c'), {.presence = 0}) == numbers{3, 1, -1, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('c'), {.presence = 0}) == numbers{3, 1, -1, 0, s.now()}));
     s.clock.advance(1ms);
-    BOOST_TEST(s.acquire(owner('b')).at(0) == 1);
-    BOOST_TEST(s.value() == owner('b'));
+    BOOST_TEST(s.acquire(ours('b')).at(0) == 1);
+    BOOST_TEST(s.value() == ours('b'));
 }
 
 BOOST_AUTO_TEST_CASE(silence_of_a_holder_without_a_record_begins_when_somebody_looks)
 {
     scene s;
     const std::string run = s.client.info("server").at("run_id");
-    s.acquire(owner('a'), {.promises = 'a', .grace = 1'000});
+    s.acquire(ours('a'), {.promises = 'a', .grace = 1'000});
     for (const bool other_run : {false, true}) {
         if (other_run)
             s.client.done({"SET", record('a'), "of another run"});
         else
             s.client.done({"DEL", record('a')});
-        BOOST_TEST((s.acquire(owner('b')) == numbers{3, 1'000, 0, 0, s.now()}));
+        BOOST_TEST((s.acquire(ours('b')) == numbers{3, 1'000, 0, 0, s.now()}));
         BOOST_TEST(s.value(record('a')) == run);
         BOOST_TEST(s.left(record('a')) == record_time);
     }
     // One without an end, too.
     s.client.done({"PERSIST", stock});
-    BOOST_TEST((s.acquire(owner('b')) == numbers{3, 1'000, 0, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('b')) == numbers{3, 1'000, 0, 0, s.now()}));
     // Not known to who may not ask which run this is.
     s.client.done({"PEXPIRE", stock, "10000"});
     s.client.done({"ACL", "SETUSER", "default", "-info"});
-    BOOST_TEST((s.acquire(owner('b')) == numbers{0, 10'000, 0, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('b')) == numbers{0, 10'000, 0, 0, s.now()}));
 }
 
 BOOST_AUTO_TEST_CASE(promise_is_that_of_the_last_request_and_of_nobody_who_has_entered)
 {
     scene s;
-    s.acquire(owner('a'), {.promises = 'a', .grace = 1'000});
-    s.acquire(owner('b'));
-    BOOST_TEST(s.acquire(owner('a'), {.promises = 'a', .grace = 700}).at(2) == 3);
-    BOOST_TEST(s.value() == owner('a') + "|wg700");
+    s.acquire(ours('a'), {.promises = 'a', .grace = 1'000});
+    s.acquire(ours('b'));
+    BOOST_TEST(s.acquire(ours('a'), {.promises = 'a', .grace = 700}).at(2) == 3);
+    BOOST_TEST(s.value() == ours('a') + "|wg700");
     BOOST_TEST(s.left() == 10'000);
-    BOOST_TEST(s.acquire(owner('a')).at(2) == 1);
-    BOOST_TEST(s.value() == owner('a') + "|w");
-    BOOST_TEST(s.acquire(owner('a'), {.promises = 'a'}).at(2) == 3);
+    BOOST_TEST(s.acquire(ours('a')).at(2) == 1);
+    BOOST_TEST(s.value() == ours('a') + "|w");
+    BOOST_TEST(s.acquire(ours('a'), {.promises = 'a'}).at(2) == 3);
     // Who enters is another, and has promised nothing.
-    s.enter(owner('a'), "x");
-    BOOST_TEST(s.value() == owner('a') + "|we");
-    BOOST_TEST(s.acquire(owner('a'), {.promises = 'a'}).at(2) == 1);
-    BOOST_TEST(s.value() == owner('a') + "|we");
+    s.enter(ours('a'), "x");
+    BOOST_TEST(s.value() == ours('a') + "|we");
+    BOOST_TEST(s.acquire(ours('a'), {.promises = 'a'}).at(2) == 1);
+    BOOST_TEST(s.value() == ours('a') + "|we");
     // Where the record cannot be written there is no promise.
     s.client.done({"FLUSHALL"});
     s.client.done({"ACL", "SETUSER", "default", "-info"});
-    BOOST_TEST(s.acquire(owner('a'), {.promises = 'a'}).at(2) == 0);
-    BOOST_TEST(s.value() == owner('a'));
+    BOOST_TEST(s.acquire(ours('a'), {.promises = 'a'}).at(2) == 0);
+    BOOST_TEST(s.value() == ours('a'));
     BOOST_TEST(!s.exists(record('a')));
 }
 
