@@ -197,6 +197,11 @@ void server::on_free(std::function<void(std::string_view name)> told)
     state_->on_free = std::move(told);
 }
 
+void server::on_read_only(std::function<void(std::string_view name)> told)
+{
+    state_->on_read_only = std::move(told);
+}
+
 void server::on_stranded(std::function<void(std::string_view name, std::string_view owner)> told)
 {
     state_->on_stranded = std::move(told);

@@ -7,6 +7,7 @@
 #include "testing/verbs.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -304,6 +305,10 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
             redis.unrenewable.push_back(of);
     const bool acquires = asked.what == lock_request::kind::acquire;
     const bool repeated = acquires && is_in_already(asked);
+    const bool renews_again = !by.from && asked.of_member &&
+                              asked.what == lock_request::kind::renew;
+    const auto missing = renews_again ? missing_of(by.what->command(index))
+                                      : std::vector<lock_request>();
     const bool all_here = cluster == nullptr || !cluster->is_moving(asked.name);
     const bool orders = !asked.of_member && asked.what != lock_request::kind::renew && all_here;
     const auto before = orders ? std::optional<line_order>(std::in_place, redis.data, asked.name,
@@ -336,9 +341,39 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
     const bool got_in = effect.taken || effect.entered;
     if (acquires && got_in && !by.from && !repeated && on_stranded)
         on_stranded(asked.name, asked.owner);
+    for (const lock_request& each : missing)
+        if (on_stranded && is_in_now(each))
+            on_stranded(each.name, each.owner);
+    const bool read_only = redis.read_only && said.is_error() &&
+                           said.nodes().front().value.starts_with("READONLY");
+    if (read_only && !std::exchange(by.from->knows_demotion, true) && on_read_only)
+        on_read_only(asked.name);
     if (effect.left && on_free)
         on_free(asked.name);
     return said;
+}
+
+/// What a renewal at a member of a quorum names that is not in.
+std::vector<lock_request> server_state::missing_of(words command)
+{
+    std::size_t keys = 0;
+    std::from_chars(command[2].data(), command[2].data() + command[2].size(), keys);
+    std::vector<lock_request> all;
+    // Behind the keys there is a limit, and then: owner, lease, entry and whether to create it.
+    for (std::size_t i = 0; 2 * i < keys; ++i) {
+        lock_request each{.of_member = true, .name = command[3 + 2 * i]};
+        each.owner = command[4 + keys + 4 * i];
+        each.owner.remove_prefix(quorum::mark.size());
+        each.entry = command[6 + keys + 4 * i];
+        if (!is_in_now(each))
+            all.push_back(each);
+    }
+    return all;
+}
+
+bool server_state::is_in_now(const lock_request& at_member)
+{
+    return is_in_already(at_member) && (!at_member.entry.empty() || first_is_in(at_member.name));
 }
 
 /// The owner, or the entry, has it before it is asked for.

@@ -105,6 +105,7 @@ public:
     std::function<void(const server::grant&)> on_grant;
     std::function<void(std::string_view)> on_free;
     std::function<void(std::string_view, std::string_view)> on_stranded;
+    std::function<void(std::string_view)> on_read_only;
     std::function<void(std::string_view, std::string_view)> on_given_unheard;
     std::function<void(std::string_view, std::string_view, bool)> on_overtaken;
     std::function<void(const lock_request&, const lock_effect&)> on_answered; ///< To its client.
@@ -130,6 +131,8 @@ private:
     message run(waiting& by, std::size_t index);
     message run_request(waiting& by, const lock_request& asked, std::size_t index);
     [[nodiscard]] bool is_in_already(const lock_request& asked);
+    [[nodiscard]] std::vector<lock_request> missing_of(words command);
+    [[nodiscard]] bool is_in_now(const lock_request& at_member);
     void tell_grant(const waiting& by, const lock_request& asked, const lock_effect& effect,
                     bool repeated, clock::time_point when);
     void tell_grants(waiting& by, std::size_t drawing, std::uint32_t fences, const message& said);

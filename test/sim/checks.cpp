@@ -116,6 +116,8 @@ void checks::asked_topology(std::string_view host)
 void checks::follow(testing::server& each)
 {
     each.on_grant([this](const testing::server::grant& g) { granted(g); });
+    each.on_read_only(
+        [this](std::string_view name) { trial_.named(name).demoted_at = trial_.now(); });
     each.on_free([this](std::string_view name) { trial_.named(name).freed = trial_.now(); });
     each.on_stranded([this](std::string_view name, std::string_view owner) {
         name_state& n = trial_.named(name);
@@ -558,7 +560,12 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
         // Who was sent to and fro until it was granted has had little time left.
         const bool came_late = here->since <= n.moved_until &&
                                trial_.now() < here->since + o.lease_time;
-        if ((o.renew || reason == errc::silent) && stays && !came_late &&
+        // Who renewed without a write noticed so late that its server is a replica that the next
+        // connection, which is made after a pause, came too late.
+        const auto pause = trial_.scenario.connections[client.client].limits.reconnect;
+        const bool noticed_late = n.demoted_at != never &&
+                                  trial_.now() < n.demoted_at + pause + 100ms;
+        if ((o.renew || reason == errc::silent) && stays && !came_late && !noticed_late &&
             trial_.trouble_of(n) + to_notice + term / 4 < trial_.now())
             trial_.wrong("unfounded loss: it expired though the store could be reached");
         if (reason == errc::expired && o.renew && o.lease_time >= 1s && majority_lives())

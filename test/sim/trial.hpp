@@ -147,6 +147,7 @@ struct name_state
     clock::time_point unlocked{};   ///< When a lease may have lost its lock by that.
     forgotten_lock forgotten;       ///< The last of them.
     forgotten_lock forgotten_first; ///< Of an owner's first lease, whose entry is its own.
+    clock::time_point demoted_at{}; ///< When a client first noticed that its server is a replica.
     clock::time_point freed{};
     clock::time_point left{};
     clock::time_point gave_up{}; ///< When somebody last did who had waited.

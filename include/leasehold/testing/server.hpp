@@ -189,8 +189,13 @@ public:
 
     /// Called when something keeps an owner in that no client takes out again, so that only the
     /// time to live does: a request that ran once more (`conditions::duplication`) has taken or
-    /// entered a lock, which its first run did not; or a release was denied.
+    /// entered a lock, which its first run did not, or which was left since; or a release was
+    /// denied.
     void on_stranded(std::function<void(std::string_view name, std::string_view owner)> told);
+
+    /// Called when a write is refused for the first time over a connection from before the server
+    /// became a replica (`trouble::read_only`). Before, its client cannot know that.
+    void on_read_only(std::function<void(std::string_view name)> told);
 
     /// Called when a lock is given to the next in its line although nobody hears of it: it joined
     /// before it listened, and does not now. It has the lock for the time of a claim if it is gone.
