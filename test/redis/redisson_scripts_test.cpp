@@ -407,6 +407,10 @@ BOOST_AUTO_TEST_CASE(release_frees_a_lock_that_only_its_owner_has_and_tells)
     BOOST_TEST(s.release(ours('a')) == 1);
     BOOST_TEST(!s.exists(stock));
     BOOST_TEST(hears.heard() == "0");
+    s.acquire(ours('a'));
+    s.client.done({"ACL", "SETUSER", "default", "-publish"});
+    BOOST_TEST(s.release(ours('a')) == -1);
+    BOOST_TEST(!s.exists(stock));
 }
 
 BOOST_AUTO_TEST_CASE(renewal_prolongs_what_is_there_and_creates_nothing)
@@ -719,6 +723,16 @@ BOOST_AUTO_TEST_CASE(next_owner_draws_above_a_counter_that_is_ahead_of_the_clock
         BOOST_TEST(s.counter() == ahead + 1);
         BOOST_TEST(s.left(fence) == (retention == 0 ? -1 : retention));
     }
+}
+
+BOOST_AUTO_TEST_CASE(next_owner_without_a_counter_draws_one_fence)
+{
+    scene s;
+    const std::string next = ours('a', 2);
+    s.acquire(ours('a'));
+    s.client.done({"DEL", fence});
+    BOOST_TEST((s.leave(ours('a'), {}, 0, &next, {.fences = 100}) ==
+                numbers{1, 0, 1, 2 * s.now(), 1, s.now()}));
 }
 
 BOOST_AUTO_TEST_CASE(next_owner_does_not_join_too_late_or_by_a_repetition)
