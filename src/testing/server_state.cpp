@@ -7,7 +7,6 @@
 #include "testing/verbs.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -353,18 +352,17 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
     return said;
 }
 
-/// What a renewal at a member of a quorum names that is not in.
+/// The locks and entries of a renewal that a member of a quorum does not have.
 std::vector<lock_request> server_state::missing_of(words command)
 {
-    std::size_t keys = 0;
-    std::from_chars(command[2].data(), command[2].data() + command[2].size(), keys);
     std::vector<lock_request> all;
-    // Behind the keys there is a limit, and then: owner, lease, entry and whether to create it.
-    for (std::size_t i = 0; 2 * i < keys; ++i) {
+    // Each lock has two keys, and behind the keys and a limit: owner, lease, entry, create.
+    const std::size_t locks = (command.size() - 4) / 6;
+    for (std::size_t i = 0; i < locks; ++i) {
         lock_request each{.of_member = true, .name = command[3 + 2 * i]};
-        each.owner = command[4 + keys + 4 * i];
+        each.owner = command[4 + 2 * locks + 4 * i];
         each.owner.remove_prefix(quorum::mark.size());
-        each.entry = command[6 + keys + 4 * i];
+        each.entry = command[6 + 2 * locks + 4 * i];
         if (!is_in_now(each))
             all.push_back(each);
     }

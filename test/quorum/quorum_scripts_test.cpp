@@ -1,16 +1,15 @@
 // The scripts of a quorum's member, each answer by itself, at a server whose clock the test moves.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/script_scene.hpp"
 #include "store/redis/protocol/script.hpp"
-#include "support/redis_server.hpp"
-#include "support/resp_client.hpp"
-#include "support/shifted_clock.hpp"
 #include "support/with_a_clock.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -18,7 +17,7 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 using namespace std::chrono_literals;
-using numbers = std::vector<std::int64_t>;
+using numbers = script_scene::numbers;
 using redis_store::of_quorum;
 
 constexpr std::int64_t day = 86'400'000'000; // microseconds
@@ -38,46 +37,19 @@ struct offer
     bool asks_holder = false;
 };
 
-/// Stands still before the server starts.
-struct standing_clock : shifted_clock
+struct member : script_scene
 {
-    standing_clock() { freeze_all(); }
-};
-
-struct member
-{
-    numbers run(const redis_store::script& called, const resp_client::words& keys,
-                const resp_client::words& arguments)
-    {
-        resp_client::words command{"EVAL", std::string(called.text), std::to_string(keys.size())};
-        command.insert(command.end(), keys.begin(), keys.end());
-        command.insert(command.end(), arguments.begin(), arguments.end());
-        const resp_value said = client.command(command);
-        BOOST_TEST_REQUIRE(!said.is_error(), said.text);
-        numbers all;
-        for (const resp_value& each : said.items)
-            all.push_back(each.number);
-        return all;
-    }
-
-    /// The server's clock, in microseconds.
-    std::int64_t now()
-    {
-        const auto said = client.strings({"TIME"});
-        return std::stoll(said.at(0)) * 1'000'000 + std::stoll(said.at(1));
-    }
-
     numbers look(std::int64_t nonce = 7)
     {
-        return run(of_quorum().look, {"member"}, {std::to_string(nonce)});
+        return answer(of_quorum().look, {"member"}, {std::to_string(nonce)});
     }
 
     numbers seed(std::int64_t nonce, std::int64_t epoch, std::int64_t floor, std::int64_t silence,
                  std::int64_t lease = 0, std::int64_t began = 0)
     {
-        return run(of_quorum().seed, {"member"},
-                   {std::to_string(nonce), std::to_string(epoch), std::to_string(floor),
-                    std::to_string(silence), std::to_string(lease), std::to_string(began)});
+        return answer(of_quorum().seed, {"member"},
+                      {std::to_string(nonce), std::to_string(epoch), std::to_string(floor),
+                       std::to_string(silence), std::to_string(lease), std::to_string(began)});
     }
 
     void join(std::int64_t epoch = 1)
@@ -88,41 +60,39 @@ struct member
 
     numbers acquire(const offer& what)
     {
-        return run(of_quorum().acquire, {what.name, what.name + ":fence", "member"},
-                   {what.owner, std::to_string(what.lease), std::to_string(what.first),
-                    std::to_string(what.count), std::to_string(what.latest),
-                    std::to_string(what.epoch), std::to_string(what.retention),
-                    what.only_ours ? "1" : "0", what.asks_holder ? "1" : "0"});
+        return answer(of_quorum().acquire, {what.name, what.name + ":fence", "member"},
+                      {what.owner, std::to_string(what.lease), std::to_string(what.first),
+                       std::to_string(what.count), std::to_string(what.latest),
+                       std::to_string(what.epoch), std::to_string(what.retention),
+                       what.only_ours ? "1" : "0", what.asks_holder ? "1" : "0"});
     }
 
     std::int64_t enter(const std::string& entry, std::int64_t lease = 10'000,
                        std::int64_t latest = 0, const std::string& owner = offer().owner)
     {
-        return run(of_quorum().enter, {"lock", "lock:entries", "member"},
-                   {owner, std::to_string(lease), std::to_string(latest), entry})
+        return answer(of_quorum().enter, {"lock", "lock:entries", "member"},
+                      {owner, std::to_string(lease), std::to_string(latest), entry})
             .at(0);
     }
 
     std::int64_t release(const std::string& entry, const std::string& owner = offer().owner)
     {
-        return run(of_quorum().release, {"lock", "lock:entries", "lock:fence"}, {owner, entry, ""})
+        return answer(of_quorum().release, {"lock", "lock:entries", "lock:fence"},
+                      {owner, entry, ""})
             .at(0);
     }
 
     std::int64_t renew(std::int64_t lease, bool create, std::int64_t latest = 0,
                        const std::string& entry = {}, const std::string& owner = offer().owner)
     {
-        return run(of_quorum().renew, {"lock", "lock:entries"},
-                   {std::to_string(latest), owner, std::to_string(lease), entry,
-                    create ? "1" : "0"})
+        return answer(of_quorum().renew, {"lock", "lock:entries"},
+                      {std::to_string(latest), owner, std::to_string(lease), entry,
+                       create ? "1" : "0"})
             .at(0);
     }
 
-    std::int64_t left(const std::string& key = "lock") { return client.integer({"PTTL", key}); }
-
-    standing_clock clock;
-    redis_server server{{}, {.environment = clock.environment()}};
-    resp_client client = server.connect();
+    using script_scene::left;
+    std::int64_t left() { return left("lock"); }
 };
 
 } // namespace
@@ -236,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_member_that_adopts_an_epoch_says_what_it_knows)
 {
     member m;
     const auto adopt = [&](int epoch) {
-        return m.run(of_quorum().adopt, {"member"}, {std::to_string(epoch)});
+        return m.answer(of_quorum().adopt, {"member"}, {std::to_string(epoch)});
     };
     BOOST_TEST(adopt(9).at(0) == 0); // no member
     m.join(3);
@@ -307,7 +277,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_created_in_part_without_memory)
     // results are returned.
     const resp_client::words keys{"lock",         "lock:entries", "lock",
                                   "lock:entries", "own",          "own:entries"};
-    const numbers both = m.run(
+    const numbers both = m.answer(
         of_quorum().renew, keys,
         {"0", owner, "5000", "", "1", owner, "5000", "e1", "1", owner, "5000", "", "0"});
     BOOST_TEST((both == numbers{-1, -1, 2}));
@@ -319,8 +289,9 @@ BOOST_AUTO_TEST_CASE(nothing_is_created_in_part_without_memory)
     m.client.done({"CONFIG", "SET", "maxmemory", "0"});
     BOOST_TEST(m.enter("e1") == 1);
     m.client.done({"CONFIG", "SET", "maxmemory", "1"});
-    const numbers entry = m.run(of_quorum().renew, {"lock", "lock:entries", "own", "own:entries"},
-                                {"0", owner, "5000", "e2", "1", owner, "5000", "", "0"});
+    const numbers entry = m.answer(of_quorum().renew,
+                                   {"lock", "lock:entries", "own", "own:entries"},
+                                   {"0", owner, "5000", "e2", "1", owner, "5000", "", "0"});
     BOOST_TEST((entry == numbers{-1, 2}));
     m.client.done({"CONFIG", "SET", "maxmemory", "0"});
     BOOST_TEST(m.renew(5'000, false, 0, "e2") == 2);
@@ -421,19 +392,18 @@ BOOST_AUTO_TEST_CASE(a_release_is_told_with_the_fence_to_those_who_listen)
     member m;
     m.join();
     const auto release = [&](const std::string& channel) {
-        return m.run(of_quorum().release, {"lock", "lock:entries", "lock:fence"},
-                     {offer().owner, "", channel});
+        return m.answer(of_quorum().release, {"lock", "lock:entries", "lock:fence"},
+                        {offer().owner, "", channel});
     };
     std::int64_t first = m.now();
     m.acquire({.first = first});
     BOOST_TEST((release("") == numbers{1, 0, first}));
     BOOST_TEST(m.client.integer({"EXISTS", "lock"}) == 0);
-    resp_client listener = m.server.connect();
-    listener.done({"SUBSCRIBE", "free"});
+    listener hears(m.server, "free");
     m.acquire({.first = ++first});
     BOOST_TEST(m.release("e1") == 0); // nobody has entered
     BOOST_TEST((release("free") == numbers{1, 1, first}));
-    const std::string heard = listener.receive().items.at(2).text;
+    const std::string heard = hears.heard();
     BOOST_TEST(heard.substr(0, heard.find(' ')) == std::to_string(first));
     m.acquire({.first = ++first});
     m.client.done({"ACL", "SETUSER", "default", "-publish"});
@@ -475,27 +445,21 @@ BOOST_AUTO_TEST_CASE(entries_live_as_long_as_their_lock)
     BOOST_TEST(m.left("lock:entries") == 5'000);
 }
 
-// What befalls one lock does not end the renewal of the others.
-BOOST_AUTO_TEST_CASE(a_renewal_that_fails_is_told_for_its_lock_alone)
+BOOST_AUTO_TEST_CASE(a_renewal_that_fails_is_reported_for_its_lock_alone)
 {
     member m;
     m.join();
-    const std::string owner = offer().owner;
-    m.client.done({"SET", "short", owner, "PX", "1000"});
-    m.client.done({"SET", "long", owner, "PX", "9000"});
-    m.client.done({"ACL", "SETUSER", "default", "-pexpire"});
-    BOOST_TEST((m.run(of_quorum().renew, {"short", "s:e", "long", "l:e"},
-                      {"0", owner, "5000", "", "0", owner, "5000", "", "0"}) == numbers{-1, 1}));
-    for (const int count : {1, 2}) {
-        resp_client::words command{"EVAL", std::string(of_quorum().renew.text),
-                                   std::to_string(2 * count)};
-        for (int i = 0; i < count; ++i)
-            command.insert(command.end(), {"short", "s:e"});
-        command.emplace_back("0");
-        for (int i = 0; i < count; ++i)
-            command.insert(command.end(), {owner, "5000", "", "0"});
-        BOOST_TEST(m.client.command(command).is_error());
-    }
+    for (const auto& [lock, left] : {std::pair("short", "1000"), std::pair("long", "9000")})
+        m.client.done({"SET", lock, offer().owner, "PX", left});
+    m.check_failing_renewal(2, [&](const resp_client::words& locks) {
+        resp_client::words keys;
+        resp_client::words arguments{"0"};
+        for (const std::string& each : locks) {
+            keys.insert(keys.end(), {each, each + ":e"});
+            arguments.insert(arguments.end(), {offer().owner, "5000", "", "0"});
+        }
+        return m.run(of_quorum().renew, keys, arguments);
+    });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -21,6 +21,22 @@ using left_t = release_reply::outcome;
 
 using site = scripted_quorum;
 
+/// Its three members grant the lock.
+void hold(scripted_quorum& s, std::chrono::milliseconds lease)
+{
+    s.acquire(lease);
+    for (unsigned i = 0; i < 3; ++i)
+        s.vote(i, ballot_t::accepted, 1);
+}
+
+/// The first two members answer, which decides.
+void release_at_a_majority(scripted_quorum& s)
+{
+    s.release();
+    s.free(0, left_t::freed);
+    s.free(1, left_t::freed);
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_CASE(all_members_are_asked_at_once_and_a_quorum_is_enough)
@@ -297,9 +313,7 @@ BOOST_AUTO_TEST_CASE(a_quorum_drains_until_all_that_can_be_reached_have_released
     scripted_quorum s;
     s.connect();
     BOOST_TEST(!s.drain());
-    s.release();
-    s.free(0, left_t::freed);
-    s.free(1, left_t::freed);
+    release_at_a_majority(s);
     BOOST_TEST_REQUIRE(s.left.has_value());
     BOOST_TEST(s.drain());
     BOOST_TEST(s.drained == 0);
@@ -313,12 +327,8 @@ BOOST_AUTO_TEST_CASE(a_quorum_that_drains_waits_for_a_release_that_is_repeated)
 {
     scripted_quorum s;
     s.connect();
-    s.acquire(10s);
-    for (unsigned i = 0; i < 3; ++i)
-        s.vote(i, ballot_t::accepted, 1);
-    s.release();
-    s.free(0, left_t::freed);
-    s.free(1, left_t::freed);
+    hold(s, 10s);
+    release_at_a_majority(s);
     s.answer_release(2, errc::store_refused, {});
     BOOST_TEST(s.drain());
     s.pass(600ms);
@@ -332,9 +342,7 @@ BOOST_AUTO_TEST_CASE(a_quorum_that_drains_does_not_wait_for_a_member_that_has_go
 {
     scripted_quorum s;
     s.connect();
-    s.release();
-    s.free(0, left_t::freed);
-    s.free(1, left_t::freed);
+    release_at_a_majority(s);
     BOOST_TEST(s.drain());
     s.disconnect(2);
     s.answer_release(2, errc::outcome_unknown, {});
@@ -345,12 +353,8 @@ BOOST_AUTO_TEST_CASE(a_quorum_drains_for_an_eighth_of_the_longest_lease)
 {
     scripted_quorum s;
     s.connect();
-    s.acquire(4s);
-    for (unsigned i = 0; i < 3; ++i)
-        s.vote(i, ballot_t::accepted, 1);
-    s.release();
-    s.free(0, left_t::freed);
-    s.free(1, left_t::freed);
+    hold(s, 4s);
+    release_at_a_majority(s);
     BOOST_TEST(s.drain());
     s.pass(499ms);
     BOOST_TEST(s.drained == 0);

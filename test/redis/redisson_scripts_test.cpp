@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -30,8 +31,7 @@ constexpr std::int64_t whole_day = 86'400'000;
 /// An owner of a client of this library, and one of a client that knows no line.
 std::string ours(char client, int number = 1)
 {
-    return std::string("0000000") + client +
-           "-1111-8111-8111-111111111111:" + std::to_string(number);
+    return client_uuid(client) + ':' + std::to_string(number);
 }
 std::string theirs(char client)
 {
@@ -54,22 +54,9 @@ struct asked
 
 struct scene : script_scene
 {
-    words of_acquire(const std::string& who, const asked& how)
-    {
-        return {who,
-                std::to_string(how.lease),
-                std::to_string(how.fences),
-                std::to_string(how.latest),
-                std::to_string(how.retention),
-                how.entry,
-                how.tells};
-    }
-    numbers acquire(const std::string& who, const asked& how = {})
-    {
-        return answer(redis_store::acquire_script(), {stock, fence, line}, of_acquire(who, how));
-    }
-
-    words of_wait(const std::string& who, const asked& how)
+    /// The words that `wait` and the next owner of `leave` have in common; `acquire` has the first
+    /// five.
+    words of_owner(const std::string& who, const asked& how)
     {
         return {who,
                 std::to_string(how.lease),
@@ -78,28 +65,41 @@ struct scene : script_scene
                 std::to_string(how.retention),
                 std::to_string(how.presence),
                 std::to_string(how.claim),
-                how.listens ? "1" : "0",
-                turns,
-                how.tells};
+                how.listens ? "1" : "0"};
+    }
+
+    resp_value run_acquire(const std::string& who, const asked& how = {})
+    {
+        words arguments = of_owner(who, how);
+        arguments.resize(5);
+        arguments.insert(arguments.end(), {how.entry, how.tells});
+        return run(redis_store::acquire_script(), {stock, fence, line}, arguments);
+    }
+    numbers acquire(const std::string& who, const asked& how = {})
+    {
+        return numbers_of(run_acquire(who, how));
+    }
+
+    resp_value run_wait(const std::string& who, const asked& how = {})
+    {
+        words arguments = of_owner(who, how);
+        arguments.insert(arguments.end(), {turns, how.tells});
+        return run(redis_store::of_line().acquire, {stock, fence, line, waiters}, arguments);
     }
     numbers wait(const std::string& who, const asked& how = {})
     {
-        return answer(redis_store::of_line().acquire, {stock, fence, line, waiters},
-                      of_wait(who, how));
+        return numbers_of(run_wait(who, how));
     }
 
-    /// @param next Null: nobody joins.
+    /// @param next Null: no owner joins.
     numbers leave(const std::string& who, const std::string& entry = {}, std::int64_t turn = 0,
                   const std::string* next = nullptr, const asked& how = {})
     {
         words arguments{who, entry, freed, turns, std::to_string(turn)};
-        if (next != nullptr)
-            for (const std::string& each :
-                 {*next, std::to_string(how.lease), std::to_string(how.fences),
-                  std::to_string(how.latest), std::to_string(how.retention),
-                  std::to_string(how.presence), std::to_string(how.claim),
-                  std::string(how.listens ? "1" : "0")})
-                arguments.push_back(each);
+        if (next != nullptr) {
+            const words joining = of_owner(*next, how);
+            arguments.insert(arguments.end(), joining.begin(), joining.end());
+        }
         return answer(redis_store::of_line().leave, {stock, fence, line, waiters}, arguments);
     }
 
@@ -119,19 +119,11 @@ struct scene : script_scene
     std::int64_t left() { return left(stock); }
     std::int64_t counter() { return std::stoll(client.string({"GET", fence})); }
     bool has(const std::string& who) { return client.integer({"HEXISTS", stock, who}) == 1; }
-    words in_line() { return client.strings({"LRANGE", line, "0", "-1"}); }
-    words waiting(const std::vector<std::string>& owners)
+    bool is_line(words owners)
     {
-        words all;
-        for (const std::string& each : owners)
-            all.push_back("lh:" + each);
-        return all;
-    }
-    /// The line and what is known of those in it are one.
-    bool is_line(const std::vector<std::string>& owners)
-    {
-        return in_line() == waiting(owners) &&
-               client.integer({"HLEN", waiters}) == static_cast<std::int64_t>(owners.size());
+        for (std::string& each : owners)
+            each.insert(0, "lh:");
+        return is_queue(line, waiters, owners);
     }
 };
 
@@ -285,10 +277,8 @@ BOOST_AUTO_TEST_CASE(counter_that_holds_no_fence_is_refused_and_left_alone)
     scene s;
     for (const std::string text : {"x", "1.5", "9007199254740991"}) {
         s.client.done({"SET", fence, text});
-        const resp_value taken = s.run(redis_store::acquire_script(), {stock, fence, line},
-                                       s.of_acquire(ours('a'), {}));
-        const resp_value waited = s.run(redis_store::of_line().acquire,
-                                        {stock, fence, line, waiters}, s.of_wait(ours('a'), {}));
+        const resp_value taken = s.run_acquire(ours('a'));
+        const resp_value waited = s.run_wait(ours('a'));
         for (const resp_value& said : {taken, waited}) {
             BOOST_TEST(said.is_error());
             BOOST_TEST(said.text == "WRONGTYPE the key stock:fence holds no fence");
@@ -297,9 +287,7 @@ BOOST_AUTO_TEST_CASE(counter_that_holds_no_fence_is_refused_and_left_alone)
         BOOST_TEST(!s.exists(stock));
         // The owner itself is refused as well, and keeps what it has.
         s.client.done({"HSET", stock, ours('a'), "1"});
-        BOOST_TEST(
-            s.run(redis_store::acquire_script(), {stock, fence, line}, s.of_acquire(ours('a'), {}))
-                .is_error());
+        BOOST_TEST(s.run_acquire(ours('a')).is_error());
         BOOST_TEST(s.client.string({"GET", fence}) == text);
         BOOST_TEST(s.has(ours('a')));
         s.client.done({"DEL", stock});
@@ -312,11 +300,9 @@ BOOST_AUTO_TEST_CASE(key_of_another_type_is_named_and_left_alone)
 {
     scene s;
     const auto refused = [&](const std::string& why) {
-        const resp_value taken = s.run(redis_store::acquire_script(), {stock, fence, line},
-                                       s.of_acquire(ours('a'), {}));
+        const resp_value taken = s.run_acquire(ours('a'));
         BOOST_TEST(taken.text == why);
-        const resp_value waited = s.run(redis_store::of_line().acquire,
-                                        {stock, fence, line, waiters}, s.of_wait(ours('a'), {}));
+        const resp_value waited = s.run_wait(ours('a'));
         BOOST_TEST(waited.text == why);
     };
     s.client.done({"SET", stock, "x"});
@@ -336,9 +322,7 @@ BOOST_AUTO_TEST_CASE(what_a_user_may_not_finish_is_taken_back)
     scene s;
     s.acquire(ours('a'));
     s.client.done({"ACL", "SETUSER", "default", "-hincrby"});
-    BOOST_TEST(s.run(redis_store::acquire_script(), {stock, fence, line},
-                     s.of_acquire(ours('a'), {.entry = "x"}))
-                   .is_error());
+    BOOST_TEST(s.run_acquire(ours('a'), {.entry = "x"}).is_error());
     BOOST_TEST(!s.has(ours('a') + "/x"));
     s.client.done({"ACL", "SETUSER", "default", "+hincrby"});
     s.client.done({"RPUSH", line, "lh:" + ours('b')});
@@ -353,38 +337,25 @@ BOOST_AUTO_TEST_CASE(what_a_user_may_not_finish_is_taken_back)
     s.client.done({"HSET", stock, ours('a'), "1"});
     BOOST_TEST((s.leave(ours('a'), {}, 0, &next) == numbers{1, 0, 0, 0, 0, s.now()}));
     BOOST_TEST(!s.exists(stock));
-    BOOST_TEST(
-        s.run(redis_store::acquire_script(), {stock, fence, line}, s.of_acquire(ours('a'), {}))
-            .is_error());
+    BOOST_TEST(s.run_acquire(ours('a')).is_error());
     BOOST_TEST(!s.exists(stock));
-    BOOST_TEST(s.run(redis_store::of_line().acquire, {stock, fence, line, waiters},
-                     s.of_wait(ours('a'), {.presence = 0}))
-                   .is_error());
+    BOOST_TEST(s.run_wait(ours('a'), {.presence = 0}).is_error());
     BOOST_TEST(!s.exists(stock));
 }
 
-// What befalls one lock does not end the renewal of the others.
-BOOST_AUTO_TEST_CASE(renewal_that_fails_is_told_for_its_lock_alone)
+BOOST_AUTO_TEST_CASE(renewal_that_fails_is_reported_for_its_lock_alone)
 {
     scene s;
-    for (const char* each : {"short", "long"})
-        s.client.done({"HSET", each, ours('a'), "1"});
-    s.client.done({"PEXPIRE", "short", "1000"});
-    s.client.done({"PEXPIRE", "long", "9000"});
-    s.client.done({"ACL", "SETUSER", "default", "-pexpire"});
-    const auto renew = [&](const words& keys) {
+    for (const auto& [lock, left] : {std::pair("short", "1000"), std::pair("long", "9000")}) {
+        s.client.done({"HSET", lock, ours('a'), "1"});
+        s.client.done({"PEXPIRE", lock, left});
+    }
+    s.check_failing_renewal(0, [&](const words& locks) {
         words arguments;
-        for (std::size_t i = 0; i < keys.size(); ++i)
+        for (std::size_t i = 0; i < locks.size(); ++i)
             arguments.insert(arguments.end(), {ours('a'), "5000"});
-        return s.run(redis_store::renew_script(), keys, arguments);
-    };
-    const resp_value some = renew({"short", "long", "none"});
-    BOOST_TEST_REQUIRE(some.items.size() == 3u, describe(some));
-    BOOST_TEST(some.items[0].number == -1);
-    BOOST_TEST(some.items[1].number == 1);
-    BOOST_TEST(some.items[2].number == 0);
-    BOOST_TEST(renew({"short"}).is_error());
-    BOOST_TEST(renew({"short", "short"}).is_error());
+        return s.run(redis_store::renew_script(), locks, arguments);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(release_frees_a_lock_that_only_its_owner_has_and_tells)
@@ -561,7 +532,7 @@ BOOST_AUTO_TEST_CASE(waiter_that_listens_is_told_of_its_turn_and_passed_over_whe
         s.acquire(ours('a'));
         s.wait(ours('b'), {.listens = true});
         s.wait(ours('c'), {.listens = true});
-        listener hears(s.server, turns + "0000000c-1111-8111-8111-111111111111");
+        listener hears(s.server, turns + client_uuid('c'));
         s.advance_to(15);
         if (by_leaving) {
             BOOST_TEST((s.leave(ours('a')) == numbers{4, 0, 0, 2'000, -1, s.now()}));

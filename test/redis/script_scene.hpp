@@ -15,13 +15,19 @@
 
 namespace leasehold::test {
 
-/// Stands still before the server starts.
+/// A clock that is frozen before the server starts.
 struct standing_clock : shifted_clock
 {
     standing_clock() { freeze_all(); }
 };
 
-/// Hears what is published on a channel.
+/// The UUID of a client of this library.
+inline std::string client_uuid(char which)
+{
+    return std::string("0000000") + which + "-1111-8111-8111-111111111111";
+}
+
+/// A subscriber of a channel.
 struct listener
 {
     listener(const redis_server& server, const std::string& channel) : client(server.connect())
@@ -34,7 +40,7 @@ struct listener
     resp_client client;
 };
 
-/// A server whose clock the test moves, and what scripts answer there.
+/// A server whose clock the test moves. It runs scripts.
 struct script_scene
 {
     using numbers = std::vector<std::int64_t>;
@@ -48,7 +54,7 @@ struct script_scene
         return client.command(command);
     }
 
-    /// The numbers of an answer, of which there may be one alone.
+    /// The numbers of a reply: of an array, or a single one.
     static numbers numbers_of(const resp_value& said)
     {
         BOOST_TEST_REQUIRE(!said.is_error(), said.text);
@@ -76,6 +82,26 @@ struct script_scene
     std::string value(const std::string& key)
     {
         return client.maybe_string({"GET", key}).value_or("");
+    }
+
+    /// The queue contains these owners, in this order, and the hash of waiters no others.
+    bool is_queue(const std::string& queue, const std::string& waiters, const words& owners)
+    {
+        return client.strings({"LRANGE", queue, "0", "-1"}) == owners &&
+               client.integer({"HLEN", waiters}) == static_cast<std::int64_t>(owners.size());
+    }
+
+    /// A renewal that fails for one lock is reported for that lock alone. Two locks are held, and
+    /// `renew` extends them by 5 s: `short` has less left, `long` has more.
+    /// @param none The result of a lock that does not exist.
+    template <class Renew>
+    void check_failing_renewal(std::int64_t none, Renew renew)
+    {
+        client.done({"ACL", "SETUSER", "default", "-pexpire"});
+        const resp_value some = renew(words{"short", "long", "none"});
+        BOOST_TEST((numbers_of(some) == numbers{-1, 1, none}), describe(some));
+        BOOST_TEST(renew(words{"short"}).is_error());
+        BOOST_TEST(renew(words{"short", "short"}).is_error());
     }
 
     standing_clock clock;

@@ -541,9 +541,9 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
     // A first lease is at a member of a quorum only where its own entry is: others may have entered
     // under the owner where the first acquire was never executed.
     const bool first = &held == &a.held;
-    const bool still_there = !a.owner.empty() && trial_.is_held_by(n, a.owner) &&
-                             (!trial_.scenario.is_quorum() ||
-                              trial_.majority_owner(n, first) == a.owner);
+    const bool still_there = !a.owner.empty() && (trial_.scenario.is_quorum()
+                                                      ? trial_.majority_owner(n, first) == a.owner
+                                                      : trial_.is_held_by(n, a.owner));
     // A lock that no majority had for a moment is lost, although a member may get it again.
     const forgotten_lock& gone = first ? n.forgotten_first : n.forgotten;
     const bool was_gone = gone.owner == a.owner && may_be_untold(*here, gone.when);
