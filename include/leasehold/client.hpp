@@ -131,9 +131,9 @@ public:
     /// @par Signature
     /// `void(error_code)`
     /// @par Errors
-    ///  - success: everything was released. At a quorum: at `quorum` of its members. Other members
-    ///    that can be reached are waited for, an eighth of the lease time and a second at most;
-    ///    where they do not answer, the time to live ends the lock.
+    ///  - success: everything was released; at a quorum, at `quorum` of its members. The shutdown
+    ///    waits for the other members that can be reached, for an eighth of the lease time and at
+    ///    most a second. If a member does not answer, its lock expires.
     ///  - `errc::store_unavailable`: not everything could be released.
     ///  - `errc::outcome_unknown`: everything was released, but an acquire that got no answer may
     ///    still run late. Its lock is then free after its lease time.

@@ -324,7 +324,7 @@ public:
     /// What is called when a sign of life was recorded, or was not: with the error, and true when
     /// the store still knew of an earlier one.
     using alive_handler = asio::any_completion_handler<void(error_code, bool)>;
-    /// What is called when the store has drained.
+    /// The completion handler of `async_drain`.
     using drain_handler = asio::any_completion_handler<void()>;
 
     store() = default;
@@ -355,9 +355,10 @@ public:
     /// `listener` stays valid until `close` was called or the store was destroyed.
     virtual void open(const asio::any_io_executor& strand, store_listener& listener) = 0;
 
-    /// Called before `close`, when each release was answered. A store of several servers may have
-    /// answered before all of them did: it completes when those that can be reached have released
-    /// too, or after a second at most. False: nothing is on its way, and the handler is destroyed.
+    /// Waits for releases that are not complete at every server. The client calls it before
+    /// `close`, when each release has completed. It completes when all servers that can be reached
+    /// have released, or after a second. Returns false, without a call of `handler`, if there are
+    /// none.
     virtual bool async_drain(drain_handler handler)
     {
         static_cast<void>(handler);

@@ -298,7 +298,7 @@ void client_state::go_on_stopping()
         timers.schedule(stop_limit_, limit);
 }
 
-// All is released. Some of the servers that the store is made of may not have done it yet.
+// All releases have completed. A store of several servers may still wait for some of them.
 void client_state::drain()
 {
     if (draining_)

@@ -35,7 +35,7 @@ public:
     [[nodiscard]] virtual const migration* migration_of(slot_number slot) const = 0;
     /// Nobody serves some slots, and so nobody serves any.
     [[nodiscard]] virtual bool is_down() const = 0;
-    /// The process of a node has ended, and begins again when it accepts connections.
+    /// The process of a node restarts. It runs again when the node accepts connections.
     virtual void restarted(std::size_t node) = 0;
     virtual void told_topology(const cluster_node& by, std::string_view client) = 0;
     virtual void follow(const lock_request& asked, bool runs) = 0;

@@ -75,8 +75,8 @@ bool cluster_state::is_down() const
                        [&](clock::time_point from) { return time_.now() >= from; });
 }
 
-/// A real master serves nothing for 2 s after it has begun. Here that lasts until it is told who
-/// serves what, and one whose map is still right is back at once.
+/// A real master rejects requests for 2 s after its start. Here it rejects them until it learns the
+/// current map; a master whose map is current serves at once.
 void cluster_state::restarted(std::size_t node)
 {
     cluster_node& which = nodes_[node];
@@ -327,7 +327,7 @@ void cluster_state::step(slot_number slot)
 
 void cluster_state::finish(slot_number slot, migration done)
 {
-    // What was deleted of the slot stays so: a replica that takes over would have it as well.
+    // A replica that takes over must not restore keys of a slot that has migrated.
     master(done.from).keep_all();
     truth_.move(slot, done.to);
     master_node(done.to).sees.move(slot, done.to);

@@ -29,7 +29,7 @@ public:
     /// It has published this to those who listen here; the other nodes of its shard do, too.
     virtual void spread(std::string_view channel, std::string_view text) = 0;
 
-    /// Its process has ended and begins again.
+    /// The server process restarts.
     virtual void restarted() = 0;
 
     /// Some of what belongs to a name may be elsewhere.

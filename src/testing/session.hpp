@@ -37,7 +37,7 @@ public:
     bool open = true;                  ///< At the server's end.
     bool killed = false;               ///< What has arrived by it does not run any more.
     bool demoted = false;              ///< It leads to a server that is a replica now.
-    bool knows_demotion = false;       ///< A write was refused.
+    bool knows_demotion = false;       ///< A write was rejected.
     clock::time_point written{};       ///< When it last changed any data.
     std::vector<std::string> channels; ///< Subscribed to.
 };

@@ -63,7 +63,7 @@ public:
 
     detail::watchdog watchdog{*this, *this};
     std::vector<error_code> completed;
-    bool flushes = true; ///< A turn sends what it has gathered.
+    bool flushes = true; ///< Each turn sends its gathered renewals.
 
 private:
     void on_turn_end() override

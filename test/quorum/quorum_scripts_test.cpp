@@ -364,7 +364,7 @@ BOOST_AUTO_TEST_CASE(a_member_that_has_begun_again_is_a_stranger)
         BOOST_TEST(m.look(9).at(0) == 0);
         BOOST_TEST(m.acquire({.first = m.now(), .epoch = 3}).at(0) == -3);
     }
-    BOOST_TEST(m.look(10).at(4) == 9); // what it was asked for first
+    BOOST_TEST(m.look(10).at(4) == 9); // the nonce of its first look
 }
 
 BOOST_AUTO_TEST_CASE(a_key_of_another_type_is_named)
@@ -401,7 +401,7 @@ BOOST_AUTO_TEST_CASE(a_release_is_told_with_the_fence_to_those_who_listen)
     BOOST_TEST(m.client.integer({"EXISTS", "lock"}) == 0);
     listener hears(m.server, "free");
     m.acquire({.first = ++first});
-    BOOST_TEST(m.release("e1") == 0); // nobody has entered
+    BOOST_TEST(m.release("e1") == 0); // there is no entry
     BOOST_TEST((release("free") == numbers{1, 1, first}));
     const std::string heard = hears.heard();
     BOOST_TEST(heard.substr(0, heard.find(' ')) == std::to_string(first));
@@ -438,7 +438,7 @@ BOOST_AUTO_TEST_CASE(entries_live_as_long_as_their_lock)
     m.client.done({"PEXPIRE", "lock:entries", "1000"});
     BOOST_TEST(m.renew(5'000, false) == 1);
     BOOST_TEST(m.left("lock:entries") == 9'000);
-    m.client.done({"PERSIST", "lock"}); // somebody made it one without an end
+    m.client.done({"PERSIST", "lock"}); // a lock without a TTL
     m.client.done({"PEXPIRE", "lock:entries", "1000"});
     BOOST_TEST(m.renew(5'000, false) == 1);
     BOOST_TEST(m.left() == -1);

@@ -37,7 +37,7 @@ std::string record(char client)
     return "leasehold:alive:" + client_uuid(client);
 }
 
-/// What an owner asks for; any of it may be left as it is.
+/// The options of a request.
 struct asked
 {
     std::int64_t lease = 10'000;
@@ -47,7 +47,7 @@ struct asked
     std::int64_t presence = 20'000;
     std::int64_t claim = 2'000;
     bool listens = false;
-    bool tells = false; ///< Who holds it.
+    bool tells = false; ///< Report the holder.
     char promises = 0;  ///< The client that does.
     std::int64_t grace = 1'000;
 };
@@ -79,7 +79,7 @@ struct scene : script_scene
         return numbers_of(run_acquire(who, how));
     }
 
-    /// @param next Empty: nobody joins.
+    /// @param next Empty: no owner joins.
     numbers leave(const std::string& who, const std::string& entry = {}, std::int64_t turn = 0,
                   const std::string& next = {}, const asked& how = {})
     {
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(block_of_fences_ends_at_the_clock_and_begins_above_the_coun
     BOOST_TEST((grant(5, 7) == numbers{12, 5}));
     s.client.done({"SET", fence, "7"});
     BOOST_TEST((grant(5, -7) == numbers{clock(), 5}));
-    // What the client has seen may be ahead of the clock.
+    // The fence that the client has seen may be ahead of the clock.
     s.client.done({"SET", fence, "7"});
     BOOST_TEST((grant(5, clock() + 50) == numbers{clock() + 51, 1}));
     s.client.done({"SET", fence, "7"});
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(waiter_keeps_its_place_and_marks_the_lock)
     BOOST_TEST(s.left(waiters) == whole_day);
     s.clock.advance(1s);
     s.acquire(ours('c'));
-    BOOST_TEST(s.left(line) == whole_day - 1'000); // nobody behind the first prolongs it
+    BOOST_TEST(s.left(line) == whole_day - 1'000); // only the first waiter extends it
     BOOST_TEST(s.left(waiters) == whole_day - 1'000);
     s.acquire(ours('b'));
     BOOST_TEST(s.left(line) == whole_day);
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(waiter_keeps_its_place_and_marks_the_lock)
     BOOST_TEST(s.acquire(ours('f', 29)).at(2) == -2); // far back
 }
 
-BOOST_AUTO_TEST_CASE(one_that_only_looks_is_in_no_line_and_marks_nothing)
+BOOST_AUTO_TEST_CASE(request_without_presence_does_not_join_the_queue)
 {
     scene s;
     s.acquire(ours('a'));
@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(one_that_only_looks_is_in_no_line_and_marks_nothing)
     BOOST_TEST(s.value() == ours('a') + "|ew");
 }
 
-BOOST_AUTO_TEST_CASE(holder_that_knows_no_line_keeps_its_value)
+BOOST_AUTO_TEST_CASE(value_of_an_external_holder_is_not_changed)
 {
     scene s;
     s.client.done({"SET", stock, "somebody", "PX", "5000"});
@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(holder_that_knows_no_line_keeps_its_value)
     BOOST_TEST(s.is_line({ours('b')}));
 }
 
-BOOST_AUTO_TEST_CASE(free_lock_goes_to_the_first_who_is_there_whoever_asks)
+BOOST_AUTO_TEST_CASE(free_lock_goes_to_the_first_waiter_that_is_present)
 {
     scene s;
     s.acquire(ours('a'));
@@ -327,7 +327,7 @@ BOOST_AUTO_TEST_CASE(free_lock_goes_to_the_first_who_is_there_whoever_asks)
     BOOST_TEST(s.value() == ours('d') + "|w");
     BOOST_TEST(s.left() == 1'500); // its lease
     s.client.done({"DEL", stock});
-    s.clock.advance(18'999ms); // e said that it is there until now
+    s.clock.advance(18'999ms); // the presence of e ends now
     BOOST_TEST((s.acquire(ours('f')) == numbers{0, 2'000, 0, 0, s.now()}));
     BOOST_TEST(s.value() == ours('e') + "|w");
     s.client.done({"DEL", stock});
@@ -336,7 +336,7 @@ BOOST_AUTO_TEST_CASE(free_lock_goes_to_the_first_who_is_there_whoever_asks)
     BOOST_TEST(s.is_line({}));
 }
 
-BOOST_AUTO_TEST_CASE(first_in_line_takes_its_turn_and_is_told_whether_others_wait)
+BOOST_AUTO_TEST_CASE(first_waiter_acquires_and_learns_of_other_waiters)
 {
     scene s;
     s.acquire(ours('a'));
@@ -354,7 +354,7 @@ BOOST_AUTO_TEST_CASE(first_in_line_takes_its_turn_and_is_told_whether_others_wai
     BOOST_TEST(s.is_line({}));
 }
 
-BOOST_AUTO_TEST_CASE(waiter_that_listens_is_told_of_its_turn_and_passed_over_where_nobody_hears)
+BOOST_AUTO_TEST_CASE(listening_waiter_is_notified_and_is_skipped_without_a_subscriber)
 {
     for (const bool by_leaving : {false, true}) {
         scene s;
@@ -377,7 +377,7 @@ BOOST_AUTO_TEST_CASE(waiter_that_listens_is_told_of_its_turn_and_passed_over_whe
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_hundred_absent_waiters_are_passed_over_in_one_step)
+BOOST_AUTO_TEST_CASE(at_most_a_hundred_absent_waiters_are_skipped_in_one_step)
 {
     for (const bool by_leaving : {false, true}) {
         for (const int absent : {99, 100}) {
@@ -404,7 +404,7 @@ BOOST_AUTO_TEST_CASE(a_hundred_absent_waiters_are_passed_over_in_one_step)
     }
 }
 
-BOOST_AUTO_TEST_CASE(release_frees_what_nobody_else_has_or_waits_for)
+BOOST_AUTO_TEST_CASE(release_frees_a_lock_without_entries_and_waiters)
 {
     scene s;
     const auto release = [&](const std::string& who) {
@@ -414,13 +414,13 @@ BOOST_AUTO_TEST_CASE(release_frees_what_nobody_else_has_or_waits_for)
     s.acquire(ours('a'));
     BOOST_TEST(release(ours('b')) == 0);
     s.acquire(ours('b'));
-    BOOST_TEST(release(ours('a')) == 0); // somebody waits
+    BOOST_TEST(release(ours('a')) == 0); // there is a waiter
     s.client.done({"SET", stock, ours('a')});
     BOOST_TEST(release(ours('a')) == 1);
     BOOST_TEST(!s.exists(stock));
 }
 
-BOOST_AUTO_TEST_CASE(lock_that_is_left_goes_to_the_first_who_is_there)
+BOOST_AUTO_TEST_CASE(released_lock_goes_to_the_first_waiter_that_is_present)
 {
     scene s;
     s.acquire(ours('a'));
@@ -447,7 +447,7 @@ BOOST_AUTO_TEST_CASE(lock_stays_until_each_entry_has_left)
 {
     scene s;
     BOOST_TEST((s.enter(ours('a'), "x") == numbers{-2, 0, 0, 0, s.now()}));
-    s.client.done({"HSET", entries, "old", "1"}); // of somebody before
+    s.client.done({"HSET", entries, "old", "1"}); // of an earlier owner
     s.acquire(ours('a'));
     BOOST_TEST((s.enter(ours('b'), "x") == numbers{-2, 0, 0, 0, s.now()}));
     s.clock.advance(1s);
@@ -537,7 +537,7 @@ BOOST_AUTO_TEST_CASE(next_owner_does_not_join_too_late_or_by_a_repetition)
     BOOST_TEST(!s.exists(stock));
     s.acquire(ours('a'));
     BOOST_TEST(s.leave(ours('a'), {}, 0, next, {.latest = s.now()}).at(1) == 1);
-    // The counter is refused: it stays in line, and hears why when it asks.
+    // If the counter is rejected, a waiting next owner stays in the queue. Its next request fails.
     for (const bool waits : {false, true}) {
         s.client.done({"FLUSHALL"});
         s.acquire(ours('a'));
@@ -552,7 +552,7 @@ BOOST_AUTO_TEST_CASE(next_owner_does_not_join_too_late_or_by_a_repetition)
     }
 }
 
-BOOST_AUTO_TEST_CASE(lock_is_left_free_for_those_who_know_no_line)
+BOOST_AUTO_TEST_CASE(lock_is_left_free_for_external_clients)
 {
     scene s;
     s.acquire(ours('a'));
@@ -573,7 +573,7 @@ BOOST_AUTO_TEST_CASE(lock_is_left_free_for_those_who_know_no_line)
     BOOST_TEST(s.is_line({ours('b'), ours('c'), ours('e')}));
     s.clock.advance(40ms);
     BOOST_TEST(s.acquire(ours('b')).at(0) == 1);
-    // Nobody waits: it is free. A waiter that leaves leaves nothing free for them.
+    // Without waiters the lock is free. A waiter that leaves starts no external turn.
     s.client.done({"FLUSHALL"});
     s.acquire(ours('a'));
     BOOST_TEST((s.leave(ours('a'), {}, 100) == numbers{1, 0, 0, -1, s.now()}));
@@ -585,7 +585,7 @@ BOOST_AUTO_TEST_CASE(lock_is_left_free_for_those_who_know_no_line)
     BOOST_TEST(s.value() == ours('c'));
 }
 
-BOOST_AUTO_TEST_CASE(turn_of_those_who_know_no_line_ends_with_the_first_in_line_and_with_its_time)
+BOOST_AUTO_TEST_CASE(external_turn_ends_with_the_first_waiter_and_with_its_time)
 {
     scene s;
     const auto leave_free = [&] {
@@ -741,7 +741,7 @@ BOOST_AUTO_TEST_CASE(holder_that_promised_to_be_alive_loses_the_lock_when_it_is_
     BOOST_TEST(s.value() == ours('b'));
 }
 
-BOOST_AUTO_TEST_CASE(silence_of_a_holder_without_a_record_begins_when_somebody_looks)
+BOOST_AUTO_TEST_CASE(silence_of_a_holder_without_a_record_begins_at_the_next_request)
 {
     scene s;
     const std::string run = s.client.info("server").at("run_id");
@@ -758,13 +758,13 @@ BOOST_AUTO_TEST_CASE(silence_of_a_holder_without_a_record_begins_when_somebody_l
     // One without an end, too.
     s.client.done({"PERSIST", stock});
     BOOST_TEST((s.acquire(ours('b')) == numbers{3, 1'000, 0, 0, s.now()}));
-    // Not known to who may not ask which run this is.
+    // Without the right to INFO the silence is unknown.
     s.client.done({"PEXPIRE", stock, "10000"});
     s.client.done({"ACL", "SETUSER", "default", "-info"});
     BOOST_TEST((s.acquire(ours('b')) == numbers{0, 10'000, 0, 0, s.now()}));
 }
 
-BOOST_AUTO_TEST_CASE(promise_is_that_of_the_last_request_and_of_nobody_who_has_entered)
+BOOST_AUTO_TEST_CASE(promise_is_that_of_the_last_request_and_not_of_an_entry)
 {
     scene s;
     s.acquire(ours('a'), {.promises = 'a', .grace = 1'000});
@@ -775,7 +775,7 @@ BOOST_AUTO_TEST_CASE(promise_is_that_of_the_last_request_and_of_nobody_who_has_e
     BOOST_TEST(s.acquire(ours('a')).at(2) == 1);
     BOOST_TEST(s.value() == ours('a') + "|w");
     BOOST_TEST(s.acquire(ours('a'), {.promises = 'a'}).at(2) == 3);
-    // Who enters is another, and has promised nothing.
+    // A reentrant acquisition does not make the promise.
     s.enter(ours('a'), "x");
     BOOST_TEST(s.value() == ours('a') + "|we");
     BOOST_TEST(s.acquire(ours('a'), {.promises = 'a'}).at(2) == 1);

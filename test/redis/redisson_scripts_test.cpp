@@ -25,10 +25,10 @@ const std::string fence = "stock:fence";
 const std::string line = "stock:line";
 const std::string waiters = "stock:waiters";
 const std::string freed = "stock:free";  // the release channel
-const std::string turns = "stock:turn:"; // what turn channels begin with
+const std::string turns = "stock:turn:"; // the prefix of turn channels
 constexpr std::int64_t whole_day = 86'400'000;
 
-/// An owner of a client of this library, and one of a client that knows no line.
+/// An owner of this library, and one of an external client.
 std::string ours(char client, int number = 1)
 {
     return client_uuid(client) + ':' + std::to_string(number);
@@ -38,7 +38,7 @@ std::string theirs(char client)
     return std::string("0000000") + client + "-1111-4111-8111-111111111111:1";
 }
 
-/// What an owner asks for; any of it may be left as it is.
+/// The options of a request.
 struct asked
 {
     std::int64_t lease = 10'000;
@@ -46,16 +46,15 @@ struct asked
     std::int64_t latest = 0;
     std::int64_t retention = 0;
     std::string entry{};            ///< Of `acquire` alone.
-    std::string tells = "0";        ///< Who holds it: 0, 1, or - where that must not be read.
-    std::int64_t presence = 20'000; ///< Of `wait` and `leave`.
+    std::string tells = "0";        ///< Report the holder: 0, 1, or - without the right to.
+    std::int64_t presence = 20'000; ///< For `wait` and `leave`.
     std::int64_t claim = 2'000;
     bool listens = false;
 };
 
 struct scene : script_scene
 {
-    /// The words that `wait` and the next owner of `leave` have in common; `acquire` has the first
-    /// five.
+    /// The words of a waiter, and of the next owner in `leave`. `acquire` uses the first five.
     words of_owner(const std::string& who, const asked& how)
     {
         return {who,
@@ -108,7 +107,7 @@ struct scene : script_scene
         return answer(redis_store::release_script(), {stock, line}, {who, freed}).at(0);
     }
 
-    /// Until the last four bits of the server's clock are these: by them the lock is left free.
+    /// Moves the clock to a time whose last four bits decide for or against an external turn.
     void advance_to(std::int64_t chance)
     {
         clock.advance(std::chrono::microseconds((16 + chance - now() % 16) % 16));
@@ -153,7 +152,7 @@ BOOST_AUTO_TEST_CASE(acquire_that_comes_too_late_touches_nothing)
     BOOST_TEST(s.wait(ours('b'), {.latest = now}).at(0) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(acquire_takes_no_lock_that_others_wait_for)
+BOOST_AUTO_TEST_CASE(acquire_does_not_take_a_lock_with_waiters)
 {
     scene s;
     s.client.done({"RPUSH", line, "lh:" + ours('b')});
@@ -162,7 +161,7 @@ BOOST_AUTO_TEST_CASE(acquire_takes_no_lock_that_others_wait_for)
     BOOST_TEST(!s.exists(fence));
 }
 
-BOOST_AUTO_TEST_CASE(acquire_of_a_held_lock_says_for_how_long_and_by_whom)
+BOOST_AUTO_TEST_CASE(acquire_of_a_held_lock_returns_its_ttl_and_holder)
 {
     scene s;
     s.acquire(ours('a'));
@@ -225,7 +224,7 @@ BOOST_AUTO_TEST_CASE(entry_counts_once_and_only_where_its_owner_is_in)
 }
 
 // Two fences a microsecond; 10,000 at most, because a server that was away for longer than 5 ms may
-// have lost what it gave.
+// have lost its last fences.
 BOOST_AUTO_TEST_CASE(block_of_fences_ends_at_the_clock_and_reaches_back_to_the_one_before)
 {
     for (const bool waits : {false, true}) {
@@ -285,7 +284,7 @@ BOOST_AUTO_TEST_CASE(counter_that_holds_no_fence_is_refused_and_left_alone)
         }
         BOOST_TEST(s.client.string({"GET", fence}) == text);
         BOOST_TEST(!s.exists(stock));
-        // The owner itself is refused as well, and keeps what it has.
+        // The request of the holder fails, too, and the lock stays.
         s.client.done({"HSET", stock, ours('a'), "1"});
         BOOST_TEST(s.run_acquire(ours('a')).is_error());
         BOOST_TEST(s.client.string({"GET", fence}) == text);
@@ -315,9 +314,8 @@ BOOST_AUTO_TEST_CASE(key_of_another_type_is_named_and_left_alone)
     refused("WRONGTYPE the key stock:fence holds list, a fence counter is a string");
 }
 
-// A user without these rights: a lock that never expires would stay behind, or a marker that keeps
-// it from being freed.
-BOOST_AUTO_TEST_CASE(what_a_user_may_not_finish_is_taken_back)
+// Without these rights a lock without a TTL would remain, or a marker that keeps the lock held.
+BOOST_AUTO_TEST_CASE(script_undoes_its_writes_if_the_user_may_not_finish)
 {
     scene s;
     s.acquire(ours('a'));
@@ -358,7 +356,7 @@ BOOST_AUTO_TEST_CASE(renewal_that_fails_is_reported_for_its_lock_alone)
     });
 }
 
-BOOST_AUTO_TEST_CASE(release_frees_a_lock_that_only_its_owner_has_and_tells)
+BOOST_AUTO_TEST_CASE(release_frees_a_lock_without_entries_and_waiters_and_publishes)
 {
     scene s;
     BOOST_TEST(s.release(ours('a')) == -2);
@@ -368,10 +366,10 @@ BOOST_AUTO_TEST_CASE(release_frees_a_lock_that_only_its_owner_has_and_tells)
     BOOST_TEST(s.release(ours('a')) == -2); // it has entered
     BOOST_TEST(s.leave(ours('a'), "x").at(0) == 2);
     s.client.done({"HSET", stock, theirs('b'), "1"});
-    BOOST_TEST(s.release(ours('a')) == -2); // somebody else is in
+    BOOST_TEST(s.release(ours('a')) == -2); // another field in the hash
     s.client.done({"HDEL", stock, theirs('b')});
     s.wait(ours('b'));
-    BOOST_TEST(s.release(ours('a')) == -2); // somebody waits
+    BOOST_TEST(s.release(ours('a')) == -2); // there is a waiter
     BOOST_TEST(s.has(ours('a')));
     s.client.done({"DEL", line, waiters});
     listener hears(s.server, freed);
@@ -408,7 +406,7 @@ BOOST_AUTO_TEST_CASE(renewal_prolongs_what_is_there_and_creates_nothing)
     BOOST_TEST(s.left() == 9'001);
 }
 
-BOOST_AUTO_TEST_CASE(waiter_takes_a_free_lock_and_is_told_whether_others_wait)
+BOOST_AUTO_TEST_CASE(waiter_acquires_a_free_lock_and_learns_of_other_waiters)
 {
     scene s;
     BOOST_TEST((s.wait(ours('a')) == numbers{1, 2 * s.now(), 1, 0, s.now()}));
@@ -424,7 +422,7 @@ BOOST_AUTO_TEST_CASE(waiter_takes_a_free_lock_and_is_told_whether_others_wait)
     BOOST_TEST(s.is_line({ours('c')}));
 }
 
-BOOST_AUTO_TEST_CASE(waiter_keeps_its_place_and_is_told_it)
+BOOST_AUTO_TEST_CASE(waiter_keeps_its_position)
 {
     scene s;
     s.acquire(ours('a'));
@@ -436,10 +434,10 @@ BOOST_AUTO_TEST_CASE(waiter_keeps_its_place_and_is_told_it)
     }
     BOOST_TEST(s.left(line) == whole_day);
     BOOST_TEST(s.left(waiters) == whole_day);
-    // One that only looks is in no line.
+    // A request without presence does not join.
     BOOST_TEST((s.wait(ours('e'), {.presence = 0}) == numbers{0, 10'000, -1, 0, s.now()}));
     BOOST_TEST(s.is_line({ours('b'), ours('c'), ours('d')}));
-    // Nobody behind the first prolongs the line.
+    // Only the first waiter extends the TTL of the queue.
     s.clock.advance(1s);
     s.wait(ours('c'));
     BOOST_TEST(s.left(line) == whole_day - 1'000);
@@ -453,7 +451,7 @@ BOOST_AUTO_TEST_CASE(waiter_keeps_its_place_and_is_told_it)
     BOOST_TEST(s.wait(ours('f', 29)).at(2) == -2);
 }
 
-BOOST_AUTO_TEST_CASE(waiter_is_told_who_holds_the_lock)
+BOOST_AUTO_TEST_CASE(waiter_learns_the_holder)
 {
     scene s;
     s.acquire(ours('a'));
@@ -470,7 +468,7 @@ BOOST_AUTO_TEST_CASE(waiter_is_told_who_holds_the_lock)
     BOOST_TEST((s.wait(ours('d')) == numbers{0, 5'000, 2, 0, s.now()}));
 }
 
-BOOST_AUTO_TEST_CASE(holder_is_unknown_to_a_user_that_may_not_look)
+BOOST_AUTO_TEST_CASE(holder_is_unknown_without_the_right_to_hrandfield)
 {
     scene s;
     s.acquire(ours('a'));
@@ -498,7 +496,7 @@ BOOST_AUTO_TEST_CASE(waiter_that_holds_the_lock_has_a_new_fence_and_leaves_the_l
     BOOST_TEST(s.left() == 10'000);
 }
 
-BOOST_AUTO_TEST_CASE(free_lock_goes_to_the_first_who_is_there_whoever_asks)
+BOOST_AUTO_TEST_CASE(free_lock_goes_to_the_first_waiter_that_is_present)
 {
     scene s;
     s.acquire(ours('a'));
@@ -518,14 +516,14 @@ BOOST_AUTO_TEST_CASE(free_lock_goes_to_the_first_who_is_there_whoever_asks)
     BOOST_TEST(s.has(ours('d')));
     BOOST_TEST(s.left() == 1'500); // its lease
     BOOST_TEST(s.is_line({ours('e')}));
-    // Those who asked last are there until the moment they said.
+    // The presence of e ends now.
     s.client.done({"DEL", stock});
     s.clock.advance(18'999ms);
     BOOST_TEST(s.wait(ours('f'), {.presence = 0}).at(0) == 0);
     BOOST_TEST(s.has(ours('e')));
 }
 
-BOOST_AUTO_TEST_CASE(waiter_that_listens_is_told_of_its_turn_and_passed_over_where_nobody_hears)
+BOOST_AUTO_TEST_CASE(listening_waiter_is_notified_and_is_skipped_without_a_subscriber)
 {
     for (const bool by_leaving : {false, true}) {
         scene s;
@@ -547,7 +545,7 @@ BOOST_AUTO_TEST_CASE(waiter_that_listens_is_told_of_its_turn_and_passed_over_whe
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_hundred_absent_waiters_are_passed_over_in_one_step)
+BOOST_AUTO_TEST_CASE(at_most_a_hundred_absent_waiters_are_skipped_in_one_step)
 {
     for (const bool by_leaving : {false, true}) {
         for (const int absent : {99, 100}) {
@@ -576,7 +574,7 @@ BOOST_AUTO_TEST_CASE(a_hundred_absent_waiters_are_passed_over_in_one_step)
     }
 }
 
-BOOST_AUTO_TEST_CASE(lock_that_nobody_waits_for_is_freed_and_that_is_told)
+BOOST_AUTO_TEST_CASE(lock_without_waiters_is_freed_and_the_release_is_published)
 {
     scene s;
     s.acquire(ours('a'));
@@ -587,7 +585,7 @@ BOOST_AUTO_TEST_CASE(lock_that_nobody_waits_for_is_freed_and_that_is_told)
     BOOST_TEST((s.leave(ours('a')) == numbers{0, 1, 0, 0, -1, s.now()})); // again
 }
 
-BOOST_AUTO_TEST_CASE(lock_that_is_left_goes_to_the_first_who_is_there)
+BOOST_AUTO_TEST_CASE(released_lock_goes_to_the_first_waiter_that_is_present)
 {
     scene s;
     s.acquire(ours('a'));
@@ -657,7 +655,7 @@ BOOST_AUTO_TEST_CASE(next_owner_takes_the_lock_or_joins_in_the_step_of_the_relea
     BOOST_TEST(s.left() == 7'000);
     BOOST_TEST(s.left(fence) == 60'000);
     BOOST_TEST(s.is_line({}));
-    // Behind those who wait.
+    // It joins behind the other waiters.
     s.wait(ours('b'));
     s.wait(ours('c'));
     s.clock.advance(1s);
@@ -667,7 +665,7 @@ BOOST_AUTO_TEST_CASE(next_owner_takes_the_lock_or_joins_in_the_step_of_the_relea
     BOOST_TEST(s.is_line({ours('c'), third}));
     BOOST_TEST(s.left(line) == whole_day);
     BOOST_TEST(s.left(waiters) == whole_day);
-    // It is in line.
+    // It waits already.
     BOOST_TEST((s.leave(ours('b'), {}, 0, &third) == numbers{4, 0, 2, 2'000, 0, s.now()}));
     BOOST_TEST(s.is_line({third}));
     s.clock.advance(16us);
@@ -724,7 +722,7 @@ BOOST_AUTO_TEST_CASE(next_owner_does_not_join_too_late_or_by_a_repetition)
     BOOST_TEST((s.leave(ours('c'), {}, 0, &next, {.latest = s.now()})).at(2) == 1);
 }
 
-// The counter is refused: a next owner that is in line stays there, and hears why when it asks.
+// If the counter is rejected, a waiting next owner stays in the queue. Its next request fails.
 BOOST_AUTO_TEST_CASE(next_owner_without_a_fence_does_not_get_the_lock)
 {
     for (const std::string counter : {"x", "1.5", "9007199254740991"}) {
@@ -745,7 +743,7 @@ BOOST_AUTO_TEST_CASE(next_owner_without_a_fence_does_not_get_the_lock)
     }
 }
 
-BOOST_AUTO_TEST_CASE(lock_is_left_free_for_those_who_know_no_line)
+BOOST_AUTO_TEST_CASE(lock_is_left_free_for_external_clients)
 {
     scene s;
     s.acquire(ours('a'));
@@ -756,7 +754,7 @@ BOOST_AUTO_TEST_CASE(lock_is_left_free_for_those_who_know_no_line)
     BOOST_TEST(hears.heard() == "0");
     BOOST_TEST(!s.exists(stock));
     s.clock.advance(60ms);
-    // For 40 ms more it is nobody's, and the first in line listens.
+    // The turn lasts another 40 ms, and the first waiter listens.
     BOOST_TEST((s.wait(ours('c')) == numbers{0, 40, 1, 0, s.now()}));
     BOOST_TEST((s.wait(ours('e')) == numbers{0, 40, 3, 0, s.now()}));
     BOOST_TEST((s.wait(ours('f'), {.presence = 0}) == numbers{0, 40, -1, 0, s.now()}));
@@ -769,8 +767,8 @@ BOOST_AUTO_TEST_CASE(lock_is_left_free_for_those_who_know_no_line)
     BOOST_TEST(s.is_line({ours('c'), ours('e')}));
 }
 
-// Whoever looks for it finds it taken: that was their turn.
-BOOST_AUTO_TEST_CASE(turn_of_those_who_know_no_line_ends_when_one_of_them_takes_it)
+// The first waiter finds the lock held, so the external turn is over.
+BOOST_AUTO_TEST_CASE(external_turn_ends_when_an_external_client_acquires)
 {
     scene s;
     s.acquire(ours('a'));
@@ -782,7 +780,7 @@ BOOST_AUTO_TEST_CASE(turn_of_those_who_know_no_line_ends_when_one_of_them_takes_
     BOOST_TEST(s.wait(ours('b')).at(0) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(turn_of_those_who_know_no_line_ends_when_the_first_in_line_leaves_or_is_gone)
+BOOST_AUTO_TEST_CASE(external_turn_ends_when_the_first_waiter_leaves_or_is_absent)
 {
     scene s;
     const auto leave_free = [&] {
@@ -818,7 +816,7 @@ BOOST_AUTO_TEST_CASE(turn_of_those_who_know_no_line_ends_when_the_first_in_line_
     BOOST_TEST(s.has(ours('b')));
 }
 
-BOOST_AUTO_TEST_CASE(waiter_that_leaves_leaves_nothing_free_for_those_who_know_no_line)
+BOOST_AUTO_TEST_CASE(leaving_waiter_starts_no_external_turn)
 {
     scene s;
     s.acquire(ours('a'));
@@ -839,7 +837,7 @@ BOOST_AUTO_TEST_CASE(next_owner_joins_while_the_lock_is_left_free)
     BOOST_TEST(s.is_line({ours('b'), next}));
 }
 
-BOOST_AUTO_TEST_CASE(next_owner_that_is_the_only_one_in_line_leaves_those_who_know_none_their_turn)
+BOOST_AUTO_TEST_CASE(next_owner_that_waits_alone_leaves_the_external_turn)
 {
     scene s;
     const std::string next = ours('a', 2);
@@ -852,9 +850,8 @@ BOOST_AUTO_TEST_CASE(next_owner_that_is_the_only_one_in_line_leaves_those_who_kn
     BOOST_TEST(s.wait(next).at(0) == 1);
 }
 
-// With n in line one time of n + 1, and of 16 times once at the least; where nobody hears it,
-// never.
-BOOST_AUTO_TEST_CASE(lock_is_left_free_as_often_as_if_those_who_know_no_line_were_one_in_line)
+// With n waiters: one release of n + 1, but at least one of 16. Without a subscriber: none.
+BOOST_AUTO_TEST_CASE(external_clients_get_as_many_turns_as_one_waiter)
 {
     scene s;
     const auto is_left_free = [&](int count, std::int64_t chance) {

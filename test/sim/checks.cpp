@@ -39,14 +39,14 @@ bool is_deaf(const testing::connecting& how) noexcept
 
 } // namespace
 
-/// The store has lost what it granted, and the next renewal, which tells of it, is not due yet.
+/// The store has lost the lock, and the renewal that would find that out is not due yet.
 bool checks::excused(const possession& p) const
 {
     return trial_.clocks_beyond || may_be_untold(p, trial_.names[p.name].unlocked);
 }
 
-/// The store lost it then, and the next renewal, which tells of it, is not due yet. A handover
-/// within the client puts that off for nobody.
+/// The lock was lost at `broken`, and the renewal that finds that out is not due yet. A handoff
+/// within the client does not delay that renewal.
 bool checks::may_be_untold(const possession& p, clock::time_point broken) const
 {
     if (broken == never || broken < p.granted)
@@ -560,8 +560,8 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
         // Who was sent to and fro until it was granted has had little time left.
         const bool came_late = here->since <= n.moved_until &&
                                trial_.now() < here->since + o.lease_time;
-        // Who renewed without a write noticed so late that its server is a replica that the next
-        // connection, which is made after a pause, came too late.
+        // Renewals without a write do not show that the server is a replica now. After the first
+        // write fails, the pause before the next connection may outlast the lease.
         const auto pause = trial_.scenario.connections[client.client].limits.reconnect;
         const bool noticed_late = n.demoted_at != never &&
                                   trial_.now() < n.demoted_at + pause + 100ms;

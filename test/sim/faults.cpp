@@ -308,7 +308,7 @@ bool faults::befall_cluster(const fault& f, name_state& n, milliseconds how_long
     }
 }
 
-/// Of a quorum, it notes the locks that no majority has any more.
+/// Records the locks that lose their majority at a quorum.
 bool faults::befall_member(const fault& f, name_state& n, milliseconds how_long)
 {
     if (!trial_.scenario.is_quorum() || !is_forgetting(f.what))

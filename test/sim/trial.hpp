@@ -121,7 +121,7 @@ struct grant_record
     bool plain = false;                    ///< Taken without a look at the line.
 };
 
-/// A lock that no majority of a quorum has any more, because a member forgot it.
+/// A lock that lost its majority at a quorum because a member forgot it.
 struct forgotten_lock
 {
     std::string owner;
@@ -146,8 +146,8 @@ struct name_state
     clock::time_point broken{};     ///< When the data was last not to be relied upon.
     clock::time_point unlocked{};   ///< When a lease may have lost its lock by that.
     forgotten_lock forgotten;       ///< The last of them.
-    forgotten_lock forgotten_first; ///< Of an owner's first lease, whose entry is its own.
-    clock::time_point demoted_at{}; ///< When a client first noticed that its server is a replica.
+    forgotten_lock forgotten_first; ///< The same for an owner's first lease, by its entry.
+    clock::time_point demoted_at{}; ///< A client first noticed that its server is a replica.
     clock::time_point freed{};
     clock::time_point left{};
     clock::time_point gave_up{}; ///< When somebody last did who had waited.
@@ -220,8 +220,8 @@ public:
 
     /// A majority of the servers has it for the owner.
     [[nodiscard]] bool is_held_by(const name_state& n, const std::string& owner) const;
-    /// Whose lock a majority of the members of a quorum has; empty: nobody's.
-    /// @param first Only members count that have the entry of the owner's first lease.
+    /// The owner whose lock a majority of the quorum's members has. Empty if there is none.
+    /// @param first Count only members that have the entry of the owner's first lease.
     [[nodiscard]] std::string majority_owner(const name_state& n, bool first) const;
 
     [[nodiscard]] std::uint64_t commands() const;

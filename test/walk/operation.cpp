@@ -1,5 +1,5 @@
-// Does one operation of the library and counts the lines that it executes, and nothing before or
-// after: operation acquire|release|renew URL. The client is warm and the lock is free.
+// Counts the lines that one operation of the library executes, with a warm client and a free lock:
+// operation acquire|release|renew URL.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -54,11 +54,11 @@ asio::awaitable<void> operate(std::string which, std::string url)
     leasehold::client locks(executor, url, which == "renew" ? watching : nullptr);
     locks.async_run(asio::detached);
     leasehold::mutex m(locks, "walk", {.lease_time = 1500ms});
-    for (int i = 0; i < 3; ++i) { // the scripts are loaded, and what is kept for reuse is there
+    for (int i = 0; i < 3; ++i) { // scripts are loaded, and caches are filled
         leasehold::lease held = co_await m.async_lock();
         co_await held.async_release();
     }
-    asio::steady_timer idle(executor, 300ms); // what a release leaves behind is done by then
+    asio::steady_timer idle(executor, 300ms); // the work after a release is done by then
     co_await idle.async_wait();
 
     if (which == "acquire")

@@ -194,7 +194,7 @@ public:
     void on_stranded(std::function<void(std::string_view name, std::string_view owner)> told);
 
     /// Called when a write is refused for the first time over a connection from before the server
-    /// became a replica (`trouble::read_only`). Before, its client cannot know that.
+    /// became a replica (`trouble::read_only`). Until then the client cannot know of the change.
     void on_read_only(std::function<void(std::string_view name)> told);
 
     /// Called when a lock is given to the next in its line although nobody hears of it: it joined

@@ -14,7 +14,7 @@ namespace leasehold::detail {
 class inplace_signal
 {
 public:
-    /// What an operation connects its handler to: a cancellation slot as Asio asks for.
+    /// Meets the requirements of Asio's CancellationSlot. An operation emplaces its handler here.
     class slot_type
     {
     public:

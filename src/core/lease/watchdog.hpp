@@ -9,9 +9,8 @@
 namespace leasehold::detail {
 
 /// Keeps leases alive. The keep-alive of each is an asynchronous operation with a cancellation
-/// slot. All of them share the client's timer; renewals that are due in one turn go to the store in
-/// one batch. Where leases come with the promise, it gives signs of life of the client: one for all
-/// of them.
+/// slot. They share the client's timer. Renewals that are due in one turn go to the store in one
+/// batch. For leases with `dead_holder_grace` the watchdog sends one heartbeat of the client.
 class watchdog final : private ownership::keeper
 {
 public:
@@ -31,8 +30,8 @@ public:
 
     watchdog(turn_context& r, listener& told) noexcept : context_(r), listener_(told) {}
 
-    /// Renews the lease until `stop` is emitted on, or the lease is lost. Then no further renewal
-    /// is sent, also one that this turn has gathered, and the answer to one under way is ignored.
+    /// Renews the lease until `stop` is emitted on, or the lease is lost. After that it sends no
+    /// renewal, not even one that this turn has gathered, and ignores the reply to one in flight.
     /// Every type of cancellation ends it. Completes on the strand: inside the emission, or in the
     /// turn that finds the loss. Allocates nothing.
     void async_keep_alive(ownership& held, inplace_signal::slot_type stop) noexcept;

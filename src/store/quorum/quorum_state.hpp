@@ -260,8 +260,8 @@ private:
     clock::time_point news_at_ = clock::time_point::max(); ///< The first that is due of `watches_`.
     /// When releases are repeated at members that can be reached.
     clock::time_point leave_at_ = clock::time_point::max();
-    unsigned releases_ = 0;         ///< That were sent and have no answer.
-    store::drain_handler draining_; ///< Null: nobody waits for them.
+    unsigned releases_ = 0;         ///< In flight.
+    store::drain_handler draining_; ///< Null: no shutdown waits for them.
     clock::time_point drain_until_ = clock::time_point::max();
     std::weak_ptr<assembly> assembling_;
     clock::time_point wakes_at_ = clock::time_point::max();

@@ -20,8 +20,8 @@ constexpr std::string_view marker = "leasehold:confirmation";
 constexpr unsigned most_marks = 4;
 
 /// In a cluster it is in a slot that the server has.
-/// @param once Not empty: what makes the name one that is used once. A slot that is on its way to
-///   the server has a server before it, and no key may be at both.
+/// @param once Makes the name unique if it is not empty. A slot that migrates to the server has a
+///   source, and MIGRATE fails if both servers have the same key.
 std::string marker_in(slot_number slot, std::string_view once)
 {
     std::string key(marker);
@@ -190,7 +190,7 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
             prolong(keys_, each->lock(), script_ == script_form::inlined, to);
         made->places.push_back(answered++);
     }
-    // A server that takes over the slot of a lock may have no other.
+    // A server that imports the slot of a lock may have no other slot.
     const auto arriving = std::find_if(made->locks.begin(), made->locks.end(),
                                        [](const auto& each) { return each->asking; });
     made->slot = marked_.value_or(slot_of(first->name));

@@ -130,7 +130,7 @@ private:
     bool busy_ = false;                      ///< A round is under way, or about to begin.
     std::optional<slot_number> marked_;      ///< Where markers are, if not beside the lock.
     unsigned marks_refused_ = 0;             ///< Since one was written.
-    std::uint64_t markers_;                  ///< Counts those that are used once, from anywhere.
+    std::uint64_t markers_;                  ///< Number of the last unique one. Starts anywhere.
     script_form script_ = script_form::load; ///< Of the next round; in a cluster there is none.
 };
 
