@@ -1,6 +1,6 @@
 #include <leasehold/client.hpp>
 
-#include "config/argument_error.hpp"
+#include "base/argument_error.hpp"
 #include "core/client_state.hpp"
 
 #include <utility>

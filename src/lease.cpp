@@ -5,7 +5,7 @@
 #include "core/async/cancel_by_slot.hpp"
 #include "core/async/posted_op.hpp"
 #include "core/client_state.hpp"
-#include "core/lease/loss_details.hpp"
+#include "core/diagnostics/loss_details.hpp"
 
 #include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/associated_executor.hpp>

@@ -1,6 +1,6 @@
 #include <leasehold/mutex.hpp>
 
-#include "config/argument_error.hpp"
+#include "base/argument_error.hpp"
 #include "core/async/cancel_by_slot.hpp"
 #include "core/async/posted_op.hpp"
 #include "core/client_state.hpp"

@@ -1,6 +1,6 @@
 #include "json.hpp"
 
-#include "config/utf8.hpp"
+#include "base/utf8.hpp"
 
 #include <array>
 #include <charconv>

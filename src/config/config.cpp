@@ -1,8 +1,8 @@
 #include <leasehold/config.hpp>
 
+#include "base/printable.hpp"
 #include "config/config_check.hpp"
-#include "config/printable.hpp"
-#include "fsm/quorum_size.hpp"
+#include "fsm/quorum/quorum_size.hpp"
 
 #include <leasehold/error.hpp>
 

@@ -1,7 +1,7 @@
 #include <leasehold/config.hpp>
 
+#include "base/printable.hpp"
 #include "config/config_check.hpp"
-#include "config/printable.hpp"
 
 #include <leasehold/error.hpp>
 

@@ -3,7 +3,7 @@
 #include "base/mutant.hpp"
 #include "core/async/cancel_by_slot.hpp"
 #include "core/async/posted_op.hpp"
-#include "core/turn/failure_details.hpp"
+#include "core/diagnostics/failure_details.hpp"
 
 #include <utility>
 

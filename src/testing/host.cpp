@@ -3,7 +3,7 @@
 #include <leasehold/detail/access.hpp>
 #include <leasehold/testing/cluster.hpp>
 
-#include "store/make_store.hpp"
+#include "redis/make_store.hpp"
 #include "testing/host_state.hpp"
 #include "testing/host_time.hpp"
 #include "testing/server_state.hpp"

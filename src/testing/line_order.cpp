@@ -1,6 +1,6 @@
 #include "testing/line_order.hpp"
 
-#include "store/redis/layout/native_names.hpp"
+#include "redis/commands/native_keys.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "testing/lock_request.hpp"
 
-#include "store/quorum/member_layout.hpp"
-#include "store/redis/layout/native_names.hpp"
+#include "redis/commands/native_keys.hpp"
+#include "redis/redlock/member_commands.hpp"
 
 #include <algorithm>
 #include <charconv>

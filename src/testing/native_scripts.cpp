@@ -1,7 +1,7 @@
 // Models of the scripts of the layout `native`. The names and the order of what follows are those
 // of the .lua files.
 #include "base/mutant.hpp"
-#include "store/redis/layout/native_names.hpp"
+#include "redis/commands/native_keys.hpp"
 #include "testing/line_model.hpp"
 #include "testing/script_models.hpp"
 

@@ -1,7 +1,7 @@
 // Models of the scripts of a quorum's members. The names and the order of what follows are those of
 // the .lua files.
 #include "base/mutant.hpp"
-#include "store/redis/protocol/script.hpp"
+#include "redis/protocol/script.hpp"
 #include "testing/script_models.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "testing/redis_model.hpp"
 
-#include "store/redis/protocol/script.hpp"
+#include "redis/protocol/script.hpp"
 #include "testing/script_calls.hpp"
 #include "testing/script_models.hpp"
 

@@ -1,8 +1,8 @@
 #include "testing/server_state.hpp"
 
-#include "store/quorum/member_layout.hpp"
-#include "store/redis/layout/native_names.hpp"
-#include "store/redis/protocol/key_names.hpp"
+#include "redis/commands/native_keys.hpp"
+#include "redis/protocol/key_names.hpp"
+#include "redis/redlock/member_commands.hpp"
 #include "testing/line_order.hpp"
 #include "testing/verbs.hpp"
 

@@ -1,11 +1,11 @@
 #include "testing/simulated_connection.hpp"
 
 #include "core/async/posting_executor.hpp"
-#include "store/quorum/member_layout.hpp"
-#include "store/redis/layout/native_names.hpp"
-#include "store/redis/protocol/key_names.hpp"
-#include "store/redis/protocol/redirection.hpp"
-#include "store/redis/transport/boost_redis_parts.hpp"
+#include "redis/commands/native_keys.hpp"
+#include "redis/connection/boost_redis_parts.hpp"
+#include "redis/protocol/key_names.hpp"
+#include "redis/protocol/redirection.hpp"
+#include "redis/redlock/member_commands.hpp"
 #include "testing/tcp_stream.hpp"
 
 #include <boost/asio/error.hpp>

@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_TESTING_SIMULATED_CONNECTION_HPP
 #define LEASEHOLD_SRC_TESTING_SIMULATED_CONNECTION_HPP
 
-#include "store/redis/transport/connection.hpp"
+#include "redis/connection/connection.hpp"
 #include "testing/host_state.hpp"
 #include "testing/server_state.hpp"
 

@@ -1,6 +1,6 @@
 #include "testing/simulated_environment.hpp"
 
-#include "store/redis/transport/settings.hpp"
+#include "redis/connection/settings.hpp"
 #include "testing/host_time.hpp"
 #include "testing/simulated_connection.hpp"
 

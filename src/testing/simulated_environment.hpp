@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_TESTING_SIMULATED_ENVIRONMENT_HPP
 #define LEASEHOLD_SRC_TESTING_SIMULATED_ENVIRONMENT_HPP
 
-#include "store/redis/transport/environment.hpp"
+#include "redis/connection/environment.hpp"
 #include "testing/host_state.hpp"
 #include "testing/server_state.hpp"
 

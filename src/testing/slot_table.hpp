@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_TESTING_SLOT_TABLE_HPP
 #define LEASEHOLD_SRC_TESTING_SLOT_TABLE_HPP
 
-#include "store/redis/protocol/slot.hpp"
+#include "redis/protocol/slot.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "chaos/client_timeline.hpp"
 
-#include "fsm/keep_alive.hpp"
+#include "fsm/lease/keep_alive.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "support/core_checks.hpp"
 
-#include "fsm/keep_alive.hpp"
+#include "fsm/lease/keep_alive.hpp"
 
 #include <memory>
 #include <string>

@@ -1,8 +1,8 @@
 #include <boost/test/unit_test.hpp>
 
-#include "fsm/acquire_vote.hpp"
-#include "fsm/release_vote.hpp"
-#include "fsm/renewal_vote.hpp"
+#include "fsm/quorum/acquire_vote.hpp"
+#include "fsm/quorum/release_vote.hpp"
+#include "fsm/quorum/renewal_vote.hpp"
 
 #include <cstdint>
 #include <utility>

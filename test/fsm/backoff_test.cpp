@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "fsm/backoff.hpp"
+#include "fsm/contention/backoff.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "fsm/contention.hpp"
+#include "fsm/contention/contention.hpp"
 
 #include <functional>
 #include <string>

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "fsm/expiry_doubt.hpp"
+#include "fsm/lease/expiry_doubt.hpp"
 
 #include <chrono>
 

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "fsm/failure_row.hpp"
+#include "fsm/contention/failure_row.hpp"
 
 using leasehold::fsm::failure_row;
 

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "fsm/foreign_turn.hpp"
+#include "fsm/lease/foreign_turn.hpp"
 
 #include <chrono>
 

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "fsm/keep_alive.hpp"
+#include "fsm/lease/keep_alive.hpp"
 #include "support/print.hpp"
 
 using namespace leasehold;

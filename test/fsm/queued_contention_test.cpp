@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "fsm/queued_contention.hpp"
+#include "fsm/contention/queued_contention.hpp"
 
 #include <functional>
 #include <ostream>

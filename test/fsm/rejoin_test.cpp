@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "fsm/rejoin.hpp"
+#include "fsm/quorum/rejoin.hpp"
 
 #include <chrono>
 #include <vector>

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "fsm/release_retry.hpp"
+#include "fsm/lease/release_retry.hpp"
 #include "support/print.hpp"
 
 using namespace leasehold;

@@ -1,7 +1,7 @@
 // The first byte is the size of the pieces in which the rest arrives.
 #include "fuzz/targets.hpp"
 
-#include "store/redis/transport/resp3_guard.hpp"
+#include "redis/connection/resp3_guard.hpp"
 
 #include <boost/redis/resp3/parser.hpp>
 

@@ -1,10 +1,10 @@
 #include "fuzz/targets.hpp"
 
-#include "store/memory/lock_table.hpp"
-#include "store/redis/batch/batch.hpp"
-#include "store/redis/layout/native_names.hpp"
-#include "store/redis/layout/redisson_layout.hpp"
-#include "store/redis/protocol/key_names.hpp"
+#include "memory/lock_table.hpp"
+#include "redis/commands/native_keys.hpp"
+#include "redis/commands/redisson_commands.hpp"
+#include "redis/pipeline/batch.hpp"
+#include "redis/protocol/key_names.hpp"
 #include "support/resp.hpp"
 
 #include <leasehold/client.hpp>
@@ -98,7 +98,7 @@ void check_commands(const std::string& name)
     redis_store::release_channel(name, channel);
     redis_store::native::line_key(name, line);
     redis_store::native::waiters_key(name, waiters);
-    redis_store::redisson_layout keys(12ms);
+    redis_store::redisson_commands keys(12ms);
     batch first;
     first.add(store::acquire_handler(), [&](boost::redis::request& to) {
         return keys.acquire({name, "owner", "entry", 10s, 7, 1s}, 11, to);

@@ -13,11 +13,11 @@
 #include "fuzz/targets.hpp"
 
 #include "core/async/context_poster.hpp"
-#include "store/redis/batch/batch.hpp"
-#include "store/redis/layout/native_layout.hpp"
-#include "store/redis/layout/native_names.hpp"
-#include "store/redis/server/pipeline.hpp"
-#include "store/redis/transport/transport.hpp"
+#include "redis/commands/native_commands.hpp"
+#include "redis/commands/native_keys.hpp"
+#include "redis/pipeline/batch.hpp"
+#include "redis/pipeline/pipeline.hpp"
+#include "redis/pipeline/transport.hpp"
 #include "support/resp.hpp"
 
 #include <leasehold/store.hpp>
@@ -157,7 +157,7 @@ public:
     {
         const asio::any_io_executor strand = asio::make_strand(context_);
         pipeline_ = std::make_shared<redis_store::pipeline>(
-            self, std::make_unique<redis_store::native_layout>(nullptr, says('b')),
+            self, std::make_unique<redis_store::native_commands>(nullptr, says('b')),
             leasehold::detail::make_system_time(), 5s);
         pipeline_->open(strand, detail::context_poster::make(strand), *this);
         std::string_view rest = script_;

@@ -4,10 +4,10 @@
 #include "fuzz/targets.hpp"
 
 #include "core/async/context_poster.hpp"
-#include "store/redis/protocol/key_names.hpp"
-#include "store/redis/server/subscriptions.hpp"
-#include "store/redis/transport/environment.hpp"
-#include "store/redis/transport/push_inbox.hpp"
+#include "redis/connection/environment.hpp"
+#include "redis/connection/push_inbox.hpp"
+#include "redis/protocol/key_names.hpp"
+#include "redis/wakeups/subscriptions.hpp"
 
 #include <leasehold/store.hpp>
 

@@ -10,11 +10,11 @@
 #include "fuzz/targets.hpp"
 
 #include "core/async/context_poster.hpp"
-#include "store/redis/batch/batch.hpp"
-#include "store/redis/layout/redisson_layout.hpp"
-#include "store/redis/server/pipeline.hpp"
-#include "store/redis/transport/readiness_check.hpp"
-#include "store/redis/transport/transport.hpp"
+#include "redis/commands/redisson_commands.hpp"
+#include "redis/connection/readiness_check.hpp"
+#include "redis/pipeline/batch.hpp"
+#include "redis/pipeline/pipeline.hpp"
+#include "redis/pipeline/transport.hpp"
 #include "support/resp.hpp"
 
 #include <leasehold/store.hpp>
@@ -123,7 +123,7 @@ public:
     {
         const asio::any_io_executor strand = asio::make_strand(context_);
         pipeline_ = std::make_shared<redis_store::pipeline>(
-            self, std::make_unique<redis_store::redisson_layout>(24h),
+            self, std::make_unique<redis_store::redisson_commands>(24h),
             leasehold::detail::make_system_time(), 5s);
         pipeline_->open(strand, detail::context_poster::make(strand), *this);
         std::string_view rest = script_;

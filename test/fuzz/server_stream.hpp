@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_FUZZ_SERVER_STREAM_HPP
 #define LEASEHOLD_TEST_FUZZ_SERVER_STREAM_HPP
 
-#include "store/redis/transport/resp3_guard.hpp"
+#include "redis/connection/resp3_guard.hpp"
 
 #include <boost/redis/adapter/any_adapter.hpp>
 #include <boost/redis/resp3/node.hpp>

@@ -6,10 +6,10 @@
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
 
-#include "store/redis/cluster/reply_tree.hpp"
-#include "store/redis/cluster/topology.hpp"
-#include "store/redis/protocol/redirection.hpp"
-#include "store/redis/transport/push_inbox.hpp"
+#include "redis/cluster/reply_tree.hpp"
+#include "redis/cluster/topology.hpp"
+#include "redis/connection/push_inbox.hpp"
+#include "redis/protocol/redirection.hpp"
 
 #include <leasehold/config.hpp>
 

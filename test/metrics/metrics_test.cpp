@@ -1,10 +1,10 @@
 // What is counted, under which labels, and how the page looks.
 #include <boost/test/unit_test.hpp>
 
+#include "extras/metrics/instruments.hpp"
+#include "extras/metrics/label_table.hpp"
+#include "extras/metrics/label_value.hpp"
 #include "metrics/every_event.hpp"
-#include "metrics/instruments.hpp"
-#include "metrics/label_table.hpp"
-#include "metrics/label_value.hpp"
 #include "metrics/open_metrics_checker.hpp"
 
 #include <leasehold/metrics.hpp>

@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_MODEL_STATE_HPP
 #define LEASEHOLD_TEST_MODEL_STATE_HPP
 
-#include "fsm/queued_contention.hpp"
+#include "fsm/contention/queued_contention.hpp"
 
 #include <array>
 #include <bit>

@@ -1,8 +1,8 @@
 // The scripts of a quorum's member, each answer by itself, at a server whose clock the test moves.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/protocol/script.hpp"
 #include "redis/script_scene.hpp"
-#include "store/redis/protocol/script.hpp"
 #include "support/with_a_clock.hpp"
 
 #include <chrono>

@@ -2,10 +2,10 @@
 // read, and in which order it is asked.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/redlock/member_names.hpp"
+#include "redis/redlock/redis_member.hpp"
 #include "redis/resp_text.hpp"
 #include "redis/scripted_masters.hpp"
-#include "store/quorum/member_names.hpp"
-#include "store/quorum/redis_member.hpp"
 
 #include <leasehold/error.hpp>
 #include <leasehold/store.hpp>

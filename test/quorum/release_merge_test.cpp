@@ -1,7 +1,7 @@
 // What members tell of one name, made into what one store would tell: every short story.
 #include <boost/test/unit_test.hpp>
 
-#include "store/quorum/release_merge.hpp"
+#include "redis/redlock/release_merge.hpp"
 
 #include <cstddef>
 #include <set>

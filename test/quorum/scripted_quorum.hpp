@@ -6,7 +6,7 @@
 #include "support/manual_time.hpp"
 #include "support/scripted_member.hpp"
 
-#include "store/quorum/quorum_store.hpp"
+#include "redis/redlock/quorum_store.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>

@@ -1,8 +1,8 @@
 // A quorum of real servers that are killed, stopped and emptied for as long as wanted, and clients
 // that lock all the while. Every grant is written down, and looked at when it is over: no fence
 // twice, none smaller than one that was known before, no two that hold a lock.
-#include "store/quorum/quorum_store.hpp"
-#include "store/quorum/redis_member.hpp"
+#include "redis/redlock/quorum_store.hpp"
+#include "redis/redlock/redis_member.hpp"
 #include "support/command_line.hpp"
 #include "support/quorum_deployment.hpp"
 

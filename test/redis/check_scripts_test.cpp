@@ -2,7 +2,7 @@
 // are not here included: in place of the server's, the answers are the test's.
 #include <boost/test/unit_test.hpp>
 
-#include "store/redis/protocol/script.hpp"
+#include "redis/protocol/script.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 

@@ -1,9 +1,9 @@
 // What servers say when they refuse, in the words of each of them, and what is made of it.
 #include <boost/test/unit_test.hpp>
 
-#include "store/redis/protocol/reply.hpp"
-#include "store/redis/protocol/script.hpp"
-#include "store/redis/transport/readiness_check.hpp"
+#include "redis/connection/readiness_check.hpp"
+#include "redis/protocol/reply.hpp"
+#include "redis/protocol/script.hpp"
 
 #include <boost/redis/resp3/parser.hpp>
 #include <boost/redis/resp3/type.hpp>

@@ -1,8 +1,8 @@
 // What a client writes about itself, and when.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/pipeline/client_note.hpp"
 #include "redis/resp_text.hpp"
-#include "store/redis/server/client_note.hpp"
 
 #include <leasehold/client_info.hpp>
 #include <leasehold/clock.hpp>

@@ -1,14 +1,14 @@
 // What is said in a cluster, without one: slots, redirections, and who serves what.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/cluster/reply_tree.hpp"
+#include "redis/cluster/request.hpp"
+#include "redis/cluster/request_lanes.hpp"
+#include "redis/cluster/topology.hpp"
+#include "redis/commands/native_keys.hpp"
+#include "redis/protocol/redirection.hpp"
+#include "redis/protocol/slot.hpp"
 #include "redis/resp_text.hpp"
-#include "store/redis/cluster/reply_tree.hpp"
-#include "store/redis/cluster/request.hpp"
-#include "store/redis/cluster/request_lanes.hpp"
-#include "store/redis/cluster/topology.hpp"
-#include "store/redis/layout/native_names.hpp"
-#include "store/redis/protocol/redirection.hpp"
-#include "store/redis/protocol/slot.hpp"
 
 #include <leasehold/error.hpp>
 

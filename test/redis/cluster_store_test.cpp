@@ -2,12 +2,12 @@
 // when slots move.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/commands/native_keys.hpp"
+#include "redis/make_store.hpp"
+#include "redis/protocol/key_names.hpp"
+#include "redis/protocol/script.hpp"
+#include "redis/protocol/slot.hpp"
 #include "redis/scripted_masters.hpp"
-#include "store/make_store.hpp"
-#include "store/redis/layout/native_names.hpp"
-#include "store/redis/protocol/key_names.hpp"
-#include "store/redis/protocol/script.hpp"
-#include "store/redis/protocol/slot.hpp"
 #include "support/queued_request.hpp"
 
 #include <leasehold/client_info.hpp>

@@ -9,7 +9,7 @@
 #include "support/port.hpp"
 #include "support/store_contract.hpp"
 
-#include "store/redis/protocol/slot.hpp"
+#include "redis/protocol/slot.hpp"
 
 #include <leasehold/redis_store.hpp>
 

@@ -1,8 +1,8 @@
 // How connections are made: in what order addresses are tried, and what is known when none is made.
 #include <boost/test/unit_test.hpp>
 
-#include "store/redis/transport/connect_race.hpp"
-#include "store/redis/transport/dialer.hpp"
+#include "redis/connection/connect_race.hpp"
+#include "redis/connection/dialer.hpp"
 #include "support/client_thread.hpp"
 #include "support/port.hpp"
 #include "support/redis_server.hpp"

@@ -2,13 +2,13 @@
 // again, what counts for which of them, and what is told of their ends.
 #include <boost/test/unit_test.hpp>
 
-#include "store/redis/batch/batch.hpp"
-#include "store/redis/layout/redisson_layout.hpp"
-#include "store/redis/server/subscriptions.hpp"
-#include "store/redis/server/turn_channel.hpp"
-#include "store/redis/transport/environment.hpp"
-#include "store/redis/transport/owned_transport.hpp"
-#include "store/redis/transport/shared_transport.hpp"
+#include "redis/commands/redisson_commands.hpp"
+#include "redis/connection/environment.hpp"
+#include "redis/pipeline/batch.hpp"
+#include "redis/pipeline/owned_transport.hpp"
+#include "redis/pipeline/shared_transport.hpp"
+#include "redis/wakeups/subscriptions.hpp"
+#include "redis/wakeups/turn_channel.hpp"
 #include "support/manual_time.hpp"
 #include "support/moved_time.hpp"
 
@@ -259,7 +259,7 @@ struct transport_fixture : fixture
     std::shared_ptr<batch> send()
     {
         auto sent = std::make_shared<batch>();
-        redisson_layout keys(24h);
+        redisson_commands keys(24h);
         sent->add(store::release_handler([](error_code, const release_reply&) {}),
                   [&](boost::redis::request& to) {
                       return keys.release({.name = "a", .owner = "b", .entry = {}}, 0, to);

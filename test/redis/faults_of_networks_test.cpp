@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
-#include "store/redis/protocol/script.hpp"
+#include "redis/protocol/script.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/only_on.hpp"
 #include "support/port.hpp"

@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_TEST_REDIS_KEPT_TRANSPORT_HPP
 #define LEASEHOLD_TEST_REDIS_KEPT_TRANSPORT_HPP
 
-#include "store/redis/batch/batch.hpp"
-#include "store/redis/transport/transport.hpp"
+#include "redis/pipeline/batch.hpp"
+#include "redis/pipeline/transport.hpp"
 
 #include <leasehold/error.hpp>
 

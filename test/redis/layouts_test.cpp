@@ -1,13 +1,13 @@
 // What the two layouts of the Redis store make of the answers of a server, each by itself.
 #include <boost/test/unit_test.hpp>
 
-#include "store/redis/layout/ended_connections.hpp"
-#include "store/redis/layout/hearing.hpp"
-#include "store/redis/layout/native_layout.hpp"
-#include "store/redis/layout/presence.hpp"
-#include "store/redis/layout/redisson_layout.hpp"
-#include "store/redis/layout/slot_floors.hpp"
-#include "store/redis/protocol/server_clock.hpp"
+#include "redis/commands/ended_connections.hpp"
+#include "redis/commands/hearing.hpp"
+#include "redis/commands/native_commands.hpp"
+#include "redis/commands/presence.hpp"
+#include "redis/commands/redisson_commands.hpp"
+#include "redis/commands/slot_floors.hpp"
+#include "redis/protocol/server_clock.hpp"
 
 #include <leasehold/config.hpp>
 #include <leasehold/diagnostics.hpp>
@@ -148,7 +148,7 @@ struct native_fixture
     std::string verb(std::string_view name) { return acquire(name).second[0]; }
 
     std::shared_ptr<ears> turns = std::make_shared<ears>();
-    native_layout keys{turns, false};
+    native_commands keys{turns, false};
     words ended; ///< Connections, by the latest one.
 };
 
@@ -507,7 +507,7 @@ BOOST_AUTO_TEST_CASE(an_answer_without_a_time_is_none)
         const call made = f.acquire("a", true).first;
         const reply answer = numbers({0, 500, -1, 0, time});
         BOOST_TEST((f.keys.acquired(made, {&answer, 1}).code == errc::outcome_unknown));
-        redisson_layout keys(24h);
+        redisson_commands keys(24h);
         boost::redis::request asked;
         const call other = keys.acquire(take("a"), 0, asked);
         const reply short_one = numbers({0, 500, 0, time});
@@ -554,9 +554,9 @@ BOOST_AUTO_TEST_CASE(a_node_of_a_cluster_has_scripts_of_its_own)
 {
     native_fixture f;
     BOOST_TEST(&f.keys.scripts() == &native_script_set());
-    const native_layout of_node(nullptr, true, std::make_shared<slot_floors>());
+    const native_commands of_node(nullptr, true, std::make_shared<slot_floors>());
     BOOST_TEST(&of_node.scripts() == &native_cluster_script_set());
-    BOOST_TEST(&redisson_layout(24h).scripts() == &redisson_script_set());
+    BOOST_TEST(&redisson_commands(24h).scripts() == &redisson_script_set());
     BOOST_TEST(&native_script_set() != &native_cluster_script_set());
 }
 
@@ -597,7 +597,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire)
         for (std::int64_t status = -5; status <= 3; ++status)
             BOOST_TEST_CONTEXT(enters << ' ' << status)
             {
-                redisson_layout keys(24h);
+                redisson_commands keys(24h);
                 acquire_request asked = take("a");
                 if (enters) {
                     asked.entry = "e";
@@ -631,7 +631,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire)
 
 BOOST_AUTO_TEST_CASE(a_grant_of_what_was_not_asked_for_is_none)
 {
-    redisson_layout keys(24h);
+    redisson_commands keys(24h);
     boost::redis::request asked;
     const call made = keys.acquire(take("a"), 0, asked); // three fences
     const auto outcome_of = [&](std::int64_t first, std::int64_t count) {
@@ -649,7 +649,7 @@ BOOST_AUTO_TEST_CASE(a_grant_of_what_was_not_asked_for_is_none)
 BOOST_AUTO_TEST_CASE(each_answer_to_a_release)
 {
     using left = release_reply::outcome;
-    redisson_layout keys(24h);
+    redisson_commands keys(24h);
     boost::redis::request to;
     const call made = keys.release({.name = "a", .owner = "a:1", .entry = {}}, 0, to);
     for (std::int64_t said = -6; said <= 3; ++said)
@@ -673,7 +673,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_a_release)
 
 BOOST_AUTO_TEST_CASE(where_others_wait_the_long_scripts_follow)
 {
-    redisson_layout keys(24h);
+    redisson_commands keys(24h);
     boost::redis::request to;
     acquire_request asked = take("a");
     const call taking = keys.acquire(asked, 5, to);
@@ -703,7 +703,7 @@ BOOST_AUTO_TEST_CASE(each_answer_of_the_line_to_an_acquire)
         for (const std::int64_t place : {-2, -1, 0, 3})
             BOOST_TEST_CONTEXT(status << ' ' << place)
             {
-                redisson_layout keys(24h);
+                redisson_commands keys(24h);
                 boost::redis::request to;
                 acquire_request asked = take("a"); // three fences
                 asked.again = asked.waits = true;
@@ -737,7 +737,7 @@ BOOST_AUTO_TEST_CASE(each_answer_of_the_line_to_a_release)
     using left = release_reply::outcome;
     constexpr left meanings[] = {left::not_owner, left::freed,     left::left,
                                  left::left_line, left::passed_on, left::passed_on};
-    redisson_layout keys(24h);
+    redisson_commands keys(24h);
     boost::redis::request to;
     acquire_request next = take("a");
     next.owner = "a:2";
@@ -772,7 +772,7 @@ BOOST_AUTO_TEST_CASE(each_answer_of_the_line_to_a_release)
 // A block of fences that ends at the server's clock, which is half of its last one.
 BOOST_AUTO_TEST_CASE(each_number_that_a_whole_grant_can_be)
 {
-    redisson_layout keys(24h);
+    redisson_commands keys(24h);
     boost::redis::request to;
     const call made = keys.acquire(take("a"), 0, to); // three fences
     acquire_request asked = take("a");

@@ -1,8 +1,8 @@
 // What the scripts of the layout `native` do to the keys of a lock, each by itself.
 #include <boost/test/unit_test.hpp>
 
-#include "store/redis/layout/native_names.hpp"
-#include "store/redis/protocol/script.hpp"
+#include "redis/commands/native_keys.hpp"
+#include "redis/protocol/script.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 
@@ -28,7 +28,7 @@ std::string nth_owner(int number)
     return "lh:" + client + ':' + std::to_string(number);
 }
 
-/// The name that a function of `native_names.hpp` makes.
+/// The name that a function of `native_keys.hpp` makes.
 template <class Function>
 std::string named(const Function& make, std::string_view of)
 {

@@ -3,10 +3,10 @@
 // those who wait for an answer, and each of these hears one.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/commands/redisson_commands.hpp"
 #include "redis/kept_transport.hpp"
+#include "redis/pipeline/pipeline.hpp"
 #include "redis/resp_text.hpp"
-#include "store/redis/layout/redisson_layout.hpp"
-#include "store/redis/server/pipeline.hpp"
 #include "support/counting_listener.hpp"
 #include "support/failing_memory.hpp"
 #include "support/manual_time.hpp"
@@ -109,7 +109,7 @@ struct scene
     test::counting_listener ears;
     std::shared_ptr<kept_transport> way = std::make_shared<kept_transport>();
     std::shared_ptr<pipeline> made = std::make_shared<pipeline>(
-        way, std::make_unique<redisson_layout>(24h), time.make_source(), 5s);
+        way, std::make_unique<redisson_commands>(24h), time.make_source(), 5s);
     std::vector<int> heard; ///< How often each of those who asked.
     std::vector<error_code> codes;
     int thrown = 0;

@@ -1,11 +1,11 @@
 // The pipeline by itself, over a way to the server that the test is.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/commands/native_commands.hpp"
+#include "redis/commands/redisson_commands.hpp"
 #include "redis/kept_transport.hpp"
+#include "redis/pipeline/pipeline.hpp"
 #include "redis/resp_text.hpp"
-#include "store/redis/layout/native_layout.hpp"
-#include "store/redis/layout/redisson_layout.hpp"
-#include "store/redis/server/pipeline.hpp"
 #include "support/counting_listener.hpp"
 #include "support/manual_time.hpp"
 #include "support/moved_time.hpp"
@@ -136,7 +136,8 @@ constexpr std::size_t latest = 9; ///< The place of that limit among an acquire'
 /// A pipeline whose server is the test.
 struct pipeline_fixture
 {
-    explicit pipeline_fixture(std::unique_ptr<layout> keys = std::make_unique<redisson_layout>(24h))
+    explicit pipeline_fixture(
+        std::unique_ptr<command_set> keys = std::make_unique<redisson_commands>(24h))
         : made(std::make_shared<pipeline>(way, std::move(keys), time.make_source(), 5s))
     {
         made->open(strand, detail::context_poster::make(strand), ears);
@@ -231,7 +232,7 @@ struct posting_fixture
     test::counting_listener ears;
     const std::shared_ptr<kept_transport> way = std::make_shared<kept_transport>();
     const std::shared_ptr<pipeline> made = std::make_shared<pipeline>(
-        way, std::make_unique<redisson_layout>(24h), leasehold::detail::make_system_time(), 5s);
+        way, std::make_unique<redisson_commands>(24h), leasehold::detail::make_system_time(), 5s);
 };
 
 } // namespace
@@ -390,7 +391,7 @@ BOOST_AUTO_TEST_CASE(the_time_of_the_server_is_learned_again_and_again)
 // The connection that it was said over may stay.
 BOOST_AUTO_TEST_CASE(what_is_said_first_is_said_again_when_it_was_not_answered_or_refused)
 {
-    pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
+    pipeline_fixture f(std::make_unique<native_commands>(nullptr, false));
     f.up();
     BOOST_TEST_REQUIRE(f.way->sent.size() == 1u);
     f.end(0, errc::store_unavailable);
@@ -413,7 +414,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_first_is_said_again_when_it_was_not_answered_o
 
 BOOST_AUTO_TEST_CASE(requests_are_settled_when_the_connection_that_carried_them_was_ended)
 {
-    pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
+    pipeline_fixture f(std::make_unique<native_commands>(nullptr, false));
     const auto text = [](const std::string& said) {
         return '$' + std::to_string(said.size()) + "\r\n" + said + "\r\n";
     };
@@ -442,7 +443,7 @@ BOOST_AUTO_TEST_CASE(a_server_may_know_each_of_the_commands_that_it_is_greeted_w
     const std::string unknown = "-ERR unknown command\r\n", none = ":0\r\n";
     for (const std::string& delifeq : {unknown, none}) {
         for (const std::string& delex : {unknown, none}) {
-            pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
+            pipeline_fixture f(std::make_unique<native_commands>(nullptr, false));
             f.up();
             f.answer_all(0, {"$4\r\nid=3\r\n", delifeq, delex, "*1\r\n:7\r\n"});
             BOOST_TEST(f.ears.connected == 1);
@@ -456,7 +457,7 @@ BOOST_AUTO_TEST_CASE(a_server_may_know_each_of_the_commands_that_it_is_greeted_w
 BOOST_AUTO_TEST_CASE(a_server_without_room_serves_and_its_clock_is_looked_at_until_it_has_granted)
 {
     for (const char* const full : {"-OOM x\r\n", "-MISCONF x\r\n", "-NOREPLICAS x\r\n"}) {
-        pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
+        pipeline_fixture f(std::make_unique<native_commands>(nullptr, false));
         std::size_t batch = 0;
         const auto connect = [&](const std::string& raised) {
             f.up();
@@ -502,7 +503,7 @@ namespace {
 /// A server of the other layout, which is asked something first.
 struct native_server : pipeline_fixture
 {
-    native_server() : pipeline_fixture(std::make_unique<native_layout>(nullptr, false))
+    native_server() : pipeline_fixture(std::make_unique<native_commands>(nullptr, false))
     {
         up(server_time);
         answer_all(0, {"$4\r\nid=3\r\n", "-ERR unknown command\r\n", "-ERR unknown command\r\n",
@@ -936,7 +937,7 @@ BOOST_AUTO_TEST_CASE(a_release_without_a_script_is_repeated_word_by_word)
 {
     const std::string unknown = "-ERR unknown command\r\n", none = ":0\r\n";
     for (const bool delifeq : {false, true}) {
-        pipeline_fixture f(std::make_unique<native_layout>(nullptr, false));
+        pipeline_fixture f(std::make_unique<native_commands>(nullptr, false));
         f.up(server_time);
         f.answer_all(0, {"$4\r\nid=3\r\n", delifeq ? none : unknown, delifeq ? unknown : none,
                          numbers({1000})});

@@ -1,4 +1,4 @@
-#include "store/redis/transport/reconnect_pause.hpp"
+#include "redis/connection/reconnect_pause.hpp"
 
 #include <boost/test/unit_test.hpp>
 

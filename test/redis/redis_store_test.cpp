@@ -8,8 +8,8 @@
 #include "support/resp_client.hpp"
 #include "support/store_contract.hpp"
 
-#include "store/redis/batch/batch.hpp"
-#include "store/redis/layout/redisson_layout.hpp"
+#include "redis/commands/redisson_commands.hpp"
+#include "redis/pipeline/batch.hpp"
 
 #include <leasehold/redis_store.hpp>
 
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_ends_the_connection)
     namespace redis = boost::redis;
     const auto outcome = [](std::string_view bytes) {
         const auto asked = std::make_shared<redis_store::batch>();
-        redis_store::redisson_layout keys(0ms);
+        redis_store::redisson_commands keys(0ms);
         asked->add(store::acquire_handler(),
                    [&](redis::request& to) { return keys.acquire(take("lock", "a:1"), 0, to); });
         redis::any_adapter adapter = asked->adapter();

@@ -2,8 +2,8 @@
 // moves.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/protocol/script.hpp"
 #include "redis/script_scene.hpp"
-#include "store/redis/protocol/script.hpp"
 #include "support/with_a_clock.hpp"
 
 #include <chrono>

@@ -2,11 +2,11 @@
 // its answers mean.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/commands/presence.hpp"
+#include "redis/make_store.hpp"
+#include "redis/protocol/slot.hpp"
 #include "redis/resp_text.hpp"
 #include "redis/scripted_masters.hpp"
-#include "store/make_store.hpp"
-#include "store/redis/layout/presence.hpp"
-#include "store/redis/protocol/slot.hpp"
 
 #include <leasehold/error.hpp>
 #include <leasehold/store.hpp>

@@ -1,9 +1,9 @@
 // What the guard before the parser of Boost.Redis lets through, and what it stops.
 #include <boost/test/unit_test.hpp>
 
-#include "store/redis/transport/dialer.hpp"
-#include "store/redis/transport/guarded_stream.hpp"
-#include "store/redis/transport/resp3_guard.hpp"
+#include "redis/connection/dialer.hpp"
+#include "redis/connection/guarded_stream.hpp"
+#include "redis/connection/resp3_guard.hpp"
 #include "support/redis_server.hpp"
 #include "support/run.hpp"
 

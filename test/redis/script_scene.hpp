@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_REDIS_SCRIPT_SCENE_HPP
 #define LEASEHOLD_TEST_REDIS_SCRIPT_SCENE_HPP
 
-#include "store/redis/protocol/script.hpp"
+#include "redis/protocol/script.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 #include "support/shifted_clock.hpp"

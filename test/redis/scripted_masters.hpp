@@ -3,9 +3,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "redis/connection/connection.hpp"
+#include "redis/connection/environment.hpp"
 #include "redis/resp_text.hpp"
-#include "store/redis/transport/connection.hpp"
-#include "store/redis/transport/environment.hpp"
 #include "support/common_time.hpp"
 #include "support/moved_time.hpp"
 

@@ -2,7 +2,7 @@
 // too late.
 #include <boost/test/unit_test.hpp>
 
-#include "store/redis/protocol/server_clock.hpp"
+#include "redis/protocol/server_clock.hpp"
 
 #include <cstdint>
 

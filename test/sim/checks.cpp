@@ -1,7 +1,7 @@
 #include "sim/checks.hpp"
 
 #include "core/turn/turn_context.hpp"
-#include "store/redis/protocol/slot.hpp"
+#include "redis/protocol/slot.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_SIM_MODEL_COMPARISON_HPP
 #define LEASEHOLD_TEST_SIM_MODEL_COMPARISON_HPP
 
-#include "store/redis/protocol/script.hpp"
+#include "redis/protocol/script.hpp"
 #include "testing/random.hpp"
 #include "testing/redis_model.hpp"
 

@@ -1,7 +1,7 @@
 // The simulated store is only worth what its resemblance to a server is: random calls of the
 // scripts give the same replies in both.
 #include "leasehold_scripts.hpp"
-#include "store/memory/lock_table.hpp"
+#include "memory/lock_table.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 #include "support/shifted_clock.hpp"

@@ -1,7 +1,7 @@
 // As redis_model_test.cpp, for the layout `native`.
+#include "redis/commands/native_keys.hpp"
+#include "redis/protocol/script.hpp"
 #include "sim/model_comparison.hpp"
-#include "store/redis/layout/native_names.hpp"
-#include "store/redis/protocol/script.hpp"
 #include "support/with_a_clock.hpp"
 
 #include <boost/test/unit_test.hpp>

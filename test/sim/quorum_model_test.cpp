@@ -1,7 +1,7 @@
 // As redis_model_test.cpp, for a member of a quorum.
+#include "redis/protocol/script.hpp"
+#include "redis/redlock/member_commands.hpp"
 #include "sim/model_comparison.hpp"
-#include "store/quorum/member_layout.hpp"
-#include "store/redis/protocol/script.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 #include "support/with_a_clock.hpp"

@@ -1,9 +1,9 @@
 // What the simulated server answers is only worth what its resemblance to a real one is: random
 // commands, those of the library and those of strangers, get the same answers from both.
+#include "redis/commands/native_keys.hpp"
+#include "redis/protocol/key_names.hpp"
+#include "redis/protocol/script.hpp"
 #include "sim/model_comparison.hpp"
-#include "store/redis/layout/native_names.hpp"
-#include "store/redis/protocol/key_names.hpp"
-#include "store/redis/protocol/script.hpp"
 #include "support/resp_client.hpp"
 #include "support/with_a_clock.hpp"
 #include "testing/random.hpp"

@@ -1,6 +1,6 @@
 #include "sim/silent_holders.hpp"
 
-#include "store/redis/layout/native_names.hpp"
+#include "redis/commands/native_keys.hpp"
 #include "testing/server_state.hpp"
 
 #include <algorithm>

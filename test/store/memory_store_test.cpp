@@ -4,7 +4,7 @@
 #include "support/queued_request.hpp"
 #include "support/store_contract.hpp"
 
-#include "store/memory/memory_space_state.hpp"
+#include "memory/memory_space_state.hpp"
 
 #include <leasehold/client.hpp>
 #include <leasehold/clock.hpp>

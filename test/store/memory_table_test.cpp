@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
-#include "store/memory/distinct_times.hpp"
-#include "store/memory/lock_table.hpp"
+#include "memory/distinct_times.hpp"
+#include "memory/lock_table.hpp"
 
 #include <algorithm>
 #include <string>

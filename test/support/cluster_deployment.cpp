@@ -2,7 +2,7 @@
 
 #include "support/poll_servers.hpp"
 
-#include "store/redis/protocol/slot.hpp"
+#include "redis/protocol/slot.hpp"
 
 #include <charconv>
 #include <sstream>

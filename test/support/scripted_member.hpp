@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_SUPPORT_SCRIPTED_MEMBER_HPP
 #define LEASEHOLD_TEST_SUPPORT_SCRIPTED_MEMBER_HPP
 
-#include "store/quorum/member.hpp"
+#include "redis/redlock/member.hpp"
 
 #include <boost/asio/post.hpp>
 

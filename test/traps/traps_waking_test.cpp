@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "store/redis/protocol/script.hpp"
+#include "redis/protocol/script.hpp"
 #include "support/only_on.hpp"
 #include "traps/redis_fixture.hpp"
 

@@ -7,7 +7,7 @@
 #include "message.hpp"
 #include "terminal.hpp"
 
-#include "config/printable.hpp"
+#include "base/printable.hpp"
 
 #include <string_view>
 

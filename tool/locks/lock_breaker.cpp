@@ -4,11 +4,11 @@
 
 #include "command_line.hpp"
 
-#include "store/quorum/member_names.hpp"
-#include "store/redis/layout/native_names.hpp"
-#include "store/redis/protocol/key_names.hpp"
-#include "store/redis/protocol/script.hpp"
-#include "store/redis/protocol/slot.hpp"
+#include "redis/commands/native_keys.hpp"
+#include "redis/protocol/key_names.hpp"
+#include "redis/protocol/script.hpp"
+#include "redis/protocol/slot.hpp"
+#include "redis/redlock/member_names.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,9 +2,9 @@
 
 #include "command_line.hpp"
 
-#include "store/quorum/member_names.hpp"
-#include "store/redis/layout/native_names.hpp"
-#include "store/redis/protocol/key_names.hpp"
+#include "redis/commands/native_keys.hpp"
+#include "redis/protocol/key_names.hpp"
+#include "redis/redlock/member_names.hpp"
 
 #include <leasehold/diagnostics.hpp>
 

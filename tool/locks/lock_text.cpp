@@ -2,7 +2,7 @@
 
 #include "terminal.hpp"
 
-#include "config/printable.hpp"
+#include "base/printable.hpp"
 
 #include <algorithm>
 #include <array>

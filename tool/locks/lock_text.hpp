@@ -5,7 +5,7 @@
 
 #include "json.hpp"
 
-#include "config/process_text.hpp"
+#include "base/process_text.hpp"
 
 #include <chrono>
 #include <cstddef>

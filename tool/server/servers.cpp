@@ -1,8 +1,8 @@
 #include "servers.hpp"
 
-#include "store/redis/cluster/topology.hpp"
-#include "store/redis/protocol/redirection.hpp"
-#include "store/redis/protocol/slot.hpp"
+#include "redis/cluster/topology.hpp"
+#include "redis/protocol/redirection.hpp"
+#include "redis/protocol/slot.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 

@@ -10,7 +10,7 @@
 #include "terminal.hpp"
 #include "values.hpp"
 
-#include "config/printable.hpp"
+#include "base/printable.hpp"
 
 #include <leasehold/error.hpp>
 

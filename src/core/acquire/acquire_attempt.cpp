@@ -1,7 +1,7 @@
 #include "core/acquire/acquire_attempt.hpp"
 
 #include "base/mutant.hpp"
-#include "core/turn/failure_details.hpp"
+#include "core/diagnostics/failure_details.hpp"
 
 #include <boost/assert.hpp>
 

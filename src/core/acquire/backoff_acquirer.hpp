@@ -2,8 +2,8 @@
 #define LEASEHOLD_SRC_CORE_ACQUIRE_BACKOFF_ACQUIRER_HPP
 
 #include "core/acquire/acquirer.hpp"
-#include "fsm/contention.hpp"
-#include "fsm/expiry_doubt.hpp"
+#include "fsm/contention/contention.hpp"
+#include "fsm/lease/expiry_doubt.hpp"
 
 #include <chrono>
 

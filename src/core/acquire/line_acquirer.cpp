@@ -1,7 +1,7 @@
 #include "core/acquire/line_acquirer.hpp"
 
 #include "base/mutant.hpp"
-#include "fsm/look_pace.hpp"
+#include "fsm/contention/look_pace.hpp"
 
 #include <boost/assert.hpp>
 

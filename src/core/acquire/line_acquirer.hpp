@@ -3,10 +3,10 @@
 
 #include "core/acquire/acquirer.hpp"
 #include "core/turn/owner_id.hpp"
-#include "fsm/backoff.hpp"
-#include "fsm/expiry_doubt.hpp"
-#include "fsm/failure_row.hpp"
-#include "fsm/queued_contention.hpp"
+#include "fsm/contention/backoff.hpp"
+#include "fsm/contention/failure_row.hpp"
+#include "fsm/contention/queued_contention.hpp"
+#include "fsm/lease/expiry_doubt.hpp"
 
 #include <leasehold/store.hpp>
 

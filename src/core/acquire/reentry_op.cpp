@@ -1,7 +1,7 @@
 #include "core/acquire/reentry_op.hpp"
 
 #include "core/acquire/give_lease.hpp"
-#include "core/turn/failure_details.hpp"
+#include "core/diagnostics/failure_details.hpp"
 
 #include <boost/assert.hpp>
 

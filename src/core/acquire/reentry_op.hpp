@@ -7,8 +7,8 @@
 #include "core/lease/watchdog.hpp"
 #include "core/release/pending_releases.hpp"
 #include "core/turn/turn_context.hpp"
-#include "fsm/backoff.hpp"
-#include "fsm/failure_row.hpp"
+#include "fsm/contention/backoff.hpp"
+#include "fsm/contention/failure_row.hpp"
 
 #include <leasehold/lease.hpp>
 #include <leasehold/owner.hpp>

@@ -2,7 +2,7 @@
 
 #include "base/mutant.hpp"
 #include "core/acquire/give_lease.hpp"
-#include "core/turn/failure_details.hpp"
+#include "core/diagnostics/failure_details.hpp"
 #include "core/turn/probe.hpp"
 
 #include <boost/assert.hpp>

@@ -6,7 +6,7 @@
 #include "core/lease/lock_spec.hpp"
 #include "core/turn/owner_id.hpp"
 #include "core/turn/timer_queue.hpp"
-#include "fsm/keep_alive.hpp"
+#include "fsm/lease/keep_alive.hpp"
 
 #include <leasehold/diagnostics.hpp>
 #include <leasehold/store.hpp>

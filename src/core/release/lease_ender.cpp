@@ -1,8 +1,8 @@
 #include "core/release/lease_ender.hpp"
 
 #include "base/mutant.hpp"
-#include "core/lease/loss_details.hpp"
-#include "core/turn/failure_details.hpp"
+#include "core/diagnostics/failure_details.hpp"
+#include "core/diagnostics/loss_details.hpp"
 #include "core/turn/probe.hpp"
 
 #include <boost/asio/cancellation_type.hpp>

@@ -1,6 +1,6 @@
 #include "core/release/pending_release.hpp"
 
-#include "core/turn/failure_details.hpp"
+#include "core/diagnostics/failure_details.hpp"
 
 #include <boost/assert.hpp>
 

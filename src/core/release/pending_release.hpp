@@ -6,7 +6,7 @@
 #include "core/lease/ownership.hpp"
 #include "core/turn/owner_id.hpp"
 #include "core/turn/turn_context.hpp"
-#include "fsm/release_retry.hpp"
+#include "fsm/lease/release_retry.hpp"
 
 #include <boost/intrusive/list.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>

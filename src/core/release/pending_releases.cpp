@@ -1,7 +1,7 @@
 #include "core/release/pending_releases.hpp"
 
 #include "base/mutant.hpp"
-#include "fsm/foreign_turn.hpp"
+#include "fsm/lease/foreign_turn.hpp"
 
 #include <algorithm>
 #include <utility>

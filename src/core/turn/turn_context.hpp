@@ -8,7 +8,7 @@
 #include "core/turn/strand.hpp"
 #include "core/turn/time_source.hpp"
 #include "core/turn/timer_queue.hpp"
-#include "fsm/backoff.hpp"
+#include "fsm/contention/backoff.hpp"
 
 #include <leasehold/observer.hpp>
 #include <leasehold/store.hpp>

@@ -1,7 +1,7 @@
 #include "model/lease/state.hpp"
 
-#include "fsm/member_leases.hpp"
-#include "fsm/renewal_vote.hpp"
+#include "fsm/quorum/member_leases.hpp"
+#include "fsm/quorum/renewal_vote.hpp"
 
 #include <leasehold/clock.hpp>
 

@@ -1,7 +1,7 @@
 #include "model/quorum/state.hpp"
 
-#include "fsm/acquire_vote.hpp"
-#include "fsm/rejoin.hpp"
+#include "fsm/quorum/acquire_vote.hpp"
+#include "fsm/quorum/rejoin.hpp"
 
 #include <algorithm>
 #include <array>

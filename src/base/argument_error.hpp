@@ -1,0 +1,17 @@
+#ifndef LEASEHOLD_SRC_BASE_ARGUMENT_ERROR_HPP
+#define LEASEHOLD_SRC_BASE_ARGUMENT_ERROR_HPP
+
+#include <leasehold/error.hpp>
+
+#include <string_view>
+
+namespace leasehold::detail {
+
+/// Says which argument was wrong, what it was, and what is allowed.
+/// @throws boost::system::system_error
+[[noreturn]] void throw_argument_error(errc kind, std::string_view argument, std::string_view was,
+                                       std::string_view allowed);
+
+} // namespace leasehold::detail
+
+#endif

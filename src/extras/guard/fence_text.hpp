@@ -1,0 +1,24 @@
+#ifndef LEASEHOLD_SRC_EXTRAS_GUARD_FENCE_TEXT_HPP
+#define LEASEHOLD_SRC_EXTRAS_GUARD_FENCE_TEXT_HPP
+
+#include <leasehold/guard/error.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+namespace leasehold::guard {
+
+/// The fence that decimal digits name, and nothing but digits; 0 when they name none that a guard
+/// accepts.
+[[nodiscard]] inline std::uint64_t fence_of(std::string_view digits) noexcept
+{
+    std::uint64_t fence = 0;
+    const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), fence);
+    const bool whole = failed == std::errc() && end == digits.data() + digits.size();
+    return whole && !check_fence(fence) ? fence : 0;
+}
+
+} // namespace leasehold::guard
+
+#endif

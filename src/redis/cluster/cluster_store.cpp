@@ -1,0 +1,77 @@
+#include "redis/cluster/cluster_store.hpp"
+
+#include "redis/cluster/shards.hpp"
+
+#include <utility>
+
+namespace leasehold::redis_store::cluster {
+namespace {
+
+class cluster_store final : public store
+{
+public:
+    cluster_store(const config& settings, std::shared_ptr<environment> from)
+        : all_(std::make_shared<shards>(settings, std::move(from)))
+    {}
+    // On whichever thread: what may be under way yet is not touched again when it was closed.
+    ~cluster_store() override
+    {
+        if (!closed_)
+            close();
+    }
+
+    [[nodiscard]] store_traits traits() const noexcept override { return all_->traits(); }
+    [[nodiscard]] store_partition partition_of(std::string_view name) const noexcept override
+    {
+        return all_->partition_of(name);
+    }
+    [[nodiscard]] std::string server_of(store_partition partition) const override
+    {
+        return all_->server_of(partition);
+    }
+
+    void open(const asio::any_io_executor& strand, store_listener& listener) override
+    {
+        all_->open(strand, listener);
+    }
+    void close() final
+    {
+        closed_ = true;
+        all_->close();
+    }
+
+    void async_acquire(const acquire_request& asked, acquire_handler handler) override
+    {
+        all_->requests().acquire(asked, std::move(handler));
+        all_->introduce(asked.owner, asked.entry, asked.lease);
+    }
+    void async_renew(std::span<const renewal> asked, renew_handler handler) override
+    {
+        all_->requests().renew(asked, std::move(handler));
+        all_->introduce({}, {}, {});
+    }
+    void async_release(const release_request& asked, release_handler handler) override
+    {
+        all_->requests().release(asked, std::move(handler));
+    }
+    void async_describe(std::string_view holder, describe_handler handler) override
+    {
+        all_->describe(holder, std::move(handler));
+    }
+    [[nodiscard]] client_info own_info() const override { return all_->own_info(); }
+    void watch(std::string_view name) override { all_->watch(name); }
+    void unwatch(std::string_view name) override { all_->unwatch(name); }
+
+private:
+    const std::shared_ptr<shards> all_;
+    bool closed_ = false;
+};
+
+} // namespace
+
+std::shared_ptr<store> make_cluster_store(const config& settings, std::shared_ptr<environment> from)
+{
+    return std::make_shared<cluster_store>(settings, std::move(from));
+}
+
+} // namespace leasehold::redis_store::cluster

@@ -1,0 +1,109 @@
+#ifndef LEASEHOLD_SRC_REDIS_CLUSTER_REQUEST_ROUTER_HPP
+#define LEASEHOLD_SRC_REDIS_CLUSTER_REQUEST_ROUTER_HPP
+
+#include "core/async/context_poster.hpp"
+#include "core/turn/time_source.hpp"
+#include "fsm/contention/backoff.hpp"
+#include "redis/cluster/master_node.hpp"
+#include "redis/cluster/request.hpp"
+#include "redis/cluster/request_lanes.hpp"
+#include "redis/cluster/slot_map.hpp"
+#include "redis/cluster/wakeups.hpp"
+#include "redis/protocol/redirection.hpp"
+
+#include <leasehold/config.hpp>
+#include <leasehold/store.hpp>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace leasehold::redis_store::cluster {
+
+/// Sends each request to the node that serves its slot, and follows where it is sent on to.
+///
+/// **Who is asked.** The node that serves the slot of the name, as far as is known. What a node has
+/// not executed, because the slot is elsewhere (MOVED), on its way (ASK, TRYAGAIN) or served by
+/// nobody for now (CLUSTERDOWN), is asked again, of whom it names or after a pause, until the time
+/// of the request is over; then it is answered as not executed.
+///
+/// **Order.** Requests for one name go to one node in the order of the calls. When one of them is
+/// sent elsewhere those behind it wait until it has been answered, and an acquire that was undone
+/// meanwhile is not sent again: it would run after the release.
+class request_router
+{
+public:
+    struct user
+    {
+        std::function<void(master_node& which)> open; ///< It is needed for the first time.
+        /// A node says who serves a slot.
+        std::function<void(const redirection& said, master_node& by)> learn;
+        std::function<void()> want_map;
+        std::function<void()> tidy; ///< A node that serves nothing has answered all.
+        std::function<std::string(store_partition node)> server_of;
+        std::function<void()> on_change; ///< Of `next_look`.
+    };
+
+    request_router(const config& settings, slot_map& map, detail::time_source& time,
+                   fsm::random_source& random, turns& line, user told);
+
+    /// @param self This; requests that nodes have keep it.
+    void open(const std::shared_ptr<request_router>& self,
+              const std::shared_ptr<detail::context_poster>& home);
+    /// Nothing is sent any more. What nodes have is answered by them.
+    void close() noexcept { open_ = false; }
+    void refuse_all(); ///< What is not sent.
+    /// The context ends, and all with it.
+    void forget_all() noexcept;
+
+    void acquire(const acquire_request& asked, store::acquire_handler handler);
+    void renew(std::span<const renewal> asked, store::renew_handler handler);
+    void release(const release_request& asked, store::release_handler handler);
+
+    /// False: what belongs to the name is in another slot.
+    [[nodiscard]] bool is_served(std::string_view name) const;
+
+    void on_down(const master_node& which);
+    /// What waits here may go on: a node or the map is another.
+    void retry();
+    [[nodiscard]] bool waits_for(store_partition node) const;
+
+    /// Whether time has brought something about.
+    void look(clock::time_point at);
+    /// When to look; the end of time: nothing waits here.
+    [[nodiscard]] clock::time_point next_look() const;
+
+private:
+    [[nodiscard]] store_partition target(const request& one) const;
+    void submit(const request_ptr& one);
+    void advance(const std::string& name);
+    void go(const request_ptr& one);
+    void send(const request_ptr& one, master_node& to);
+    template <class Reply>
+    void answered(const request_ptr& one, error_code code, Reply reply);
+    [[nodiscard]] bool redirect(const request_ptr& one, master_node& by, const redirection& said);
+    void refuse(request_ptr one, error_code code); // a copy: what it is known by goes
+    void finish(const request_ptr& one, error_code code, acquire_reply reply);
+    void finish(const request_ptr& one, error_code code, release_reply reply);
+    void finish(const request_ptr& one, error_code code, renew_reply reply);
+    void finish_refused(const request_ptr& one, error_code code);
+    void look_after();
+    [[nodiscard]] clock::time_point now() const { return time_.now(); }
+
+    const config& settings_;
+    slot_map& map_;
+    detail::time_source& time_;
+    fsm::random_source& random_;
+    turns& turns_;
+    const user told_;
+    std::weak_ptr<request_router> self_;
+    std::shared_ptr<detail::context_poster> home_;
+    bool open_ = false;
+    request_lanes lanes_;
+};
+
+} // namespace leasehold::redis_store::cluster
+
+#endif

@@ -1,0 +1,136 @@
+#ifndef LEASEHOLD_SRC_REDIS_CLUSTER_SHARD_CHANNELS_HPP
+#define LEASEHOLD_SRC_REDIS_CLUSTER_SHARD_CHANNELS_HPP
+
+#include "redis/protocol/redirection.hpp"
+#include "redis/protocol/slot.hpp"
+#include "redis/wakeups/channel_connection.hpp"
+
+#include <leasehold/clock.hpp>
+#include <leasehold/config.hpp>
+#include <leasehold/store.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::redis_store::cluster {
+
+class shard_channels;
+
+/// The subscriptions at one node.
+class shard_connection final : public channel_connection
+{
+public:
+    shard_connection(const config& settings, std::shared_ptr<environment> from,
+                     shard_channels& owner, store_partition node)
+        : channel_connection(settings, std::move(from)), owner_(&owner), node_(node)
+    {}
+
+    void subscribe(std::string_view channel);
+    void unsubscribe(std::string_view channel);
+
+    /// The node says that the channel is not subscribed any more. True: it answers `unsubscribe`.
+    [[nodiscard]] bool has_left(std::string_view channel);
+
+    /// The owner is not told anything any more.
+    void forget_owner() noexcept { owner_ = nullptr; }
+
+    /// The first channel since the connection was made is heard.
+    [[nodiscard]] bool is_first() noexcept { return !std::exchange(heard_, true); }
+
+private:
+    void on_attempt() override;
+    void on_lost(error_code why, std::string_view said) override;
+    void on_push(const std::vector<std::string>& words) override;
+    bool on_refusal(const std::string& text) override;
+    void on_silence() noexcept override;
+
+    shard_channels* owner_; ///< Null: nobody is told any more.
+    const store_partition node_;
+    bool heard_ = false;
+    std::multiset<std::string, std::less<>> leaving_; ///< `unsubscribe` without an answer.
+};
+
+/// Channels of shards (SSUBSCRIBE): each is heard at the node that serves its slot, over one
+/// connection for each node, made when it is first needed. When a slot moves its channels follow.
+/// All on the strand.
+///
+/// Boost.Redis has no command for them. It writes them as an argument of an UNSUBSCRIBE, which is
+/// answered by a push message as they are, so that nothing is waited for.
+class shard_channels
+{
+public:
+    struct user
+    {
+        /// `node` serves the slot and tells what is published from now on; what was before may have
+        /// been missed. `first`: of the channels there, since the connection was made.
+        std::function<void(const std::string& channel, store_partition node, bool first)> on_heard;
+        std::function<void(const std::string& channel, const std::string& text)> on_message;
+        std::function<store_partition(slot_number slot)> node_of; ///< 0: nobody serves it.
+        std::function<config(store_partition node)> settings_of;
+        /// The node says that another one serves the slot.
+        std::function<void(store_partition node, const redirection& said)> on_moved;
+        /// Where the slot of a channel is now has to be found out.
+        std::function<void()> on_lost_slot;
+        std::function<void()> on_change; ///< Of `next_look`.
+        std::function<clock::time_point()> now;
+    };
+
+    shard_channels(std::shared_ptr<environment> from, user told);
+
+    void open(const asio::any_io_executor& strand,
+              const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
+    void close() noexcept;
+
+    /// Subscribes to the channel. `on_heard` follows, also if the client has subscribed before.
+    void want(const std::string& channel, slot_number slot);
+    void unwant(const std::string& channel);
+    /// It is heard, and at this node.
+    [[nodiscard]] bool hears(const std::string& channel, store_partition node) const;
+    /// False when a node has forbidden it: then it is not known who else would listen.
+    [[nodiscard]] bool allowed() const noexcept { return allowed_; }
+
+    /// Slots may be served by others.
+    void on_map();
+    /// Asks once more for what was not confirmed.
+    void look();
+    /// When to look; the end of time: there is nothing to look at.
+    [[nodiscard]] clock::time_point next_look() const;
+
+private:
+    friend class shard_connection;
+
+    struct channel_state
+    {
+        slot_number slot;
+        store_partition node = 0; ///< Where it was asked for; 0: nowhere yet.
+        bool heard = false;
+        clock::time_point asked{};
+    };
+
+    void place(const std::string& channel, channel_state& state);
+    shard_connection& at(store_partition node);
+
+    // Of the connections.
+    void on_attempt(shard_connection& of, store_partition node);
+    void on_lost(store_partition node, error_code why);
+    void on_push(shard_connection& of, store_partition node, const std::vector<std::string>& words);
+    bool on_refusal(store_partition node, const std::string& text);
+
+    const std::shared_ptr<environment> from_;
+    const user told_;
+    asio::any_io_executor strand_;
+    std::shared_ptr<detail::context_poster> home_;
+    store_listener* listener_ = nullptr;
+    bool allowed_ = true;
+    std::map<std::string, channel_state, std::less<>> channels_;
+    std::map<store_partition, std::shared_ptr<shard_connection>> connections_;
+};
+
+} // namespace leasehold::redis_store::cluster
+
+#endif

@@ -1,0 +1,143 @@
+#include "redis/cluster/topology.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace leasehold::redis_store::cluster {
+namespace {
+
+using value = reply_tree::value;
+
+/// What a server writes where it does not know its own address, or must not tell it.
+std::string_view host_in(std::string_view text) noexcept
+{
+    return text == "?" ? std::string_view() : text;
+}
+
+std::optional<config::address> read_address(std::string_view host, std::int64_t port,
+                                            const config::address& asked,
+                                            const address_reading& reached)
+{
+    if (port <= 0 || port > 65535)
+        return std::nullopt;
+    return reached({std::string(host_in(host)), static_cast<std::uint16_t>(port)}, asked);
+}
+
+std::size_t place_of(std::vector<config::address>& all, const config::address& one)
+{
+    const auto found = std::find(all.begin(), all.end(), one);
+    if (found != all.end())
+        return static_cast<std::size_t>(found - all.begin());
+    all.push_back(one);
+    return all.size() - 1;
+}
+
+void add(topology& to, std::int64_t first, std::int64_t last, const config::address& master)
+{
+    if (first < 0 || last < first || last >= static_cast<std::int64_t>(slot_count))
+        return;
+    to.ranges.push_back({static_cast<slot_number>(first), static_cast<slot_number>(last),
+                         place_of(to.masters, master)});
+}
+
+std::optional<topology> of_use(topology read)
+{
+    if (read.ranges.empty())
+        return std::nullopt;
+    return read;
+}
+
+std::optional<config::address> address_of(const value& node, const config::address& asked,
+                                          const address_reading& reached)
+{
+    const auto number_of = [&](std::string_view key) -> std::int64_t {
+        const std::vector<value> all = node.items();
+        for (std::size_t i = 0; i + 1 < all.size(); i += 2) {
+            if (all[i].text() == key)
+                return all[i + 1].number();
+        }
+        return -1;
+    };
+    // The preferred way to it is its endpoint, which may be a name.
+    std::string_view host = host_in(node.text_of("endpoint"));
+    if (host.empty())
+        host = node.text_of("ip");
+    // A node that knows of no TLS is behind something that does.
+    std::int64_t port = reached.tls() ? number_of("tls-port") : 0;
+    if (port <= 0)
+        port = number_of("port");
+    return read_address(host, port, asked, reached);
+}
+
+} // namespace
+
+config::address address_reading::operator()(const config::address& said,
+                                            const config::address& asked) const
+{
+    config::address result = said;
+    if (result.host.empty())
+        result.host = asked.host;
+    for (const config::mapped_address& each : settings_->address_map) {
+        if (each.announced.host != result.host ||
+            (each.announced.port != 0 && each.announced.port != result.port))
+            continue;
+        result.host = each.reached.host;
+        if (each.reached.port != 0)
+            result.port = each.reached.port;
+        break;
+    }
+    return result;
+}
+
+std::optional<topology> read_shards(const reply_tree& answer, const config::address& asked,
+                                    const address_reading& reached)
+{
+    topology result;
+    for (const value& shard : answer.root().items()) {
+        const std::vector<value> slots = shard.items_of("slots");
+        std::optional<config::address> master;
+        bool serves = false;
+        for (const value& node : shard.items_of("nodes")) {
+            const auto at = address_of(node, asked, reached);
+            if (!at)
+                continue;
+            const bool online = node.text_of("health") == "online";
+            if (node.text_of("role") != "master") {
+                if (online)
+                    result.others.push_back(*at);
+            }
+            else if (!master || (online && !serves)) {
+                master = at;
+                serves = online;
+            }
+        }
+        for (std::size_t i = 0; master && i + 1 < slots.size(); i += 2)
+            add(result, slots[i].number(), slots[i + 1].number(), *master);
+    }
+    return of_use(std::move(result));
+}
+
+std::optional<topology> read_slots(const reply_tree& answer, const config::address& asked,
+                                   const address_reading& reached)
+{
+    topology result;
+    for (const value& range : answer.root().items()) {
+        const std::vector<value> parts = range.items(); // first, last, the master, its replicas
+        for (std::size_t i = 2; i < parts.size(); ++i) {
+            const std::vector<value> node = parts[i].items();
+            if (node.size() < 2)
+                continue;
+            const auto at = read_address(node[0].text(), node[1].number(), asked, reached);
+            if (!at)
+                continue;
+            if (i == 2)
+                add(result, parts[0].number(), parts[1].number(), *at);
+            else if (std::find(result.others.begin(), result.others.end(), *at) ==
+                     result.others.end())
+                result.others.push_back(*at);
+        }
+    }
+    return of_use(std::move(result));
+}
+
+} // namespace leasehold::redis_store::cluster

@@ -1,0 +1,165 @@
+#include "redis/cluster/topology_question.hpp"
+
+#include "redis/connection/settings.hpp"
+#include "redis/protocol/reply.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace leasehold::redis_store::cluster {
+namespace {
+
+// Another one may know; and who hangs is asked again with the next question.
+constexpr std::chrono::milliseconds node_patience{1'000};
+
+} // namespace
+
+topology_question::topology_question(const config& settings, std::shared_ptr<environment> from,
+                                     std::vector<config::address> nodes, listener told)
+    : settings_(settings),
+      from_(std::move(from)),
+      nodes_(std::move(nodes)),
+      told_(std::move(told)),
+      why_(errc::store_unavailable),
+      time_(from_->make_time())
+{}
+
+void topology_question::open(const asio::any_io_executor& strand)
+{
+    strand_ = strand;
+    time_->open(strand, [weak = weak_from_this()] {
+        if (const auto self = weak.lock())
+            self->give_up(errc::store_unavailable, "no answer in time");
+    });
+    ask_next();
+}
+
+void topology_question::close() noexcept
+{
+    time_->close();
+    told_ = {};
+    if (const auto last = std::exchange(connection_, nullptr))
+        last->close();
+}
+
+void topology_question::drop() noexcept
+{
+    time_->close();
+    told_ = {};
+    if (const auto last = std::exchange(connection_, nullptr))
+        last->drop();
+}
+
+void topology_question::ask_next()
+{
+    if (next_ == nodes_.size()) {
+        const auto told = std::move(told_.failed);
+        close();
+        if (said_.empty()) {
+            for (const std::string& each : unreached_)
+                said_.append(said_.empty() ? "" : "; ").append(each);
+        }
+        return told(why_, said_);
+    }
+    config where = settings_;
+    where.addresses = {nodes_[next_++]};
+    where.timeout = std::min(where.timeout, node_patience);
+    connection_ = std::make_shared<reconnecting_connection>(*from_, strand_, where);
+    time_->wake_at(time_->now() + std::min(settings_.timeout, node_patience));
+    connection_->open(*this);
+}
+
+void topology_question::on_attempt()
+{
+    ask("INFO", [this](const reply_tree& said) { on_state(said); });
+}
+
+void topology_question::ask(const char* what, std::function<void(const reply_tree&)> read)
+{
+    const auto asked = std::make_shared<boost::redis::request>(
+        boost::redis::request::config{.cancel_on_connection_lost = true,
+                                      .cancel_if_unresponded = true,
+                                      .hello_with_priority = false});
+    asked->push("CLUSTER", what);
+    const auto answer = std::make_shared<reply_tree>();
+    using boost::redis::any_adapter;
+    any_adapter adapter(
+        any_adapter::impl_t([answer](any_adapter::parse_event event,
+                                     const boost::redis::resp3::node_view& node, error_code&) {
+            if (event == any_adapter::parse_event::node)
+                answer->record(node);
+        }));
+    connection_->send(*asked, std::move(adapter), {},
+                      [weak = weak_from_this(), over = connection_.get(), asked, answer,
+                       read = std::move(read)](error_code failed, bool) {
+                          const auto self = weak.lock();
+                          if (self && !failed && self->connection_.get() == over)
+                              read(*answer);
+                      });
+}
+
+/// A node that does not reach the others serves nothing, and its map may be old.
+void topology_question::on_state(const reply_tree& said)
+{
+    if (said.error().empty() &&
+        said.root().text().find("cluster_state:fail") != std::string_view::npos)
+        return give_up(errc::store_refused, "CLUSTERDOWN the node reports cluster_state:fail");
+    ask_map(true);
+}
+
+void topology_question::ask_map(bool shards)
+{
+    ask(shards ? "SHARDS" : "SLOTS",
+        [this, shards](const reply_tree& said) { on_answer(shards, said); });
+}
+
+void topology_question::on_answer(bool shards, const reply_tree& answer)
+{
+    // A server before 7.0 knows the older command only.
+    const bool unknown = answer.error().starts_with("ERR unknown") ||
+                         answer.error().starts_with("ERR Unknown");
+    if (shards && unknown)
+        return ask_map(false);
+    if (!answer.error().empty())
+        return give_up(answer.error().find("cluster support disabled") != std::string::npos
+                           ? errc::not_supported
+                           : classify(answer.error()),
+                       answer.error());
+    const config::address& asked = nodes_[next_ - 1];
+    const address_reading reached(settings_);
+    const auto found = shards ? read_shards(answer, asked, reached)
+                              : read_slots(answer, asked, reached);
+    if (!found) // it has not met the others yet, or has been sent away
+        return give_up(errc::store_refused, "the node knows of no slot who serves it");
+    const auto told = std::move(told_.found);
+    const auto self = shared_from_this();
+    close();
+    told(*found);
+}
+
+void topology_question::on_lost(error_code why, std::string_view said)
+{
+    give_up(why, said);
+}
+
+void topology_question::give_up(error_code why, std::string_view said)
+{
+    if (!told_.failed)
+        return;
+    const auto self = shared_from_this();
+    // What a server has said is worth more than that another is not there.
+    const bool refused = why == condition::bad_request || why == errc::store_refused;
+    if (refused && (!said.empty() || said_.empty())) {
+        why_ = why;
+        said_ = said;
+    }
+    else if (!refused && !said.empty()) {
+        unreached_.insert(name_of(nodes_[next_ - 1]).append(": ").append(said));
+    }
+    if (const auto last = std::exchange(connection_, nullptr))
+        last->close();
+    ask_next();
+}
+
+} // namespace leasehold::redis_store::cluster

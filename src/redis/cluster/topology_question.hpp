@@ -1,0 +1,73 @@
+#ifndef LEASEHOLD_SRC_REDIS_CLUSTER_TOPOLOGY_QUESTION_HPP
+#define LEASEHOLD_SRC_REDIS_CLUSTER_TOPOLOGY_QUESTION_HPP
+
+#include "core/turn/time_source.hpp"
+#include "redis/cluster/topology.hpp"
+#include "redis/connection/environment.hpp"
+#include "redis/connection/reconnecting_connection.hpp"
+
+#include <leasehold/config.hpp>
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::redis_store::cluster {
+
+/// Asks nodes who serves what, one after the other, until one says. Each over a connection of its
+/// own that ends with the answer: a node that hangs, or is one no more, holds up nothing else.
+/// Once; all on the strand.
+class topology_question final : public connection_observer,
+                                public std::enable_shared_from_this<topology_question>
+{
+public:
+    /// Told once, unless it is closed before.
+    struct listener
+    {
+        std::function<void(const topology& found)> found;
+        /// No node has answered it: what a server refused, or why none is reached.
+        std::function<void(error_code why, const std::string& said)> failed;
+    };
+
+    /// @param nodes Not empty.
+    topology_question(const config& settings, std::shared_ptr<environment> from,
+                      std::vector<config::address> nodes, listener told);
+
+    void open(const asio::any_io_executor& strand);
+    void close() noexcept;
+    /// The context ends.
+    void drop() noexcept;
+
+private:
+    struct asked_node;
+
+    void on_attempt() override;
+    void on_lost(error_code why, std::string_view said) override;
+
+    void ask_next();
+    /// Sends CLUSTER `what`.
+    void ask(const char* what, std::function<void(const reply_tree&)> read);
+    void on_state(const reply_tree& said);
+    void ask_map(bool shards);
+    void on_answer(bool shards, const reply_tree& answer);
+    void give_up(error_code why, std::string_view said);
+
+    const config settings_;
+    const std::shared_ptr<environment> from_;
+    const std::vector<config::address> nodes_;
+    std::size_t next_ = 0; ///< Of the nodes, after the one that is asked.
+    listener told_;
+    error_code why_;
+    std::string said_;
+    std::set<std::string> unreached_; ///< Nodes, each with the reason.
+    asio::any_io_executor strand_;
+    const std::unique_ptr<detail::time_source> time_;
+    std::shared_ptr<reconnecting_connection> connection_;
+};
+
+} // namespace leasehold::redis_store::cluster
+
+#endif

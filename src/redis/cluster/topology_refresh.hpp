@@ -1,0 +1,70 @@
+#ifndef LEASEHOLD_SRC_REDIS_CLUSTER_TOPOLOGY_REFRESH_HPP
+#define LEASEHOLD_SRC_REDIS_CLUSTER_TOPOLOGY_REFRESH_HPP
+
+#include "fsm/contention/backoff.hpp"
+#include "redis/cluster/slot_map.hpp"
+#include "redis/cluster/topology.hpp"
+#include "redis/cluster/topology_question.hpp"
+#include "redis/connection/environment.hpp"
+
+#include <leasehold/clock.hpp>
+#include <leasehold/config.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace leasehold::redis_store::cluster {
+
+/// When the cluster is asked who serves what, and whom: one question at a time, and a pause between
+/// two.
+class topology_refresh
+{
+public:
+    topology_refresh(const config& settings, std::shared_ptr<environment> from,
+                     fsm::random_source& random)
+        : settings_(settings), from_(std::move(from)), random_(random)
+    {}
+
+    /// @param up_to_date Who is asked first, if that is known.
+    /// @return False: it was wanted already.
+    bool want(const std::optional<config::address>& up_to_date = std::nullopt);
+
+    [[nodiscard]] bool known() const noexcept { return known_; } ///< It was told once.
+    [[nodiscard]] bool due(clock::time_point now) const noexcept
+    {
+        return wanted_ && !question_ && next_ <= now;
+    }
+    /// When to ask; the end of time: when something new happens.
+    [[nodiscard]] clock::time_point next_time() const noexcept
+    {
+        return wanted_ && !question_ ? next_ : clock::time_point::max();
+    }
+
+    void ask(const slot_map& map, clock::time_point now, const asio::any_io_executor& strand,
+             topology_question::listener told);
+    void answered(const topology& found);
+    void failed(); ///< Nobody has said it.
+
+    void close() noexcept;
+    void drop() noexcept; ///< The context ends.
+
+private:
+    [[nodiscard]] std::vector<config::address> candidates(const slot_map& map);
+
+    const config& settings_;
+    const std::shared_ptr<environment> from_;
+    fsm::random_source& random_;
+    std::shared_ptr<topology_question> question_; ///< Under way.
+    bool wanted_ = false;
+    bool known_ = false;
+    std::optional<config::address> up_to_date_;
+    clock::time_point next_{};
+    std::vector<config::address> others_; ///< Replicas, which know it as well.
+    std::size_t seed_ = 0;                ///< Where the next question begins.
+};
+
+} // namespace leasehold::redis_store::cluster
+
+#endif

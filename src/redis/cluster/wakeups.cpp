@@ -1,0 +1,151 @@
+#include "redis/cluster/wakeups.hpp"
+
+#include "redis/commands/native_keys.hpp"
+#include "redis/protocol/key_names.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace leasehold::redis_store::cluster {
+namespace {
+
+// Whoever is in line looks at a third of its presence, ten seconds: what nobody has looked for
+// since is not needed. Until then the next one who waits there need not subscribe.
+constexpr std::chrono::seconds lingering{30};
+
+} // namespace
+
+void turns::belongs_to(std::string_view owner)
+{
+    if (client_.empty())
+        client_ = native::client_of(owner);
+}
+
+bool turns::hears(slot_number slot, store_partition node) const
+{
+    const auto found = slots_.find(slot);
+    return channels_ != nullptr && found != slots_.end() &&
+           channels_->hears(found->second.channel, node);
+}
+
+void turns::listen(slot_number slot, clock::time_point now)
+{
+    if (channels_ == nullptr || client_.empty())
+        return;
+    slot_state& state = slots_[slot];
+    if (state.channel.empty()) {
+        native::turn_channel_in(slot, client_, state.channel);
+        channels_->want(state.channel, slot);
+        changed_ = true;
+    }
+    state.until = now + lingering;
+}
+
+void turns::joined(slot_number slot, std::string_view name, std::string_view owner)
+{
+    const auto found = slots_.find(slot);
+    if (found == slots_.end())
+        return;
+    auto& all = found->second.waiters;
+    if (std::none_of(all.begin(), all.end(),
+                     [&](const waiter& each) { return each.owner == owner; }))
+        all.push_back({std::string(name), std::string(owner)});
+}
+
+void turns::left(slot_number slot, std::string_view owner)
+{
+    if (const auto found = slots_.find(slot); found != slots_.end())
+        std::erase_if(found->second.waiters,
+                      [&](const waiter& each) { return each.owner == owner; });
+}
+
+void turns::on_heard(store_listener& told, const std::string& channel, store_partition node,
+                     bool first)
+{
+    // After an interruption all who wait there look; later only those of the slot that is new.
+    if (first)
+        return told.on_listening(node);
+    const auto found = std::find_if(slots_.begin(), slots_.end(), [&](const auto& each) {
+        return each.second.channel == channel;
+    });
+    if (found == slots_.end())
+        return;
+    const std::vector<waiter> waiters = found->second.waiters; // they may leave meanwhile
+    for (const waiter& each : waiters) {
+        if (channels_ == nullptr)
+            return;
+        told.on_turn(each.name, each.owner);
+    }
+}
+
+void turns::on_message(store_listener& told, const std::string& text)
+{
+    // "<value of the owner> <name>"
+    const std::string_view all = text;
+    const std::size_t space = all.find(' ');
+    const std::string_view owner = native::owner_of(all.substr(0, space));
+    if (space != std::string_view::npos && !owner.empty())
+        told.on_turn(all.substr(space + 1), owner);
+}
+
+void turns::look(clock::time_point now)
+{
+    if (channels_ == nullptr)
+        return;
+    for (auto i = slots_.begin(); i != slots_.end();) {
+        if (now < i->second.until) {
+            ++i;
+            continue;
+        }
+        channels_->unwant(i->second.channel);
+        i = slots_.erase(i);
+    }
+}
+
+clock::time_point turns::next_look() const
+{
+    auto next = clock::time_point::max();
+    for (const auto& [slot, state] : slots_)
+        next = std::min(next, state.until);
+    return next;
+}
+
+void turns::close() noexcept
+{
+    channels_ = nullptr;
+    slots_.clear();
+}
+
+void watched_names::watch(std::string_view name)
+{
+    release_channel(name, channel_);
+    std::vector<std::string>& sharing = names_[channel_];
+    if (std::find(sharing.begin(), sharing.end(), name) != sharing.end())
+        return;
+    sharing.emplace_back(name);
+    channels_.want(channel_, slot_of(channel_));
+}
+
+void watched_names::unwatch(std::string_view name)
+{
+    release_channel(name, channel_);
+    const auto found = names_.find(channel_);
+    if (found == names_.end() || std::erase(found->second, name) == 0 || !found->second.empty())
+        return;
+    names_.erase(found);
+    channels_.unwant(channel_);
+}
+
+void watched_names::on_hint(const std::string& channel,
+                            const std::function<void(std::string_view)>& told)
+{
+    const auto found = names_.find(channel);
+    if (found == names_.end())
+        return;
+    const std::vector<std::string> names = found->second; // the listener may unwatch them
+    for (const std::string& each : names)
+        told(each);
+}
+
+} // namespace leasehold::redis_store::cluster

@@ -1,0 +1,142 @@
+#ifndef LEASEHOLD_SRC_REDIS_COMMANDS_NATIVE_COMMANDS_HPP
+#define LEASEHOLD_SRC_REDIS_COMMANDS_NATIVE_COMMANDS_HPP
+
+#include "redis/commands/command_set.hpp"
+#include "redis/commands/contended_names.hpp"
+#include "redis/commands/ended_connections.hpp"
+#include "redis/commands/hearing.hpp"
+#include "redis/commands/slot_floors.hpp"
+#include "redis/protocol/command_words.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace leasehold::redis_store {
+
+/// A lock as a futex in Redis: a string, taken and left by plain commands while nobody waits, and a
+/// line of those who do.
+///
+/// The short way of an acquire is `SET NX PX GET` and, behind it, the `INCRBY` that draws its
+/// fences. It takes what is free and says who holds the rest; it neither joins a line nor prolongs
+/// what an earlier request of the same owner has set. Whatever is in doubt after it, a fence that
+/// is too small included, is `errc::outcome_unknown`: the same owner asks again, and that request
+/// takes the long way, one script.
+class native_commands final : public command_set
+{
+public:
+    /// @param turns Null: this client cannot hear of its turns.
+    /// @param blind Connections may be replaced unseen, and the counter of the fences be taken back
+    ///              meanwhile: then each draw looks at the server's clock, which the short way does
+    ///              not.
+    /// @param slots In a cluster, where there is a counter for each slot, and connections are
+    ///              `blind`: a node may be demoted and promoted again while one stays. Else null.
+    native_commands(std::shared_ptr<hearing> turns, bool blind,
+                    std::shared_ptr<slot_floors> slots = nullptr)
+        : turns_(std::move(turns)), blind_(blind), slots_(std::move(slots))
+    {}
+
+    [[nodiscard]] store_traits traits() const noexcept override;
+    [[nodiscard]] const script_set& scripts() const noexcept override
+    {
+        return slots_ ? native_cluster_script_set() : native_script_set();
+    }
+
+    /// Ends what earlier connections may have left, finds out which way of release there is, and
+    /// raises the counter of the fences to the server's clock, and to what this client has seen: a
+    /// restart, a fail-over or an old snapshot end connections, and may have taken it back. A
+    /// server that has no room for that now serves all the same: until the first grant each draw
+    /// looks at the clock.
+    [[nodiscard]] std::size_t greetings() override;
+    call greeting(std::size_t number, boost::redis::request& to) override;
+    [[nodiscard]] error_code greeted(std::size_t number, answers told, error_code refused) override;
+
+    [[nodiscard]] bool settled() const noexcept override { return ended_.all_ended(); }
+
+    call acquire(const acquire_request& asked, std::int64_t latest,
+                 boost::redis::request& to) override;
+    call renew(std::span<const renewal> asked, boost::redis::request& to) override;
+    call release(const release_request& asked, std::int64_t latest,
+                 boost::redis::request& to) override;
+
+    void it_is(std::int64_t server_us) noexcept override { server_us_ = server_us; }
+    [[nodiscard]] std::uint32_t draws(const acquire_request& asked) const override;
+    void draw(std::uint64_t fences, boost::redis::request& to) override;
+
+    [[nodiscard]] bool goes_on(const call& made, answers told) override;
+    call go_on(const call& made, answers told, std::span<const std::string_view> written,
+               boost::redis::request& to) override;
+
+    [[nodiscard]] said<acquire_reply> acquired(const call& made, answers told) override;
+    [[nodiscard]] error_code renewed(answers told,
+                                     std::span<renewal_result> results) const override;
+    [[nodiscard]] said<release_reply> released(const call& made, answers told) override;
+
+private:
+    enum class greets : std::size_t;
+
+    /// How a lock is left that nobody waits for.
+    enum class removal : std::uint8_t
+    {
+        script,
+        delifeq, ///< Valkey 9.0 and later.
+        delex,   ///< Redis 8.4 and later.
+    };
+
+    /// 0 where there is no cluster.
+    [[nodiscard]] slot_number slot_of(std::string_view name) const noexcept;
+    /// The counter that is drawn from.
+    [[nodiscard]] std::string_view fence_key(slot_number slot);
+    [[nodiscard]] bool hears(slot_number slot) const noexcept;
+    [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked,
+                                                  slot_number slot) const noexcept;
+    void joined(const call& made, acquire_reply& reply, std::int64_t place);
+    /// The counter stands there.
+    void saw(slot_number slot, std::uint64_t fence);
+    [[nodiscard]] std::uint64_t floor(slot_number slot) const noexcept;
+    call renew_briefly(std::span<const renewal> asked, boost::redis::request& to);
+    call renew_all(std::span<const renewal> asked, boost::redis::request& to);
+    call enter(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
+    [[nodiscard]] bool may_be_brief(const acquire_request& asked) const;
+    call acquire_short(const acquire_request& asked, contended_names::key key,
+                       boost::redis::request& to);
+    call acquire_long(const acquire_request& asked, contended_names::key key, std::int64_t latest,
+                      boost::redis::request& to);
+    call leave(const release_request& asked, contended_names::key key, std::int64_t latest,
+               boost::redis::request& to);
+    [[nodiscard]] said<acquire_reply> acquired_short(const call& made, answers told);
+    [[nodiscard]] said<acquire_reply> acquired_long(const call& made, const reply& told);
+    [[nodiscard]] static bool is_set(const call& made, answers told);
+    [[nodiscard]] std::uint32_t short_block(const acquire_request& asked) const noexcept;
+    [[nodiscard]] static bool fits(const call& made, std::int64_t last, std::int64_t count);
+    [[nodiscard]] static bool has_block(const call& made, const reply& drawn);
+    /// The counter may be behind the clock.
+    [[nodiscard]] bool doubts_counter() const noexcept { return blind_ || owed_ != 0; }
+    [[nodiscard]] std::int64_t sent_floor(std::uint64_t floor) const noexcept;
+    bool block(const call& made, std::int64_t last, std::int64_t count, acquire_reply& into);
+
+    const std::shared_ptr<hearing> turns_;
+    const bool blind_;
+    const std::shared_ptr<slot_floors> slots_; ///< Null: no cluster.
+    std::uint64_t floor_ = 0;                  ///< The largest fence that this client has seen.
+    std::uint64_t drawn_ = 0;    ///< Where the counter is when what was asked for is drawn, too.
+    std::int64_t server_us_ = 0; ///< The server's clock is there, or ahead; 0: not known.
+    std::uint32_t servers_ = 0;  ///< How many were greeted.
+    std::uint32_t owed_ = 0;     ///< The one whose counter was not raised; 0: it was.
+    contended_names contended_;
+    ended_connections ended_;
+    removal removal_ = removal::script;
+    bool set_gets_ = true; ///< The server knows `SET NX GET`: Redis 7.0 and later.
+    std::string fences_, value_, next_value_, line_, waiters_,
+        entries_; ///< Memory that is used again.
+    command_words words_;
+};
+
+} // namespace leasehold::redis_store
+
+#endif

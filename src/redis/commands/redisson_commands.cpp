@@ -1,0 +1,425 @@
+#include "redis/commands/redisson_commands.hpp"
+
+#include "base/mutant.hpp"
+#include "redis/commands/answers.hpp"
+#include "redis/commands/native_keys.hpp"
+#include "redis/protocol/command_word.hpp"
+#include "redis/protocol/key_names.hpp"
+#include "redis/protocol/redirection.hpp"
+#include "redis/protocol/server_clock.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace leasehold::redis_store {
+
+namespace {
+
+constexpr std::uint32_t far_in_line = 1'000;
+
+// What the short scripts answer when the long ones have to follow.
+constexpr std::int64_t others_wait = -3;
+constexpr std::int64_t not_plain = -2;
+
+/// What the long script for leaving says of a lock that it leaves to those who know no line.
+constexpr std::int64_t left_open = 5;
+
+/// Its release is told to those who watch the name, and to nobody in line.
+void announce(acquire_reply& reply) noexcept
+{
+    reply.announced = true;
+    reply.untold = true;
+}
+
+/// The call is an acquire.
+bool is_acquire(const call& made) noexcept
+{
+    return made.called == &acquire_script() || made.called == &of_line().acquire;
+}
+
+/// The first word of a script's answer, which is one number or begins with it.
+std::int64_t status_of(const reply& answer) noexcept
+{
+    return answer.numbers.empty() ? 0 : answer.numbers.front();
+}
+
+std::int64_t number_in(std::string_view text) noexcept
+{
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+/// Granted with these fences.
+/// @returns Whether the script says such a thing.
+bool block(const call& made, std::int64_t first, std::int64_t count, acquire_reply& reply) noexcept
+{
+    if (first <= 0 || count <= 0 || count > made.fences)
+        return false;
+    reply.result = acquire_reply::outcome::granted;
+    reply.first_fence = static_cast<std::uint64_t>(first);
+    reply.fences = static_cast<std::uint32_t>(count);
+    return true;
+}
+
+/// All fences that were asked for; the last is twice the server's time.
+said<acquire_reply> acquired_all(const call& made, std::int64_t last)
+{
+    said<acquire_reply> result{{}, {}, last / 2};
+    if (last % 2 != 0 || !is_server_time(last / 2) ||
+        !block(made, last - made.fences + 1, made.fences, result.reply))
+        return {errc::outcome_unknown, {}};
+    return result;
+}
+
+} // namespace
+
+std::size_t redisson_commands::greetings()
+{
+    holder_hidden_ = false; // it may have been given the right meanwhile
+    return 0;
+}
+
+call redisson_commands::acquire(const acquire_request& asked, std::int64_t latest,
+                                boost::redis::request& to)
+{
+    // What an earlier request of the owner has done, the line's included, the long script knows.
+    const bool brief = !asked.again && !contended_.contains(contended_names::key_of(asked.name));
+    return brief || !asked.entry.empty() ? acquire_short(asked, latest, to)
+                                         : acquire_in_line(asked, latest, to);
+}
+
+call redisson_commands::acquire_short(const acquire_request& asked, std::int64_t latest,
+                                      boost::redis::request& to)
+{
+    fence_key(asked.name, key_);
+    const auto say = [&](auto... keys) {
+        return [&, keys...](const auto&... more) {
+            push_command(to, "EVALSHA", acquire_script().sha, 2 + sizeof...(keys), asked.name, key_,
+                         keys..., asked.owner, asked.lease.count(), asked.fences, latest,
+                         fence_retention_.count(), more...);
+        };
+    };
+    call made{.called = &acquire_script(),
+              .expects = 4,
+              .forms = {answer_form::number_or_numbers},
+              .name = contended_names::key_of(asked.name)};
+    if (!asked.entry.empty()) {
+        say()(asked.entry);
+        return made;
+    }
+    native::line_key(asked.name, line_);
+    const std::string_view line = line_;
+    if (asked.asks_holder)
+        say(line)("", 1);
+    else
+        say(line)();
+    made.fences = asked.fences;
+    made.slot = slot_of(asked.name);
+    made.short_way = true;
+    made.asks_holder = asked.asks_holder;
+    return made;
+}
+
+/// Those of the line, and what the channels of turns begin with.
+void redisson_commands::write_keys(std::string_view name)
+{
+    fence_key(name, key_);
+    native::line_key(name, line_);
+    native::waiters_key(name, waiters_);
+    if (in_cluster_)
+        native::turn_channel_in(slot_of(name), {}, turns_begin_);
+    else
+        native::turn_channel({}, turns_begin_);
+}
+
+slot_number redisson_commands::slot_of(std::string_view name) const noexcept
+{
+    return in_cluster_ ? redis_store::slot_of(name) : slot_number(0);
+}
+
+bool redisson_commands::hears(slot_number slot) const noexcept
+{
+    return (turns_ && turns_->hears(slot)) || has(mutant::listening_claimed);
+}
+
+// Who is not told finds out when it looks.
+std::chrono::milliseconds redisson_commands::claim(const acquire_request& asked,
+                                                   slot_number slot) const noexcept
+{
+    return hears(slot) ? asked.claim : 3 * asked.claim;
+}
+
+call redisson_commands::acquire_in_line(const acquire_request& asked, std::int64_t latest,
+                                        boost::redis::request& to)
+{
+    write_keys(asked.name);
+    const slot_number slot = slot_of(asked.name);
+    const char* const holder = holder_hidden_ ? "-" : asked.asks_holder ? "1" : "0";
+    push_command(to, "EVALSHA", of_line().acquire.sha, 4, asked.name, key_, line_, waiters_,
+                 asked.owner, asked.lease.count(), asked.fences, latest, fence_retention_.count(),
+                 asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
+                 hears(slot) ? 1 : 0, turns_begin_, holder);
+    return {.called = &of_line().acquire,
+            .expects = 5,
+            .fences = asked.fences,
+            .name = contended_names::key_of(asked.name),
+            .slot = slot,
+            .asks_holder = asked.asks_holder};
+}
+
+call redisson_commands::release(const release_request& asked, std::int64_t latest,
+                                boost::redis::request& to)
+{
+    if (asked.next != nullptr || !asked.entry.empty() || asked.foreign_turn.count() != 0 ||
+        contended_.contains(contended_names::key_of(asked.name)))
+        return leave(asked, latest, to);
+    return release_short(asked.name, asked.owner, true, to);
+}
+
+call redisson_commands::release_short(std::string_view name, std::string_view owner,
+                                      bool looks_for_line, boost::redis::request& to)
+{
+    release_channel(name, channel_);
+    const auto say = [&](auto... keys) {
+        return [&, keys...](const auto&... more) {
+            push_command(to, "EVALSHA", release_script().sha, 1 + sizeof...(keys), name, keys...,
+                         owner, channel_, more...);
+        };
+    };
+    native::line_key(name, line_);
+    const std::string_view line = line_;
+    if (!looks_for_line)
+        say()("SPUBLISH");
+    else if (in_cluster_)
+        say(line)("SPUBLISH");
+    else
+        say(line)();
+    return {.called = &release_script(),
+            .forms = {answer_form::number},
+            .name = contended_names::key_of(name),
+            .short_way = true,
+            .looks_beside = looks_for_line};
+}
+
+call redisson_commands::leave(const release_request& asked, std::int64_t latest,
+                              boost::redis::request& to)
+{
+    write_keys(asked.name);
+    release_channel(asked.name, channel_);
+    const slot_number slot = slot_of(asked.name);
+    const auto say = [&](const auto&... more) {
+        push_command(to, "EVALSHA", of_line().leave.sha, 4, asked.name, key_, line_, waiters_,
+                     asked.owner, asked.entry, channel_, turns_begin_, asked.foreign_turn.count(),
+                     more...);
+    };
+    if (asked.next != nullptr) {
+        const acquire_request& next = *asked.next;
+        say(next.owner, next.lease.count(), next.fences, latest, fence_retention_.count(),
+            next.presence.count(), claim(next, slot).count(), hears(slot) ? 1 : 0);
+    }
+    else {
+        say();
+    }
+    return {.called = &of_line().leave,
+            .expects = 6,
+            .fences = asked.next != nullptr ? asked.next->fences : 0,
+            .name = contended_names::key_of(asked.name),
+            .slot = slot,
+            .takes = asked.next != nullptr};
+}
+
+bool redisson_commands::goes_on(const call& made, answers told)
+{
+    const reply& answer = told.front();
+    if (!made.short_way)
+        return false;
+    if (!answer.error.empty())
+        return !is_acquire(made) && made.looks_beside &&
+               read_redirection(answer.error).what == redirection::kind::try_again;
+    return is_acquire(made) ? answer.is(4) && status_of(answer) == others_wait
+                            : answer.is(1) && status_of(answer) == not_plain;
+}
+
+call redisson_commands::go_on(const call& made, answers told,
+                              std::span<const std::string_view> written, boost::redis::request& to)
+{
+    if (!is_acquire(made)) {
+        const std::string_view owner = written[made.looks_beside ? 5 : 4];
+        // The slot is on its way, and one of the keys is there. The line need not exist, and then
+        // it never is: the lock alone. Whoever is in line looks when the slot has arrived.
+        if (!told.front().error.empty())
+            return release_short(written[3], owner, false, to);
+        return leave({.name = written[3], .owner = owner, .entry = {}}, 0, to);
+    }
+    const acquire_request asked{.name = written[3],
+                                .owner = written[6],
+                                .entry = {},
+                                .lease = std::chrono::milliseconds(number_in(written[7])),
+                                .fences = made.fences,
+                                .budget = {},
+                                .asks_holder = made.asks_holder};
+    return acquire_in_line(asked, number_in(written[9]), to);
+}
+
+call redisson_commands::renew(std::span<const renewal> asked, boost::redis::request& to)
+{
+    words_.clear();
+    words_.add(renew_script().sha);
+    words_.add(static_cast<std::int64_t>(asked.size()));
+    for (const renewal& each : asked)
+        words_.add(each.name);
+    for (const renewal& each : asked) {
+        if (each.entry.empty())
+            words_.add(each.owner);
+        else
+            words_.write([&](std::string& text) { text += entry_field(each.owner, each.entry); });
+        words_.add(each.lease.count());
+    }
+    words_.push("EVALSHA", to);
+    return {.called = &renew_script(), .expects = asked.size()};
+}
+
+/// The owner is in line.
+void redisson_commands::joined(const call& made, acquire_reply& reply, std::int64_t place)
+{
+    reply.in_line = true;
+    // One that is far back is as far as anybody.
+    reply.place = place < 0 ? far_in_line : static_cast<std::uint32_t>(place);
+    reply.untold = !hears(made.slot);
+    if (turns_)
+        turns_->listen(made.slot);
+}
+
+said<acquire_reply> redisson_commands::acquired(const call& made, answers told)
+{
+    return made.called == &of_line().acquire ? acquired_in_line(made, told.front())
+                                             : acquired_short(made, told.front());
+}
+
+// What the script never says is no proof of anything.
+said<acquire_reply> redisson_commands::acquired_short(const call& made, const reply& answer)
+{
+    using outcome = acquire_reply::outcome;
+    const auto& numbers = answer.numbers;
+    if (answer.is(1))
+        return acquired_all(made, numbers[0]);
+    if (!answer.is(4) || !is_server_time(numbers[3]))
+        return {errc::outcome_unknown, {}};
+    said<acquire_reply> result{{}, {}, numbers[3]};
+    acquire_reply& reply = result.reply;
+    switch (numbers[0]) {
+    case 1:
+        if (made.fences == 0) // of a re-entry
+            reply.result = outcome::granted;
+        else if (!block(made, numbers[1], numbers[2], reply))
+            result.code = errc::outcome_unknown;
+        break;
+    case 0:
+        contended_.note(made.name, true);
+        reply.result = outcome::held;
+        reply.remaining = time_left(numbers[1]);
+        result.holder_hidden = numbers[2] < 0;
+        if (numbers[2] > 0)
+            reply.details = held_by(numbers[2]);
+        break;
+    case -1: reply.result = outcome::late; break;
+    case -2: reply.result = outcome::gone; break;
+    default:
+        // Nothing was touched, and nobody could go the long way.
+        result.code = numbers[0] == others_wait ? errc::store_unavailable : errc::outcome_unknown;
+    }
+    return result;
+}
+
+said<acquire_reply> redisson_commands::acquired_in_line(const call& made, const reply& answer)
+{
+    using outcome = acquire_reply::outcome;
+    const auto& numbers = answer.numbers;
+    if (!answer.is(5) || !is_server_time(numbers[4]))
+        return {errc::outcome_unknown, {}};
+    said<acquire_reply> result{{}, {}, numbers[4]};
+    acquire_reply& reply = result.reply;
+    switch (numbers[0]) {
+    case 1:
+        if (block(made, numbers[1], numbers[2], reply))
+            contended_.note(made.name, numbers[3] == 1);
+        else
+            result.code = errc::outcome_unknown;
+        break;
+    case 0:
+    case 2:
+        contended_.note(made.name, true);
+        reply.result = outcome::held;
+        reply.remaining = time_left(numbers[1]);
+        if (numbers[2] != -1)
+            joined(made, reply, numbers[2]);
+        if (reply.in_line && numbers[0] == 2)
+            announce(reply);
+        holder_hidden_ = holder_hidden_ || numbers[3] < 0;
+        result.holder_hidden = numbers[3] < 0;
+        if (numbers[3] > 0)
+            reply.details = held_by(numbers[3]);
+        break;
+    case -1: reply.result = outcome::late; break;
+    default: result.code = errc::outcome_unknown;
+    }
+    return result;
+}
+
+error_code redisson_commands::renewed(answers told, std::span<renewal_result> results) const
+{
+    return read_renewals(told.front(), results);
+}
+
+said<release_reply> redisson_commands::released(const call& made, answers told)
+{
+    using outcome = release_reply::outcome;
+    const reply& answer = told.front();
+    const auto& numbers = answer.numbers;
+    said<release_reply> result;
+    release_reply& reply = result.reply;
+    const auto freed = [&reply](std::int64_t receivers) {
+        reply.receivers = static_cast<std::uint64_t>(std::max<std::int64_t>(receivers, 0));
+        reply.receivers_known = receivers >= 0;
+    };
+    if (made.short_way) {
+        if (!answer.is(1) || numbers[0] < not_plain) {
+            result.code = errc::outcome_unknown;
+        }
+        else if (numbers[0] == not_plain) { // nothing was done, and nobody could go the long way
+            result.code = errc::store_unavailable;
+        }
+        else {
+            reply.result = outcome::freed;
+            freed(numbers[0]);
+        }
+        return result;
+    }
+    if (!answer.is(6) || !is_server_time(numbers[5]) || numbers[0] < 0 || numbers[0] > 5 ||
+        numbers[2] < 0 || numbers[2] > 2 || (numbers[2] != 0 && made.fences == 0)) {
+        result.code = errc::outcome_unknown;
+        return result;
+    }
+    result.server_us = numbers[5];
+    constexpr outcome meanings[] = {outcome::not_owner, outcome::freed,     outcome::left,
+                                    outcome::left_line, outcome::passed_on, outcome::passed_on};
+    reply.result = meanings[numbers[0]];
+    if (numbers[0] == 1)
+        freed(numbers[1]);
+    contended_.note(made.name, numbers[0] >= 4 || numbers[2] == 2);
+    acquire_reply next;
+    if (numbers[2] == 2) {
+        next.remaining = time_left(numbers[3]);
+        joined(made, next, numbers[4]);
+        if (numbers[0] == left_open && numbers[4] == 0)
+            announce(next);
+        reply.next = next;
+    }
+    else if (numbers[2] == 1 && block(made, numbers[3], numbers[4], next)) {
+        reply.next = next;
+    }
+    return result;
+}
+
+} // namespace leasehold::redis_store

@@ -1,0 +1,87 @@
+#ifndef LEASEHOLD_SRC_REDIS_COMMANDS_REDISSON_COMMANDS_HPP
+#define LEASEHOLD_SRC_REDIS_COMMANDS_REDISSON_COMMANDS_HPP
+
+#include "redis/commands/command_set.hpp"
+#include "redis/commands/contended_names.hpp"
+#include "redis/commands/hearing.hpp"
+#include "redis/protocol/command_words.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace leasehold::redis_store {
+
+/// Byte for byte the locks of Redisson, `RLock` and `RFencedLock`: a hash of owners, a counter of
+/// fences for each name, and a channel on which releases are published. Beside them, in keys that
+/// Redisson does not know, the line of those who wait, as in the layout `native`.
+///
+/// The short scripts take what is free and leave what nobody waits for; where there is a line they
+/// touch nothing, and the long ones follow. Each script has its limit of time.
+class redisson_commands final : public command_set
+{
+public:
+    /// @param fence_retention How long a fence outlives its grant; 0: for ever.
+    /// @param turns Null: this client cannot hear of its turns.
+    /// @param in_cluster Releases and turns are told in the slot of the name alone.
+    explicit redisson_commands(std::chrono::milliseconds fence_retention,
+                               std::shared_ptr<hearing> turns = nullptr,
+                               bool in_cluster = false) noexcept
+        : fence_retention_(fence_retention), turns_(std::move(turns)), in_cluster_(in_cluster)
+    {}
+
+    [[nodiscard]] store_traits traits() const noexcept override { return {.queues = true}; }
+    [[nodiscard]] const script_set& scripts() const noexcept override
+    {
+        return redisson_script_set();
+    }
+
+    [[nodiscard]] std::size_t greetings() override;
+
+    call acquire(const acquire_request& asked, std::int64_t latest,
+                 boost::redis::request& to) override;
+    call renew(std::span<const renewal> asked, boost::redis::request& to) override;
+    call release(const release_request& asked, std::int64_t latest,
+                 boost::redis::request& to) override;
+
+    [[nodiscard]] bool goes_on(const call& made, answers told) override;
+    call go_on(const call& made, answers told, std::span<const std::string_view> written,
+               boost::redis::request& to) override;
+
+    [[nodiscard]] said<acquire_reply> acquired(const call& made, answers told) override;
+    [[nodiscard]] error_code renewed(answers told,
+                                     std::span<renewal_result> results) const override;
+    [[nodiscard]] said<release_reply> released(const call& made, answers told) override;
+
+private:
+    call acquire_short(const acquire_request& asked, std::int64_t latest,
+                       boost::redis::request& to);
+    call acquire_in_line(const acquire_request& asked, std::int64_t latest,
+                         boost::redis::request& to);
+    call release_short(std::string_view name, std::string_view owner, bool looks_for_line,
+                       boost::redis::request& to);
+    call leave(const release_request& asked, std::int64_t latest, boost::redis::request& to);
+    void write_keys(std::string_view name);
+    [[nodiscard]] slot_number slot_of(std::string_view name) const noexcept;
+    [[nodiscard]] bool hears(slot_number slot) const noexcept;
+    [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked,
+                                                  slot_number slot) const noexcept;
+    void joined(const call& made, acquire_reply& reply, std::int64_t place);
+    [[nodiscard]] said<acquire_reply> acquired_short(const call& made, const reply& told);
+    [[nodiscard]] said<acquire_reply> acquired_in_line(const call& made, const reply& told);
+
+    const std::chrono::milliseconds fence_retention_;
+    const std::shared_ptr<hearing> turns_;
+    const bool in_cluster_;
+    contended_names contended_;
+    bool holder_hidden_ = false; ///< This user may not look who holds a lock.
+    std::string key_, line_, waiters_, channel_, turns_begin_; ///< Memory that is used again.
+    command_words words_;
+};
+
+} // namespace leasehold::redis_store
+
+#endif

@@ -1,0 +1,65 @@
+#ifndef LEASEHOLD_SRC_REDIS_CONNECTION_CONNECTION_HPP
+#define LEASEHOLD_SRC_REDIS_CONNECTION_CONNECTION_HPP
+
+#include <leasehold/config.hpp>
+#include <leasehold/error.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/redis/adapter/any_adapter.hpp>
+#include <boost/redis/config.hpp>
+#include <boost/redis/operation.hpp>
+#include <boost/redis/request.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace leasehold::redis_store {
+
+namespace asio = boost::asio;
+
+/// What executes requests: a Boost.Redis connection, whatever executor that one is made for. Its
+/// handlers run where the connection does.
+class request_channel
+{
+public:
+    using executed = asio::any_completion_handler<void(error_code, std::size_t)>;
+
+    virtual ~request_channel() = default;
+
+    virtual void execute(const boost::redis::request& request, boost::redis::any_adapter adapter,
+                         asio::cancellation_slot slot, executed done) = 0;
+    [[nodiscard]] virtual std::size_t commands_sent() const = 0;
+};
+
+/// What the library needs of a connection of its own.
+class connection : public request_channel
+{
+public:
+    using ended = asio::any_completion_handler<void(error_code)>;
+    /// Called with the text of each error that a connection would log.
+    using complaint = std::function<void(std::string_view text)>;
+
+    virtual void run(const boost::redis::config& settings, ended done) = 0;
+    virtual void set_receive_response(boost::redis::any_adapter adapter) = 0;
+    virtual void receive(ended done) = 0;
+    virtual void cancel(boost::redis::operation operation) = 0;
+    /// Why the last run ended, with this error, in words. Empty: nothing is known.
+    [[nodiscard]] virtual std::string trouble(error_code why) const
+    {
+        static_cast<void>(why);
+        return {};
+    }
+};
+
+/// A connection on a strand.
+std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
+                                            const config& settings, connection::complaint told);
+
+} // namespace leasehold::redis_store
+
+#endif

@@ -1,0 +1,81 @@
+#ifndef LEASEHOLD_SRC_REDIS_CONNECTION_DIALER_HPP
+#define LEASEHOLD_SRC_REDIS_CONNECTION_DIALER_HPP
+
+#include <leasehold/config.hpp>
+#include <leasehold/error.hpp>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::redis_store {
+
+/// Settings and history of the attempts to connect: the order of the addresses, the TLS settings,
+/// and the reason why the last attempt failed.
+class dialer
+{
+public:
+    using endpoint = boost::asio::ip::tcp::endpoint;
+    using duration = std::chrono::steady_clock::duration;
+
+    explicit dialer(const config& settings) : settings_(settings) {}
+
+    /// An attempt begins.
+    /// @param where The server, where the settings do not name it: a master that a Sentinel names.
+    void begin(std::string where = {});
+
+    /// The addresses in the order in which they are to be tried: those that answered before, the
+    /// last of them first; then the others; then those that accepted a connection and did not
+    /// answer.
+    [[nodiscard]] std::vector<endpoint> in_order(
+        const boost::asio::ip::tcp::resolver::results_type& found) const;
+
+    /// One of so many addresses has accepted the connection.
+    void accepted(const endpoint& at, std::size_t of);
+
+    /// Where several addresses share the time, what is left to the one that has accepted.
+    [[nodiscard]] std::optional<duration> share(duration limit) const
+    {
+        return choices_ > 1 ? std::optional(limit / static_cast<int>(choices_)) : std::nullopt;
+    }
+
+    /// The server has sent its first bytes; once in each attempt.
+    void answered();
+
+    /// Read anew each time: files change while the program runs.
+    /// @throws boost::system::system_error They cannot be read.
+    [[nodiscard]] boost::asio::ssl::context tls() const;
+    [[nodiscard]] bool verifies() const noexcept { return settings_.tls_verify; }
+
+    // Why the attempt failed.
+    void no_address(std::string_view host, error_code why);
+    void not_connected(error_code why);
+    void not_secured(std::string why);
+
+    /// Takes the errors of the Sentinels from a text that the connection logs.
+    void hear(std::string_view text);
+
+    /// Why the last run of the connection ended, in words. Empty: nothing is known.
+    [[nodiscard]] std::string trouble(error_code ended) const;
+
+private:
+    const config settings_;
+    std::vector<endpoint> good_;   ///< They answered; the last one last.
+    std::vector<endpoint> silent_; ///< They accepted, and did not answer; the last one last.
+    std::optional<endpoint> at_;   ///< Where the connection leads to. Nothing: to no address.
+    std::size_t choices_ = 0;      ///< How many addresses there were.
+    bool answered_ = false;
+    std::string where_;
+    std::string failure_;   ///< Of this attempt, as long as there is no connection.
+    std::string sentinels_; ///< Their errors, when none named the master.
+};
+
+} // namespace leasehold::redis_store
+
+#endif

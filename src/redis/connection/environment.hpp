@@ -1,0 +1,39 @@
+#ifndef LEASEHOLD_SRC_REDIS_CONNECTION_ENVIRONMENT_HPP
+#define LEASEHOLD_SRC_REDIS_CONNECTION_ENVIRONMENT_HPP
+
+#include "core/turn/time_source.hpp"
+#include "redis/connection/connection.hpp"
+
+#include <leasehold/client_info.hpp>
+#include <leasehold/config.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <memory>
+
+namespace leasehold::redis_store {
+
+/// Where a Redis store gets its connections and its time from: the operating system, or a
+/// simulation.
+class environment
+{
+public:
+    virtual ~environment() = default;
+
+    /// A connection on a strand, to be run with `connection_settings(settings)`.
+    virtual std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
+                                                        const config& settings,
+                                                        connection::complaint told) = 0;
+
+    /// For one user. Its seed, if any, is what that user's random numbers begin with.
+    virtual std::unique_ptr<detail::time_source> make_time() = 0;
+
+    /// What a client that begins now says of itself; empty: nothing.
+    virtual client_info this_client() { return {}; }
+};
+
+[[nodiscard]] std::shared_ptr<environment> system_environment();
+
+} // namespace leasehold::redis_store
+
+#endif

@@ -1,0 +1,111 @@
+#include "redis/connection/readiness_check.hpp"
+
+#include "redis/protocol/script.hpp"
+#include "redis/protocol/server_clock.hpp"
+
+#include <limits>
+#include <map>
+
+namespace leasehold::redis_store {
+
+namespace {
+
+// The scripts come as early as possible, but a user that may not load them sends their text later.
+// Without arguments HELLO changes nothing, and no user can be forbidden to say it.
+boost::redis::request make_readiness_request(const script_set& needed)
+{
+    boost::redis::request all(
+        boost::redis::request::config{.cancel_if_unresponded = true, .hello_with_priority = false});
+    all.push("HELLO");
+    for (const script* each : needed.all)
+        all.push("SCRIPT", "LOAD", each->text);
+    all.push("EVAL", needed.check->text, 0);
+    all.push("EVALSHA", needed.probe->sha, 0); // of no lock
+    all.push("TIME");
+    return all;
+}
+
+} // namespace
+
+const boost::redis::request& readiness_check::request() const
+{
+    // The scripts are most of it: written once, not for each attempt to connect.
+    static const auto written = [] {
+        std::map<const script_set*, boost::redis::request> all;
+        for (const script_set* const each : {&native_script_set(), &native_cluster_script_set(),
+                                             &redisson_script_set(), &quorum_script_set()})
+            all.emplace(each, make_readiness_request(*each));
+        return all;
+    }();
+    return written.at(&needed_);
+}
+
+boost::redis::any_adapter readiness_check::adapter()
+{
+    using boost::redis::any_adapter;
+    return any_adapter(
+        any_adapter::impl_t([this](any_adapter::parse_event event,
+                                   const boost::redis::resp3::node_view& node, error_code&) {
+            if (answered_ == answers_.size())
+                return;
+            if (event == any_adapter::parse_event::done)
+                ++answered_;
+            else if (event == any_adapter::parse_event::node) {
+                answers_[answered_].record(node);
+                if (answered_ == 0 && node.depth == 1)
+                    hello_.emplace_back(node.value);
+            }
+        }));
+}
+
+std::string_view readiness_check::mode() const
+{
+    for (std::size_t i = 0; i + 1 < hello_.size(); i += 2) {
+        if (hello_[i] == "mode")
+            return hello_[i + 1];
+    }
+    return {};
+}
+
+readiness_check::verdict readiness_check::result() const
+{
+    for (const reply& each : answers_) {
+        if (is_not_serving(each.error))
+            return {errc::store_refused, each.error};
+    }
+    if (mode() == "cluster" && !in_cluster_)
+        return {errc::not_supported,
+                "the server is part of a Redis Cluster, whose URL begins with redis+cluster://"};
+    if (mode() == "sentinel")
+        return {errc::not_supported,
+                "the server is a Sentinel, whose URL begins with redis+sentinel://"};
+    // What cannot be found out here is told by the requests themselves.
+    const auto refuses = [](const reply& each) {
+        return !each.error.empty() && error_code(classify(each.error)) == condition::bad_request;
+    };
+    const reply& sent_text = answer(check);
+    const reply& sent_hash = answer(run);
+    // A user that may neither load scripts nor send their text has none to run.
+    const bool missing = is_script_missing(sent_hash.error);
+    if (refuses(sent_hash))
+        return {classify(sent_hash.error), sent_hash.error};
+    if (refuses(sent_text) &&
+        (missing || sent_text.error.find(", which locks need: ") != std::string::npos))
+        return {classify(sent_text.error), sent_text.error};
+    return {};
+}
+
+std::optional<std::int64_t> readiness_check::server_us() const
+{
+    const reply& said = answer(time);
+    constexpr std::int64_t second = 1'000'000;
+    // So that the sum below is within bounds whatever was answered.
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / second - 1;
+    if (!said.is(2) || said.numbers[0] < 0 || said.numbers[0] > most || said.numbers[1] < 0 ||
+        said.numbers[1] >= second)
+        return std::nullopt;
+    const std::int64_t us = said.numbers[0] * second + said.numbers[1];
+    return is_server_time(us) ? std::optional(us) : std::nullopt;
+}
+
+} // namespace leasehold::redis_store

@@ -1,0 +1,24 @@
+#ifndef LEASEHOLD_SRC_REDIS_CONNECTION_RECONNECT_PAUSE_HPP
+#define LEASEHOLD_SRC_REDIS_CONNECTION_RECONNECT_PAUSE_HPP
+
+#include "fsm/contention/backoff.hpp"
+
+#include <leasehold/clock.hpp>
+
+#include <chrono>
+
+namespace leasehold::redis_store {
+
+/// The pause before a server is tried again: between half and one and a half of what is configured,
+/// evenly. Those who lost a server together would come back to it together, and after each failed
+/// attempt again.
+inline clock::duration reconnect_pause(std::chrono::milliseconds configured,
+                                       fsm::random_source& random)
+{
+    const clock::duration usual = configured;
+    return fsm::pick(random, usual / 2, usual + usual / 2);
+}
+
+} // namespace leasehold::redis_store
+
+#endif

@@ -1,0 +1,130 @@
+#include "redis/connection/reconnecting_connection.hpp"
+
+#include "redis/connection/reconnect_pause.hpp"
+#include "redis/connection/settings.hpp"
+#include "redis/protocol/reply.hpp"
+
+#include <boost/redis/error.hpp>
+
+#include <utility>
+
+namespace leasehold::redis_store {
+
+reconnecting_connection::reconnecting_connection(environment& from,
+                                                 const asio::any_io_executor& strand,
+                                                 const config& settings)
+    : settings_(connection_settings(settings)),
+      pause_(settings.reconnect),
+      strand_(strand),
+      connection_(from.make_connection(
+          strand, settings,
+          [this](std::string_view text) { complaints_.append(text).append("\n"); })),
+      time_(from.make_time()),
+      random_(detail::seed_of(*time_))
+{
+    boost::redis::any_adapter take = pushes_.adapter();
+    connection_->set_receive_response(take);
+}
+
+void reconnecting_connection::open(connection_observer& user)
+{
+    observer_ = &user;
+    time_->open(strand_, [weak = weak_from_this()] {
+        if (const auto self = weak.lock(); self && self->observer_ != nullptr)
+            self->attempt();
+    });
+    receive();
+    attempt();
+}
+
+void reconnecting_connection::close() noexcept
+{
+    observer_ = nullptr;
+    time_->close();
+    connection_->cancel(boost::redis::operation::receive);
+    connection_->cancel(boost::redis::operation::exec);
+    connection_->cancel(boost::redis::operation::run);
+}
+
+void reconnecting_connection::drop() noexcept
+{
+    observer_ = nullptr;
+    time_->close();
+}
+
+void reconnecting_connection::reset(error_code why, std::string_view said,
+                                    std::optional<std::chrono::milliseconds> pause)
+{
+    if (!running_ || reset_reason_)
+        return;
+    reset_words_ = said;
+    reset_reason_ = why;
+    next_pause_ = pause;
+    connection_->cancel(boost::redis::operation::run);
+}
+
+void reconnecting_connection::attempt()
+{
+    complaints_.clear();
+    reset_reason_ = {};
+    next_pause_.reset();
+    running_ = true;
+    connection_->run(settings_,
+                     [self = shared_from_this()](error_code error) { self->on_end(error); });
+    if (observer_ != nullptr)
+        observer_->on_attempt();
+}
+
+void reconnecting_connection::on_end(error_code error)
+{
+    running_ = false;
+    // What came too late for this connection must not wait for the next one.
+    connection_->cancel(boost::redis::operation::exec);
+    pushes_.clear();
+    if (observer_ == nullptr)
+        return;
+    // The server's own words, when it refused to set the connection up, are only in the log.
+    const std::string_view said = reset_reason_ ? std::string_view(reset_words_)
+                                                : find_words(complaints_);
+    const std::string trouble = said.empty() ? connection_->trouble(error) : std::string();
+    observer_->on_lost(reason(error, said), said.empty() ? trouble : said);
+    if (observer_ == nullptr)
+        return;
+    const clock::duration pause = next_pause_ ? clock::duration(*next_pause_)
+                                              : reconnect_pause(pause_, random_);
+    time_->wake_at(time_->now() + pause);
+}
+
+error_code reconnecting_connection::reason(error_code error, std::string_view said) const
+{
+    if (reset_reason_)
+        return reset_reason_;
+    const error_code told = said.empty() ? error_code() : error_code(classify(said));
+    if (told == condition::bad_request)
+        return told;
+    if (error == boost::redis::error::resp3_hello)
+        return told ? told : error_code(errc::store_refused);
+    return error ? error : error_code(errc::store_unavailable);
+}
+
+void reconnecting_connection::receive()
+{
+    connection_->receive([self = shared_from_this()](error_code error) {
+        if (error || self->observer_ == nullptr)
+            return;
+        const auto messages = self->pushes_.take();
+        const auto errors = self->pushes_.take_errors();
+        for (const auto& each : messages) {
+            if (self->observer_ != nullptr)
+                self->observer_->on_push(each);
+        }
+        for (const auto& each : errors) {
+            if (self->observer_ != nullptr)
+                self->observer_->on_stray_error(each);
+        }
+        if (self->observer_ != nullptr)
+            self->receive();
+    });
+}
+
+} // namespace leasehold::redis_store

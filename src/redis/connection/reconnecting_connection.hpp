@@ -1,0 +1,106 @@
+#ifndef LEASEHOLD_SRC_REDIS_CONNECTION_RECONNECTING_CONNECTION_HPP
+#define LEASEHOLD_SRC_REDIS_CONNECTION_RECONNECTING_CONNECTION_HPP
+
+#include "core/turn/time_source.hpp"
+#include "fsm/contention/backoff.hpp"
+#include "redis/connection/connection.hpp"
+#include "redis/connection/environment.hpp"
+#include "redis/connection/push_inbox.hpp"
+
+#include <leasehold/config.hpp>
+#include <leasehold/error.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::redis_store {
+
+namespace asio = boost::asio;
+
+class reconnecting_connection;
+
+/// Told about a wire, on its strand.
+class connection_observer
+{
+public:
+    /// An attempt to connect begins. What is sent from here on goes out first, when there is a
+    /// connection.
+    virtual void on_attempt() = 0;
+    /// The attempt, or the connection, ended. What was sent ends soon. `said`: the server's own
+    /// words about it, or why there is no connection, if that is known.
+    virtual void on_lost(error_code why, std::string_view said) = 0;
+    /// A push message, or an error that answers no command.
+    virtual void on_push(const std::vector<std::string>&) {}
+    virtual void on_stray_error(const std::string&) {}
+
+protected:
+    ~connection_observer() = default;
+};
+
+/// A connection of the library's own that is made again whenever it is lost. All on one strand.
+///
+/// Boost.Redis would reconnect by itself but tells nobody; here each of its runs is one connection,
+/// so that its beginning and its end are seen. Operations hold the wire, because theirs hold bare
+/// pointers into the connection.
+class reconnecting_connection final : public std::enable_shared_from_this<reconnecting_connection>
+{
+public:
+    reconnecting_connection(environment& from, const asio::any_io_executor& strand,
+                            const config& settings);
+
+    void open(connection_observer& user);
+    /// The user is not told anything any more; all ends soon.
+    void close() noexcept;
+    /// Closes the connection, for this reason, and makes it again after the usual pause, or this.
+    void reset(error_code why, std::string_view said,
+               std::optional<std::chrono::milliseconds> pause = std::nullopt);
+    /// The context ends: nothing more can be cancelled or awaited.
+    void drop() noexcept;
+
+    /// `done(error_code, bool written)`; when `written` is false no byte of the request has left.
+    template <class Done>
+    void send(const boost::redis::request& request, boost::redis::any_adapter adapter,
+              asio::cancellation_slot slot, Done done)
+    {
+        const std::size_t before = connection_->commands_sent();
+        // The writer takes all that waits at once: as long as it has not taken anything, it has not
+        // taken this.
+        connection_->execute(request, std::move(adapter), slot,
+                             [self = shared_from_this(), before,
+                              done = std::move(done)](error_code error, std::size_t) mutable {
+                                 done(error, self->connection_->commands_sent() != before);
+                             });
+    }
+
+private:
+    void attempt();
+    void receive();
+    void on_end(error_code error);
+    error_code reason(error_code error, std::string_view said) const;
+
+    const boost::redis::config settings_;
+    const std::chrono::milliseconds pause_;
+    connection_observer* observer_ = nullptr;
+    bool running_ = false;
+    std::string complaints_; ///< What Boost.Redis logged as errors during this attempt.
+    error_code reset_reason_;
+    std::string reset_words_;
+    std::optional<std::chrono::milliseconds> next_pause_;
+    push_inbox pushes_;
+    const asio::any_io_executor strand_;
+    const std::unique_ptr<connection> connection_;
+    const std::unique_ptr<detail::time_source> time_;
+    fsm::random_source random_;
+};
+
+} // namespace leasehold::redis_store
+
+#endif

@@ -1,0 +1,112 @@
+#include "redis/connection/settings.hpp"
+
+#include <leasehold/error.hpp>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <openssl/ssl.h>
+
+#include <string>
+
+namespace leasehold::redis_store {
+namespace {
+
+boost::redis::request hello(const std::string& user, const std::string& password)
+{
+    boost::redis::request result;
+    if (user.empty() && password.empty())
+        result.hello();
+    else
+        result.hello(user.empty() ? "default" : user, password);
+    return result;
+}
+
+} // namespace
+
+std::string name_of(const config::address& at)
+{
+    const bool ipv6 = at.host.find(':') != std::string::npos;
+    return (ipv6 ? '[' + at.host + ']' : at.host) + ':' + std::to_string(at.port);
+}
+
+boost::redis::config connection_settings(const config& settings)
+{
+    boost::redis::config result;
+    result.use_ssl = settings.tls;
+    result.unix_socket = settings.unix_socket;
+    result.use_setup = true;
+    result.setup = hello(settings.user, settings.password);
+    if (settings.database != 0)
+        result.setup.push("SELECT", settings.database);
+    if (settings.store == config::kind::sentinel) {
+        for (const config::address& each : settings.addresses)
+            result.sentinel.addresses.push_back({each.host, std::to_string(each.port)});
+        result.sentinel.master_name = settings.master;
+        result.sentinel.setup = hello(settings.sentinel_user, settings.sentinel_password);
+        result.sentinel.use_ssl = settings.tls;
+        result.sentinel.resolve_timeout = settings.timeout;
+        result.sentinel.connect_timeout = settings.timeout;
+        result.sentinel.ssl_handshake_timeout = settings.timeout;
+        result.sentinel.request_timeout = settings.timeout;
+    }
+    else if (settings.unix_socket.empty()) {
+        result.addr = {settings.addresses.front().host,
+                       std::to_string(settings.addresses.front().port)};
+    }
+    result.resolve_timeout = settings.timeout;
+    result.connect_timeout = settings.timeout;
+    result.ssl_handshake_timeout = settings.timeout;
+    result.health_check_interval = settings.health_check;
+    result.reconnect_wait_interval = {};
+    return result;
+}
+
+boost::asio::ssl::context tls_settings(const config& settings)
+{
+    namespace ssl = boost::asio::ssl;
+    ssl::context result(ssl::context::tls_client);
+    if (!settings.tls)
+        return result;
+    result.set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 |
+                       ssl::context::no_sslv3 | ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
+    error_code error;
+    if (settings.tls_ca_file.empty())
+        result.set_default_verify_paths(error);
+    else
+        result.load_verify_file(settings.tls_ca_file, error);
+    if (error && settings.tls_verify)
+        throw boost::system::system_error(errc::invalid_option,
+                                          "tls_ca_file is '" + settings.tls_ca_file +
+                                              "', must be a readable file of PEM certificates");
+    result.set_verify_mode(settings.tls_verify ? ssl::verify_peer : ssl::verify_none);
+    return result;
+}
+
+void ask_for_name(SSL* stream, const std::string& host)
+{
+    error_code is_name;
+    boost::asio::ip::make_address(host, is_name);
+    if (is_name)
+        ::SSL_ctrl(stream, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                   const_cast<char*>(host.c_str()));
+}
+
+std::string tls_failure(SSL* stream, error_code failed, bool other_host, bool verified)
+{
+    if (other_host)
+        return "the server's certificate is for another host";
+    const long verdict = ::SSL_get_verify_result(stream);
+    if (verified && verdict != X509_V_OK)
+        return std::string("the server's certificate is not trusted: ") +
+               ::X509_verify_cert_error_string(verdict);
+    const bool closed = failed == boost::asio::error::eof ||
+                        failed == boost::asio::error::connection_reset ||
+                        failed == boost::asio::ssl::error::stream_truncated;
+    return "the server does not answer in TLS: " +
+           (closed ? "it closed the connection" : failed.message());
+}
+
+} // namespace leasehold::redis_store

@@ -1,0 +1,297 @@
+#include "redis/pipeline/batch.hpp"
+
+#include "base/mutant.hpp"
+
+#include <boost/assert.hpp>
+#include <boost/redis/error.hpp>
+#include <boost/redis/resp3/type.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace leasehold::redis_store {
+namespace {
+
+// A command that is still waiting when the connection is lost must not run on the next one: the
+// caller is told that it was not executed.
+constexpr boost::redis::request::config fail_fast{
+    .cancel_on_connection_lost = true,
+    .cancel_if_not_connected = true,
+    .cancel_if_unresponded = true,
+    .hello_with_priority = false,
+};
+
+// One draw is a command less for each of them. Who is answered waits for it, so they are not many.
+constexpr std::uint32_t most_shares = 16;
+
+std::string_view read_line(std::string_view& text)
+{
+    const std::size_t end = text.find("\r\n");
+    const std::string_view line = text.substr(1, end - 1);
+    text.remove_prefix(end + 2);
+    return line;
+}
+
+std::size_t read_size(std::string_view& text)
+{
+    const std::string_view line = read_line(text);
+    std::size_t value = 0;
+    std::from_chars(line.data(), line.data() + line.size(), value);
+    return value;
+}
+
+// The words of a command as Boost.Redis wrote it.
+void split(std::string_view text, std::vector<std::string_view>& words)
+{
+    words.clear();
+    for (std::size_t count = read_size(text); count > 0; --count) {
+        const std::size_t size = read_size(text);
+        words.push_back(text.substr(0, size));
+        text.remove_prefix(size + 2);
+    }
+}
+
+// No layout is answered in another way, so it belongs to something else: what comes after it may as
+// well, and would be taken for grants. The connection ends here, and nothing is known of all that
+// was asked on it.
+bool fits(const reply& answer, const call& made, std::size_t command,
+          const boost::redis::resp3::node_view& node)
+{
+    using boost::redis::resp3::type;
+    if (answer.odd)
+        return false;
+    if (!answer.error.empty())
+        return true;
+    switch (made.forms[command]) {
+    case answer_form::numbers:
+        return node.depth == 1 ||
+               (node.data_type == type::array && node.aggregate_size == made.expects);
+    case answer_form::number: return node.data_type == type::number && node.depth == 0;
+    case answer_form::number_or_numbers:
+        return node.depth == 1 || node.data_type == type::number ||
+               (node.data_type == type::array && node.aggregate_size == made.expects);
+    case answer_form::text:
+        return node.depth == 0 &&
+               (node.data_type == type::null || node.data_type == type::blob_string ||
+                node.data_type == type::simple_string || node.data_type == type::verbatim_string);
+    }
+    return false;
+}
+
+} // namespace
+
+batch::batch() : request(fail_fast)
+{
+    if (has(mutant::commands_outlive))
+        request.get_config() = {.cancel_if_unresponded = false, .hello_with_priority = false};
+}
+
+void batch::reserve(std::size_t bytes)
+{
+    request.reserve(request.payload().size() + bytes);
+}
+
+command& batch::repeat(const batch& from, command& asked)
+{
+    split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
+    // The text is sent once; what follows in the same batch finds the script there. If that fails,
+    // each brings the text.
+    bool with_text = asked.attempts > 0;
+    if (!with_text) {
+        with_text = true;
+        for (const command& earlier : commands) {
+            if (earlier.made.called == asked.made.called && earlier.attempts > 0)
+                with_text = false;
+        }
+    }
+    if (has(mutant::text_sent_once) && asked.attempts > 0)
+        with_text = false;
+    const std::size_t begin = begin_command(asked.asking);
+    if (asked.made.called == nullptr) {
+        // Its first command is all of it: what takes two is not sent again.
+        request.push_range(words_.front(), words_.begin() + 1, words_.end());
+    }
+    else {
+        words_.erase(words_.begin());
+        const script& called = *asked.made.called;
+        words_.front() = with_text ? called.text : std::string_view(called.sha);
+        request.push_range(with_text ? "EVAL" : "EVALSHA", words_);
+    }
+    command& added = add(std::move(asked.waiting), asked.made, begin, asked.asking);
+    added.attempts = asked.attempts + 1;
+    return added;
+}
+
+command& batch::go_on(const batch& from, command& asked, command_set& keys)
+{
+    // The words of its first command; one that follows is behind them.
+    split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
+    const std::size_t begin = begin_command(asked.asking);
+    const call made = keys.go_on(asked.made, asked.told(), words_, request);
+    return add(std::move(asked.waiting), made, begin, asked.asking);
+}
+
+/// Where the command that is added next begins.
+std::size_t batch::begin_command(bool asking)
+{
+    BOOST_ASSERT(!torn_);
+    if (commands.size() == commands.capacity())
+        commands.reserve(std::max<std::size_t>(8, 2 * commands.size()));
+    torn_ = true;
+    if (asking)
+        request.push("ASKING"); // it is good for one command
+    return request.payload().size();
+}
+
+std::vector<std::string_view> batch::keys_of(const command& asked) const
+{
+    std::vector<std::string_view> words;
+    split(request.payload().substr(asked.begin, asked.end - asked.begin), words);
+    std::size_t first = 1;
+    std::size_t count = 1;
+    if (asked.made.called != nullptr) {
+        first = 3;
+        if (words.size() > first)
+            std::from_chars(words[2].data(), words[2].data() + words[2].size(), count);
+    }
+    words.erase(words.begin(),
+                words.begin() + static_cast<std::ptrdiff_t>(std::min(first, words.size())));
+    words.resize(std::min(count, words.size()));
+    return words;
+}
+
+std::string_view batch::key_of(const command& asked) const
+{
+    const std::vector<std::string_view> keys = keys_of(asked);
+    return keys.empty() ? std::string_view() : keys.front();
+}
+
+bool batch::names(const command& asked, std::string_view key) const
+{
+    const std::vector<std::string_view> keys = keys_of(asked);
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+void batch::clear()
+{
+    request.clear();
+    commands.clear();
+    handled = 0;
+    owner.reset();
+    home_.reset();
+    abandoned = false;
+    answered_ = 0;
+    announced_ = false;
+    read_ = 0;
+    undrawn_ = 0;
+    torn_ = false;
+}
+
+void batch::forget_who_waits() noexcept
+{
+    for (command& each : commands)
+        const auto waiting = std::exchange(each.waiting, {});
+}
+
+void batch::start(std::shared_ptr<batch_owner> told, std::shared_ptr<detail::context_poster> home)
+{
+    owner = std::move(told);
+    home_ = std::move(home);
+}
+
+boost::redis::any_adapter batch::adapter()
+{
+    using boost::redis::any_adapter;
+    using boost::redis::resp3::type;
+    // The operation that sends the batch keeps it alive for longer than it keeps this.
+    return any_adapter(
+        any_adapter::impl_t([this](any_adapter::parse_event event,
+                                   const boost::redis::resp3::node_view& node, error_code& failed) {
+            if (has(mutant::commands_outlive) && read_ == commands.size())
+                return; // sent again after some of it had been answered
+            command& asked = commands[read_];
+            if (asked.asking && !asked.granted) {
+                // If it was refused, the command that follows is.
+                asked.granted = event == any_adapter::parse_event::done;
+                return;
+            }
+            reply& answer = asked.replies[asked.got];
+            if (event == any_adapter::parse_event::node) {
+                answer.record(node);
+                if (!fits(answer, asked.made, asked.got, node))
+                    failed = boost::redis::error::incompatible_size;
+            }
+            else if (event == any_adapter::parse_event::done && ++asked.got == asked.made.commands)
+                on_reply();
+        }));
+}
+
+void batch::before_draw_of(std::uint32_t fences, command_set& keys)
+{
+    if (undrawn_ != 0 && fences != 0 &&
+        (undrawn_ == most_shares || commands[first_undrawn_].made.fences != fences))
+        draw_fences(keys);
+}
+
+void batch::draw_fences(command_set& keys)
+{
+    if (undrawn_ == 0)
+        return;
+    const std::uint32_t each = commands[first_undrawn_].made.fences;
+    add(draw(), [&](boost::redis::request& to) {
+        keys.draw(std::uint64_t(undrawn_) * each, to);
+        return call{.forms = {answer_form::number}, .fences = each, .shares = undrawn_};
+    });
+    for (std::size_t i = first_undrawn_; i + 1 < commands.size(); ++i)
+        commands[i].undrawn = true;
+    undrawn_ = 0;
+}
+
+// Each gets what it would have got by drawing for itself, in their order.
+void batch::share(std::size_t drawn)
+{
+    const reply& whole = commands[drawn].replies.front();
+    std::int64_t end = whole.is(1) ? std::max<std::int64_t>(whole.numbers[0], 0) : 0;
+    for (std::size_t i = drawn; i-- > 0 && commands[i].undrawn;) {
+        const command& asked = commands[i];
+        if (!asked.made.draws)
+            continue;
+        reply& part = commands[i].replies[asked.made.commands];
+        part = whole;
+        if (!whole.is(1))
+            continue;
+        part.numbers[0] = std::max<std::int64_t>(end, 0); // of less than was drawn nobody has any
+        end -= has(mutant::shares_alike) ? 0 : asked.made.fences;
+    }
+}
+
+// Answers are passed on as they come, not when the last one is there: while the server works on the
+// rest of a large batch, those who were answered go on. One message to the strand covers all that
+// one read brought.
+void batch::on_reply()
+{
+    const command& asked = commands[read_];
+    if (asked.made.shares != 0)
+        share(read_);
+    const std::size_t count = ++read_;
+    if (asked.undrawn)
+        return; // those behind it are told in their order
+    answered_.store(count, std::memory_order_release);
+    if (count == commands.size() || announced_.exchange(true))
+        return;
+    try {
+        home_->post([self = shared_from_this()] {
+            self->announced_ = false;
+            if (const auto told = self->owner)
+                told->on_answers(self);
+        });
+    }
+    catch (const std::bad_alloc&) {
+        announced_ = false; // the next answer, or the end of the batch, tells of this one too
+    }
+}
+
+} // namespace leasehold::redis_store

@@ -1,0 +1,129 @@
+#include "redis/pipeline/client_note.hpp"
+
+#include "redis/protocol/key_names.hpp"
+
+#include <leasehold/diagnostics.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
+
+namespace leasehold::redis_store {
+namespace {
+
+constexpr std::chrono::milliseconds shortest_life = std::chrono::minutes(10);
+
+constexpr std::array<std::string_view, note_reading::fields> field_names{"host", "pid", "program",
+                                                                         "since", "version"};
+
+// More than people read is not kept.
+constexpr std::size_t longest_text = 256;
+
+std::int64_t number_in(const std::string& text)
+{
+    std::int64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [last, failed] = std::from_chars(text.data(), end, value);
+    return failed == std::errc() && last == end && value > 0 ? value : 0;
+}
+
+} // namespace
+
+std::shared_ptr<client_note> client_note::make(const config& settings, environment& from)
+{
+    client_info said = settings.client_info ? from.this_client() : client_info();
+    return said.empty() ? nullptr : std::make_shared<client_note>(std::move(said));
+}
+
+void client_note::belongs_to(std::string_view owner)
+{
+    if (!key_.empty())
+        return;
+    if (const std::string client = holder_name(owner); !client.empty())
+        client_key(client, key_);
+}
+
+void client_note::lives_for(std::chrono::milliseconds lease) noexcept
+{
+    longest_lease_ = std::max(longest_lease_,
+                              std::min(lease, std::chrono::milliseconds(std::chrono::years(10))));
+}
+
+bool client_note::is_due(clock::time_point now) const noexcept
+{
+    if (refused_ || key_.empty() || now < not_before_)
+        return false;
+    // Whoever holds a lock sends a renewal each third of its lease.
+    return written_ == clock::time_point::min() || now - written_ >= life_ / 3 ||
+           life_ < 2 * longest_lease_;
+}
+
+std::size_t client_note::size() const noexcept
+{
+    constexpr std::size_t all_else = 512; // names, numbers, and what is between them
+    return said_.host.size() + said_.program.size() + said_.version.size() + 2 * key_.size() +
+           all_else;
+}
+
+call client_note::write(clock::time_point now, boost::redis::request& to)
+{
+    written_ = now;
+    life_ = std::max(shortest_life, 3 * longest_lease_);
+    const std::string pid = std::to_string(said_.pid);
+    const std::string since = std::to_string(said_.since.time_since_epoch().count());
+    const std::array<std::string_view, note_reading::fields> values{said_.host, pid, said_.program,
+                                                                    since, said_.version};
+    std::array<std::string_view, 2 * note_reading::fields> words;
+    for (std::size_t i = 0; i < field_names.size(); ++i) {
+        words[2 * i] = field_names[i];
+        words[2 * i + 1] = values[i];
+    }
+    to.push_range("HSET", key_, words);
+    to.push("PEXPIRE", key_, life_.count());
+    return {.commands = 2, .forms = {answer_form::number, answer_form::number}};
+}
+
+bool client_note::answered(answers told)
+{
+    const auto refuses = [](const reply& answer) {
+        return !answer.error.empty() && classify(answer.error) != errc::store_refused;
+    };
+    refused_ = std::any_of(told.begin(), told.end(), refuses);
+    return told.size() == 2 && told[0].error.empty() && !told[1].error.empty();
+}
+
+call client_note::remove(boost::redis::request& to) const
+{
+    to.push("DEL", key_);
+    return {.forms = {answer_form::number}};
+}
+
+note_reading::note_reading(std::string_view holder)
+{
+    client_key(holder, key_);
+}
+
+call note_reading::ask(std::size_t number, boost::redis::request& to) const
+{
+    to.push("HGET", key_, field_names[number]);
+    return {.forms = {answer_form::text}};
+}
+
+void note_reading::take(std::size_t number, answers told)
+{
+    if (told.empty() || !told.front().error.empty() || !told.front().text)
+        return;
+    const std::string text = told.front().text->substr(0, longest_text);
+    switch (number) {
+    case 0: found_.host = text; break;
+    case 1: found_.pid = number_in(text); break;
+    case 2: found_.program = text; break;
+    case 3:
+        found_.since = decltype(found_.since)(std::chrono::milliseconds(number_in(text)));
+        break;
+    default: found_.version = text;
+    }
+}
+
+} // namespace leasehold::redis_store

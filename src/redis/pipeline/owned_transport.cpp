@@ -1,0 +1,132 @@
+#include "redis/pipeline/owned_transport.hpp"
+
+#include "base/mutant.hpp"
+#include "redis/connection/readiness_check.hpp"
+#include "redis/connection/reconnecting_connection.hpp"
+#include "redis/connection/settings.hpp"
+#include "redis/pipeline/batch.hpp"
+
+#include <string>
+#include <utility>
+
+namespace leasehold::redis_store {
+namespace {
+
+class owned_transport final : public transport,
+                              public connection_observer,
+                              public std::enable_shared_from_this<owned_transport>
+{
+public:
+    owned_transport(const config& settings, std::shared_ptr<environment> from)
+        : where_(settings), from_(std::move(from))
+    {}
+
+    void open(const asio::any_io_executor& strand, const std::shared_ptr<detail::context_poster>&,
+              const script_set& needed, transport_observer& user) override
+    {
+        needed_ = &needed;
+        observer_ = &user;
+        connection_ = std::make_shared<reconnecting_connection>(*from_, strand, where_);
+        connection_->open(*this);
+    }
+
+    void close() noexcept override
+    {
+        observer_ = nullptr;
+        if (const auto last = std::exchange(connection_, nullptr))
+            last->close();
+    }
+
+    void drop() noexcept override
+    {
+        observer_ = nullptr;
+        if (const auto last = std::exchange(connection_, nullptr))
+            last->drop();
+    }
+
+    void send(const std::shared_ptr<batch>& sent) override
+    {
+        connection_->send(sent->request, sent->adapter(), sent->abandon.slot(),
+                          [sent](error_code error, bool written) {
+                              const error_code unanswered = written ? errc::outcome_unknown
+                                                                    : errc::store_unavailable;
+                              const auto owner = sent->owner;
+                              owner->on_end(sent, error ? unanswered : error_code());
+                          });
+    }
+
+    void abandon(const std::shared_ptr<batch>& sent) override
+    {
+        sent->abandon.emit(asio::cancellation_type::terminal);
+    }
+
+    void on_read_only() override
+    {
+        if (connection_ && !has(mutant::read_only_kept))
+            connection_->reset(errc::store_refused, "READONLY");
+    }
+
+    void begin_again(error_code why, std::string_view said) override
+    {
+        if (connection_)
+            connection_->reset(why, said);
+    }
+
+    std::string server() const override
+    {
+        if (where_.store == config::kind::sentinel)
+            return "master " + where_.master;
+        if (!where_.unix_socket.empty())
+            return where_.unix_socket;
+        return name_of(where_.addresses.front());
+    }
+
+private:
+    // Each attempt has its own probe; an older one that ends late says nothing about this
+    // connection.
+    void on_attempt() override
+    {
+        const auto asked = std::make_shared<readiness_check>(*needed_,
+                                                             where_.store == config::kind::cluster);
+        check_ = asked;
+        connection_->send(asked->request(), asked->adapter(), {},
+                          [self = shared_from_this(), asked](error_code error, bool) {
+                              if (!error && self->check_ == asked)
+                                  self->on_answer(*asked);
+                          });
+    }
+
+    void on_answer(const readiness_check& asked)
+    {
+        if (const auto found = asked.result(); found.code) {
+            if (connection_ && !has(mutant::readiness_not_repeated))
+                connection_->reset(found.code, found.said);
+        }
+        else if (observer_ != nullptr)
+            observer_->on_up(asked.server_us());
+    }
+
+    void on_lost(error_code why, std::string_view said) override
+    {
+        check_.reset();
+        if (observer_ != nullptr)
+            observer_->on_down(why, said);
+    }
+
+    const config where_;
+    const std::shared_ptr<environment> from_;
+    const script_set* needed_ = nullptr;
+    transport_observer* observer_ = nullptr;
+    std::shared_ptr<reconnecting_connection> connection_;
+    std::shared_ptr<readiness_check> check_;
+};
+
+} // namespace
+
+std::shared_ptr<transport> make_owned_transport(const config& settings,
+                                                std::shared_ptr<environment> from)
+{
+    return std::make_shared<owned_transport>(settings, std::move(from));
+}
+
+} // namespace leasehold::redis_store

@@ -1,0 +1,19 @@
+#ifndef LEASEHOLD_SRC_REDIS_PIPELINE_OWNED_TRANSPORT_HPP
+#define LEASEHOLD_SRC_REDIS_PIPELINE_OWNED_TRANSPORT_HPP
+
+#include "redis/connection/environment.hpp"
+#include "redis/pipeline/transport.hpp"
+
+#include <leasehold/config.hpp>
+
+#include <memory>
+
+namespace leasehold::redis_store {
+
+/// A link over a connection of the library's own, on the strand itself.
+std::shared_ptr<transport> make_owned_transport(const config& settings,
+                                                std::shared_ptr<environment> from);
+
+} // namespace leasehold::redis_store
+
+#endif

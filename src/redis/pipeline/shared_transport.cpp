@@ -1,0 +1,236 @@
+#include "redis/pipeline/shared_transport.hpp"
+
+#include "base/mutant.hpp"
+#include "redis/connection/readiness_check.hpp"
+#include "redis/connection/reconnect_pause.hpp"
+#include "redis/pipeline/batch.hpp"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace leasehold::redis_store {
+namespace {
+
+/// The connection, and the way to the executor where alone it may be touched.
+class other_side final : public detail::context_observer
+{
+public:
+    other_side(std::shared_ptr<request_channel> connection, const asio::any_io_executor& executor)
+        : connection_(std::move(connection)), way_(detail::context_poster::make(executor))
+    {}
+
+    /// Calls `function(connection)` there. False when that context has ended.
+    template <class Function>
+    bool post(const std::shared_ptr<other_side>& self, Function function)
+    {
+        return way_->post([self, function = std::move(function)]() mutable {
+            if (self->connection_)
+                function(*self->connection_);
+        });
+    }
+
+    // No handler runs there any more, and the connection must not outlive its context.
+    void on_context_end() noexcept override
+    {
+        way_->on_context_end();
+        connection_.reset();
+    }
+
+private:
+    std::shared_ptr<request_channel> connection_;
+    std::shared_ptr<detail::context_poster> way_;
+};
+
+/// Tells home what became of a request, also when its handler is destroyed uncalled because the
+/// connection's context ended. `Tell(error_code, bool written)` runs at home.
+template <class Tell>
+class report
+{
+public:
+    report(std::shared_ptr<detail::context_poster> home, Tell tell)
+        : home_(std::move(home)), tell_(std::move(tell))
+    {}
+    report(report&& other) noexcept
+        : home_(std::exchange(other.home_, nullptr)), tell_(std::move(other.tell_))
+    {}
+    report& operator=(report&&) = delete;
+    ~report()
+    {
+        if (home_)
+            now(asio::error::operation_aborted, true);
+    }
+
+    void now(error_code error, bool written)
+    {
+        const auto way = std::exchange(home_, nullptr);
+        way->post([tell = std::move(tell_), error, written]() mutable { tell(error, written); });
+    }
+
+private:
+    std::shared_ptr<detail::context_poster> home_;
+    Tell tell_;
+};
+
+template <class Tell>
+void execute(request_channel& connection, const boost::redis::request& request,
+             boost::redis::any_adapter adapter, asio::cancellation_slot slot, report<Tell> done)
+{
+    const std::size_t before = connection.commands_sent();
+    // The writer takes all that waits at once: as long as it has not taken anything, it has not
+    // taken this.
+    connection.execute(
+        request, std::move(adapter), slot,
+        [&connection, before, done = std::move(done)](error_code error, std::size_t) mutable {
+            done.now(error, connection.commands_sent() != before);
+        });
+}
+
+class shared_transport final : public transport,
+                               public std::enable_shared_from_this<shared_transport>
+{
+public:
+    shared_transport(std::shared_ptr<request_channel> connection,
+                     const asio::any_io_executor& executor, std::chrono::milliseconds pause,
+                     std::unique_ptr<detail::time_source> time)
+        : pause_(pause),
+          there_(std::make_shared<other_side>(std::move(connection), executor)),
+          time_(std::move(time)),
+          random_(detail::seed_of(*time_))
+    {
+        asio::use_service<detail::context_lifetime>(asio::query(executor, asio::execution::context))
+            .add(there_);
+    }
+
+    void open(const asio::any_io_executor& strand,
+              const std::shared_ptr<detail::context_poster>& home, const script_set& needed,
+              transport_observer& user) override
+    {
+        needed_ = &needed;
+        home_ = home;
+        observer_ = &user;
+        time_->open(strand, [weak = weak_from_this()] {
+            if (const auto self = weak.lock())
+                self->ask();
+        });
+        ask();
+    }
+
+    void close() noexcept override
+    {
+        observer_ = nullptr;
+        // What is under way keeps this, perhaps until after the strand's context has ended.
+        time_->close();
+        if (const auto asked = std::exchange(check_, nullptr))
+            there_->post(there_,
+                         [asked](auto&) { asked->cancel.emit(asio::cancellation_type::terminal); });
+        for (const auto& each : std::exchange(under_way_, {}))
+            abandon(each);
+    }
+
+    void drop() noexcept override
+    {
+        observer_ = nullptr;
+        time_->close();
+        check_.reset();
+        under_way_.clear();
+    }
+
+    void send(const std::shared_ptr<batch>& sent) override
+    {
+        under_way_.push_back(sent);
+        report end(home_, [self = shared_from_this(), sent](error_code error, bool written) {
+            self->on_end(sent, error, written);
+        });
+        const bool posted = there_->post(
+            there_, [sent, done = std::move(end)](request_channel& connection) mutable {
+                execute(connection, sent->request, sent->adapter(), sent->abandon.slot(),
+                        std::move(done));
+            });
+        static_cast<void>(posted); // the report that is destroyed tells as much
+    }
+
+    void begin_again(error_code why, std::string_view said) override
+    {
+        if (observer_ == nullptr)
+            return;
+        observer_->on_down(why, said);
+        time_->wake_at(time_->now() + reconnect_pause(pause_, random_));
+    }
+
+    std::string server() const override { return "the connection of the application"; }
+
+    void abandon(const std::shared_ptr<batch>& sent) override
+    {
+        there_->post(there_,
+                     [sent](auto&) { sent->abandon.emit(asio::cancellation_type::terminal); });
+    }
+
+private:
+    void on_end(const std::shared_ptr<batch>& sent, error_code error, bool written)
+    {
+        std::erase(under_way_, sent);
+        if (error && observer_ != nullptr) {
+            observer_->on_down(errc::store_unavailable);
+            ask();
+        }
+        const error_code unanswered = written ? errc::outcome_unknown : errc::store_unavailable;
+        const auto owner = sent->owner;
+        if (owner)
+            owner->on_end(sent, error ? unanswered : error_code());
+    }
+
+    // The question waits for the connection; its answer is the sign that there is one.
+    void ask()
+    {
+        if (check_ || observer_ == nullptr)
+            return;
+        check_ = std::make_shared<readiness_check>(*needed_);
+        report end(home_, [self = shared_from_this(), asked = check_](error_code error, bool) {
+            self->on_answer(asked, error);
+        });
+        there_->post(there_,
+                     [asked = check_, done = std::move(end)](request_channel& connection) mutable {
+                         execute(connection, asked->request(), asked->adapter(),
+                                 asked->cancel.slot(), std::move(done));
+                     });
+    }
+
+    void on_answer(const std::shared_ptr<readiness_check>& asked, error_code error)
+    {
+        if (observer_ == nullptr)
+            return;
+        check_.reset();
+        const auto found = error ? readiness_check::verdict{errc::store_unavailable, {}}
+                                 : asked->result();
+        if (!found.code)
+            return observer_->on_up(asked->server_us());
+        observer_->on_down(found.code, found.said);
+        if (has(mutant::readiness_not_repeated))
+            return;
+        time_->wake_at(time_->now() + reconnect_pause(pause_, random_));
+    }
+
+    const std::chrono::milliseconds pause_;
+    const std::shared_ptr<other_side> there_;
+    std::shared_ptr<detail::context_poster> home_;
+    const script_set* needed_ = nullptr;
+    transport_observer* observer_ = nullptr;
+    const std::unique_ptr<detail::time_source> time_;
+    fsm::random_source random_;
+    std::shared_ptr<readiness_check> check_;
+    std::vector<std::shared_ptr<batch>> under_way_;
+};
+
+} // namespace
+
+std::shared_ptr<transport> make_shared_transport(std::shared_ptr<request_channel> connection,
+                                                 const asio::any_io_executor& executor,
+                                                 std::chrono::milliseconds pause,
+                                                 std::unique_ptr<detail::time_source> time)
+{
+    return std::make_shared<shared_transport>(std::move(connection), executor, pause,
+                                              std::move(time));
+}
+
+} // namespace leasehold::redis_store

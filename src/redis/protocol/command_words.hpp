@@ -1,0 +1,93 @@
+#ifndef LEASEHOLD_SRC_REDIS_PROTOCOL_COMMAND_WORDS_HPP
+#define LEASEHOLD_SRC_REDIS_PROTOCOL_COMMAND_WORDS_HPP
+
+#include "redis/protocol/command_word.hpp"
+
+#include <boost/redis/request.hpp>
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace leasehold::redis_store {
+
+/// The words of a command that has hundreds of them, and is sent hundreds of times a second: memory
+/// is used again, and each word is written at once.
+class command_words
+{
+public:
+    void clear() noexcept
+    {
+        words_.clear();
+        text_.clear();
+        number_.reset();
+    }
+
+    /// A word that stays where it is until the command is made.
+    void add(std::string_view kept) { words_.push_back({kept.data(), 0, kept.size()}); }
+
+    void add(std::int64_t number)
+    {
+        // Often the one before: most leases are taken for the same time.
+        if (number_ != number) {
+            char digits[24];
+            const auto end = std::to_chars(std::begin(digits), std::end(digits), number).ptr;
+            written_ = written([&](std::string& to) { to.append(std::begin(digits), end); });
+            number_ = number;
+        }
+        words_.push_back(written_);
+    }
+
+    /// A word that `append` adds to the string that it is given.
+    template <class F>
+    void write(F append)
+    {
+        words_.push_back(written(std::move(append)));
+    }
+
+    /// Makes the command of them, once.
+    void push(std::string_view command, boost::redis::request& to)
+    {
+        for (word& each : words_) {
+            if (each.kept == nullptr)
+                each.kept = text_.data() + each.begin;
+        }
+        to.push_range(command, words_);
+    }
+
+private:
+    struct word
+    {
+        const char* kept;  ///< Null: it was written here.
+        std::size_t begin; ///< Where that is in `text_`, which may move.
+        std::size_t size;
+
+        friend void boost_redis_to_bulk(std::string& payload, const word& each)
+        {
+            boost_redis_to_bulk(payload, command_word{{each.kept, each.size}});
+        }
+    };
+
+    template <class F>
+    word written(F&& append)
+    {
+        const std::size_t begin = text_.size();
+        append(text_);
+        return {nullptr, begin, text_.size() - begin};
+    }
+
+    std::vector<word> words_;
+    std::string text_;
+    std::optional<std::int64_t> number_; ///< The last one,
+    word written_{};                     ///< and its word.
+};
+
+} // namespace leasehold::redis_store
+
+#endif

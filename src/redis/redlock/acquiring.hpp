@@ -1,0 +1,154 @@
+#ifndef LEASEHOLD_SRC_REDIS_REDLOCK_ACQUIRING_HPP
+#define LEASEHOLD_SRC_REDIS_REDLOCK_ACQUIRING_HPP
+
+#include "base/mutant.hpp"
+#include "fsm/lease/keep_alive.hpp"
+#include "redis/redlock/answers_of_members.hpp"
+#include "redis/redlock/quorum_state.hpp"
+
+#include <leasehold/store.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace leasehold::quorum {
+
+/// An acquire, or a re-entry, that members are asked for: it is held by a quorum of them, or given
+/// back by all that may have granted it.
+class acquiring : public operation
+{
+protected:
+    acquiring(std::shared_ptr<quorum_state> of, const acquire_request& asked,
+              store::acquire_handler done)
+        : of_(std::move(of)),
+          name_(asked.name),
+          owner_(asked.owner),
+          entry_(asked.entry),
+          lease_(asked.lease),
+          budget_(asked.budget),
+          began_(of_->now()),
+          done_(std::move(done))
+    {}
+
+    void failed_at(unsigned number, error_code failed)
+    {
+        if (failed == errc::outcome_unknown)
+            of_->may_run(number, owner_, entry_, began_ + budget_);
+    }
+
+    /// At all members that may have granted it, or may still.
+    void give_back()
+    {
+        const release_request leaving{.name = name_, .owner = owner_, .entry = entry_};
+        for (unsigned i = 0; i < of_->size.members; ++i) {
+            if (contains(doubtful_, i) && !has(mutant::partial_grant_kept))
+                of_->leave_at(i, leaving);
+        }
+        doubtful_ = 0;
+    }
+
+    void complete(error_code code, acquire_reply reply)
+    {
+        if (!done_)
+            return;
+        detail::timer_queue::cancel(*this);
+        listed.unlink();
+        std::move(std::exchange(done_, nullptr))(code, std::move(reply));
+    }
+
+    /// A quorum has it. Members that have not answered yet are waited for, apart from the caller.
+    void grant(acquire_reply reply)
+    {
+        detail::timer_queue::cancel(*this);
+        reply.result = acquire_reply::outcome::granted;
+        granted_ = true;
+        if (outstanding_ > 0)
+            of_->schedule(*this, of_->now() + quorum_state::patience(lease_));
+        else
+            settle();
+        std::move(std::exchange(done_, nullptr))(error_code(), std::move(reply));
+    }
+
+    /// A member has answered one request. It has the lock, does not have it, or that is not known.
+    void heard(unsigned number, bool ours, bool other)
+    {
+        --outstanding_;
+        ours_ = ours ? ours_ | bit(number) : other ? ours_ & ~bit(number) : ours_;
+        others_ = other ? others_ | bit(number) : others_;
+        if (!granted_)
+            return;
+        if (outstanding_ == 0)
+            settle();
+        if (const auto lock = ours ? of_->find_partial(owner_, entry_) : nullptr)
+            lock->at.confirmed(number, until());
+    }
+
+    /// The lock is created at members that were not asked, or have refused.
+    void settle()
+    {
+        if (!granted_ || settled_)
+            return;
+        settled_ = true;
+        detail::timer_queue::cancel(*this);
+        listed.unlink();
+        if (left_ || count(ours_) == of_->size.members || has(mutant::partial_grant_not_completed))
+            return;
+        const auto lock = of_->make_partial({name_, owner_, lease_, entry_});
+        for (unsigned i = 0; i < of_->size.members; ++i) {
+            if (contains(ours_, i))
+                lock->at.confirmed(i, until());
+        }
+        for (unsigned i = 0; i < of_->size.members; ++i) {
+            if (!contains(ours_ | others_, i))
+                of_->create_at(i, lock, {});
+        }
+    }
+
+    [[nodiscard]] clock::time_point until() const noexcept
+    {
+        return began_ + clock::duration(lease_) - fsm::drift_margin(clock::duration(lease_));
+    }
+
+    const std::shared_ptr<quorum_state> of_;
+    const std::string name_;
+    const std::string owner_;
+    const std::string entry_; ///< Empty: takes the lock.
+    const std::chrono::milliseconds lease_;
+    const std::chrono::milliseconds budget_;
+    const clock::time_point began_; ///< Before the first request: what the lease counts from.
+    store::acquire_handler done_;   ///< Null: it has ended.
+    mask doubtful_ = 0;             ///< Members that may have granted it.
+    unsigned outstanding_ = 0;      ///< Requests without an answer.
+    answers_of_members answers_;
+
+private:
+    mask ours_ = 0;   ///< Members that have the lock for this owner.
+    mask others_ = 0; ///< Members at which another has it.
+    bool granted_ = false;
+    bool settled_ = false;
+    bool left_ = false;
+
+    // Whoever releases it tells all members; nothing more is to be sent for it.
+    void on_leave(const release_request& leaving) final
+    {
+        if (leaving.entry != entry_ || leaving.owner != owner_ || leaving.name != name_)
+            return;
+        left_ = true;
+        if (!done_)
+            return;
+        doubtful_ = 0;
+        acquire_reply reply;
+        reply.may_hold = true;
+        of_->post([self = shared_from_this(), done = std::exchange(done_, nullptr),
+                   reply = std::move(reply)]() mutable {
+            std::move(done)(errc::no_quorum, std::move(reply));
+        });
+        detail::timer_queue::cancel(*this);
+    }
+};
+
+} // namespace leasehold::quorum
+
+#endif

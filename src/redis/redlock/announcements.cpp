@@ -1,0 +1,71 @@
+#include "redis/redlock/announcements.hpp"
+
+#include "redis/redlock/member_commands.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace leasehold::quorum {
+
+void announcements::on_silence() noexcept
+{
+    stop_saying();
+    names_.clear();
+}
+
+void announcements::watch(std::string_view name)
+{
+    if (listener() == nullptr || !names_.emplace(name).second)
+        return;
+    if (!is_made())
+        return connect();
+    say("SUBSCRIBE", release_channel(name));
+}
+
+void announcements::unwatch(std::string_view name)
+{
+    const auto found = names_.find(name);
+    if (found == names_.end())
+        return;
+    names_.erase(found);
+    say("UNSUBSCRIBE", release_channel(name));
+}
+
+// All of them again, each confirmed by a push of its own.
+void announcements::on_attempt()
+{
+    begin_saying();
+    for (const std::string& each : names_)
+        say("SUBSCRIBE", release_channel(each));
+    flush();
+}
+
+void announcements::on_lost(error_code, std::string_view)
+{
+    stop_saying();
+    if (listener() != nullptr)
+        told_->on_deaf(member_);
+}
+
+void announcements::on_push(const std::vector<std::string>& words)
+{
+    static const std::size_t prefix = release_channel({}).size();
+    if (words.size() < 2 || words[1].size() < prefix || listener() == nullptr)
+        return;
+    const std::string name = words[1].substr(prefix); // the listener may unwatch it
+    if (!names_.contains(name))
+        return;
+    if (words[0] == "subscribe")
+        return told_->on_watching(member_, name);
+    if (words[0] != "message" || words.size() < 3)
+        return;
+    // Whatever it says, it is no more than a reason to look.
+    const std::string& text = words[2];
+    std::uint64_t largest = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), largest);
+    if (failed != std::errc())
+        largest = 0;
+    told_->on_released(member_, name, std::string(end, text.data() + text.size()), largest);
+}
+
+} // namespace leasehold::quorum

@@ -1,0 +1,45 @@
+#ifndef LEASEHOLD_SRC_REDIS_REDLOCK_ANNOUNCEMENTS_HPP
+#define LEASEHOLD_SRC_REDIS_REDLOCK_ANNOUNCEMENTS_HPP
+
+#include "redis/redlock/member.hpp"
+#include "redis/wakeups/channel_connection.hpp"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace leasehold::quorum {
+
+/// The names of which one member tells the releases, over a connection that is made for the first
+/// of them. All on the strand.
+class announcements final : public redis_store::channel_connection
+{
+public:
+    announcements(const config& settings, std::shared_ptr<redis_store::environment> from)
+        : channel_connection(settings, std::move(from))
+    {}
+
+    void tell(member_listener& told, unsigned member) noexcept
+    {
+        told_ = &told;
+        member_ = member;
+    }
+
+    void watch(std::string_view name);
+    void unwatch(std::string_view name);
+
+private:
+    void on_attempt() override;
+    void on_lost(error_code why, std::string_view said) override;
+    void on_push(const std::vector<std::string>& words) override;
+    void on_silence() noexcept override;
+
+    member_listener* told_ = nullptr;
+    unsigned member_ = 0;
+    std::set<std::string, std::less<>> names_;
+};
+
+} // namespace leasehold::quorum
+
+#endif

@@ -1,0 +1,46 @@
+#ifndef LEASEHOLD_SRC_REDIS_REDLOCK_ASSEMBLY_HPP
+#define LEASEHOLD_SRC_REDIS_REDLOCK_ASSEMBLY_HPP
+
+#include "redis/redlock/quorum_state.hpp"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace leasehold::quorum {
+
+/// One try to make members of those that are strangers: looks at all, asks what `fsm::rejoin` wants
+/// to know, and writes what it says.
+class quorum_state::assembly final : public operation
+{
+public:
+    explicit assembly(std::shared_ptr<quorum_state> of) noexcept : of_(std::move(of)) {}
+
+    void start();
+
+private:
+    enum class phase : std::uint8_t
+    {
+        looking,
+        asking,
+        seeding,
+        over,
+    };
+
+    template <class Ask>
+    void ask_all(Ask ask);
+    void answered(unsigned number, phase when);
+    void expired() override;
+    void go_on();
+    void ask_more();
+    void write();
+
+    const std::shared_ptr<quorum_state> of_;
+    phase phase_ = phase::looking;
+    mask pending_ = 0;
+    std::optional<fsm::rejoin> rejoin_;
+};
+
+} // namespace leasehold::quorum
+
+#endif

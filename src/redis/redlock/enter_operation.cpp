@@ -1,0 +1,185 @@
+#include "fsm/quorum/renewal_vote.hpp"
+#include "redis/redlock/acquiring.hpp"
+#include "redis/redlock/operations.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace leasehold::quorum {
+namespace {
+
+/// A majority keeps all others out, so a majority has to enter. Only then is the lock renewed: an
+/// attempt that fails must not prolong what a minority has.
+class enter_operation final : public acquiring
+{
+public:
+    enter_operation(std::shared_ptr<quorum_state> of, const acquire_request& asked,
+                    store::acquire_handler done)
+        : acquiring(std::move(of), asked, std::move(done)),
+          asked_(of_->reachable()),
+          renewed_(of_->size)
+    {}
+
+    void start()
+    {
+        const auto self = self_ptr();
+        of_->add(*this);
+        of_->saw_lease(lease_);
+        if (count(asked_) < of_->size.majority())
+            return of_->post([self] { self->fail(errc::no_quorum); });
+        wait_for_all();
+        for (unsigned i = 0; i < of_->size.members; ++i) {
+            if (!contains(asked_, i))
+                continue;
+            doubtful_ |= bit(i);
+            ++outstanding_;
+            of_->at(i).async_enter(
+                {.name = name_,
+                 .owner = owner_,
+                 .entry = entry_,
+                 .lease = lease_,
+                 .budget = budget_},
+                [self, i](error_code failed, entered said) { self->answered(i, failed, said); });
+        }
+    }
+
+private:
+    using outcome = acquire_reply::outcome;
+
+    std::shared_ptr<enter_operation> self_ptr()
+    {
+        return std::static_pointer_cast<enter_operation>(shared_from_this());
+    }
+
+    void wait_for_all()
+    {
+        pending_ = count(asked_);
+        of_->schedule(*this, of_->now() + quorum_state::patience(lease_));
+    }
+
+    void answered(unsigned number, error_code failed, entered said)
+    {
+        if (failed)
+            failed_at(number, failed);
+        heard(number, false, false);
+        if (!done_)
+            return;
+        if (said != entered::yes && !failed)
+            doubtful_ &= ~bit(number);
+        if (renews_)
+            return;
+        --pending_;
+        if (failed) {
+            answers_.failed(number, failed);
+        }
+        else {
+            yes_ += said == entered::yes ? 1 : 0;
+            gone_ += said == entered::gone ? 1 : 0;
+            late_ += said == entered::late ? 1 : 0;
+            if (said != entered::yes)
+                answers_.failed(number, errc::not_owner);
+        }
+        decide();
+    }
+
+    void decide()
+    {
+        const unsigned majority = of_->size.majority();
+        if (yes_ >= majority)
+            return renew();
+        if (yes_ + pending_ >= majority)
+            return;
+        if (of_->size.members - gone_ < majority)
+            return undo({}, {.result = outcome::gone});
+        // Those who are asked still may say that it is gone.
+        if (pending_ > 0)
+            return;
+        if (late_ > 0 && late_ + yes_ >= majority)
+            return undo({}, {.result = outcome::late});
+        fail(answers_.error(*of_));
+    }
+
+    void renew()
+    {
+        renews_ = true;
+        wait_for_all();
+        const std::vector<upkeep> what{{{name_, owner_, lease_, entry_}, false}};
+        for (unsigned i = 0; i < of_->size.members; ++i) {
+            if (!contains(asked_, i))
+                continue;
+            ++outstanding_;
+            of_->at(i).async_renew(what, {}, [self = self_ptr(), i](const std::vector<kept>& said) {
+                self->renewed(i, said.empty() ? kept::failed : said.front());
+            });
+        }
+    }
+
+    void renewed(unsigned number, kept said)
+    {
+        heard(number, said == kept::yes, said == kept::gone);
+        if (!done_)
+            return;
+        --pending_;
+        switch (said) {
+        case kept::failed: answers_.failed(number, errc::outcome_unknown); break;
+        case kept::yes: renewed_.renewed(); break;
+        case kept::free:
+        case kept::gone: renewed_.gone(); break;
+        }
+        decide_renewal();
+    }
+
+    void decide_renewal()
+    {
+        switch (renewed_.decide(pending_)) {
+        case fsm::renewal_vote::result::open: return;
+        case fsm::renewal_vote::result::renewed: return grant({});
+        case fsm::renewal_vote::result::gone: return undo({}, {.result = outcome::gone});
+        case fsm::renewal_vote::result::failed: return fail(answers_.error(*of_));
+        }
+    }
+
+    void expired() override
+    {
+        const auto stays = shared_from_this();
+        pending_ = 0;
+        if (!done_)
+            return settle();
+        if (renews_)
+            return decide_renewal();
+        decide();
+    }
+
+    void fail(error_code code)
+    {
+        acquire_reply reply;
+        if (!of_->is_open())
+            code = errc::store_unavailable;
+        reply.details = answers_.explain(*of_, name_, yes_, "let the owner enter again");
+        undo(code, std::move(reply));
+    }
+
+    void undo(error_code code, acquire_reply reply)
+    {
+        give_back();
+        complete(code, std::move(reply));
+    }
+
+    const mask asked_;
+    unsigned pending_ = 0;
+    unsigned yes_ = 0;
+    unsigned gone_ = 0;
+    unsigned late_ = 0;
+    bool renews_ = false;
+    fsm::renewal_vote renewed_;
+};
+
+} // namespace
+
+void start_enter(const std::shared_ptr<quorum_state>& of, const acquire_request& asked,
+                 store::acquire_handler done)
+{
+    std::make_shared<enter_operation>(of, asked, std::move(done))->start();
+}
+
+} // namespace leasehold::quorum

@@ -1,0 +1,704 @@
+#include "redis/redlock/quorum_state.hpp"
+
+#include "base/mutant.hpp"
+#include "fsm/lease/keep_alive.hpp"
+#include "redis/redlock/assembly.hpp"
+
+#include <boost/asio/query.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace leasehold::quorum {
+namespace {
+
+// Members tell of one release within such a time, or not at all; and so of a watch.
+constexpr clock::duration merge_time = std::chrono::milliseconds(10);
+constexpr clock::duration watch_time = std::chrono::milliseconds(50);
+
+// Of what has to be released at a member that cannot be reached.
+constexpr std::size_t most_departures = 10'000;
+
+} // namespace
+
+quorum_state::quorum_state(std::vector<std::unique_ptr<member>> members, unsigned grants,
+                           std::unique_ptr<detail::time_source> time)
+    : size{static_cast<unsigned>(members.size()), grants},
+      time_(std::move(time)),
+      random_(detail::seed_of(*time_))
+{
+    BOOST_ASSERT(size.valid());
+    members_.resize(members.size());
+    for (std::size_t i = 0; i < members.size(); ++i)
+        members_[i].way = std::move(members[i]);
+}
+
+void quorum_state::open(const asio::any_io_executor& strand, store_listener& listener)
+{
+    asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
+        .add(shared_from_this());
+    home_ = detail::context_poster::make(strand);
+    listener_ = &listener;
+    time_->open(strand, [weak = weak_from_this()] {
+        if (const auto self = weak.lock())
+            self->on_time();
+    });
+    for (unsigned i = 0; i < size.members; ++i)
+        at(i).open(strand, *this, i);
+}
+
+void quorum_state::close() noexcept
+{
+    listener_ = nullptr;
+    time_->close();
+    timers_.clear();
+    partials_.clear();
+    for (known& each : members_) {
+        each.reachable = false;
+        each.way->close();
+    }
+    if (draining_)
+        post(std::exchange(draining_, nullptr));
+}
+
+void quorum_state::on_context_end() noexcept
+{
+    listener_ = nullptr;
+    time_->close();
+    timers_.clear();
+    partials_.clear();
+    draining_ = nullptr;
+    home_.reset();
+    for (known& each : members_)
+        each.reachable = false;
+}
+
+mask quorum_state::reachable() const noexcept
+{
+    mask all = 0;
+    for (unsigned i = 0; i < size.members; ++i)
+        all |= members_[i].reachable ? bit(i) : 0;
+    return all;
+}
+
+mask quorum_state::granting() const noexcept
+{
+    mask all = 0;
+    const auto at = now();
+    for (unsigned i = 0; i < size.members; ++i) {
+        const known& each = members_[i];
+        all |= each.reachable && each.is_member && each.silent_until <= at ? bit(i) : 0;
+    }
+    return all;
+}
+
+std::uint64_t quorum_state::next_fence() const noexcept
+{
+    std::array<std::int64_t, fsm::quorum_size::most_members> times{};
+    std::size_t count = 0;
+    for (const known& each : members_) {
+        if (const std::int64_t time = each.reachable ? each.way->time() : 0; time > 0)
+            times[count++] = time;
+    }
+    // That in the middle: a member whose clock is wrong must not make offers that others refuse.
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(count / 2);
+    std::nth_element(times.begin(), middle, times.begin() + static_cast<std::ptrdiff_t>(count));
+    return std::max(largest_ + 1, count > 0 ? static_cast<std::uint64_t>(*middle) : 0);
+}
+
+clock::duration quorum_state::patience(std::chrono::milliseconds lease) noexcept
+{
+    return std::clamp<clock::duration>(clock::duration(lease) / 8, std::chrono::milliseconds(10),
+                                       std::chrono::seconds(1));
+}
+
+std::uint64_t quorum_state::draw()
+{
+    // A double holds it.
+    return std::uniform_int_distribution<std::uint64_t>(1, (std::uint64_t(1) << 53) - 1)(random_);
+}
+
+// A holder tells each member that it asks for a lock; some may have forgotten since, or refuse to
+// keep it.
+void quorum_state::describe(std::string_view holder, store::describe_handler done)
+{
+    struct question
+    {
+        store::describe_handler done;
+        unsigned outstanding;
+    };
+    const mask asked = reachable();
+    if (asked == 0)
+        return post([done = std::move(done)]() mutable { std::move(done)(client_info()); });
+    const auto all = std::make_shared<question>(question{std::move(done), count(asked)});
+    for (unsigned i = 0; i < size.members; ++i) {
+        if (!contains(asked, i))
+            continue;
+        at(i).async_describe(holder, [all](client_info said) {
+            --all->outstanding;
+            if (all->done && (!said.empty() || all->outstanding == 0))
+                std::exchange(all->done, nullptr)(std::move(said));
+        });
+    }
+}
+
+std::string quorum_state::servers() const
+{
+    std::string all;
+    for (const known& each : members_) {
+        all += all.empty() ? "" : ",";
+        all += each.way->server();
+    }
+    return all;
+}
+
+std::string quorum_state::trouble_of(unsigned number, error_code failed) const
+{
+    const known& each = members_[number];
+    std::string text = each.way->server();
+    text += ": ";
+    if (failed)
+        text += failed.message();
+    else if (!each.reachable)
+        text += error_code(each.why ? each.why : error_code(errc::store_unavailable)).message();
+    else if (!each.looked)
+        text += "has not said what it knows";
+    else if (!each.is_member)
+        text += "has restarted or forgotten, and is no member";
+    else if (each.silent_until > now())
+        text += "waits until what it may have forgotten is over";
+    else
+        text += "grants";
+    if (const std::string_view words = words_of(each.details); !words.empty())
+        text.append(" (").append(words).append(")");
+    return text;
+}
+
+// Reaching members
+
+void quorum_state::on_reachable(unsigned number)
+{
+    known& each = members_[number];
+    each.reachable = true;
+    each.looked = false;
+    each.is_member = false;
+    each.why = {};
+    each.details.reset();
+    ++each.connection;
+    look(number);
+}
+
+void quorum_state::on_unreachable(unsigned number, error_code why, const details_ptr& details)
+{
+    known& each = members_[number];
+    each.reachable = false;
+    each.looked = false;
+    each.is_member = false;
+    each.why = why;
+    each.details = details;
+    review();
+}
+
+void quorum_state::on_member_error(unsigned number, error_code code, const diagnostics& details)
+{
+    static_cast<void>(number);
+    if (listener_ != nullptr)
+        listener_->on_error(0, code, details);
+}
+
+void quorum_state::look(unsigned number)
+{
+    at(number).async_look(
+        draw(), [self = shared_from_this(), number, connection = members_[number].connection](
+                    error_code failed, const look_answer& said) {
+            self->looked(number, connection, failed, said);
+        });
+}
+
+void quorum_state::looked(unsigned number, unsigned connection, error_code failed,
+                          const look_answer& said)
+{
+    known& each = members_[number];
+    if (listener_ == nullptr || connection != each.connection || !each.reachable)
+        return;
+    if (failed) {
+        leave_again(number);
+        each.why = failed;
+        assemble_later(fsm::pick(random_, again_floor, again_ceiling));
+        return review();
+    }
+    take_look(number, said);
+    leave_again(number);
+    complete_at(number);
+    if (!each.is_member)
+        on_stranger(number);
+    review();
+}
+
+void quorum_state::take_look(unsigned number, const look_answer& said)
+{
+    known& each = members_[number];
+    each.looked = true;
+    each.looked_at = now();
+    each.is_member = said.is_member;
+    each.why = {};
+    each.silent_until = said.is_member ? now() + clock::duration(said.silent) : clock::time_point();
+    each.view = {.reachable = true,
+                 .is_member = said.is_member,
+                 .epoch = said.epoch,
+                 .largest = said.largest,
+                 .nonce = said.nonce,
+                 .began = said.began,
+                 .lease = said.lease};
+    saw_epoch(said.epoch);
+    saw(said.largest);
+    set_timer();
+}
+
+void quorum_state::on_stranger(unsigned number)
+{
+    known& each = members_[number];
+    const bool is_new = std::exchange(each.is_member, false);
+    if (is_new) {
+        each.looked = false;
+        look(number); // it is told what it is called
+        return review();
+    }
+    // Whoever comes first does it for all; others see that it was done. Where there is nothing but
+    // strangers nobody is disturbed by doing it at once.
+    const bool all = std::all_of(members_.begin(), members_.end(), [](const known& k) {
+        return k.reachable && k.looked && !k.is_member;
+    });
+    assemble_later(all ? clock::duration() : fsm::pick(random_, {}, std::chrono::milliseconds(50)));
+}
+
+void quorum_state::on_silent(unsigned number, std::chrono::milliseconds left)
+{
+    members_[number].silent_until = now() + clock::duration(left);
+    set_timer();
+}
+
+void quorum_state::joined(unsigned number, const seed_answer& said, std::uint64_t epoch)
+{
+    known& each = members_[number];
+    if (!each.reachable)
+        return;
+    saw_epoch(epoch);
+    each.is_member = said.is_member;
+    each.silent_until = now() + clock::duration(said.silent);
+    if (!said.is_member)
+        on_stranger(number);
+    set_timer();
+    review();
+}
+
+void quorum_state::assemble_later(clock::duration pause)
+{
+    // The first start has nothing to do with it.
+    if (has(mutant::stranger_left_out) && was_online_)
+        return;
+    assemble_at_ = std::min(assemble_at_, now() + pause);
+    set_timer();
+}
+
+/// Whoever was asked what it is, and was too slow or had no memory to say it, is asked once more:
+/// nothing else brings its answer for as long as its connection lasts.
+void quorum_state::look_again()
+{
+    const bool unknown = std::any_of(members_.begin(), members_.end(), [](const known& each) {
+        return each.reachable && !each.looked && each.why != condition::bad_request;
+    });
+    if (unknown)
+        assemble_later(fsm::pick(random_, again_floor, again_ceiling));
+}
+
+void quorum_state::assemble()
+{
+    assemble_at_ = clock::time_point::max();
+    if (!assembling_.expired() || listener_ == nullptr)
+        return;
+    const auto made = std::make_shared<assembly>(shared_from_this());
+    assembling_ = made;
+    made->start();
+}
+
+// Whether it can be used
+
+error_code quorum_state::trouble() const noexcept
+{
+    unsigned undecided = 0;
+    unsigned hopeless = 0;
+    error_code reason;
+    for (const known& each : members_) {
+        undecided += !each.why && (!each.looked || (!each.is_member && !stuck_)) ? 1U : 0U;
+        if (each.why == condition::bad_request) {
+            ++hopeless;
+            reason = each.why;
+        }
+    }
+    if (hopeless > size.members - size.grants)
+        return reason;
+    if (count(granting()) + undecided >= size.grants || !assembling_.expired())
+        return {};
+    return errc::no_quorum;
+}
+
+void quorum_state::review()
+{
+    if (listener_ == nullptr)
+        return;
+    unsigned known_to = 0;
+    for (const known& each : members_)
+        known_to += each.reachable && each.looked ? 1 : 0;
+    // Leases are renewed where they are held, members or not.
+    const bool online = count(granting()) >= size.grants ||
+                        (was_online_ && known_to >= size.majority());
+    if (online && !std::exchange(online_, true)) {
+        was_online_ = true;
+        told_.clear();
+        listener_->on_connected(0);
+        return;
+    }
+    if (!online)
+        tell_trouble();
+}
+
+void quorum_state::tell_trouble()
+{
+    const bool was = std::exchange(online_, false);
+    const error_code code = was ? error_code(errc::no_quorum) : trouble();
+    if (!code)
+        return;
+    auto details = std::make_shared<diagnostics>();
+    details->server = servers();
+    std::string& text = details->server_message;
+    text = std::to_string(count(granting())) + " of " + std::to_string(size.members) +
+           " members grant";
+    for (unsigned i = 0; i < size.members; ++i)
+        text += "; " + trouble_of(i, {});
+    if (!was && told_ == text)
+        return;
+    told_ = text;
+    listener_->on_error(0, code, *details);
+    if (listener_ != nullptr)
+        listener_->on_disconnected(0, code);
+}
+
+// Leaving
+
+void quorum_state::leave_at(unsigned number, const release_request& leaving)
+{
+    leave_at(number, departure{std::string(leaving.name), std::string(leaving.owner),
+                               std::string(leaving.entry), now()});
+}
+
+void quorum_state::leave_at(unsigned number, const departure& leaving)
+{
+    if (!members_[number].reachable)
+        return leave_later(number, leaving);
+    release_at(number, leaving.request(), true,
+               [this, number, leaving, sent = now()](error_code failed, const release_answer&) {
+                   if (!failed)
+                       left(number, leaving.request(), sent);
+                   else if (failed != condition::bad_request)
+                       leave_later(number, leaving);
+               });
+}
+
+void quorum_state::leave_later(unsigned number, const release_request& leaving)
+{
+    leave_later(number, departure{std::string(leaving.name), std::string(leaving.owner),
+                                  std::string(leaving.entry), now()});
+}
+
+void quorum_state::leave_later(unsigned number, departure leaving)
+{
+    auto& all = members_[number].leaving;
+    if (listener_ == nullptr || has(mutant::unanswered_not_told))
+        return;
+    if (all.size() == most_departures)
+        all.pop_front();
+    // It can be reached and refuses, or it is too early: no new connection will cause another try.
+    if (members_[number].reachable || leaving.not_before > now()) {
+        const auto again = now() + fsm::pick(random_, again_floor, again_ceiling);
+        leave_at_ = std::min(leave_at_, std::max(again, leaving.not_before));
+        set_timer();
+    }
+    all.push_back(std::move(leaving));
+}
+
+/// No release is repeated after the time to live: twice the longest lease that the member knows of,
+/// as others may renew the owner there. A look before the release says nothing of that.
+void quorum_state::leave_again(unsigned number)
+{
+    const auto leaving = std::exchange(members_[number].leaving, {});
+    const known& there = members_[number];
+    const clock::duration longest = std::max(lease_, there.view.lease);
+    for (const departure& each : leaving) {
+        if (each.not_before > now())
+            leave_later(number, each);
+        else if (there.looked_at <= each.since ||
+                 now() - each.since < 2 * longest + std::chrono::seconds(1))
+            leave_at(number, each);
+    }
+}
+
+bool quorum_state::drained() const noexcept
+{
+    return releases_ == 0 && std::none_of(members_.begin(), members_.end(), [](const known& each) {
+               return each.reachable && !each.leaving.empty();
+           });
+}
+
+bool quorum_state::drain(store::drain_handler done)
+{
+    if (drained())
+        return false;
+    draining_ = std::move(done);
+    drain_until_ = now() + patience();
+    set_timer();
+    return true;
+}
+
+void quorum_state::end_drain()
+{
+    if (!draining_ || (!drained() && now() < drain_until_))
+        return;
+    drain_until_ = clock::time_point::max();
+    std::exchange(draining_, nullptr)();
+}
+
+void quorum_state::may_run(unsigned number, std::string_view owner, std::string_view entry,
+                           clock::time_point limit)
+{
+    auto& late = members_[number].late;
+    std::erase_if(late, [at = now()](const late_request& each) { return each.limit <= at; });
+    if (limit > now() && late.size() < most_departures)
+        late.push_back({std::string(owner), std::string(entry), limit});
+}
+
+void quorum_state::left(unsigned number, const release_request& leaving, clock::time_point sent)
+{
+    for (const late_request& each : members_[number].late) {
+        if (each.limit <= sent || each.owner != leaving.owner || each.entry != leaving.entry)
+            continue;
+        departure again{std::string(leaving.name), std::string(leaving.owner),
+                        std::string(leaving.entry), now()};
+        again.not_before = each.limit + std::chrono::milliseconds(1);
+        return leave_later(number, std::move(again));
+    }
+}
+
+// Locks that some members lack
+
+quorum_state::partial_ptr quorum_state::find_partial(std::string_view owner,
+                                                     std::string_view entry) const
+{
+    if (partials_.empty())
+        return nullptr;
+    const auto found = partials_.find({std::string(owner), std::string(entry)});
+    return found != partials_.end() ? found->second : nullptr;
+}
+
+quorum_state::partial_ptr quorum_state::make_partial(const renewal& what)
+{
+    if (partials_.size() >= partials_limit_) {
+        // Nobody says that a lease was lost.
+        std::erase_if(partials_,
+                      [at = now()](const auto& each) { return each.second->at.limit() <= at; });
+        partials_limit_ = 2 * partials_.size() + 100;
+    }
+    partial_ptr& made = partials_[{std::string(what.owner), std::string(what.entry)}];
+    if (!made)
+        made = std::make_shared<partial_lock>(what, size);
+    return made;
+}
+
+void quorum_state::forget_partial(const partial_lock& lock)
+{
+    partials_.erase({lock.owner, lock.entry});
+}
+
+bool quorum_state::create_at(unsigned number, const partial_ptr& lock,
+                             std::function<void(bool)> done)
+{
+    const auto sent = now();
+    const auto limit = lock->at.limit();
+    // The limit of a lock that no majority has lies before all times.
+    if (lock->left || !members_[number].reachable || limit <= sent || has(mutant::not_written_back))
+        return false;
+    const auto budget = std::chrono::duration_cast<std::chrono::milliseconds>(limit - sent);
+    if (budget.count() == 0)
+        return false;
+    const clock::duration lease = lock->lease;
+    const std::vector<upkeep> missing{{lock->what(), true}};
+    at(number).async_renew(missing, budget,
+                           [self = shared_from_this(), number, lock,
+                            until = sent + lease - fsm::drift_margin(lease), limit,
+                            done = std::move(done)](const std::vector<kept>& said) {
+                               const kept result = said.empty() ? kept::failed : said.front();
+                               if (result == kept::failed)
+                                   self->may_run(number, lock->owner, lock->entry, limit);
+                               if (result == kept::yes) {
+                                   lock->at.confirmed(number, until);
+                                   if (!lock->left && lock->at.complete(self->now()))
+                                       self->forget_partial(*lock);
+                               }
+                               if (done)
+                                   done(result == kept::yes);
+                           });
+    return true;
+}
+
+/// The member can be reached again, or for the first time.
+void quorum_state::complete_at(unsigned number)
+{
+    for (const auto& [key, lock] : partials_) {
+        if (lock->at.until(number) <= now())
+            create_at(number, lock, {});
+    }
+}
+
+void quorum_state::add(operation& made)
+{
+    operations_.push_back(made);
+}
+
+void quorum_state::on_leave(const release_request& leaving)
+{
+    if (const auto partial = find_partial(leaving.owner, leaving.entry)) {
+        partial->left = true;
+        forget_partial(*partial);
+    }
+    for (auto each = operations_.begin(); each != operations_.end();) {
+        const auto stays = each->shared_from_this();
+        ++each;
+        stays->on_leave(leaving);
+    }
+}
+
+// Releases of others
+
+void quorum_state::watch(std::string_view name)
+{
+    if (listener_ == nullptr || !watches_.try_emplace(std::string(name)).second)
+        return;
+    for (known& each : members_)
+        each.way->watch(name);
+}
+
+void quorum_state::unwatch(std::string_view name)
+{
+    const auto found = watches_.find(name);
+    if (found == watches_.end())
+        return;
+    watches_.erase(found);
+    for (known& each : members_)
+        each.way->unwatch(name);
+}
+
+void quorum_state::on_watching(unsigned number, std::string_view name)
+{
+    if (const auto found = watches_.find(name); found != watches_.end())
+        on_news(found->first, found->second,
+                found->second.merged.watching(number, reachable() | bit(number)), watch_time);
+}
+
+void quorum_state::on_deaf(unsigned number)
+{
+    for (auto& [name, each] : watches_)
+        each.merged.deaf(number, size.majority());
+}
+
+void quorum_state::on_released(unsigned number, std::string_view name, std::string_view sign,
+                               std::uint64_t largest)
+{
+    saw(largest);
+    if (const auto found = watches_.find(name); found != watches_.end())
+        on_news(found->first, found->second,
+                found->second.merged.released(number, sign, size.grants), merge_time);
+}
+
+void quorum_state::on_news(std::string_view name, watched& of, release_merge::news what,
+                           clock::duration moment)
+{
+    switch (what) {
+    case release_merge::news::none: break;
+    case release_merge::news::soon:
+        of.due = std::min(of.due, now() + moment);
+        news_at_ = std::min(news_at_, of.due);
+        set_timer();
+        break;
+    case release_merge::news::now:
+        if (listener_ != nullptr)
+            listener_->on_hint(std::string(name)); // it may unwatch it
+        break;
+    }
+}
+
+// Time
+
+void quorum_state::schedule(operation& made, clock::time_point when)
+{
+    timers_.schedule(made, when);
+    set_timer();
+}
+
+void quorum_state::set_timer()
+{
+    if (listener_ == nullptr)
+        return;
+    auto next = std::min({timers_.next(), assemble_at_, leave_at_, news_at_, drain_until_});
+    for (const known& each : members_) {
+        if (each.is_member && each.silent_until > now())
+            next = std::min(next, each.silent_until);
+    }
+    if (next >= wakes_at_)
+        return;
+    wakes_at_ = next;
+    time_->wake_at(next);
+}
+
+void quorum_state::on_time()
+{
+    const auto stays = shared_from_this();
+    wakes_at_ = clock::time_point::max();
+    const auto at = now();
+    timers_.run(at, 1000);
+    if (assemble_at_ <= at)
+        assemble();
+    if (leave_at_ <= at) {
+        leave_at_ = clock::time_point::max();
+        for (unsigned i = 0; i < size.members; ++i) {
+            if (is_reachable(i))
+                leave_again(i);
+        }
+    }
+    if (news_at_ <= at)
+        tell_news(at);
+    review(); // somebody's silence may be over
+    set_timer();
+    end_drain();
+}
+
+void quorum_state::tell_news(clock::time_point at)
+{
+    std::vector<std::string> news; // the listener may unwatch names
+    news_at_ = clock::time_point::max();
+    for (auto& [name, each] : watches_) {
+        if (each.due <= at) {
+            each.due = clock::time_point::max();
+            if (each.merged.due(size.majority()))
+                news.push_back(name);
+        }
+        news_at_ = std::min(news_at_, each.due);
+    }
+    for (const std::string& name : news) {
+        if (listener_ != nullptr && watches_.contains(name))
+            listener_->on_hint(name);
+    }
+}
+
+} // namespace leasehold::quorum

@@ -1,0 +1,277 @@
+#ifndef LEASEHOLD_SRC_REDIS_REDLOCK_QUORUM_STATE_HPP
+#define LEASEHOLD_SRC_REDIS_REDLOCK_QUORUM_STATE_HPP
+
+#include "core/async/context_lifetime.hpp"
+#include "core/async/context_poster.hpp"
+#include "core/turn/time_source.hpp"
+#include "core/turn/timer_queue.hpp"
+#include "fsm/contention/backoff.hpp"
+#include "fsm/quorum/quorum_size.hpp"
+#include "fsm/quorum/rejoin.hpp"
+#include "redis/redlock/member.hpp"
+#include "redis/redlock/partial_lock.hpp"
+#include "redis/redlock/release_merge.hpp"
+
+#include <leasehold/store.hpp>
+
+#include <boost/intrusive/list.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace leasehold::quorum {
+
+class quorum_state;
+
+/// Something that is asked of members. Lives for as long as one of them has not answered.
+class operation : public detail::timer, public std::enable_shared_from_this<operation>
+{
+public:
+    using hook = boost::intrusive::list_member_hook<
+        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+    virtual ~operation() = default;
+
+    /// The owner, or its entry, leaves the lock: nothing more is to be taken or created for it.
+    virtual void on_leave(const release_request& leaving) { static_cast<void>(leaving); }
+
+    hook listed;
+};
+
+/// What a quorum store is made of; everything on its strand.
+class quorum_state final : public member_listener,
+                           public detail::context_observer,
+                           public std::enable_shared_from_this<quorum_state>
+{
+public:
+    quorum_state(std::vector<std::unique_ptr<member>> members, unsigned grants,
+                 std::unique_ptr<detail::time_source> time);
+
+    void open(const asio::any_io_executor& strand, store_listener& listener);
+    void close() noexcept;
+    /// As in a `store`.
+    bool drain(store::drain_handler done);
+
+    void watch(std::string_view name);
+    void unwatch(std::string_view name);
+
+    /// What any member that can be reached knows of a holder.
+    void describe(std::string_view holder, store::describe_handler done);
+    /// Each member is told the same.
+    [[nodiscard]] client_info own_info() const { return members_.front().way->own_info(); }
+
+    [[nodiscard]] std::string servers() const;
+
+    // What operations need.
+
+    [[nodiscard]] member& at(unsigned number) noexcept { return *members_[number].way; }
+    [[nodiscard]] clock::time_point now() const noexcept { return time_->now(); }
+    [[nodiscard]] bool is_open() const noexcept { return listener_ != nullptr; }
+    [[nodiscard]] mask reachable() const noexcept;
+    [[nodiscard]] mask granting() const noexcept; ///< Those that can grant a lock.
+    [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
+    /// The fence that is probably larger than all before.
+    [[nodiscard]] std::uint64_t next_fence() const noexcept;
+    void saw(std::uint64_t fence) noexcept { largest_ = std::max(largest_, fence); }
+    void saw_epoch(std::uint64_t epoch) noexcept { epoch_ = std::max(epoch_, epoch); }
+    void saw_lease(std::chrono::milliseconds lease) noexcept { lease_ = std::max(lease_, lease); }
+    [[nodiscard]] clock::duration patience() const noexcept { return patience(lease_); }
+    /// How long one member may keep an answer that would decide.
+    [[nodiscard]] static clock::duration patience(std::chrono::milliseconds lease) noexcept;
+
+    /// A member says that it grants nothing.
+    void on_stranger(unsigned number);
+    void on_silent(unsigned number, std::chrono::milliseconds left);
+
+    /// Asks a member that can be reached to release it.
+    template <class Done>
+    void release_at(unsigned number, const release_request& leaving, bool quiet, Done done)
+    {
+        at(number).async_release(leaving, quiet,
+                                 [self = shared_from_this(), done = std::move(done)](
+                                     error_code failed, const release_answer& said) mutable {
+                                     --self->releases_;
+                                     done(failed, said);
+                                     self->end_drain();
+                                 });
+        ++releases_;
+    }
+    /// Releases there, now or when it can be reached, until it has answered.
+    void leave_at(unsigned number, const release_request& leaving);
+    /// The release of `sent` was not answered.
+    void leave_later(unsigned number, const release_request& leaving);
+    /// The release of `sent` was answered. It is repeated if a request that ended without an answer
+    /// may still be executed after it.
+    void left(unsigned number, const release_request& leaving, clock::time_point sent);
+    /// A request that may take the lock there has ended without an answer. It may be executed until
+    /// `limit`, also after what is sent over the next connection.
+    void may_run(unsigned number, std::string_view owner, std::string_view entry,
+                 clock::time_point limit);
+
+    using partial_ptr = std::shared_ptr<partial_lock>;
+
+    /// Null: no member is known to lack the lock.
+    [[nodiscard]] partial_ptr find_partial(std::string_view owner, std::string_view entry) const;
+    partial_ptr make_partial(const renewal& what);
+    /// All members have it.
+    void forget_partial(const partial_lock& lock);
+    /// Creates the lock at a member that lacks it, while a majority has it. `done(created)` is
+    /// called unless the result is false: then nothing was sent.
+    bool create_at(unsigned number, const partial_ptr& lock, std::function<void(bool)> done);
+
+    void add(operation& made);
+    void on_leave(const release_request& leaving);
+    void schedule(operation& made, clock::time_point when);
+    /// For what is to be called later, on the strand.
+    template <class Function>
+    void post(Function function)
+    {
+        if (home_)
+            home_->post(std::move(function));
+    }
+    void set_timer();
+
+    /// Why members do not grant: "10.0.0.1:6379: the lock server cannot be reached".
+    [[nodiscard]] std::string trouble_of(unsigned number, error_code failed) const;
+    [[nodiscard]] std::string server_of(unsigned number) const
+    {
+        return members_[number].way->server();
+    }
+    [[nodiscard]] bool is_granting(unsigned number) const noexcept
+    {
+        return contains(granting(), number);
+    }
+    [[nodiscard]] bool is_reachable(unsigned number) const noexcept
+    {
+        return members_[number].reachable;
+    }
+
+    const fsm::quorum_size size;
+
+private:
+    struct departure
+    {
+        std::string name;
+        std::string owner;
+        std::string entry;
+        clock::time_point since;
+        clock::time_point not_before{};
+
+        [[nodiscard]] release_request request() const noexcept
+        {
+            return {.name = name, .owner = owner, .entry = entry};
+        }
+    };
+
+    struct late_request
+    {
+        std::string owner;
+        std::string entry;
+        clock::time_point limit;
+    };
+
+    struct known
+    {
+        std::unique_ptr<member> way;
+        bool reachable = false;
+        bool looked = false;           ///< It has said what it is.
+        clock::time_point looked_at{}; ///< When it said so last.
+        bool is_member = false;
+        unsigned connection = 0; ///< Counts them.
+        clock::time_point silent_until{};
+        fsm::member_view view{};
+        error_code why{};
+        details_ptr details{};
+        std::deque<departure> leaving{};
+        std::vector<late_request> late{}; ///< Those that may still be executed.
+    };
+
+    struct watched
+    {
+        release_merge merged;
+        clock::time_point due = clock::time_point::max();
+    };
+
+    /// Strangers are made members.
+    class assembly;
+
+    void leave_at(unsigned number, const departure& leaving);
+    void leave_later(unsigned number, departure leaving);
+    void leave_again(unsigned number);
+    /// No member that can be reached has a release that it has not answered.
+    [[nodiscard]] bool drained() const noexcept;
+    void end_drain();
+    void complete_at(unsigned number);
+
+    void on_reachable(unsigned number) override;
+    void on_unreachable(unsigned number, error_code why, const details_ptr& details) override;
+    void on_member_error(unsigned number, error_code code, const diagnostics& details) override;
+    void on_watching(unsigned number, std::string_view name) override;
+    void on_deaf(unsigned number) override;
+    void on_released(unsigned number, std::string_view name, std::string_view sign,
+                     std::uint64_t largest) override;
+    void on_context_end() noexcept override;
+
+    void look(unsigned number);
+    void looked(unsigned number, unsigned connection, error_code failed, const look_answer& said);
+    void take_look(unsigned number, const look_answer& said);
+    void joined(unsigned number, const seed_answer& said, std::uint64_t epoch);
+    void assemble();
+    // What a member refused, or could not be made to do, is tried again after such a time.
+    static constexpr clock::duration again_floor = std::chrono::milliseconds(200);
+    static constexpr clock::duration again_ceiling = std::chrono::milliseconds(600);
+    void assemble_later(clock::duration pause);
+    void look_again();
+    void on_news(std::string_view name, watched& of, release_merge::news what,
+                 clock::duration moment);
+    void on_time();
+    void tell_news(clock::time_point at);
+    void review();
+    void tell_trouble();
+    [[nodiscard]] error_code trouble() const noexcept;
+    std::uint64_t draw();
+
+    std::vector<known> members_;
+    const std::unique_ptr<detail::time_source> time_;
+    fsm::random_source random_;
+    std::shared_ptr<detail::context_poster> home_;
+    store_listener* listener_ = nullptr;
+    std::uint64_t epoch_ = 0;
+    std::uint64_t largest_ = 0;
+    std::chrono::milliseconds lease_{}; ///< The longest that was asked for.
+    std::map<std::string, watched, std::less<>> watches_;
+    boost::intrusive::list<
+        operation, boost::intrusive::member_hook<operation, operation::hook, &operation::listed>,
+        boost::intrusive::constant_time_size<false>>
+        operations_;
+    std::map<std::pair<std::string, std::string>, partial_ptr> partials_; ///< By owner and entry.
+    std::size_t partials_limit_ = 0; ///< With so many, those that are over are dropped.
+    detail::timer_queue timers_;
+    clock::time_point assemble_at_ = clock::time_point::max();
+    clock::time_point news_at_ = clock::time_point::max(); ///< The first that is due of `watches_`.
+    /// When releases are repeated at members that can be reached.
+    clock::time_point leave_at_ = clock::time_point::max();
+    unsigned releases_ = 0;         ///< In flight.
+    store::drain_handler draining_; ///< Null: no shutdown waits for them.
+    clock::time_point drain_until_ = clock::time_point::max();
+    std::weak_ptr<assembly> assembling_;
+    clock::time_point wakes_at_ = clock::time_point::max();
+    bool stuck_ = false; ///< Strangers could not be made members.
+    unsigned tries_ = 0; ///< To make them members, one after the other.
+    bool online_ = false;
+    bool was_online_ = false;
+    std::string told_; ///< What the listener was told last of the trouble.
+};
+
+} // namespace leasehold::quorum
+
+#endif

@@ -1,0 +1,346 @@
+#include "redis/redlock/redis_member.hpp"
+
+#include "redis/commands/answers.hpp"
+#include "redis/pipeline/client_note.hpp"
+#include "redis/pipeline/owned_transport.hpp"
+#include "redis/pipeline/pipeline.hpp"
+#include "redis/protocol/command_word.hpp"
+#include "redis/protocol/command_words.hpp"
+#include "redis/protocol/server_clock.hpp"
+#include "redis/redlock/announcements.hpp"
+#include "redis/redlock/member_commands.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace leasehold::quorum {
+namespace {
+
+using numbers = std::span<const std::int64_t>;
+using redis_store::call;
+using redis_store::of_quorum;
+using redis_store::push_command;
+
+// One renewal command keeps the server from its other clients for some 100 microseconds at most.
+constexpr std::size_t renewals_per_command = 50;
+
+std::uint64_t natural(std::int64_t value) noexcept
+{
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
+}
+
+ballot_reply read_ballot(numbers said, bool asked_holder)
+{
+    using outcome = ballot_reply::outcome;
+    ballot_reply reply;
+    reply.largest = natural(said[1]);
+    switch (said[0]) {
+    case 1: reply.result = outcome::accepted; break;
+    case 2: reply.result = outcome::outbid; break;
+    case 0:
+        reply.result = outcome::held;
+        reply.remaining = redis_store::time_left(said[2]);
+        if (asked_holder && said[3] != 0)
+            reply.details = redis_store::held_by(said[3]);
+        break;
+    case -1: reply.result = outcome::late; break;
+    case -4:
+        reply.result = outcome::silent;
+        reply.remaining = redis_store::time_left(said[2]);
+        break;
+    case -5:
+        reply.result = outcome::older_epoch;
+        reply.epoch = natural(said[2]);
+        break;
+    case -6: reply.result = outcome::too_far; break;
+    default: reply.result = outcome::stranger;
+    }
+    return reply;
+}
+
+class redis_member final : public member, private store_listener
+{
+public:
+    redis_member(const config& settings, const std::shared_ptr<redis_store::environment>& from)
+        : retention_(settings.fence_retention),
+          pipeline_(std::make_shared<redis_store::pipeline>(
+              redis_store::make_owned_transport(settings, from),
+              std::make_unique<member_commands>(), from->make_time(), settings.timeout)),
+          announcements_(std::make_shared<announcements>(settings, from)),
+          note_(redis_store::client_note::make(settings, *from))
+    {
+        pipeline_->introduce(note_);
+    }
+
+    ~redis_member() override { close(); }
+
+    [[nodiscard]] std::string server() const override { return pipeline_->server(); }
+    [[nodiscard]] std::int64_t time() const override { return pipeline_->server_time(); }
+
+    void open(const asio::any_io_executor& strand, member_listener& told, unsigned number) override
+    {
+        told_ = &told;
+        number_ = number;
+        const auto home = detail::context_poster::make(strand);
+        announcements_->tell(told, number);
+        announcements_->open(strand, home, *this);
+        pipeline_->open(strand, home, *this);
+    }
+
+    void close() final
+    {
+        pipeline_->close();
+        announcements_->close();
+    }
+
+    void async_vote(const ballot& asked, handler<ballot_reply> done) override
+    {
+        if (note_)
+            note_->goes_with(asked.owner, {}, asked.lease);
+        ask(
+            asked.name, asked.budget,
+            [&](boost::redis::request& to, std::int64_t latest) {
+                push_command(to, "EVALSHA", of_quorum().acquire.sha, 3, asked.name,
+                             fence_key(asked.name), record_key, value_of(asked.owner),
+                             asked.lease.count(), asked.first_fence, asked.fences, latest,
+                             asked.epoch, retention_.count(), asked.only_ours ? 1 : 0,
+                             asked.asks_holder ? 1 : 0);
+                return call{
+                    .called = &of_quorum().acquire, .expects = 5, .takes = !asked.only_ours};
+            },
+            std::move(done),
+            [holder = asked.asks_holder](numbers said) {
+                return std::optional(read_ballot(said, holder));
+            });
+    }
+
+    void async_enter(const reentry& asked, handler<entered> done) override
+    {
+        if (note_)
+            note_->goes_with(asked.owner, asked.entry, asked.lease);
+        ask(
+            asked.name, asked.budget,
+            [&](boost::redis::request& to, std::int64_t latest) {
+                push_command(to, "EVALSHA", of_quorum().enter.sha, 3, asked.name,
+                             entries_key(asked.name), record_key, value_of(asked.owner),
+                             asked.lease.count(), latest, asked.entry);
+                return call{.called = &of_quorum().enter, .expects = 2, .takes = true};
+            },
+            std::move(done),
+            [](numbers said) -> std::optional<entered> {
+                switch (said[0]) {
+                case 1: return entered::yes;
+                case -1: return entered::late;
+                case -2: return entered::gone;
+                default: return std::nullopt;
+                }
+            });
+    }
+
+    void async_renew(std::span<const upkeep> asked, std::chrono::milliseconds budget,
+                     asio::any_completion_handler<void(std::vector<kept>)> done) override
+    {
+        struct job
+        {
+            asio::any_completion_handler<void(std::vector<kept>)> done;
+            std::vector<kept> results;
+            std::size_t outstanding = 0;
+        };
+        if (note_) {
+            // A member that could not be reached when it was asked for has not been told.
+            for (const upkeep& each : asked)
+                note_->goes_with(each.what.owner, each.what.entry, each.what.lease);
+        }
+        const auto whole = std::make_shared<job>();
+        whole->done = std::move(done);
+        whole->results.resize(asked.size(), kept::failed);
+        for (std::size_t first = 0; first < asked.size(); first += renewals_per_command) {
+            const auto part = asked.subspan(first,
+                                            std::min(renewals_per_command, asked.size() - first));
+            ++whole->outstanding;
+            pipeline_->ask(
+                part.front().what.name, budget,
+                [&](boost::redis::request& to, std::int64_t latest) {
+                    return write_renewals(part, latest, to);
+                },
+                [whole, first](error_code failed, numbers said, const details_ptr&) {
+                    for (std::size_t i = 0; !failed && i < said.size(); ++i)
+                        whole->results[first + i] = said[i] == 1   ? kept::yes
+                                                    : said[i] == 0 ? kept::gone
+                                                    : said[i] == 2 ? kept::free
+                                                                   : kept::failed;
+                    if (--whole->outstanding == 0)
+                        std::move(whole->done)(std::move(whole->results));
+                });
+        }
+    }
+
+    void async_release(const release_request& asked, bool quiet,
+                       handler<release_answer> done) override
+    {
+        ask(
+            asked.name, {},
+            [&](boost::redis::request& to, std::int64_t) {
+                push_command(to, "EVALSHA", of_quorum().release.sha, 3, asked.name,
+                             entries_key(asked.name), fence_key(asked.name), value_of(asked.owner),
+                             asked.entry, quiet ? std::string() : release_channel(asked.name));
+                return call{.called = &of_quorum().release, .expects = 3, .undoes = true};
+            },
+            std::move(done),
+            [](numbers said) -> std::optional<release_answer> {
+                using outcome = release_reply::outcome;
+                if (said[0] < 0 || said[0] > 2)
+                    return std::nullopt;
+                constexpr outcome meanings[] = {outcome::not_owner, outcome::freed, outcome::left};
+                return release_answer{meanings[said[0]], said[1], natural(said[2])};
+            },
+            false);
+    }
+
+    void async_look(std::uint64_t nonce, handler<look_answer> done) override
+    {
+        ask(
+            record_key, {},
+            [&](boost::redis::request& to, std::int64_t) {
+                push_command(to, "EVALSHA", of_quorum().look.sha, 1, record_key, nonce);
+                return call{.called = &of_quorum().look, .expects = 8};
+            },
+            std::move(done),
+            [](numbers said) {
+                return std::optional(look_answer{said[0] == 1, natural(said[1]), natural(said[2]),
+                                                 redis_store::time_left(said[3]), natural(said[4]),
+                                                 redis_store::time_left(said[5]),
+                                                 natural(said[6])});
+            });
+    }
+
+    void async_adopt(std::uint64_t epoch, handler<adopt_answer> done) override
+    {
+        ask(
+            record_key, {},
+            [&](boost::redis::request& to, std::int64_t) {
+                push_command(to, "EVALSHA", of_quorum().adopt.sha, 1, record_key, epoch);
+                return call{.called = &of_quorum().adopt, .expects = 5};
+            },
+            std::move(done),
+            [](numbers said) {
+                return std::optional(adopt_answer{said[0] == 1, natural(said[1]), natural(said[2]),
+                                                  redis_store::time_left(said[3])});
+            });
+    }
+
+    void async_seed(const seed& asked, handler<seed_answer> done) override
+    {
+        ask(
+            record_key, {},
+            [&](boost::redis::request& to, std::int64_t) {
+                push_command(to, "EVALSHA", of_quorum().seed.sha, 1, record_key, asked.nonce,
+                             asked.epoch, asked.floor, asked.silence.count(), asked.lease.count(),
+                             asked.began);
+                return call{.called = &of_quorum().seed, .expects = 3};
+            },
+            std::move(done),
+            [](numbers said) {
+                return std::optional(
+                    seed_answer{said[0] == 1 || said[0] == 2, redis_store::time_left(said[1])});
+            });
+    }
+
+    void async_describe(std::string_view holder, store::describe_handler done) override
+    {
+        pipeline_->describe(holder, std::move(done));
+    }
+
+    [[nodiscard]] client_info own_info() const override
+    {
+        return note_ ? note_->said() : client_info();
+    }
+
+    void watch(std::string_view name) override { announcements_->watch(name); }
+    void unwatch(std::string_view name) override { announcements_->unwatch(name); }
+
+private:
+    /// @param read  Makes the reply of the numbers; nothing: they are no answer.
+    /// @param timed The last of them is the server's time.
+    template <class Reply, class Write, class Read>
+    void ask(std::string_view key, std::chrono::milliseconds budget, Write write,
+             handler<Reply> done, Read read, bool timed = true)
+    {
+        pipeline_->ask(key, budget, write,
+                       [done = std::move(done), read, timed, way = pipeline_](
+                           error_code failed, numbers said, details_ptr details) mutable {
+                           std::optional<Reply> reply;
+                           if (!failed) {
+                               reply = read(said);
+                               if (!reply)
+                                   failed = errc::outcome_unknown;
+                               else if (timed && redis_store::is_server_time(said.back()))
+                                   way->learn_time(said.back());
+                           }
+                           if constexpr (requires(Reply r) { r.details; }) {
+                               if (failed) {
+                                   reply.emplace();
+                                   reply->details = std::move(details);
+                               }
+                           }
+                           std::move(done)(failed, reply ? std::move(*reply) : Reply{});
+                       });
+    }
+
+    static call write_renewals(std::span<const upkeep> asked, std::int64_t latest,
+                               boost::redis::request& to)
+    {
+        redis_store::command_words words;
+        words.add(of_quorum().renew.sha);
+        words.add(static_cast<std::int64_t>(2 * asked.size()));
+        for (const upkeep& each : asked) {
+            words.add(each.what.name);
+            words.write([&](std::string& text) { text += entries_key(each.what.name); });
+        }
+        words.add(latest);
+        for (const upkeep& each : asked) {
+            words.write([&](std::string& text) { text += value_of(each.what.owner); });
+            words.add(each.what.lease.count());
+            words.add(each.what.entry);
+            words.add(each.create ? "1" : "0");
+        }
+        words.push("EVALSHA", to);
+        // What it creates is undone by a release.
+        const bool creates = std::any_of(asked.begin(), asked.end(),
+                                         [](const upkeep& each) { return each.create; });
+        return {.called = &of_quorum().renew, .expects = asked.size(), .takes = creates};
+    }
+
+    void on_hint(std::string_view) override {}
+    void on_connected(store_partition) override { told_->on_reachable(number_); }
+    void on_disconnected(store_partition, error_code why) override
+    {
+        told_->on_unreachable(number_, why, why == last_error_ ? last_details_ : nullptr);
+    }
+    void on_error(store_partition, error_code code, const diagnostics& details) override
+    {
+        last_error_ = code;
+        last_details_ = std::make_shared<diagnostics>(details);
+        told_->on_member_error(number_, code, details);
+    }
+
+    const std::chrono::milliseconds retention_;
+    const std::shared_ptr<redis_store::pipeline> pipeline_;
+    const std::shared_ptr<announcements> announcements_;
+    const std::shared_ptr<redis_store::client_note> note_; ///< Null: none is to be written.
+    member_listener* told_ = nullptr;
+    unsigned number_ = 0;
+    error_code last_error_;
+    details_ptr last_details_;
+};
+
+} // namespace
+
+std::unique_ptr<member> make_redis_member(const config& settings,
+                                          const std::shared_ptr<redis_store::environment>& from)
+{
+    return std::make_unique<redis_member>(settings, from);
+}
+
+} // namespace leasehold::quorum

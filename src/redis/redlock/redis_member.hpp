@@ -1,0 +1,21 @@
+#ifndef LEASEHOLD_SRC_REDIS_REDLOCK_REDIS_MEMBER_HPP
+#define LEASEHOLD_SRC_REDIS_REDLOCK_REDIS_MEMBER_HPP
+
+#include "redis/connection/environment.hpp"
+#include "redis/redlock/member.hpp"
+
+#include <leasehold/config.hpp>
+
+#include <chrono>
+#include <memory>
+
+namespace leasehold::quorum {
+
+/// A Redis server, alone.
+/// @param settings With its address only.
+[[nodiscard]] std::unique_ptr<member> make_redis_member(
+    const config& settings, const std::shared_ptr<redis_store::environment>& from);
+
+} // namespace leasehold::quorum
+
+#endif

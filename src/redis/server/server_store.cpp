@@ -1,0 +1,207 @@
+#include "redis/server/server_store.hpp"
+
+#include "redis/commands/native_commands.hpp"
+#include "redis/commands/native_keys.hpp"
+#include "redis/commands/redisson_commands.hpp"
+#include "redis/pipeline/client_note.hpp"
+#include "redis/pipeline/pipeline.hpp"
+#include "redis/replicas/confirmed_requests.hpp"
+#include "redis/replicas/replica_confirmations.hpp"
+#include "redis/wakeups/subscriptions.hpp"
+#include "redis/wakeups/turn_channel.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace leasehold::redis_store {
+namespace {
+
+/// @param blind As for `native_commands`.
+std::unique_ptr<command_set> make_commands(const config& settings,
+                                           const std::shared_ptr<turn_channel>& turns, bool blind)
+{
+    if (settings.layout == config::key_layout::native)
+        return std::make_unique<native_commands>(turns, blind);
+    return std::make_unique<redisson_commands>(settings.fence_retention, turns);
+}
+
+class server_store final : public store
+{
+public:
+    server_store(std::shared_ptr<transport> way, const config& limits, bool blind,
+                 const std::optional<config>& wakeups, const std::shared_ptr<environment>& from)
+    {
+        if (wakeups)
+            turns_ = std::make_shared<turn_channel>(*wakeups, from);
+        if (wakeups && limits.layout == config::key_layout::redisson)
+            subscriptions_ = std::make_shared<subscriptions>(*wakeups, from);
+        pipeline_ = std::make_shared<pipeline>(std::move(way), make_commands(limits, turns_, blind),
+                                               from->make_time(), limits.timeout);
+        note_ = client_note::make(limits, *from);
+        pipeline_->introduce(note_);
+        if (wakeups) {
+            replicas_ = std::make_shared<replica_confirmations>(*wakeups, from);
+            replicas_->on_other_server = [weak = std::weak_ptr(pipeline_)] {
+                if (const auto commands = weak.lock())
+                    commands->begin_again(errc::store_refused);
+            };
+            pipeline_->on_lost = [weak = std::weak_ptr(replicas_)] {
+                if (const auto replicas = weak.lock())
+                    replicas->lost_commands();
+            };
+        }
+        if (turns_) {
+            turns_->now = [weak = std::weak_ptr(pipeline_)] {
+                const auto commands = weak.lock();
+                return commands ? commands->now() : clock::time_point();
+            };
+            turns_->publish = [weak = std::weak_ptr(pipeline_)](const std::string& channel,
+                                                                aside::answered told) {
+                if (const auto commands = weak.lock())
+                    commands->ask_aside(
+                        [&](boost::redis::request& to) {
+                            to.push("PUBLISH", channel, "");
+                            return call{.forms = {answer_form::number}};
+                        },
+                        std::move(told));
+            };
+        }
+        pipeline_->on_serving = [turns = std::weak_ptr(turns_),
+                                 releases = std::weak_ptr(subscriptions_),
+                                 weak = std::weak_ptr(pipeline_)] {
+            if (const auto channel = turns.lock())
+                channel->verify();
+            const auto commands = weak.lock();
+            if (const auto watched = releases.lock(); watched && commands)
+                watched->follow(commands->now());
+        };
+        pipeline_->knows_receivers = [told = subscriptions_] { return told && told->allowed(); };
+    }
+
+    // On whichever thread: what may be under way yet is not touched again when it was closed.
+    ~server_store() override
+    {
+        if (!closed_)
+            close();
+    }
+
+    [[nodiscard]] store_traits traits() const noexcept override
+    {
+        store_traits result = pipeline_->traits();
+        result.replica_acks = replicas_ != nullptr;
+        result.describes_holders = note_ != nullptr;
+        return result;
+    }
+
+    [[nodiscard]] std::string server_of(store_partition) const override
+    {
+        return pipeline_->server();
+    }
+
+    void open(const asio::any_io_executor& strand, store_listener& listener) override
+    {
+        const auto home = detail::context_poster::make(strand);
+        if (subscriptions_)
+            subscriptions_->open(strand, home, listener);
+        if (turns_)
+            turns_->open(strand, home, listener);
+        if (replicas_)
+            replicas_->open(strand, home, listener);
+        pipeline_->open(strand, home, listener);
+    }
+
+    void close() final
+    {
+        closed_ = true;
+        pipeline_->close();
+        if (subscriptions_)
+            subscriptions_->close();
+        if (turns_)
+            turns_->close();
+        if (replicas_)
+            replicas_->close();
+    }
+
+    void async_acquire(const acquire_request& request, acquire_handler handler) override
+    {
+        if (turns_ && request.entry.empty()) // the owner of a re-entry may be another client's
+            turns_->belongs_to(request.owner);
+        if (request.replica_acks > 0 && replicas_)
+            return acquire_confirmed(pipeline_, replicas_, request, std::move(handler));
+        pipeline_->acquire(request, std::move(handler));
+    }
+
+    void async_renew(std::span<const renewal> renewals, renew_handler handler) override
+    {
+        const auto unconfirmed = [](const renewal& each) { return each.replica_acks == 0; };
+        if (replicas_ && !std::all_of(renewals.begin(), renewals.end(), unconfirmed))
+            return renew_confirmed(pipeline_, replicas_, renewals, std::move(handler));
+        pipeline_->renew(renewals, std::move(handler));
+    }
+
+    void async_release(const release_request& request, release_handler handler) override
+    {
+        if (replicas_)
+            replicas_->leaving(request.owner, request.entry);
+        pipeline_->release(request, std::move(handler));
+    }
+
+    void async_describe(std::string_view holder, describe_handler handler) override
+    {
+        pipeline_->describe(holder, std::move(handler));
+    }
+
+    [[nodiscard]] client_info own_info() const override
+    {
+        return note_ ? note_->said() : client_info();
+    }
+
+    void async_alive(std::string_view client, alive_handler handler) override
+    {
+        std::string key;
+        native::alive_key(client, key);
+        pipeline_->ask(
+            key, {},
+            [&key](boost::redis::request& to, std::int64_t) {
+                to.push("EVALSHA", of_native().alive.sha, 1, key);
+                return call{.called = &of_native().alive, .expects = 1};
+            },
+            [told = std::move(handler)](error_code failed, std::span<const std::int64_t> numbers,
+                                        const auto&) mutable {
+                if (!failed && numbers[0] == 0)
+                    failed = errc::permission_denied;
+                std::move(told)(failed, !failed && numbers[0] == 1);
+            });
+    }
+
+    void watch(std::string_view name) override
+    {
+        if (subscriptions_)
+            subscriptions_->watch(name);
+    }
+
+    void unwatch(std::string_view name) override
+    {
+        if (subscriptions_)
+            subscriptions_->unwatch(name);
+    }
+
+private:
+    std::shared_ptr<pipeline> pipeline_;
+    std::shared_ptr<subscriptions> subscriptions_;    ///< Of a layout that announces releases.
+    std::shared_ptr<client_note> note_;               ///< Null: it is not to be written.
+    std::shared_ptr<turn_channel> turns_;             ///< Null: there are no wake-ups.
+    std::shared_ptr<replica_confirmations> replicas_; ///< Null: there is no way to ask them.
+    bool closed_ = false;
+};
+
+} // namespace
+
+std::shared_ptr<store> make_server_store(std::shared_ptr<transport> way, const config& limits,
+                                         bool blind, const std::optional<config>& wakeups,
+                                         const std::shared_ptr<environment>& from)
+{
+    return std::make_shared<server_store>(std::move(way), limits, blind, wakeups, from);
+}
+
+} // namespace leasehold::redis_store

@@ -1,0 +1,25 @@
+#ifndef LEASEHOLD_SRC_REDIS_SERVER_SERVER_STORE_HPP
+#define LEASEHOLD_SRC_REDIS_SERVER_SERVER_STORE_HPP
+
+#include "redis/connection/environment.hpp"
+#include "redis/pipeline/transport.hpp"
+
+#include <leasehold/config.hpp>
+#include <leasehold/store.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace leasehold::redis_store {
+
+/// The store on one server, or on whichever one of a Sentinel is the master.
+/// @param blind   As for `native_commands`.
+/// @param wakeups Where the connections lead that messages come over; nowhere: there are none.
+[[nodiscard]] std::shared_ptr<store> make_server_store(std::shared_ptr<transport> way,
+                                                       const config& limits, bool blind,
+                                                       const std::optional<config>& wakeups,
+                                                       const std::shared_ptr<environment>& from);
+
+} // namespace leasehold::redis_store
+
+#endif

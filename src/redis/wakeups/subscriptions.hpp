@@ -1,0 +1,53 @@
+#ifndef LEASEHOLD_SRC_REDIS_WAKEUPS_SUBSCRIPTIONS_HPP
+#define LEASEHOLD_SRC_REDIS_WAKEUPS_SUBSCRIPTIONS_HPP
+
+#include "redis/wakeups/channel_connection.hpp"
+
+#include <leasehold/clock.hpp>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace leasehold::redis_store {
+
+/// The names that are watched, over a connection that is made for the first of them. All on the
+/// strand.
+class subscriptions final : public channel_connection
+{
+public:
+    subscriptions(const config& settings, std::shared_ptr<environment> from)
+        : channel_connection(settings, std::move(from))
+    {}
+
+    void watch(std::string_view name);
+    void unwatch(std::string_view name);
+
+    /// The connection of the commands is another, and may lead to another server than this one,
+    /// where the releases are told. This one is made again, at once, but not more often than
+    /// that: each is a reason to look for all that is watched.
+    void follow(clock::time_point now);
+
+    /// False when the server forbade it: then it is not known who else would watch.
+    bool allowed() const noexcept { return allowed_; }
+
+private:
+    void on_attempt() override;
+    void on_lost(error_code why, std::string_view said) override;
+    void on_push(const std::vector<std::string>& words) override;
+    void on_silence() noexcept override;
+
+    bool allowed_ = true;
+    clock::time_point followed_ = clock::time_point::min();
+    boost::unordered_flat_map<std::string, std::vector<std::string>>
+        names_; ///< By channel, which "a" and "{a}" share.
+    std::string channel_;
+};
+
+} // namespace leasehold::redis_store
+
+#endif

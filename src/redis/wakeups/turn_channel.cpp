@@ -1,0 +1,103 @@
+#include "redis/wakeups/turn_channel.hpp"
+
+#include "base/mutant.hpp"
+#include "redis/commands/native_keys.hpp"
+
+#include <chrono>
+
+namespace leasehold::redis_store {
+namespace {
+
+// Where the application replaces the connection of the commands nobody is told.
+constexpr std::chrono::seconds believed_for{10};
+
+} // namespace
+
+void turn_channel::on_silence() noexcept
+{
+    forget();
+}
+
+void turn_channel::forget() noexcept
+{
+    subscribed_ = false;
+    hears_ = false;
+    ++asked_;
+}
+
+void turn_channel::belongs_to(std::string_view owner)
+{
+    if (channel_.empty())
+        native::turn_channel(native::client_of(owner), channel_);
+}
+
+void turn_channel::listen(slot_number)
+{
+    if (!is_made() && listener() != nullptr)
+        connect();
+    else if (now() >= ask_again_)
+        verify();
+}
+
+void turn_channel::verify()
+{
+    if (!subscribed_)
+        return;
+    ask_again_ = now() + believed_for;
+    publish(channel_,
+            [weak = weak_from_this(), this, number = ++asked_](error_code failed, answers said) {
+                if (const auto stays = weak.lock(); stays && number == asked_)
+                    told(failed, said);
+            });
+}
+
+void turn_channel::told(error_code failed, answers said)
+{
+    if (failed) { // nobody has said anything
+        ask_again_ = {};
+        return;
+    }
+    // Where a user may not publish, the scripts take everybody for one who listens.
+    const bool elsewhere = said.front().is(1) && said.front().numbers[0] == 0;
+    const bool heard = std::exchange(hears_, !elsewhere);
+    if (elsewhere) {
+        forget();
+        begin_again(errc::store_refused, {});
+    }
+    // Turns before this may have been missed, and whoever is in line is not known to listen, or
+    // taken for one who does.
+    if (heard != hears_ && !has(mutant::listening_not_looked))
+        listener()->on_listening(0);
+}
+
+void turn_channel::on_attempt()
+{
+    const auto asked = make_request();
+    asked->push("SUBSCRIBE", channel_);
+    send(asked);
+}
+
+void turn_channel::on_lost(error_code, std::string_view)
+{
+    forget();
+}
+
+void turn_channel::on_push(const std::vector<std::string>& words)
+{
+    if (words.size() < 3 || words[1] != channel_ || listener() == nullptr)
+        return;
+    if (words[0] == "subscribe") {
+        subscribed_ = true;
+        return verify();
+    }
+    if (words[0] != "message" || has(mutant::turn_ignored))
+        return;
+    // "<value of the owner> <name>"
+    const std::string_view told = words[2];
+    const std::size_t space = told.find(' ');
+    const std::string_view owner = native::owner_of(told.substr(0, space));
+    if (space != std::string_view::npos && !owner.empty())
+        listener()->on_turn(told.substr(space + 1), owner);
+}
+
+} // namespace leasehold::redis_store
