@@ -9,7 +9,7 @@
 #include "support/rethrow.hpp"
 
 #include <leasehold.hpp>
-#include <leasehold/redis_store.hpp>
+#include <leasehold/redis.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>

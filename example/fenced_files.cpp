@@ -8,7 +8,7 @@
 #include "support/rethrow.hpp"
 
 #include <leasehold.hpp>
-#include <leasehold/guard/http.hpp>
+#include <leasehold/extras/guard/http.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>

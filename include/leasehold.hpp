@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_HPP
 #define LEASEHOLD_HPP
 
-// Everything a user needs, except <leasehold/redis_store.hpp>, for those who bring their own
+// Everything a user needs, except <leasehold/redis.hpp>, for those who bring their own
 // connection.
 #include <leasehold/client.hpp>
 #include <leasehold/client_info.hpp>
@@ -9,9 +9,9 @@
 #include <leasehold/config.hpp>
 #include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/extras/metrics.hpp>
 #include <leasehold/lease.hpp>
-#include <leasehold/memory_store.hpp>
-#include <leasehold/metrics.hpp>
+#include <leasehold/memory.hpp>
 #include <leasehold/mutex.hpp>
 #include <leasehold/observer.hpp>
 #include <leasehold/observer_group.hpp>

@@ -1,7 +1,7 @@
 #include <leasehold/client.hpp>
 
-#include <leasehold/memory_store.hpp>
-#include <leasehold/redis_store.hpp>
+#include <leasehold/memory.hpp>
+#include <leasehold/redis.hpp>
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // A file that only the newest holder of a lock writes.
 #include <leasehold.hpp>
-#include <leasehold/guard/file.hpp>
+#include <leasehold/extras/guard/file.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>

@@ -1,5 +1,5 @@
 // Rows that only the newest holder of a lock writes, in SQLite.
-#include <leasehold/guard/sql.hpp>
+#include <leasehold/extras/guard/sql.hpp>
 
 #include <sqlite3.h>
 

@@ -1,7 +1,7 @@
 #include "fenced_files/server.hpp"
 
-#include <leasehold/guard/file.hpp>
-#include <leasehold/guard/http.hpp>
+#include <leasehold/extras/guard/file.hpp>
+#include <leasehold/extras/guard/http.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>

@@ -3,7 +3,7 @@
 #include "optimistic/getset_method.hpp"
 #include "optimistic/stock_keys.hpp"
 
-#include <leasehold/guard/redis.hpp>
+#include <leasehold/extras/guard/redis.hpp>
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/redis/ignore.hpp>

@@ -2,7 +2,7 @@
 #include "optimistic/stock_keys.hpp"
 
 #include <leasehold.hpp>
-#include <leasehold/guard/redis.hpp>
+#include <leasehold/extras/guard/redis.hpp>
 
 #include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>

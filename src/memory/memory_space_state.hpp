@@ -4,7 +4,7 @@
 #include "memory/distinct_times.hpp"
 #include "memory/lock_table.hpp"
 
-#include <leasehold/memory_store.hpp>
+#include <leasehold/memory.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>

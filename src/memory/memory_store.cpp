@@ -1,7 +1,7 @@
 #include "core/async/context_lifetime.hpp"
 #include "memory/memory_space_state.hpp"
 
-#include <leasehold/memory_store.hpp>
+#include <leasehold/memory.hpp>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>

@@ -1,4 +1,4 @@
-#include <leasehold/redis_store.hpp>
+#include <leasehold/redis.hpp>
 
 #include "redis/connection/environment.hpp"
 #include "redis/connection/settings.hpp"

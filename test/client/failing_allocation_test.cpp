@@ -10,7 +10,7 @@
 #include <leasehold/client.hpp>
 #include <leasehold/detail/access.hpp>
 #include <leasehold/lease.hpp>
-#include <leasehold/memory_store.hpp>
+#include <leasehold/memory.hpp>
 #include <leasehold/mutex.hpp>
 #include <leasehold/with_lock.hpp>
 

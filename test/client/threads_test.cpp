@@ -6,7 +6,7 @@
 
 #include <leasehold/client.hpp>
 #include <leasehold/lease.hpp>
-#include <leasehold/memory_store.hpp>
+#include <leasehold/memory.hpp>
 #include <leasehold/mutex.hpp>
 #include <leasehold/observer.hpp>
 #include <leasehold/with_lock.hpp>

@@ -8,7 +8,7 @@
 #include "support/resp.hpp"
 
 #include <leasehold/client.hpp>
-#include <leasehold/memory_store.hpp>
+#include <leasehold/memory.hpp>
 #include <leasehold/mutex.hpp>
 
 #include <boost/asio/io_context.hpp>

@@ -5,7 +5,7 @@
 #include "guard/zombie.hpp"
 #include "support/directory.hpp"
 
-#include <leasehold/guard/file.hpp>
+#include <leasehold/extras/guard/file.hpp>
 
 #include <boost/system/errc.hpp>
 #include <boost/system/system_error.hpp>

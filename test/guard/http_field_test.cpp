@@ -2,7 +2,7 @@
 
 #include "guard/print.hpp"
 
-#include <leasehold/guard/http.hpp>
+#include <leasehold/extras/guard/http.hpp>
 
 #include <boost/system/errc.hpp>
 

@@ -6,7 +6,7 @@
 
 #include "fenced_files/server.hpp"
 
-#include <leasehold/guard/http.hpp>
+#include <leasehold/extras/guard/http.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>

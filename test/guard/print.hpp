@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_GUARD_PRINT_HPP
 #define LEASEHOLD_TEST_GUARD_PRINT_HPP
 
-#include <leasehold/guard/error.hpp>
+#include <leasehold/extras/guard/error.hpp>
 
 #include <ostream>
 

@@ -8,7 +8,7 @@
 #include "support/redis_server.hpp"
 #include "support/run.hpp"
 
-#include <leasehold/guard/redis.hpp>
+#include <leasehold/extras/guard/redis.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>

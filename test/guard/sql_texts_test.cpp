@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include <leasehold/guard/sql.hpp>
+#include <leasehold/extras/guard/sql.hpp>
 
 #include <boost/system/system_error.hpp>
 

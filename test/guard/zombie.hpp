@@ -5,7 +5,7 @@
 
 #include <leasehold/client.hpp>
 #include <leasehold/lease.hpp>
-#include <leasehold/memory_store.hpp>
+#include <leasehold/memory.hpp>
 #include <leasehold/mutex.hpp>
 
 #include <boost/asio/detached.hpp>

@@ -4,7 +4,7 @@
 #include "metrics/open_metrics_checker.hpp"
 #include "support/memory_lab.hpp"
 
-#include <leasehold/metrics.hpp>
+#include <leasehold/extras/metrics.hpp>
 
 #include <memory>
 #include <string>

@@ -4,7 +4,7 @@
 #include "metrics/every_event.hpp"
 #include "metrics/open_metrics_checker.hpp"
 
-#include <leasehold/metrics.hpp>
+#include <leasehold/extras/metrics.hpp>
 
 #include <boost/property_tree/json_parser.hpp>
 #include <boost/property_tree/ptree.hpp>

@@ -7,7 +7,7 @@
 #include "metrics/every_event.hpp"
 #include "metrics/open_metrics_checker.hpp"
 
-#include <leasehold/metrics.hpp>
+#include <leasehold/extras/metrics.hpp>
 
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>

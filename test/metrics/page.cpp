@@ -1,7 +1,7 @@
 // Prints a page on which every family has a sample, for readers of the format.
 #include "metrics/every_event.hpp"
 
-#include <leasehold/metrics.hpp>
+#include <leasehold/extras/metrics.hpp>
 
 #include <iostream>
 

@@ -3,7 +3,7 @@
 
 #include "metrics/every_event.hpp"
 
-#include <leasehold/optional/open_telemetry.hpp>
+#include <leasehold/extras/open_telemetry.hpp>
 
 #include <boost/asio/error.hpp>
 

@@ -3,7 +3,7 @@
 
 #include "metrics/every_event.hpp"
 
-#include <leasehold/optional/prometheus_cpp.hpp>
+#include <leasehold/extras/prometheus_cpp.hpp>
 
 #include <prometheus/text_serializer.h>
 

@@ -4,7 +4,7 @@
 #include "support/quorum_deployment.hpp"
 #include "support/store_contract.hpp"
 
-#include <leasehold/redis_store.hpp>
+#include <leasehold/redis.hpp>
 
 #include <memory>
 #include <string>

@@ -11,7 +11,7 @@
 
 #include "redis/protocol/slot.hpp"
 
-#include <leasehold/redis_store.hpp>
+#include <leasehold/redis.hpp>
 
 #include <array>
 #include <atomic>

@@ -11,7 +11,7 @@
 #include "redis/commands/redisson_commands.hpp"
 #include "redis/pipeline/batch.hpp"
 
-#include <leasehold/redis_store.hpp>
+#include <leasehold/redis.hpp>
 
 #include <boost/redis/resp3/parser.hpp>
 

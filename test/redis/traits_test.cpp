@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <leasehold/config.hpp>
-#include <leasehold/redis_store.hpp>
+#include <leasehold/redis.hpp>
 #include <leasehold/store.hpp>
 
 #include <boost/asio/io_context.hpp>

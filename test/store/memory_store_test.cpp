@@ -8,7 +8,7 @@
 
 #include <leasehold/client.hpp>
 #include <leasehold/clock.hpp>
-#include <leasehold/memory_store.hpp>
+#include <leasehold/memory.hpp>
 #include <leasehold/store.hpp>
 
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #include "support/redis_application.hpp"
 #include "traps/redis_fixture.hpp"
 
-#include <leasehold/redis_store.hpp>
+#include <leasehold/redis.hpp>
 
 #include <deque>
 #include <filesystem>

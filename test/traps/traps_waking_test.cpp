@@ -4,7 +4,7 @@
 #include "support/only_on.hpp"
 #include "traps/redis_fixture.hpp"
 
-#include <leasehold/redis_store.hpp>
+#include <leasehold/redis.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include <leasehold/guard/error.hpp>
+#include <leasehold/extras/guard/error.hpp>
 
 #include <string>
 

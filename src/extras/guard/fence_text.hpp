@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_EXTRAS_GUARD_FENCE_TEXT_HPP
 #define LEASEHOLD_SRC_EXTRAS_GUARD_FENCE_TEXT_HPP
 
-#include <leasehold/guard/error.hpp>
+#include <leasehold/extras/guard/error.hpp>
 
 #include <charconv>
 #include <cstdint>

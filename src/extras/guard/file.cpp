@@ -1,4 +1,4 @@
-#include <leasehold/guard/file.hpp>
+#include <leasehold/extras/guard/file.hpp>
 
 #include "extras/guard/fence_text.hpp"
 #include "extras/guard/file_steps.hpp"

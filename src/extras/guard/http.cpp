@@ -1,4 +1,4 @@
-#include <leasehold/guard/http.hpp>
+#include <leasehold/extras/guard/http.hpp>
 
 #include "extras/guard/fence_text.hpp"
 

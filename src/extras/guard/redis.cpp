@@ -1,4 +1,4 @@
-#include <leasehold/guard/redis.hpp>
+#include <leasehold/extras/guard/redis.hpp>
 
 #include "extras/guard/fence_text.hpp"
 #include "leasehold_scripts.hpp"

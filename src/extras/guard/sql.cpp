@@ -1,4 +1,4 @@
-#include <leasehold/guard/sql.hpp>
+#include <leasehold/extras/guard/sql.hpp>
 
 #include <boost/system/system_error.hpp>
 

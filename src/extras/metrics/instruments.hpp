@@ -2,7 +2,7 @@
 #define LEASEHOLD_SRC_EXTRAS_METRICS_INSTRUMENTS_HPP
 
 #include <leasehold/error.hpp>
-#include <leasehold/metrics.hpp>
+#include <leasehold/extras/metrics.hpp>
 
 #include <algorithm>
 #include <array>

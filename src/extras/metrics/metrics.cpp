@@ -1,4 +1,4 @@
-#include <leasehold/metrics.hpp>
+#include <leasehold/extras/metrics.hpp>
 
 #include "base/argument_error.hpp"
 #include "extras/metrics/instruments.hpp"

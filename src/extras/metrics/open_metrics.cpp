@@ -1,4 +1,4 @@
-#include <leasehold/metrics.hpp>
+#include <leasehold/extras/metrics.hpp>
 
 #include <charconv>
 #include <cmath>

@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_GUARD_SQL_DATABASE_HPP
 #define LEASEHOLD_TEST_GUARD_SQL_DATABASE_HPP
 
-#include <leasehold/guard/sql.hpp>
+#include <leasehold/extras/guard/sql.hpp>
 
 #include <cstdint>
 #include <memory>

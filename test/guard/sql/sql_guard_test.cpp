@@ -5,7 +5,7 @@
 #include "guard/sql/database.hpp"
 #include "guard/zombie.hpp"
 
-#include <leasehold/guard/sql.hpp>
+#include <leasehold/extras/guard/sql.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_GUARD_ERROR_HPP
-#define LEASEHOLD_GUARD_ERROR_HPP
+#ifndef LEASEHOLD_EXTRAS_GUARD_ERROR_HPP
+#define LEASEHOLD_EXTRAS_GUARD_ERROR_HPP
 
 #include <leasehold/detail/export.hpp>
 #include <leasehold/error.hpp>

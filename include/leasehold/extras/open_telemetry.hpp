@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_OPTIONAL_OPEN_TELEMETRY_HPP
-#define LEASEHOLD_OPTIONAL_OPEN_TELEMETRY_HPP
+#ifndef LEASEHOLD_EXTRAS_OPEN_TELEMETRY_HPP
+#define LEASEHOLD_EXTRAS_OPEN_TELEMETRY_HPP
 
 // For programs that use OpenTelemetry, which they find and link themselves. Nothing else of this
 // library includes it.

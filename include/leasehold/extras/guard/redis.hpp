@@ -1,9 +1,9 @@
-#ifndef LEASEHOLD_GUARD_REDIS_HPP
-#define LEASEHOLD_GUARD_REDIS_HPP
+#ifndef LEASEHOLD_EXTRAS_GUARD_REDIS_HPP
+#define LEASEHOLD_EXTRAS_GUARD_REDIS_HPP
 
 #include <leasehold/detail/export.hpp>
 #include <leasehold/detail/initiation.hpp>
-#include <leasehold/guard/error.hpp>
+#include <leasehold/extras/guard/error.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>

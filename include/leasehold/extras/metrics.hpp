@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_METRICS_HPP
-#define LEASEHOLD_METRICS_HPP
+#ifndef LEASEHOLD_EXTRAS_METRICS_HPP
+#define LEASEHOLD_EXTRAS_METRICS_HPP
 
 #include <leasehold/detail/export.hpp>
 #include <leasehold/diagnostics.hpp>

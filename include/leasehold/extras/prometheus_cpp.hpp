@@ -1,9 +1,9 @@
-#ifndef LEASEHOLD_OPTIONAL_PROMETHEUS_CPP_HPP
-#define LEASEHOLD_OPTIONAL_PROMETHEUS_CPP_HPP
+#ifndef LEASEHOLD_EXTRAS_PROMETHEUS_CPP_HPP
+#define LEASEHOLD_EXTRAS_PROMETHEUS_CPP_HPP
 
 // For programs that use prometheus-cpp, which they find and link themselves. Nothing else of this
 // library includes it.
-#include <leasehold/metrics.hpp>
+#include <leasehold/extras/metrics.hpp>
 
 #include <prometheus/client_metric.h>
 #include <prometheus/collectable.h>

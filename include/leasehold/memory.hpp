@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_MEMORY_STORE_HPP
-#define LEASEHOLD_MEMORY_STORE_HPP
+#ifndef LEASEHOLD_MEMORY_HPP
+#define LEASEHOLD_MEMORY_HPP
 
 #include <leasehold/detail/export.hpp>
 #include <leasehold/store.hpp>

@@ -1,8 +1,8 @@
-#ifndef LEASEHOLD_GUARD_HTTP_HPP
-#define LEASEHOLD_GUARD_HTTP_HPP
+#ifndef LEASEHOLD_EXTRAS_GUARD_HTTP_HPP
+#define LEASEHOLD_EXTRAS_GUARD_HTTP_HPP
 
 #include <leasehold/detail/export.hpp>
-#include <leasehold/guard/error.hpp>
+#include <leasehold/extras/guard/error.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
-#ifndef LEASEHOLD_GUARD_FILE_HPP
-#define LEASEHOLD_GUARD_FILE_HPP
+#ifndef LEASEHOLD_EXTRAS_GUARD_FILE_HPP
+#define LEASEHOLD_EXTRAS_GUARD_FILE_HPP
 
 #include <leasehold/detail/export.hpp>
-#include <leasehold/guard/error.hpp>
+#include <leasehold/extras/guard/error.hpp>
 
 #include <cstdint>
 #include <filesystem>

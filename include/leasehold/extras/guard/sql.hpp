@@ -1,8 +1,8 @@
-#ifndef LEASEHOLD_GUARD_SQL_HPP
-#define LEASEHOLD_GUARD_SQL_HPP
+#ifndef LEASEHOLD_EXTRAS_GUARD_SQL_HPP
+#define LEASEHOLD_EXTRAS_GUARD_SQL_HPP
 
 #include <leasehold/detail/export.hpp>
-#include <leasehold/guard/error.hpp>
+#include <leasehold/extras/guard/error.hpp>
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_REDIS_STORE_HPP
-#define LEASEHOLD_REDIS_STORE_HPP
+#ifndef LEASEHOLD_REDIS_HPP
+#define LEASEHOLD_REDIS_HPP
 
 #include <leasehold/config.hpp>
 #include <leasehold/detail/export.hpp>
