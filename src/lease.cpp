@@ -1,18 +1,12 @@
 #include <leasehold/lease.hpp>
 
 #include "base/mutant.hpp"
-#include "core/async/calling_executor.hpp"
-#include "core/async/cancel_by_slot.hpp"
-#include "core/async/posted_op.hpp"
+#include "core/async/operation.hpp"
 #include "core/client_state.hpp"
 #include "core/diagnostics/loss_details.hpp"
 
-#include <boost/asio/any_completion_executor.hpp>
-#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/system_executor.hpp>
 
-#include <memory>
-#include <new>
 #include <utility>
 
 namespace leasehold {
@@ -21,16 +15,14 @@ namespace detail {
 void intrusive_ptr_add_ref(const lease_state* p) noexcept
 {
     boost::sp_adl_block::intrusive_ptr_add_ref(
-        static_cast<const boost::intrusive_ref_counter<lease_term>*>(p));
+        static_cast<const boost::intrusive_ref_counter<lease_state>*>(p));
 }
 
 void intrusive_ptr_release(const lease_state* p) noexcept
 {
     boost::sp_adl_block::intrusive_ptr_release(
-        static_cast<const boost::intrusive_ref_counter<lease_term>*>(p));
+        static_cast<const boost::intrusive_ref_counter<lease_state>*>(p));
 }
-
-static_assert(alignof(lease_state) > 1, "a link marks what it remembers by an odd address");
 
 namespace {
 
@@ -39,20 +31,13 @@ client_state& client_of(const lease_state& held) noexcept
     return *held.held->spec->owner;
 }
 
-const asio::any_io_executor no_client = asio::system_executor();
-
-/// What a handler without an executor is given here; calls on the spot.
-class inline_executor
+/// Completes an operation on no lease.
+void complete_without_lease(void_handler&& handler)
 {
-public:
-    template <class F>
-    void execute(F&& f) const
-    {
-        std::forward<F>(f)();
-    }
+    completion<error_code>(std::move(handler))(errc::not_owner);
+}
 
-    bool operator==(const inline_executor&) const noexcept = default;
-};
+} // namespace
 
 void release_in_background(lease_state_ptr given) noexcept
 {
@@ -67,75 +52,17 @@ void release_in_background(lease_state_ptr given) noexcept
     }
 }
 
-/// Without a client there is no executor but the handler's own.
-void complete_without_client(void_handler&& handler)
+const asio::any_io_executor& executor_of(const lease_state_ptr& of) noexcept
 {
-    // Those of a timer around the handler, which may have been made for it.
-    struct calls_here
-    {
-        ~calls_here()
-        {
-            if (queue)
-                queue->close();
-        }
-
-        const std::shared_ptr<call_queue> queue = calling_executor::take_calls();
-    } const calls;
-    const asio::any_completion_executor own = asio::get_associated_executor(
-        handler.handler, asio::any_completion_executor(inline_executor()));
-    const bool here = own.target<inline_executor>() != nullptr;
-    if (here)
-        std::move(handler.handler)(errc::not_owner, nullptr);
-    else
-        completion<error_code>(std::move(handler))(errc::not_owner);
-    if (calls.queue && (here || own.target<calling_executor>() != nullptr))
-        calls.queue->run();
+    static const asio::any_io_executor no_client = asio::system_executor();
+    return of ? client_of(*of).handler_executor() : no_client;
 }
 
-/// Completes an operation on no lease.
-/// @param before The lease that was there before; null: there never was one.
-void start_nothing(void_handler&& handler, const lease_state* before)
+void start_release(void_handler&& handler, lease of)
 {
-    if (before == nullptr)
-        return complete_without_client(std::move(handler));
-    const client_state& client = client_of(*before);
-    if (!client.gone())
-        completion<error_code>::immediate(std::move(handler), client.handler_executor(),
-                                          errc::not_owner);
-}
-
-} // namespace
-
-void lease_link::leave() noexcept
-{
-    const bool held = holds();
-    lease_state_ptr state = take();
-    if (held)
-        release_in_background(std::move(state));
-}
-
-const asio::any_io_executor& executor_of_lease(const lease_state* of) noexcept
-{
-    return of != nullptr ? client_of(*of).handler_executor() : no_client;
-}
-
-asio::any_io_executor timer_executor_of_lease(const lease_state* of) noexcept
-{
-    if (of == nullptr) {
-        try {
-            return calling_executor::of_next_call();
-        }
-        catch (const std::bad_alloc&) {
-        }
-    }
-    return executor_of_lease(of);
-}
-
-void start_release(void_handler&& handler, lease_link of)
-{
-    if (!of.holds())
-        return start_nothing(std::move(handler), of.state());
-    lease_state_ptr given = of.take();
+    lease_state_ptr given = lease_access::take(of);
+    if (!given)
+        return complete_without_lease(std::move(handler));
     client_state& client = client_of(*given);
     if (client.gone())
         return;
@@ -153,11 +80,10 @@ void start_release(void_handler&& handler, lease_link of)
     }
 }
 
-void start_wait_lost(void_handler&& handler, lease_target of)
+void start_wait_lost(void_handler&& handler, lease_state_ptr given)
 {
-    if (!of.held)
-        return start_nothing(std::move(handler), of.state.get());
-    lease_state_ptr given = std::move(of.state);
+    if (!given)
+        return complete_without_lease(std::move(handler));
     client_state& client = client_of(*given);
     if (client.gone())
         return;
@@ -174,53 +100,41 @@ void start_wait_lost(void_handler&& handler, lease_target of)
 
 } // namespace detail
 
-lease& lease::operator=(lease&& other) noexcept
-{
-    lease taken(std::move(other));
-    std::swap(link_, taken.link_);
-    return *this;
-}
-
 bool lease::valid() const noexcept
 {
-    const detail::lease_state* const state = held();
-    if (state == nullptr || !state->active())
+    if (!state_ || !state_->active())
         return false;
-    const detail::client_state& client = detail::client_of(*state);
+    const detail::client_state& client = detail::client_of(*state_);
     return !client.gone() &&
-           (client.now() < state->held->valid_until() || has(mutant::validity_without_clock));
+           (client.now() < state_->held->valid_until() || has(mutant::validity_without_clock));
 }
 
 clock::time_point lease::deadline() const noexcept
 {
-    const detail::lease_state* const state = held();
-    return state != nullptr ? state->held->valid_until() : clock::time_point();
+    return state_ ? state_->held->valid_until() : clock::time_point();
 }
 
 std::uint64_t lease::fence() const noexcept
 {
-    const detail::lease_state* const state = held();
-    return state != nullptr ? state->fence : 0;
+    return state_ ? state_->fence : 0;
 }
 
 owner lease::owner() const
 {
-    const detail::lease_state* const state = held();
-    if (state == nullptr)
+    if (!state_)
         return {};
-    state->held->share();
-    return {std::string(state->held->owner), state->fence};
+    state_->held->share();
+    return {std::string(state_->held->owner), state_->fence};
 }
 
 std::string lease::name() const
 {
-    const detail::lease_state* const state = held();
-    return state != nullptr ? state->held->spec->name : std::string();
+    return state_ ? state_->held->spec->name : std::string();
 }
 
 asio::any_io_executor lease::get_executor() const noexcept
 {
-    return detail::executor_of_lease(link_.state());
+    return detail::executor_of(state_);
 }
 
 } // namespace leasehold

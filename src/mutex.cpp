@@ -1,8 +1,7 @@
 #include <leasehold/mutex.hpp>
 
 #include "base/argument_error.hpp"
-#include "core/async/cancel_by_slot.hpp"
-#include "core/async/posted_op.hpp"
+#include "core/async/operation.hpp"
 #include "core/client_state.hpp"
 #include "core/turn/owner_id.hpp"
 
@@ -41,7 +40,7 @@ void start_lock(lock_handler&& handler, spec_ptr spec, owner under, clock::durat
     if (const auto why = client.ready()) {
         details_ptr details = handler.explained ? name_of(*spec) : nullptr;
         return completion<error_code, lease>::immediate(
-            std::move(handler), client.handler_executor(), why, lease_link(), std::move(details));
+            std::move(handler), client.handler_executor(), why, lease(), std::move(details));
     }
     const auto start = [&client](auto op, auto begin) {
         cancel_by_slot(client, op);
@@ -128,8 +127,8 @@ mutex::mutex(const client& locks, std::string_view name, const lock_options& opt
                                          "any that does not begin with " + std::string(reserved));
     options.validate();
     const detail::client_state_ptr& state = detail::access::state_of(locks);
-    spec_ = std::make_shared<const detail::lock_spec>(
-        detail::lock_spec{state, std::string(name), fitted(options, state->traits())});
+    spec_ = std::make_shared<const detail::lock_spec>(state, std::string(name),
+                                                      fitted(options, state->traits()));
 }
 
 const std::string& mutex::name() const noexcept

@@ -1,6 +1,6 @@
 #include <leasehold/detail/guarded_work.hpp>
 
-#include "core/turn/strand.hpp"
+#include "core/turn/turn_context.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>

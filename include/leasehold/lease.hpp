@@ -21,26 +21,16 @@ namespace detail {
 
 using void_handler = bound_handler<void(error_code)>;
 
-/// The lease that an operation looks at.
-struct lease_target
-{
-    explicit lease_target(const lease_link& of) noexcept : state(of.state()), held(of.holds()) {}
+struct lease_access;
 
-    friend const asio::any_io_executor& executor_of(const lease_target& of) noexcept
-    {
-        return executor_of_lease(of.state.get());
-    }
-    friend asio::any_io_executor timer_executor_of(const lease_target& of) noexcept
-    {
-        return timer_executor_of_lease(of.state.get());
-    }
+/// Where handlers without an executor of their own run, of an operation on this lease; without a
+/// lease the system's executor.
+[[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(
+    const lease_state_ptr&) noexcept;
 
-    lease_state_ptr state; ///< Null: there never was one.
-    bool held;             ///< It was when the operation was made.
-};
-
-LEASEHOLD_EXPORT void start_release(void_handler&&, lease_link);
-LEASEHOLD_EXPORT void start_wait_lost(void_handler&&, lease_target);
+LEASEHOLD_EXPORT void start_release(void_handler&&, lease);
+LEASEHOLD_EXPORT void start_wait_lost(void_handler&&, lease_state_ptr);
+LEASEHOLD_EXPORT void release_in_background(lease_state_ptr) noexcept;
 
 /// Tells `async_lock(token)` from `async_lock(owner)` and `async_lock(details)`.
 template <class Token>
@@ -62,13 +52,9 @@ concept token_argument = !std::convertible_to<Token, owner> &&
 /// `valid`, `deadline`, `fence` and `owner` may be called from any thread, also while operations of
 /// the lease are outstanding. Moving and destroying need the usual care: one thread at a time.
 /// @par Operations on no lease
-/// They complete with `errc::not_owner`. A lease that was released or moved from remembers its
-/// client, and keeps it: they complete as those of the lease did, on the handler's associated
-/// executor, or `client::get_executor()`. One that was default-constructed, or made of such a one,
-/// has no client: they complete on the handler's associated executor, and a handler that has none
-/// is called before the function returns, on the same thread. That holds within
-/// `asio::cancel_after` as well; what is composed over `lease::get_executor()` is not an operation
-/// of the lease.
+/// A lease that was default-constructed, moved from or released refers to no lock and no client.
+/// Its operations complete with `errc::not_owner` on the handler's associated executor. A handler
+/// without one runs on a thread of the system's executor.
 /// @par What a lease can promise
 /// A process that was paused may wake up after the lease ended and act before it looks. What must
 /// not be written by such a process must be written with `fence()` to a place that refuses an older
@@ -78,8 +64,8 @@ class [[nodiscard]] lease
 public:
     /// No lease: not valid, fence 0.
     lease() noexcept = default;
-    /// Takes the lease over; the other object holds none afterwards, and remembers the client.
-    lease(lease&& other) noexcept : link_(other.link_.pass()) {}
+    /// Takes the lease over; the other object holds none afterwards.
+    lease(lease&&) noexcept = default;
     /// @cond
     // For `lease l = m.async_lock();` only, to say what is missing: the operation has not even been
     // started.
@@ -94,9 +80,18 @@ public:
     /// @endcond
 
     /// Releases, in the background, what was held before.
-    LEASEHOLD_EXPORT lease& operator=(lease&&) noexcept;
+    lease& operator=(lease&& other) noexcept
+    {
+        lease taken(std::move(other));
+        state_.swap(taken.state_);
+        return *this;
+    }
     /// Releases the lock in the background, if it is held.
-    ~lease() = default;
+    ~lease()
+    {
+        if (state_)
+            detail::release_in_background(std::move(state_));
+    }
 
     /// Whether the lock is certainly still held. Reads atomics and the clock; takes no lock, and
     /// makes no system call that blocks.
@@ -119,10 +114,10 @@ public:
 
     /// Whether this is a lease at all, valid or lost; false when default-constructed, moved from,
     /// or released.
-    [[nodiscard]] explicit operator bool() const noexcept { return link_.holds(); }
+    [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
-    /// Where handlers run that have no executor of their own, as `client::get_executor` says. Of a
-    /// lease that never was one: the system's executor, which its own operations do not use.
+    /// Where handlers run that have no executor of their own, as `client::get_executor` says. When
+    /// there is no lease: the system's executor.
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
 
     /// Waits until the lease ends otherwise than by being released.
@@ -143,8 +138,8 @@ public:
     /// All types, at any time; the lease is not affected.
     /// @par Completion
     /// Never inside this call, on the handler's associated executor (default:
-    /// `client::get_executor()`); with the one exception of operations on no lease, above. The wait
-    /// does not need this object to stay: moving it is fine, destroying it ends the wait.
+    /// `client::get_executor()`). The wait does not need this object to stay: moving it is fine,
+    /// destroying it ends the wait.
     /// @par Beside work
     /// `with_lock` cancels work at the loss. So does `async_wait_lost(as_tuple(use_awaitable)) ||
     /// work()`. Without `as_tuple` it does not: the operator `||` of `asio::awaitable` waits for a
@@ -186,7 +181,7 @@ public:
     /// All types end the wait only: the release goes on in the background.
     /// @par Completion
     /// Never inside this call, on the handler's associated executor (default:
-    /// `client::get_executor()`); with the one exception of operations on no lease, above.
+    /// `client::get_executor()`).
     template <detail::token_argument Token = detail::default_token>
     auto async_release(Token&& token = Token())
     {
@@ -201,14 +196,18 @@ public:
     }
 
 private:
-    friend struct detail::carried<lease>;
-    explicit lease(detail::lease_link link) noexcept : link_(std::move(link)) {}
+    friend struct detail::lease_access;
+    friend const asio::any_io_executor& executor_of(const lease& of) noexcept
+    {
+        return detail::executor_of(of.state_);
+    }
+    explicit lease(detail::lease_state_ptr state) noexcept : state_(std::move(state)) {}
 
     template <class Token>
     auto wait_lost(diagnostics* details, Token&& token)
     {
         return detail::initiate_explained<void(error_code), &detail::start_wait_lost>(
-            detail::lease_target(link_), std::forward<Token>(token), details);
+            state_, std::forward<Token>(token), details);
     }
 
     template <class Token>
@@ -216,24 +215,25 @@ private:
     {
         // Given up before the call: a deferred operation that is never started releases as well.
         return detail::initiate_explained<void(error_code), &detail::start_release>(
-            link_.pass(), std::forward<Token>(token), details);
+            std::move(*this), std::forward<Token>(token), details);
     }
 
-    /// Null when there is no lease, or it was released.
-    [[nodiscard]] const detail::lease_state* held() const noexcept
-    {
-        return link_.holds() ? link_.state() : nullptr;
-    }
-
-    /// Remembers what was released or moved away: its client completes what comes after it.
-    detail::lease_link link_;
+    detail::lease_state_ptr state_; ///< Null when there is no lease.
 };
 
 /// @cond
-inline lease detail::carried<lease>::arrive(lease_link&& link) noexcept
+/// Where the library reaches what a lease keeps to itself.
+struct detail::lease_access
 {
-    return lease(std::move(link));
-}
+    [[nodiscard]] static lease make(lease_state_ptr state) noexcept
+    {
+        return lease(std::move(state));
+    }
+    [[nodiscard]] static lease_state_ptr take(lease& from) noexcept
+    {
+        return std::move(from.state_);
+    }
+};
 /// @endcond
 
 } // namespace leasehold

@@ -1,11 +1,12 @@
 #ifndef LEASEHOLD_WITH_DIAGNOSTICS_HPP
 #define LEASEHOLD_WITH_DIAGNOSTICS_HPP
 
-#include <leasehold/detail/diagnosed_handler.hpp>
+#include <leasehold/detail/initiation.hpp>
 #include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
 
 #include <boost/asio/associated_executor.hpp>
+#include <boost/asio/associator.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
@@ -62,6 +63,21 @@ namespace detail {
 
 using default_token = with_diagnostics_t<asio::deferred_t>;
 
+/// Makes an exception of an error and its details, in front of an initiation that knows nothing of
+/// exceptions.
+template <class Handler, class... Results>
+class throwing_handler : public handler_around<Handler>
+{
+public:
+    using takes_details = void;
+    using handler_around<Handler>::handler_around;
+
+    void operator()(error_code failed, Results... results, const details_ptr& details = {})
+    {
+        std::move(this->handler_)(to_exception(failed, details), std::move(results)...);
+    }
+};
+
 /// Initiates an operation with a handler that takes an exception.
 template <class Initiation, class... Results>
 class throwing_initiation
@@ -114,6 +130,11 @@ private:
 } // namespace leasehold
 
 namespace boost::asio {
+
+template <template <class, class> class Associator, class Handler, class... Results, class Default>
+struct associator<Associator, leasehold::detail::throwing_handler<Handler, Results...>, Default>
+    : leasehold::detail::associator_of_inner<Associator, Handler, Default>
+{};
 
 template <class Token, class... Results>
 class async_result<leasehold::with_diagnostics_t<Token>, void(leasehold::error_code, Results...)>

@@ -1,8 +1,7 @@
 #include "core/client_state.hpp"
 
 #include "base/mutant.hpp"
-#include "core/async/cancel_by_slot.hpp"
-#include "core/async/posted_op.hpp"
+#include "core/async/operation.hpp"
 #include "core/diagnostics/failure_details.hpp"
 
 #include <utility>
@@ -48,7 +47,7 @@ client_state::client_state(const asio::any_io_executor& executor, std::shared_pt
       releases_(*this),
       ender_(*this, watchdog_, releases_, lost_owners_),
       watchdog_(*this, ender_),
-      queues_{{*this, releases_, windows_, pool_}, watchdog_},
+      queues_({*this, releases_, windows_, pool_}, watchdog_),
       reentries_{*this, releases_, windows_, watchdog_, lost_owners_},
       stop_limit_(*this)
 {}
@@ -122,8 +121,9 @@ void client_state::cancel() noexcept
         on_strand([this] { cancel_now(); });
     }
     catch (...) {
-        cancel_at_turn_end_.store(true,
-                                  std::memory_order_relaxed); // there is no memory to say it now
+        // There is no memory for it now.
+        cancel_at_turn_end_.store(true, std::memory_order_relaxed);
+        cancel_requested.store(true, std::memory_order_release);
     }
 }
 
@@ -156,34 +156,22 @@ client_stats client_state::stats() const noexcept
 void client_state::lock(lock_op& op)
 {
     if (stopping_)
-        return op.done(errc::shut_down, lease_link());
-    at(op.spec->name).enqueue(op);
+        return op.done(errc::shut_down, lease());
+    queues_.at(op.spec->name).enqueue(op);
 }
 
 void client_state::enter(reentry_op& op)
 {
     if (stopping_)
-        return op.done(errc::shut_down, lease_link());
+        return op.done(errc::shut_down, lease());
     op.start(reentries_);
-}
-
-wait_queue& client_state::at(std::string_view name)
-{
-    const auto found = names_.find(name);
-    if (found != names_.end())
-        return found->second;
-    const auto place = names_.try_emplace(std::string(name), queues_).first;
-    wait_queue& made = place->second;
-    made.set_name(place->first);
-    in_order_.push_back(made);
-    return made;
 }
 
 void client_state::on_hint(std::string_view name)
 {
     turn([&] {
-        if (const auto found = names_.find(name); found != names_.end())
-            found->second.hint();
+        if (wait_queue* const found = queues_.find(name))
+            found->hint();
     });
 }
 
@@ -191,14 +179,14 @@ void client_state::on_turn(std::string_view name, std::string_view owner)
 {
     turn([&] {
         if (!stopping_) // then all that is in line is given back
-            at(name).turn(owner);
+            queues_.at(name).turn(owner);
     });
 }
 
 void client_state::on_listening(store_partition partition)
 {
     turn([this, partition] {
-        for (wait_queue& each : in_order_) {
+        for (wait_queue& each : queues_.all()) {
             if (is_in(partition, each.name()))
                 each.listening();
         }
@@ -209,7 +197,7 @@ void client_state::on_settled(store_partition partition)
 {
     turn([this, partition] {
         releases_.settled(partition);
-        for (wait_queue& each : in_order_) {
+        for (wait_queue& each : queues_.all()) {
             if (is_in(partition, each.name()))
                 each.settled();
         }
@@ -225,7 +213,7 @@ void client_state::on_connected(store_partition partition)
         // What is to be given back first: somebody may wait for it.
         releases_.connected(partition);
         watchdog_.connected(partition);
-        for (wait_queue& each : in_order_) {
+        for (wait_queue& each : queues_.all()) {
             if (is_in(partition, each.name()))
                 each.connected();
         }
@@ -244,7 +232,7 @@ void client_state::on_disconnected(store_partition partition, error_code why)
         if (reach_.disconnected(partition, why))
             ++counts.disconnects;
         tell([why](observer& o) { o.disconnected(why); });
-        for (wait_queue& each : in_order_) {
+        for (wait_queue& each : queues_.all()) {
             if (is_in(partition, each.name()))
                 each.disconnected(why);
         }
@@ -284,6 +272,7 @@ void client_state::stop(clock::duration grace)
     ender_.shut_down();
     releases_.try_now(); // what has failed often would be tried when nobody waits any more
     stopping_ = true;
+    call_each_turn_end(true);
     timers.schedule(stop_limit_, limit);
     if (releases_.empty())
         drain();
@@ -319,7 +308,7 @@ void client_state::drain()
 
 void client_state::refuse_waiting()
 {
-    for (wait_queue& each : in_order_) {
+    for (wait_queue& each : queues_.all()) {
         if (!has(mutant::waiters_not_refused))
             each.fail_all(errc::shut_down);
         each.stop();
@@ -332,8 +321,8 @@ void client_state::stopped(error_code outcome)
 {
     if (!std::exchange(stopped_, true)) {
         releases_.give_up(errc::shut_down);
-        queues_.to_check.clear();
-        names_.clear();
+        call_each_turn_end(false);
+        queues_.clear();
         counts.watched.clear();
         timers.clear();
     }
@@ -354,7 +343,7 @@ void client_state::stopped(error_code outcome)
 // Cancellations of which only a mark could be made.
 void client_state::complete_cancelled()
 {
-    for (wait_queue& each : in_order_)
+    for (wait_queue& each : queues_.all())
         each.complete_cancelled();
     for (auto i = reentries_.running.begin(); i != reentries_.running.end();) {
         reentry_op& each = *i++;
@@ -370,25 +359,13 @@ void client_state::complete_cancelled()
 
 void client_state::on_turn_end()
 {
-    if (cancel_requested.load(std::memory_order_relaxed) &&
-        cancel_requested.exchange(false, std::memory_order_acquire))
+    if (cancel_requested.exchange(false, std::memory_order_acquire)) {
         complete_cancelled();
-    if (cancel_at_turn_end_.load(std::memory_order_relaxed) && cancel_at_turn_end_.exchange(false))
-        cancel_now();
+        if (cancel_at_turn_end_.exchange(false))
+            cancel_now();
+    }
     if (stopping_ && !stopped_)
         go_on_stopping();
-    watchdog_.flush();
-    look_at_unused();
-}
-
-void client_state::look_at_unused()
-{
-    for (wait_queue* each : queues_.to_check) {
-        each->looked_at();
-        if (each->rest())
-            names_.erase(names_.find(each->name()));
-    }
-    queues_.to_check.clear();
 }
 
 // Something is half done and nobody knows what, so nothing more is done: leases end here, and what
@@ -397,6 +374,7 @@ void client_state::on_turn_failed() noexcept
 {
     no_more_locks();
     stopping_ = stopped_ = true;
+    call_each_turn_end(false);
     reach_.clear();
     run_outcome_ = errc::shut_down;
     stop_outcome_ = errc::store_unavailable;
@@ -417,15 +395,14 @@ void client_state::on_turn_failed() noexcept
 
 void client_state::drop_all(error_code told) noexcept
 {
-    for (wait_queue& each : in_order_)
+    for (wait_queue& each : queues_.all())
         each.drop(told);
     while (!reentries_.running.empty())
         reentries_.running.front().drop(told);
     watchdog_.drop(told);
-    queues_.to_check.clear();
     releases_.drop(told);
     timers.clear();
-    names_.clear();
+    queues_.clear();
     if (run_)
         std::exchange(run_, nullptr)->done.end(told);
     for (auto& each : std::exchange(shutdowns_, {}))

@@ -1,17 +1,15 @@
 #ifndef LEASEHOLD_SRC_CORE_CLIENT_STATE_HPP
 #define LEASEHOLD_SRC_CORE_CLIENT_STATE_HPP
 
-#include "base/name_map.hpp"
 #include "core/acquire/reentry_op.hpp"
 #include "core/acquire/wait_queue.hpp"
-#include "core/async/completion.hpp"
 #include "core/async/context_lifetime.hpp"
-#include "core/async/outcome_op.hpp"
+#include "core/async/operation.hpp"
 #include "core/lease/lease_state.hpp"
 #include "core/lease/lost_owners.hpp"
 #include "core/lease/watchdog.hpp"
 #include "core/release/lease_ender.hpp"
-#include "core/release/pending_releases.hpp"
+#include "core/release/pending_release.hpp"
 #include "core/turn/turn_context.hpp"
 
 #include <leasehold/client.hpp>
@@ -94,14 +92,12 @@ private:
     void on_turn_end() override;
     void on_turn_failed() noexcept override;
 
-    wait_queue& at(std::string_view name);
     void no_more_locks() noexcept;
     void cancel_now();
     void complete_cancelled();
     void stop(clock::duration grace);
     void go_on_stopping();
     void drain();
-    void look_at_unused();
     void stopped(error_code outcome);
     void refuse_waiting();
     void drop_all(error_code told) noexcept;
@@ -113,9 +109,7 @@ private:
     lease_ender ender_;
     watchdog watchdog_;
     acquirer_pool pool_;
-    wait_queue::client_parts queues_;
-    name_map<wait_queue> names_;
-    wait_queue::list in_order_; ///< Of their making: nothing depends on how names are hashed.
+    lock_queues queues_;
     reentry_op::client_parts reentries_;
     stop_limit stop_limit_;
     outcome_op_ptr run_;

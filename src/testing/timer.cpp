@@ -1,6 +1,6 @@
 #include <leasehold/testing/timer.hpp>
 
-#include "core/async/completion.hpp"
+#include "core/async/operation.hpp"
 #include "testing/host_state.hpp"
 
 #include <boost/intrusive/list.hpp>

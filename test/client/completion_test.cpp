@@ -7,20 +7,18 @@
 #include "support/run.hpp"
 
 #include <leasehold/detail/access.hpp>
-#include <leasehold/detail/completion_executor.hpp>
+#include <leasehold/detail/initiation.hpp>
 
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/bind_immediate_executor.hpp>
-#include <boost/asio/cancel_after.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -245,25 +243,6 @@ struct inline_executor
     asio::execution_context& query(asio::execution::context_t) const noexcept { return *owner_; }
 };
 
-/// A handler without an executor, and what of it can be seen from any thread.
-struct seen_from_outside
-{
-    std::atomic<int> completed = 0;
-    std::atomic<int> elsewhere = 0;
-    std::atomic<int> wrong = 0;
-
-    static auto handler(const std::shared_ptr<seen_from_outside>& to)
-    {
-        return [to, here = std::this_thread::get_id()](error_code code) {
-            if (code != errc::not_owner)
-                ++to->wrong;
-            if (std::this_thread::get_id() != here)
-                ++to->elsewhere;
-            ++to->completed;
-        };
-    }
-};
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(completions)
@@ -466,72 +445,6 @@ BOOST_AUTO_TEST_CASE(an_immediate_executor_that_runs_at_once_may)
                                                            }),
                              e.spec("a"), {}, clock::duration::max());
     BOOST_TEST(calls == 1);
-}
-
-// What a timer of Asio's stands around is no exception: that timer's thread is not the handler's.
-BOOST_AUTO_TEST_CASE(without_a_client_a_limit_brings_no_other_thread_in)
-{
-    const auto seen = std::make_shared<seen_from_outside>();
-    const auto told = [&] { return seen_from_outside::handler(seen); };
-    lease nothing;
-    int calls = 0;
-    const auto check = [&] {
-        BOOST_TEST(seen->completed == ++calls);
-        BOOST_TEST(seen->elsewhere == 0);
-        BOOST_TEST(seen->wrong == 0);
-    };
-    for (int i = 0; i < 20; ++i) { // a limit that passes meanwhile changes nothing
-        for (const auto limit : {clock::duration(1h), clock::duration(0)}) {
-            nothing.async_release(asio::cancel_after(limit, told()));
-            check();
-            nothing.async_wait_lost(asio::cancel_after(limit, told()));
-            check();
-            diagnostics details;
-            nothing.async_release(details, asio::cancel_after(limit, told()));
-            check();
-            nothing.async_wait_lost(details, asio::cancel_after(limit, told()));
-            check();
-            nothing.async_release(asio::cancel_after(limit, asio::cancel_after(limit, told())));
-            check();
-            auto later = nothing.async_release(asio::cancel_after(limit, asio::deferred));
-            std::move(later)(told());
-            check();
-        }
-    }
-    // From within such a handler.
-    nothing.async_release(asio::cancel_after(1h, [&](error_code) {
-        nothing.async_wait_lost(asio::cancel_after(1h, told()));
-        check();
-    }));
-    BOOST_TEST(seen->completed == calls);
-}
-
-// With an executor of its own the handler belongs there, and the call waits for nothing.
-BOOST_AUTO_TEST_CASE(without_a_client_a_limit_leaves_a_handler_to_its_executor)
-{
-    asio::io_context context;
-    lease nothing;
-    int completed = 0;
-    const auto told = asio::bind_executor(context.get_executor(), [&](error_code code) {
-        ++completed;
-        BOOST_TEST(code == errc::not_owner);
-        BOOST_TEST(context.get_executor().running_in_this_thread());
-    });
-    const auto seen = std::make_shared<seen_from_outside>();
-    for (int i = 1; i <= 20; ++i) {
-        nothing.async_release(asio::cancel_after(1h, told));
-        nothing.async_wait_lost(asio::cancel_after(1h, asio::cancel_after(1h, told)));
-        nothing.async_release(asio::cancel_after(1h, seen_from_outside::handler(seen)));
-        BOOST_TEST(seen->completed == i);
-        BOOST_TEST(completed == 2 * (i - 1));
-        run_until(context, [&] { return completed == 2 * i; });
-    }
-    BOOST_TEST(seen->elsewhere == 0);
-    // The limits' thread still holds work of the context for a moment after the handler was called:
-    // run() returns when it let go. What is posted keeps run() from finding nothing to do at once.
-    asio::post(context, [] {});
-    context.restart();
-    context.run();
 }
 
 // What the handler holds is all that is left of the operation when it is called; nothing of its

@@ -11,6 +11,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,18 +64,24 @@ public:
 
     detail::watchdog watchdog{*this, *this};
     std::vector<error_code> completed;
-    bool flushes = true; ///< Each turn sends its gathered renewals.
 
 private:
-    void on_turn_end() override
-    {
-        if (flushes)
-            watchdog.flush();
-    }
+    void on_turn_end() override {}
     void on_turn_failed() noexcept override {}
     void on_hint(std::string_view) override {}
     void on_connected(store_partition) override {}
     void on_disconnected(store_partition, error_code) override {}
+};
+
+class calling_timer final : public detail::timer
+{
+public:
+    explicit calling_timer(std::function<void()> call) : call_(std::move(call)) {}
+
+private:
+    void expired() override { call_(); }
+
+    std::function<void()> call_;
 };
 
 struct keep_alive_fixture
@@ -94,8 +101,7 @@ struct keep_alive_fixture
     /// A lease of 30 s, whose keep-alive has begun.
     ownership_ptr keep(const std::string& name)
     {
-        const auto spec = std::make_shared<const detail::lock_spec>(
-            detail::lock_spec{nullptr, name, lock_options()});
+        const auto spec = std::make_shared<const detail::lock_spec>(nullptr, name, lock_options());
         ownership_ptr held(new ownership(spec, detail::owner_id("owner"), {}, time.now()));
         in_turn([&] { client->watchdog.async_keep_alive(*held, held->stop.slot()); });
         return held;
@@ -209,11 +215,14 @@ BOOST_AUTO_TEST_CASE(renewal_that_the_turn_has_gathered_is_not_sent_after_the_em
     keep_alive_fixture e;
     const ownership_ptr stopped = e.keep("stopped");
     const ownership_ptr kept = e.keep("kept");
-    e.client->flushes = false;
-    e.advance(10s); // both are due
-    BOOST_TEST(e.store->renew_count() == 0u);
-    e.client->flushes = true;
-    e.in_turn([&] { stopped->stop.emit(asio::cancellation_type::terminal); });
+    // Due in the same turn, after both renewals.
+    calling_timer release([&] {
+        BOOST_TEST(stopped->life.in_flight());
+        stopped->stop.emit(asio::cancellation_type::terminal);
+    });
+    e.in_turn([&] { e.client->timers.schedule(release, stopped->due()); });
+    e.advance(10s);
+    BOOST_TEST_REQUIRE(e.client->completed.size() == 1u);
     BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
     const auto renewed = e.store->renewals()[0].locks;
     BOOST_TEST_REQUIRE(renewed.size() == 1u);

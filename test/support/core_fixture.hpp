@@ -141,8 +141,7 @@ public:
     detail::spec_ptr spec(std::string name, lock_options options = {}) const
     {
         options.validate();
-        return std::make_shared<const detail::lock_spec>(
-            detail::lock_spec{core, std::move(name), options});
+        return std::make_shared<const detail::lock_spec>(core, std::move(name), options);
     }
 
     std::shared_ptr<locking> lock(const detail::spec_ptr& spec,

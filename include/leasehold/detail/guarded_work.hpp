@@ -1,8 +1,7 @@
 #ifndef LEASEHOLD_DETAIL_GUARDED_WORK_HPP
 #define LEASEHOLD_DETAIL_GUARDED_WORK_HPP
 
-#include <leasehold/detail/completion_executor.hpp>
-#include <leasehold/detail/diagnosed_handler.hpp>
+#include <leasehold/detail/initiation.hpp>
 #include <leasehold/detail/work.hpp>
 #include <leasehold/diagnostics.hpp>
 #include <leasehold/mutex.hpp>

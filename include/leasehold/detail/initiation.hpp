@@ -1,19 +1,27 @@
 #ifndef LEASEHOLD_DETAIL_INITIATION_HPP
 #define LEASEHOLD_DETAIL_INITIATION_HPP
 
-#include <leasehold/detail/completion_executor.hpp>
-#include <leasehold/detail/diagnosed_handler.hpp>
+#include <leasehold/detail/export.hpp>
 #include <leasehold/detail/fwd.hpp>
-#include <leasehold/detail/lease_link.hpp>
+#include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
 
+#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
+#include <boost/asio/associator.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/execution/bad_executor.hpp>
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/prefer.hpp>
 
 #include <concepts>
+#include <exception>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -39,6 +47,171 @@ constexpr bool check_token()
     return fits;
 }
 
+/// The same executor, for completing: it posts, and keeps its context busy.
+template <class Executor>
+auto posting(const Executor& target)
+{
+    return asio::prefer(target, asio::execution::blocking.never,
+                        asio::execution::outstanding_work.tracked);
+}
+
+/// Where a handler is to be called. Used once; keeps the context busy until then.
+///
+/// An `io_context`, which is behind nearly every coroutine, is kept as what it is: an erased
+/// executor would make a second allocation, and a call through a pointer, of each completion.
+///
+/// No `std::variant`: each lock moves and destroys a dozen of these, and a variant calls through a
+/// table to do so.
+class completion_executor
+{
+    using io_executor = decltype(posting(std::declval<asio::io_context::executor_type>()));
+
+public:
+    /// Of an empty executor: nothing can be executed.
+    completion_executor() noexcept {}
+
+    LEASEHOLD_EXPORT explicit completion_executor(const asio::any_io_executor& target);
+
+    template <class Executor>
+        requires(!std::same_as<Executor, completion_executor>)
+    explicit completion_executor(const Executor& target)
+    {
+        assign(posting(target));
+    }
+
+    completion_executor(completion_executor&& other) noexcept { take(other); }
+    completion_executor& operator=(completion_executor&& other) noexcept
+    {
+        if (this != &other) {
+            reset();
+            take(other);
+        }
+        return *this;
+    }
+    ~completion_executor() { reset(); }
+
+    /// Lets go of the context.
+    void reset() noexcept
+    {
+        switch (std::exchange(kind_, kind::none)) {
+        case kind::none: break;
+        case kind::io: std::destroy_at(&io_); break;
+        case kind::any: std::destroy_at(&any_); break;
+        }
+    }
+
+    /// Not called `execute`: this is no executor.
+    template <class F>
+    void post(F&& f) const
+    {
+        switch (kind_) {
+        case kind::none: throw asio::execution::bad_executor();
+        case kind::io: return io_.execute(std::forward<F>(f));
+        case kind::any: return any_.execute(std::forward<F>(f));
+        }
+    }
+
+private:
+    enum class kind : unsigned char
+    {
+        none,
+        io,
+        any,
+    };
+
+    /// This is empty.
+    void assign(io_executor target) noexcept
+    {
+        std::construct_at(&io_, std::move(target));
+        kind_ = kind::io;
+    }
+    void assign(asio::any_completion_executor target) noexcept
+    {
+        std::construct_at(&any_, std::move(target));
+        kind_ = kind::any;
+    }
+
+    /// This is empty; the other is afterwards.
+    void take(completion_executor& other) noexcept
+    {
+        switch (other.kind_) {
+        case kind::none: return;
+        case kind::io: assign(std::move(other.io_)); break;
+        case kind::any: assign(std::move(other.any_)); break;
+        }
+        other.reset();
+    }
+
+    union {
+        io_executor io_;
+        asio::any_completion_executor any_;
+    };
+    kind kind_ = kind::none;
+};
+
+/// A handler around another one: its executor, allocator and cancellation slot are that one's.
+template <class Handler>
+class handler_around
+{
+public:
+    template <class H>
+        requires(!std::derived_from<std::remove_cvref_t<H>, handler_around>)
+    explicit handler_around(H&& handler) : handler_(std::forward<H>(handler))
+    {}
+
+    [[nodiscard]] const Handler& inner() const noexcept { return handler_; }
+
+protected:
+    Handler handler_;
+};
+
+/// What is associated with it.
+template <template <class, class> class Associator, class Handler, class Default>
+struct associator_of_inner : Associator<Handler, Default>
+{
+    static auto get(const handler_around<Handler>& of) noexcept
+    {
+        return Associator<Handler, Default>::get(of.inner());
+    }
+
+    static auto get(const handler_around<Handler>& of, const Default& otherwise) noexcept
+        -> decltype(Associator<Handler, Default>::get(of.inner(), otherwise))
+    {
+        return Associator<Handler, Default>::get(of.inner(), otherwise);
+    }
+};
+
+/// A handler that takes the details of an error as its last argument.
+template <class Handler>
+concept takes_details = requires { typename Handler::takes_details; };
+
+/// The innermost handler of an operation: writes the details to the caller's `diagnostics`, and
+/// calls the caller's handler, with an exception in place of the error if that takes one. All in
+/// one class: each lock moves it, and what is around it, several times.
+template <class Handler, bool Throws, class... Results>
+class diagnosed_handler : public handler_around<Handler>
+{
+public:
+    template <class H>
+    diagnosed_handler(H&& handler, diagnostics* to)
+        : handler_around<Handler>(std::forward<H>(handler)), to_(to)
+    {}
+
+    void operator()(error_code failed, Results... results, const details_ptr& details)
+    {
+        if (to_ != nullptr)
+            report(*to_, details);
+        if constexpr (Throws)
+            std::move(this->handler_)(failed ? to_exception(failed, details) : nullptr,
+                                      std::move(results)...);
+        else
+            std::move(this->handler_)(failed, std::move(results)...);
+    }
+
+private:
+    diagnostics* to_;
+};
+
 /// A handler of any type, and where it is to be called: its executor is asked for what completing
 /// needs while its type is still known, because an erased handler only gives out an executor that
 /// may call it on the spot.
@@ -60,16 +233,8 @@ struct bound_handler<void(error_code, Results...)>
 
     completion_executor executor;
     bool explained; ///< The caller wants the details of an error.
-    asio::any_completion_handler<void(error_code, carried_t<Results>..., const details_ptr&)>
-        handler;
+    asio::any_completion_handler<void(error_code, Results..., const details_ptr&)> handler;
 };
-
-/// Where what stands around a handler and has a timer of its own runs that: where the handler does.
-template <class Source>
-[[nodiscard]] asio::any_io_executor timer_executor_of(const Source& source) noexcept
-{
-    return executor_of(source);
-}
 
 /// The bridge from a completion token to a compiled function: erases the handler and calls
 /// `Start(handler, source, arguments...)`. A named class with an executor, because adapters such as
@@ -83,7 +248,7 @@ public:
 
     explicit initiation(Source source) noexcept : source_(std::move(source)) {}
 
-    [[nodiscard]] executor_type get_executor() const noexcept { return timer_executor_of(source_); }
+    [[nodiscard]] executor_type get_executor() const noexcept { return executor_of(source_); }
 
     template <class Handler, class... Arguments>
     void operator()(Handler&& handler, diagnostics* details, Arguments&&... arguments) const&
@@ -147,5 +312,15 @@ auto initiate(Source source, Token&& token, Arguments&&... arguments)
 }
 
 } // namespace leasehold::detail
+
+namespace boost::asio {
+
+template <template <class, class> class Associator, class Handler, bool Throws, class... Results,
+          class Default>
+struct associator<Associator, leasehold::detail::diagnosed_handler<Handler, Throws, Results...>,
+                  Default> : leasehold::detail::associator_of_inner<Associator, Handler, Default>
+{};
+
+} // namespace boost::asio
 
 #endif

@@ -44,7 +44,7 @@ void acquire_attempt::send(const terms& asked)
          .fences = asked.fences,
          .budget = limit,
          .replica_acks = spec->options.replica_acks,
-         .replica_timeout = spec->replica_timeout(),
+         .replica_timeout = spec->replica_timeout,
          .asks_holder = asked.asks_holder,
          .again = asked.again,
          .waits = asked.waits,

@@ -6,7 +6,7 @@
 #include "core/acquire/acquirer_pool.hpp"
 #include "core/lease/lock_spec.hpp"
 #include "core/lease/ownership.hpp"
-#include "core/release/pending_releases.hpp"
+#include "core/release/pending_release.hpp"
 #include "core/turn/owner_id.hpp"
 #include "core/turn/timer_queue.hpp"
 #include "core/turn/turn_context.hpp"

@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_CORE_ACQUIRE_GIVE_LEASE_HPP
 #define LEASEHOLD_SRC_CORE_ACQUIRE_GIVE_LEASE_HPP
 
-#include "core/async/completion.hpp"
+#include "core/async/operation.hpp"
 #include "core/lease/ownership.hpp"
 #include "core/turn/turn_context.hpp"
 

@@ -279,7 +279,10 @@ void line_acquirer::on_failed(acquire_attempt& attempt, effect had)
 
 bool line_acquirer::serves(const spec_ptr& spec) noexcept
 {
-    return behalf_.wanted() && spec->serves(*behalf_.first());
+    if (!behalf_.wanted())
+        return false;
+    const spec_ptr& first = behalf_.first();
+    return spec == first || spec->serves(*first);
 }
 
 /// A request that may run after one that is sent then would let others supersede the holder,
@@ -344,7 +347,7 @@ const acquire_request* line_acquirer::next()
                     .fences = fences(o),
                     .budget = acquire_attempt::budget(o),
                     .replica_acks = o.replica_acks,
-                    .replica_timeout = who.spec->replica_timeout(),
+                    .replica_timeout = who.spec->replica_timeout,
                     .waits = true,
                     .presence = presence,
                     .claim = o.claim_time};
@@ -427,7 +430,7 @@ void line_acquirer::stop()
 
 spec_ptr line_acquirer::spec_of_name() const
 {
-    return std::make_shared<lock_spec>(lock_spec{nullptr, name(), {}});
+    return std::make_shared<lock_spec>(nullptr, name(), lock_options());
 }
 
 } // namespace leasehold::detail

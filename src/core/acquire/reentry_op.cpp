@@ -154,7 +154,7 @@ void reentry_op::fail(error_code why)
     const boost::intrusive_ptr<reentry_op> last(this, false); // the list's
     const details_ptr details = done.explained() || r.observed() ? explain(why) : nullptr;
     leave();
-    done(why, lease_link(), details);
+    done(why, lease(), details);
     r.tell(
         [&](observer& o) { o.not_acquired(name(), why, r.turn_time() - since_, shown(details)); });
 }

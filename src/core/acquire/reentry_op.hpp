@@ -2,10 +2,10 @@
 #define LEASEHOLD_SRC_CORE_ACQUIRE_REENTRY_OP_HPP
 
 #include "core/acquire/acquire_attempt.hpp"
-#include "core/async/completion.hpp"
+#include "core/async/operation.hpp"
 #include "core/lease/lost_owners.hpp"
 #include "core/lease/watchdog.hpp"
-#include "core/release/pending_releases.hpp"
+#include "core/release/pending_release.hpp"
 #include "core/turn/turn_context.hpp"
 #include "fsm/contention/backoff.hpp"
 #include "fsm/contention/failure_row.hpp"

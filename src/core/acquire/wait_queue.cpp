@@ -27,7 +27,7 @@ void lock_op::expired()
 acquirer& wait_queue::way()
 {
     if (!way_) {
-        way_ = acquirer::make(client_, *this);
+        way_ = acquirer::make(all_.parts, *this);
         if (held_ || leaves_)
             way_->resume(std::exchange(leaves_, false));
     }
@@ -104,7 +104,7 @@ void wait_queue::fail(lock_op& op, error_code why)
 
 void wait_queue::refuse(lock_op& op, error_code why, const details_ptr& details)
 {
-    op.done(why, lease_link(), details);
+    op.done(why, lease(), details);
     context().tell([&](observer& o) {
         o.not_acquired(name(), why, context().turn_time() - op.since, shown(details));
     });
@@ -191,12 +191,12 @@ bool wait_queue::hand_over(ownership& held)
                          (now - held.since < limits.time() || has(mutant::handoff_without_end)) &&
                          (held.has_half_its_time(now) || has(mutant::handoff_near_the_end)) &&
                          (!held.shared() || has(mutant::handoff_of_entered)) &&
-                         held.spec->serves(*next.spec);
+                         (held.spec == next.spec || held.spec->serves(*next.spec));
     if (!allowed)
         return false;
     ++held.handoffs;
     held.handoff = handoff_limits(next.spec->options);
-    held.life.extend(next.spec->longest(now));
+    held.life.extend(fsm::end_of_hold(now, next.spec->options.longest_hold));
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
     remove(next);
     give_lease(context(), next.done, held, held.first_fence + held.handoffs, next.since, true);
@@ -282,7 +282,7 @@ void wait_queue::drop(error_code told) noexcept
 void wait_queue::on_rest()
 {
     if (!std::exchange(noted_, true))
-        client_.to_check.push_back(this);
+        all_.check(*this);
 }
 
 bool wait_queue::asks_holder() const noexcept
@@ -313,7 +313,7 @@ void wait_queue::tell_contended()
 
 void wait_queue::on_taken(ownership& taken)
 {
-    client_.keeper.async_keep_alive(taken, taken.stop.slot());
+    all_.kept_by.async_keep_alive(taken, taken.stop.slot());
     taken.serve_first(queue_.front().spec);
     taken.belong_to(*this);
     held_ = &taken;
@@ -351,7 +351,7 @@ void wait_queue::on_hopeless(error_code why, const details_ptr& details)
     fail_all(why);
 }
 
-// Whoever wants as many, or more, would be told the same after the same time.
+// A waiter that wants as many, or more, would get the same answer after the same time.
 void wait_queue::on_unconfirmed(std::uint32_t asked, const details_ptr& details)
 {
     heard({}, details);
@@ -360,6 +360,27 @@ void wait_queue::on_unconfirmed(std::uint32_t asked, const details_ptr& details)
         if (each.spec->options.replica_acks >= asked)
             fail(each, errc::not_replicated);
     }
+}
+
+wait_queue& lock_queues::at(std::string_view name)
+{
+    if (wait_queue* const found = find(name))
+        return *found;
+    const auto place = names_.try_emplace(std::string(name), *this).first;
+    wait_queue& made = place->second;
+    made.set_name(place->first);
+    in_order_.push_back(made);
+    return made;
+}
+
+void lock_queues::at_turn_end()
+{
+    for (wait_queue* const each : to_check_) {
+        each->looked_at();
+        if (each->rest())
+            names_.erase(names_.find(each->name()));
+    }
+    to_check_.clear();
 }
 
 } // namespace leasehold::detail

@@ -1,9 +1,10 @@
 #ifndef LEASEHOLD_SRC_CORE_ACQUIRE_WAIT_QUEUE_HPP
 #define LEASEHOLD_SRC_CORE_ACQUIRE_WAIT_QUEUE_HPP
 
+#include "base/name_map.hpp"
 #include "core/acquire/acquirer.hpp"
 #include "core/acquire/waiters.hpp"
-#include "core/async/completion.hpp"
+#include "core/async/operation.hpp"
 #include "core/lease/ownership.hpp"
 #include "core/lease/watchdog.hpp"
 #include "core/turn/turn_context.hpp"
@@ -19,6 +20,7 @@
 
 namespace leasehold::detail {
 
+class lock_queues;
 class wait_queue;
 
 /// An operation that waits for a lock in the queue of its name.
@@ -65,14 +67,7 @@ class wait_queue final : public boost::intrusive::list_base_hook<
 public:
     using list = boost::intrusive::list<wait_queue, boost::intrusive::constant_time_size<false>>;
 
-    /// What all of a client work with.
-    struct client_parts : acquirer::client_parts
-    {
-        watchdog& keeper;
-        std::vector<wait_queue*> to_check{}; ///< When the turn ends: they may be unused.
-    };
-
-    explicit wait_queue(client_parts& client) noexcept : client_(client) {}
+    explicit wait_queue(lock_queues& all) noexcept : all_(all) {}
 
     /// Before all else. The name stays where it is.
     void set_name(const std::string& name) noexcept { name_ = &name; }
@@ -147,10 +142,10 @@ private:
     void remove(lock_op& op);
     void queue_left();
 
-    [[nodiscard]] turn_context& context() const noexcept { return client_.context; }
+    [[nodiscard]] turn_context& context() const noexcept;
     acquirer& way();
 
-    client_parts& client_;
+    lock_queues& all_;
     const std::string* name_ = nullptr;
     /// None while nobody waits and nothing is asked for: most names are held, and no more.
     acquirer::pointer way_;
@@ -164,6 +159,58 @@ private:
     bool refused_ = false;    ///< Another owner had it when it was asked for since the last grant.
     bool unanswered_ = false; ///< The last request was not answered.
 };
+
+/// The queues of a client, by name. A queue exists while it is used, and a little longer.
+class lock_queues final : private turn_end_work
+{
+public:
+    lock_queues(const acquirer::client_parts& client, watchdog& keeper) noexcept
+        : parts(client), kept_by(keeper)
+    {
+        client.context.at_turn_end(turn_context::turn_end::unused_queues, *this);
+    }
+
+    /// The queue of that name, which is made if there is none.
+    [[nodiscard]] wait_queue& at(std::string_view name);
+
+    /// Null: there is none.
+    [[nodiscard]] wait_queue* find(std::string_view name) noexcept
+    {
+        const auto found = names_.find(name);
+        return found == names_.end() ? nullptr : &found->second;
+    }
+
+    /// All of them, in the order in which they were made: nothing depends on how names are hashed.
+    [[nodiscard]] wait_queue::list& all() noexcept { return in_order_; }
+
+    /// It may be unused: the end of the turn looks.
+    void check(wait_queue& one)
+    {
+        to_check_.push_back(&one);
+        parts.context.request(turn_context::turn_end::unused_queues);
+    }
+
+    void clear() noexcept
+    {
+        to_check_.clear();
+        names_.clear();
+    }
+
+    const acquirer::client_parts parts;
+    watchdog& kept_by;
+
+private:
+    void at_turn_end() override;
+
+    name_map<wait_queue> names_;
+    wait_queue::list in_order_;
+    std::vector<wait_queue*> to_check_;
+};
+
+inline turn_context& wait_queue::context() const noexcept
+{
+    return all_.parts.context;
+}
 
 } // namespace leasehold::detail
 

@@ -8,54 +8,54 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
 
 namespace leasehold::detail {
 
-/// A name and how it is locked: what a mutex carries, and all that was made through it shares.
+/// A name and its options: what a mutex refers to, and everything that was made through it shares.
 struct lock_spec
 {
+    lock_spec(client_state_ptr of, std::string lock, const lock_options& chosen)
+        : owner(std::move(of)),
+          name(std::move(lock)),
+          options(chosen),
+          interval(interval_of(chosen)),
+          replica_timeout(replica_timeout_of(chosen))
+    {}
+
     client_state_ptr owner; ///< The client's state; keeps it for as long as there are handles.
     std::string name;
     lock_options options;
+    clock::duration interval;                  ///< Between renewals; zero: never renewed.
+    std::chrono::milliseconds replica_timeout; ///< The time for replicas to confirm it.
 
-    /// The time between renewals; zero: never renewed.
-    [[nodiscard]] clock::duration interval() const noexcept
-    {
-        if (!options.renew)
-            return clock::duration::zero();
-        if (options.renew_interval.count() != 0)
-            return options.renew_interval;
-        return clock::duration(options.lease_time) / 3;
-    }
-
-    /// How long replicas have to confirm it.
-    [[nodiscard]] std::chrono::milliseconds replica_timeout() const noexcept
-    {
-        using std::chrono::milliseconds;
-        if (options.replica_timeout.count() != 0)
-            return options.replica_timeout;
-        return std::clamp(options.lease_time / 8, milliseconds(1), milliseconds(1'000));
-    }
-
-    /// When a lease that begins at `since` has been held for long enough.
-    [[nodiscard]] clock::time_point longest(clock::time_point since) const noexcept
-    {
-        const auto room = std::chrono::duration_cast<std::chrono::milliseconds>(
-            clock::time_point::max() - since);
-        return options.longest_hold >= room ? clock::time_point::max()
-                                            : since + options.longest_hold;
-    }
-
-    /// Whether a lease taken under these options serves somebody who asked for `other`.
+    /// Whether a lease taken under these options serves a waiter with those of `other`.
     [[nodiscard]] bool serves(const lock_spec& other) const noexcept
     {
         const lock_options& a = options;
         const lock_options& b = other.options;
-        return this == &other ||
-               (a.lease_time == b.lease_time && a.renew == b.renew &&
-                a.renew_interval == b.renew_interval && a.longest_hold == b.longest_hold &&
-                a.replica_acks == b.replica_acks && a.replica_timeout == b.replica_timeout &&
-                a.dead_holder_grace == b.dead_holder_grace);
+        return a.lease_time == b.lease_time && a.renew == b.renew &&
+               a.renew_interval == b.renew_interval && a.longest_hold == b.longest_hold &&
+               a.replica_acks == b.replica_acks && a.replica_timeout == b.replica_timeout &&
+               a.dead_holder_grace == b.dead_holder_grace;
+    }
+
+private:
+    [[nodiscard]] static clock::duration interval_of(const lock_options& o) noexcept
+    {
+        if (!o.renew)
+            return clock::duration::zero();
+        return o.renew_interval.count() != 0 ? clock::duration(o.renew_interval)
+                                             : clock::duration(o.lease_time) / 3;
+    }
+
+    [[nodiscard]] static std::chrono::milliseconds replica_timeout_of(
+        const lock_options& o) noexcept
+    {
+        using std::chrono::milliseconds;
+        return o.replica_timeout.count() != 0
+                   ? o.replica_timeout
+                   : std::clamp(o.lease_time / 8, milliseconds(1), milliseconds(1'000));
     }
 };
 

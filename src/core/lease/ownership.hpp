@@ -2,13 +2,14 @@
 #define LEASEHOLD_SRC_CORE_LEASE_OWNERSHIP_HPP
 
 #include "core/lease/inplace_signal.hpp"
-#include "core/lease/lease_term.hpp"
 #include "core/lease/lock_spec.hpp"
 #include "core/turn/owner_id.hpp"
 #include "core/turn/timer_queue.hpp"
 #include "fsm/lease/keep_alive.hpp"
 
+#include <leasehold/detail/fwd.hpp>
 #include <leasehold/diagnostics.hpp>
+#include <leasehold/error.hpp>
 #include <leasehold/store.hpp>
 
 #include <boost/assert.hpp>
@@ -116,7 +117,8 @@ public:
               clock::time_point sent)
         : spec(std::move(lock)),
           owner(who),
-          life(sent, spec->options.lease_time, spec->interval(), spec->longest(sent)),
+          life(sent, spec->options.lease_time, spec->interval,
+               fsm::end_of_hold(sent, spec->options.longest_hold)),
           since(sent),
           owner_taken_(!entered.empty()),
           rarities_(entered.empty() ? nullptr : std::make_unique<rarities>(rarities{entered, {}}))
@@ -197,15 +199,15 @@ public:
     void share() noexcept { owner_taken_.store(true, std::memory_order_relaxed); }
 
     /// The lease that it serves; null between two.
-    [[nodiscard]] lease_term* current() const noexcept { return current_; }
-    void serve(lease_term& lease) noexcept
+    [[nodiscard]] lease_state* current() const noexcept { return current_; }
+    void serve(lease_state& lease) noexcept
     {
-        BOOST_ASSERT(current_ == nullptr && lease.active() && !life.ended());
+        BOOST_ASSERT(current_ == nullptr && !life.ended());
         current_ = &lease;
     }
-    [[nodiscard]] lease_term_ptr serve_nobody() noexcept
+    [[nodiscard]] lease_state_ptr serve_nobody() noexcept
     {
-        return lease_term_ptr(std::exchange(current_, nullptr));
+        return lease_state_ptr(std::exchange(current_, nullptr));
     }
 
     /// The queue that it belongs to; none for entries, and when it has ended.
@@ -221,7 +223,8 @@ public:
     /// handing over may differ.
     void serve_first(const spec_ptr& asked) noexcept
     {
-        BOOST_ASSERT(current_ == nullptr && handoffs == 0 && spec->serves(*asked));
+        BOOST_ASSERT(current_ == nullptr && handoffs == 0 &&
+                     (spec == asked || spec->serves(*asked)));
         spec = asked;
         handoff = handoff_limits(asked->options);
     }
@@ -255,7 +258,7 @@ private:
     std::atomic<clock::rep> deadline_{};
     keeper* keeper_ = nullptr;
     home* place_ = nullptr;
-    lease_term* current_ = nullptr; ///< Its lease keeps it, and ends here before it goes.
+    lease_state* current_ = nullptr; ///< Its lease keeps it, and ends here before it goes.
     std::unique_ptr<rarities> rarities_;
 };
 

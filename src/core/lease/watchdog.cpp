@@ -1,6 +1,7 @@
 #include "core/lease/watchdog.hpp"
 
 #include "base/mutant.hpp"
+#include "core/lease/lease_state.hpp"
 #include "core/turn/probe.hpp"
 
 #include <boost/asio/error.hpp>
@@ -49,7 +50,7 @@ public:
                                 .lease = held.spec->options.lease_time,
                                 .entry = entry,
                                 .replica_acks = held.spec->options.replica_acks,
-                                .replica_timeout = held.spec->replica_timeout()});
+                                .replica_timeout = held.spec->replica_timeout});
         }
         schedule();
         r.locks().async_renew(
@@ -73,7 +74,7 @@ private:
         {
             // Replicas have their own time, after the server.
             const clock::duration confirmation = spec.options.replica_acks > 0
-                                                     ? clock::duration(spec.replica_timeout())
+                                                     ? clock::duration(spec.replica_timeout)
                                                      : clock::duration::zero();
             return confirmation +
                    std::min<clock::duration>(turn_context::request_limit,
@@ -253,6 +254,7 @@ void watchdog::on_due(ownership& held)
         if (context_.online(held.spec->name)) {
             held.life.sent();
             gathered_.push_back(stays);
+            context_.request(turn_context::turn_end::renewals);
             schedule(held);
         }
         else {
@@ -274,10 +276,8 @@ void watchdog::connected(store_partition partition)
         show_alive();
 }
 
-void watchdog::flush()
+void watchdog::at_turn_end()
 {
-    if (gathered_.empty())
-        return;
     std::erase_if(gathered_, [](const ownership_ptr& each) { return each->life.ended(); });
     // What one partition answers together is one request: one that hangs holds up no other, and
     // what replicas have to confirm, which takes longer, nothing that fewer have to, or none.
@@ -322,7 +322,7 @@ void watchdog::drop(error_code told) noexcept
     while (ownership* const each = first()) {
         const ownership_ptr stays(each);
         leave(*each);
-        if (const lease_term_ptr ending = each->serve_nobody())
+        if (const lease_state_ptr ending = each->serve_nobody())
             ending->drop(told);
     }
     gathered_.clear();

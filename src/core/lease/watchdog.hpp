@@ -11,7 +11,7 @@ namespace leasehold::detail {
 /// Keeps leases alive. The keep-alive of each is an asynchronous operation with a cancellation
 /// slot. They share the client's timer. Renewals that are due in one turn go to the store in one
 /// batch. For leases with `dead_holder_grace` the watchdog sends one heartbeat of the client.
-class watchdog final : private ownership::keeper
+class watchdog final : private ownership::keeper, private turn_end_work
 {
 public:
     /// The completion handler of every keep-alive.
@@ -28,7 +28,10 @@ public:
         ~listener() = default;
     };
 
-    watchdog(turn_context& r, listener& told) noexcept : context_(r), listener_(told) {}
+    watchdog(turn_context& r, listener& told) noexcept : context_(r), listener_(told)
+    {
+        r.at_turn_end(turn_context::turn_end::renewals, *this);
+    }
 
     /// Renews the lease until `stop` is emitted on, or the lease is lost. After that it sends no
     /// renewal, not even one that this turn has gathered, and ignores the reply to one in flight.
@@ -42,9 +45,6 @@ public:
     /// The partition can be reached again: all that is there is renewed at once, to learn what it
     /// still knows.
     void connected(store_partition partition);
-
-    /// Sends what the turn has gathered.
-    void flush();
 
     /// What has been kept for longest; null when there is nothing.
     [[nodiscard]] ownership* first() noexcept { return holds_.empty() ? nullptr : &holds_.front(); }
@@ -68,6 +68,9 @@ private:
         void expired() override { keeper_.show_alive(); }
         watchdog& keeper_;
     };
+
+    /// Sends what the turn has gathered.
+    void at_turn_end() override;
 
     void on_due(ownership& held) override;
     void on_stopped(ownership& held) override;

@@ -3,6 +3,7 @@
 #include "base/mutant.hpp"
 #include "core/diagnostics/failure_details.hpp"
 #include "core/diagnostics/loss_details.hpp"
+#include "core/lease/lease_state.hpp"
 #include "core/turn/probe.hpp"
 
 #include <boost/asio/cancellation_type.hpp>
@@ -13,7 +14,7 @@
 
 namespace leasehold::detail {
 
-void lease_ender::release(ownership& held, lease_term& lease, const outcome_op_ptr& waiting)
+void lease_ender::release(ownership& held, lease_state& lease, const outcome_op_ptr& waiting)
 {
     if (lease.active())
         watchdog_.check(held); // nothing is handed on that might be over
@@ -21,7 +22,7 @@ void lease_ender::release(ownership& held, lease_term& lease, const outcome_op_p
         return release_lost(held, waiting,
                             lease.released() ? error_code(errc::not_owner) : lease.loss());
 
-    const lease_term_ptr last = held.serve_nobody();
+    const lease_state_ptr last = held.serve_nobody();
     BOOST_ASSERT(last == &lease);
     --context_.counts.held;
     lease.end_released();
@@ -62,7 +63,7 @@ void lease_ender::shut_down()
 {
     while (ownership* const each = watchdog_.first()) {
         const ownership_ptr held(each);
-        if (const lease_term_ptr ending = held->serve_nobody()) {
+        if (const lease_state_ptr ending = held->serve_nobody()) {
             --context_.counts.held;
             ending->end_lost(errc::shut_down);
             tell_lost(*held, *ending, errc::shut_down, nullptr);
@@ -83,7 +84,7 @@ void lease_ender::on_lost(ownership& held, errc reason)
 {
     BOOST_ASSERT(held.life.ended() && !held.kept());
     ownership::home* const place = held.belong_nowhere();
-    if (const lease_term_ptr ending = held.serve_nobody()) {
+    if (const lease_state_ptr ending = held.serve_nobody()) {
         // First of all: whatever fails after this, the lease has ended.
         --context_.counts.held;
         const bool explained = context_.observed() || ending->explained();
@@ -107,7 +108,7 @@ void lease_ender::on_lost(ownership& held, errc reason)
         place->on_left(nullptr, {}, {});
 }
 
-void lease_ender::tell_lost(const ownership& held, const lease_term& ended, errc reason,
+void lease_ender::tell_lost(const ownership& held, const lease_state& ended, errc reason,
                             const details_ptr& details)
 {
     const auto time = context_.turn_time() - ended.since;
@@ -119,7 +120,7 @@ void lease_ender::tell_lost(const ownership& held, const lease_term& ended, errc
 
 void lease_ender::on_abandoned(ownership& held)
 {
-    const lease_term_ptr lease(held.current());
+    const lease_state_ptr lease(held.current());
     release(held, *lease, nullptr);
 }
 

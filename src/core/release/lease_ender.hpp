@@ -1,11 +1,11 @@
 #ifndef LEASEHOLD_SRC_CORE_RELEASE_LEASE_ENDER_HPP
 #define LEASEHOLD_SRC_CORE_RELEASE_LEASE_ENDER_HPP
 
-#include "core/async/outcome_op.hpp"
+#include "core/async/operation.hpp"
 #include "core/lease/lost_owners.hpp"
 #include "core/lease/ownership.hpp"
 #include "core/lease/watchdog.hpp"
-#include "core/release/pending_releases.hpp"
+#include "core/release/pending_release.hpp"
 #include "core/turn/turn_context.hpp"
 
 namespace leasehold::detail {
@@ -22,7 +22,7 @@ public:
 
     /// Ends a lease because its holder says so.
     /// @param waiting Is told how it went; may be null.
-    void release(ownership& held, lease_term& lease, const outcome_op_ptr& waiting);
+    void release(ownership& held, lease_state& lease, const outcome_op_ptr& waiting);
 
     /// Ends all leases with `errc::shut_down` and gives back what they held.
     void shut_down();
@@ -40,7 +40,7 @@ private:
     }
 
     void release_lost(ownership& held, const outcome_op_ptr& waiting, error_code reason);
-    void tell_lost(const ownership& held, const lease_term& ended, errc reason,
+    void tell_lost(const ownership& held, const lease_state& ended, errc reason,
                    const details_ptr& details);
     void remember_lost(const ownership& held);
 

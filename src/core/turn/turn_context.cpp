@@ -1,19 +1,31 @@
 #include "core/turn/turn_context.hpp"
 
 #include "base/mutant.hpp"
-#include "core/turn/fork_generation.hpp"
 
 #include <boost/asio/system_executor.hpp>
 #include <boost/uuid/random_generator.hpp>
 #include <boost/uuid/uuid_io.hpp>
 
+#include <atomic>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <utility>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
 
 namespace leasehold::detail {
 namespace {
+
+std::atomic<std::uint64_t> forks{0};
+
+#if defined(__unix__) || defined(__APPLE__)
+const int registered = ::pthread_atfork(nullptr, nullptr,
+                                        [] { forks.fetch_add(1, std::memory_order_relaxed); });
+#endif
 
 // So that one turn stays short, however many timers are due; it is also how many renewals go out
 // together.
@@ -33,6 +45,14 @@ std::string make_id(const time_source& time, fsm::random_source& random)
 }
 
 } // namespace
+
+std::uint64_t fork_generation() noexcept
+{
+#if defined(__unix__) || defined(__APPLE__)
+    static_cast<void>(registered);
+#endif
+    return forks.load(std::memory_order_relaxed);
+}
 
 turn_context::turn_context(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
                            std::shared_ptr<observer> watching, std::unique_ptr<time_source> time)
@@ -93,8 +113,13 @@ void turn_context::wake()
 
 void turn_context::end_turn()
 {
-    if (!gone())
-        on_turn_end();
+    if (!gone()) {
+        if (each_turn_end_ || cancel_requested.load(std::memory_order_relaxed))
+            on_turn_end();
+        for (end_place& each : ends_)
+            if (std::exchange(each.requested, false))
+                each.work->at_turn_end();
+    }
     in_turn_ = false;
     // An earlier wake-up than needed costs less than setting the timer anew each time.
     if (!timed_ || timers.next() >= wake_at_)

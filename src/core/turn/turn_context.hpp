@@ -1,11 +1,9 @@
 #ifndef LEASEHOLD_SRC_CORE_TURN_TURN_CONTEXT_HPP
 #define LEASEHOLD_SRC_CORE_TURN_TURN_CONTEXT_HPP
 
-#include "core/turn/counter.hpp"
 #include "core/turn/known_holders.hpp"
 #include "core/turn/owner_id.hpp"
 #include "core/turn/reachability.hpp"
-#include "core/turn/strand.hpp"
 #include "core/turn/time_source.hpp"
 #include "core/turn/timer_queue.hpp"
 #include "fsm/contention/backoff.hpp"
@@ -14,17 +12,112 @@
 #include <leasehold/store.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/assert.hpp>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace leasehold::detail {
+
+namespace asio = boost::asio;
+
+/// A number that changes in the child when the process forks. An object that was made under another
+/// number belongs to the parent.
+[[nodiscard]] std::uint64_t fork_generation() noexcept;
+
+/// Counted on the strand, read anywhere. With one writer at a time, counting needs no locked
+/// instruction: a handover counts six times.
+class counter
+{
+public:
+    counter& operator++() noexcept { return set(value() + 1); }
+    counter& operator--() noexcept { return set(value() - 1); }
+    void clear() noexcept { set(0); }
+
+    [[nodiscard]] std::uint64_t value() const noexcept
+    {
+        return value_.load(std::memory_order_relaxed);
+    }
+
+private:
+    counter& set(std::uint64_t value) noexcept
+    {
+        value_.store(value, std::memory_order_relaxed);
+        return *this;
+    }
+
+    std::atomic<std::uint64_t> value_ = 0;
+};
+
+/// A strand over an erased executor. An `io_context` behind it is used as what it is: a strand
+/// copies its executor each time it goes to work, and copies of an erased one took a tenth of a
+/// handover.
+class strand
+{
+public:
+    explicit strand(const asio::any_io_executor& inner) : strand_(over(inner)) {}
+
+    [[nodiscard]] asio::any_io_executor executor() const
+    {
+        return std::visit([](const auto& s) -> asio::any_io_executor { return s; }, strand_);
+    }
+
+    /// Whether the caller runs on it.
+    [[nodiscard]] bool running_in_this_thread() const noexcept
+    {
+        return std::visit([](const auto& s) { return s.running_in_this_thread(); }, strand_);
+    }
+
+    /// Runs `f` now, when this is the strand, else soon.
+    template <class F>
+    void dispatch(F&& f) const
+    {
+        std::visit([&f](const auto& s) { s.execute(std::forward<F>(f)); }, strand_);
+    }
+
+    /// Runs `f`, never now.
+    template <class F>
+    void post(F&& f) const
+    {
+        std::visit([&f](const auto& s) { asio::post(s, std::forward<F>(f)); }, strand_);
+    }
+
+private:
+    using io_context_executor = asio::io_context::executor_type;
+    using known_strand = asio::strand<io_context_executor>;
+    using erased_strand = asio::strand<asio::any_io_executor>;
+    using either = std::variant<known_strand, erased_strand>;
+
+    static either over(const asio::any_io_executor& inner)
+    {
+        if (const auto* known = inner.target<io_context_executor>())
+            return either(std::in_place_type<known_strand>, *known);
+        return either(std::in_place_type<erased_strand>, inner);
+    }
+
+    either strand_;
+};
+
+/// Work for the end of a turn.
+class turn_end_work
+{
+public:
+    virtual void at_turn_end() = 0;
+
+protected:
+    ~turn_end_work() = default;
+};
 
 /// What the parts of a client share: the strand, the time, the store, the counters. Knows nothing
 /// of locks.
@@ -70,8 +163,23 @@ public:
     /// True when an exception has ended the client.
     [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
 
-    /// There are operations with a cancellation that could not be said. From any thread.
+    /// There was no memory to report a cancellation: the end of the next turn looks for it. From
+    /// any thread.
     std::atomic<bool> cancel_requested = false;
+
+    /// The places of work at the end of a turn. They run in this order.
+    enum class turn_end : std::uint8_t
+    {
+        renewals,
+        unused_queues,
+    };
+
+    /// Says who does the work of a place. Before the first turn.
+    void at_turn_end(turn_end place, turn_end_work& work) noexcept { end_of(place).work = &work; }
+
+    /// The end of this turn does the work of that place, once. What work requests for an earlier
+    /// place is done at the end of the next turn.
+    void request(turn_end place) noexcept { end_of(place).requested = true; }
 
     /// Runs `f` in a turn on the strand: now, when this is the strand and no turn is under way,
     /// else soon.
@@ -207,8 +315,12 @@ public:
 protected:
     ~turn_context() = default;
 
-    /// The turn is over; the timer is set after this.
+    /// The turn is over, and a cancellation is looked for, or each end of a turn was asked for.
+    /// Before all other work of the end.
     virtual void on_turn_end() = 0;
+
+    /// From now on, or no longer, `on_turn_end` is called at the end of each turn.
+    void call_each_turn_end(bool so) noexcept { each_turn_end_ = so; }
 
     /// The turn stopped halfway. Needs no memory.
     virtual void on_turn_failed() noexcept = 0;
@@ -263,6 +375,16 @@ private:
         return strand_ && strand_->running_in_this_thread();
     }
 
+    struct end_place
+    {
+        turn_end_work* work = nullptr;
+        bool requested = false;
+    };
+    [[nodiscard]] end_place& end_of(turn_end place) noexcept
+    {
+        return ends_[static_cast<std::size_t>(place)];
+    }
+
     void end_turn();
     void fail_turn() noexcept;
     void wake();
@@ -279,6 +401,8 @@ private:
     std::uint64_t generation_;
     clock::time_point turn_time_{};
     clock::time_point wake_at_ = clock::time_point::max();
+    std::array<end_place, 2> ends_;
+    bool each_turn_end_ = false;
     bool in_turn_ = false;
     bool timed_ = false;
 };

@@ -20,6 +20,15 @@ constexpr clock::duration drift_margin(clock::duration lease) noexcept
     return lease / 100 + std::chrono::milliseconds(2);
 }
 
+/// The end of the longest hold of a lease that begins at `since`.
+constexpr clock::time_point end_of_hold(clock::time_point since,
+                                        std::chrono::milliseconds longest) noexcept
+{
+    const auto room = std::chrono::duration_cast<std::chrono::milliseconds>(
+        clock::time_point::max() - since);
+    return longest >= room ? clock::time_point::max() : since + longest;
+}
+
 /// When a lease is renewed, and when it is over. Decides; does nothing itself.
 ///
 /// Waits until the renewal is due, sends it, waits for the answer; a failure is tried again until

@@ -51,7 +51,10 @@ public:
     {
         BOOST_ASSERT(!done_);
         if (now >= over_) {
-            outcome_ = in_flight_ ? error_code(errc::outcome_unknown) : last_error_;
+            if (in_flight_)
+                outcome_ = errc::outcome_unknown;
+            else
+                outcome_ = last_error_ ? last_error_ : error_code(errc::store_unavailable);
             if (!prolonged_)
                 return done();
             over_ = clock::time_point::max();
@@ -143,7 +146,7 @@ private:
     clock::time_point again_at_ = clock::time_point::min();
     clock::time_point sent_{};
     clock::duration patience_{};
-    error_code last_error_ = errc::store_unavailable;
+    error_code last_error_;
     error_code outcome_;
     bool prolonged_;
     bool in_flight_ = false;

@@ -1,7 +1,7 @@
 #include "redis/commands/presence.hpp"
 
 #include "redis/commands/native_keys.hpp"
-#include "redis/protocol/command_word.hpp"
+#include "redis/protocol/command_words.hpp"
 #include "redis/protocol/key_names.hpp"
 
 #include <string>

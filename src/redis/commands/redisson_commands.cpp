@@ -3,7 +3,7 @@
 #include "base/mutant.hpp"
 #include "redis/commands/answers.hpp"
 #include "redis/commands/native_keys.hpp"
-#include "redis/protocol/command_word.hpp"
+#include "redis/protocol/command_words.hpp"
 #include "redis/protocol/key_names.hpp"
 #include "redis/protocol/redirection.hpp"
 #include "redis/protocol/server_clock.hpp"

@@ -48,10 +48,12 @@ public:
     {
         connection_->send(sent->request, sent->adapter(), sent->abandon.slot(),
                           [sent](error_code error, bool written) {
-                              const error_code unanswered = written ? errc::outcome_unknown
-                                                                    : errc::store_unavailable;
+                              error_code unanswered;
+                              if (error)
+                                  unanswered = written ? errc::outcome_unknown
+                                                       : errc::store_unavailable;
                               const auto owner = sent->owner;
-                              owner->on_end(sent, error ? unanswered : error_code());
+                              owner->on_end(sent, unanswered);
                           });
     }
 

@@ -174,10 +174,12 @@ private:
             observer_->on_down(errc::store_unavailable);
             ask();
         }
-        const error_code unanswered = written ? errc::outcome_unknown : errc::store_unavailable;
+        error_code unanswered;
+        if (error)
+            unanswered = written ? errc::outcome_unknown : errc::store_unavailable;
         const auto owner = sent->owner;
         if (owner)
-            owner->on_end(sent, error ? unanswered : error_code());
+            owner->on_end(sent, unanswered);
     }
 
     // The question waits for the connection; its answer is the sign that there is one.

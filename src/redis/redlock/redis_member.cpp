@@ -4,7 +4,6 @@
 #include "redis/pipeline/client_note.hpp"
 #include "redis/pipeline/owned_transport.hpp"
 #include "redis/pipeline/pipeline.hpp"
-#include "redis/protocol/command_word.hpp"
 #include "redis/protocol/command_words.hpp"
 #include "redis/protocol/server_clock.hpp"
 #include "redis/redlock/announcements.hpp"

@@ -1,4 +1,4 @@
-#include <leasehold/detail/completion_executor.hpp>
+#include <leasehold/detail/initiation.hpp>
 
 namespace leasehold::detail {
 

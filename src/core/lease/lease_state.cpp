@@ -1,4 +1,4 @@
-#include "core/lease/lease_term.hpp"
+#include "core/lease/lease_state.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
@@ -8,37 +8,37 @@
 
 namespace leasehold::detail {
 
-void lease_term::abandon(lease_term_ptr term) noexcept
+void lease_state::abandon(lease_state_ptr left) noexcept
 {
-    lease_term& left = *term.detach();
-    left.abandoned_.store(true);
-    if (!left.active())
-        left.take_back(); // it ended meanwhile, and nobody will look again
+    lease_state& self = *left.detach();
+    self.abandoned_.store(true);
+    if (!self.active())
+        self.take_back(); // it ended meanwhile, and nothing will look again
 }
 
 // It has ended; the caller keeps it. The holder and the strand may both come here: one of them
 // takes the reference.
-void lease_term::take_back() noexcept
+void lease_state::take_back() noexcept
 {
     if (abandoned_.load() && abandoned_.exchange(false))
-        const lease_term_ptr last(this, false);
+        const lease_state_ptr last(this, false);
 }
 
-error_code lease_term::loss() const noexcept
+error_code lease_state::loss() const noexcept
 {
     const auto how = how_ended();
     return how > running ? error_code(static_cast<errc>(how)) : error_code();
 }
 
-error_code lease_term::outcome() const noexcept
+error_code lease_state::outcome() const noexcept
 {
     return released() ? error_code(asio::error::operation_aborted) : loss();
 }
 
-void lease_term::end(std::int16_t how, const details_ptr& details)
+void lease_state::end(std::int16_t how, const details_ptr& details)
 {
     BOOST_ASSERT(active() && how != running);
-    const lease_term_ptr stays(this);
+    const lease_state_ptr stays(this);
     ended_.store(how);
     take_back();
     std::exception_ptr failed;
@@ -49,20 +49,20 @@ void lease_term::end(std::int16_t how, const details_ptr& details)
             op->done(outcome(), details);
         }
         catch (...) {
-            failed = std::current_exception(); // the others first: nobody else tells them
+            failed = std::current_exception(); // the others first: only this completes them
         }
     }
     if (failed)
         std::rethrow_exception(failed);
 }
 
-bool lease_term::explained() const noexcept
+bool lease_state::explained() const noexcept
 {
     return std::any_of(waits_.begin(), waits_.end(),
                        [](const wait_op& each) { return each.done.explained(); });
 }
 
-void lease_term::wait(const wait_op_ptr& op, details_ptr details)
+void lease_state::wait(const wait_op_ptr& op, details_ptr details)
 {
     BOOST_ASSERT(!op->is_linked());
     if (!active())
@@ -71,7 +71,7 @@ void lease_term::wait(const wait_op_ptr& op, details_ptr details)
     intrusive_ptr_add_ref(op.get());
 }
 
-void lease_term::stop_waiting(wait_op& op)
+void lease_state::stop_waiting(wait_op& op)
 {
     if (!op.is_linked())
         return;
@@ -80,7 +80,7 @@ void lease_term::stop_waiting(wait_op& op)
     op.done(asio::error::operation_aborted);
 }
 
-void lease_term::complete_cancelled()
+void lease_state::complete_cancelled()
 {
     for (auto i = waits_.begin(); i != waits_.end();) {
         wait_op& each = *i++;
@@ -89,9 +89,9 @@ void lease_term::complete_cancelled()
     }
 }
 
-void lease_term::drop(error_code told) noexcept
+void lease_state::drop(error_code told) noexcept
 {
-    const lease_term_ptr stays(this);
+    const lease_state_ptr stays(this);
     if (told)
         ended_.store(static_cast<std::int16_t>(told.value()));
     while (!waits_.empty()) {
