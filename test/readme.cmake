@@ -1,8 +1,9 @@
 # cmake -P: what the README shows is what the tests compile and run.
-#   README    a Markdown file with a fence directly after each of the lines
-#             <!-- first program --> and <!-- from the shell -->
-#   PROGRAM   the file that the text of the first fence must equal, byte for byte
-#   SESSION   the same for the second
+#   README   a Markdown file with a fence directly after each of the lines
+#            <!-- sell -->, <!-- sell session --> and <!-- from the shell -->
+#   PROGRAM  the file that has the text of the first fence between // [sell] and // [/sell]
+#   PRINTED  the file that the text of the second fence must equal, byte for byte
+#   SESSION  the same for the third
 file(READ "${README}" readme)
 
 # Cuts the first line off; not with lists, to which semicolons and brackets mean something.
@@ -18,9 +19,19 @@ macro(take_line text line)
     endif()
 endmacro()
 
-# compare(MARK LANGUAGE FILE): the fence behind the mark is the file.
+# compare(MARK LANGUAGE FILE): the fence behind the mark is the file, or its part between // [MARK]
+# and // [/MARK].
 function(compare mark language file)
     file(READ "${file}" shown)
+    set(begin "// [${mark}]\n")
+    string(FIND "${shown}" "${begin}" from)
+    if(NOT from EQUAL -1)
+        string(LENGTH "${begin}" length)
+        math(EXPR from "${from} + ${length}")
+        string(FIND "${shown}" "// [/${mark}]\n" to)
+        math(EXPR length "${to} - ${from}")
+        string(SUBSTRING "${shown}" ${from} ${length} shown)
+    endif()
     set(opening "\n<!-- ${mark} -->\n```${language}\n")
     string(FIND "${readme}" "${opening}" at)
     if(at EQUAL -1)
@@ -58,12 +69,13 @@ function(compare mark language file)
         "Make the two equal; the file is the one that is tested.")
 endfunction()
 
-compare("first program" cpp "${PROGRAM}")
+compare("sell" cpp "${PROGRAM}")
+compare("sell session" console "${PRINTED}")
 compare("from the shell" console "${SESSION}")
 
 # Others are the project's own scripts, which .ci/run runs, and what test/package/consume does.
 string(REGEX MATCHALL "\n```" fences "${readme}")
 list(LENGTH fences count)
-if(NOT count EQUAL 8)
+if(NOT count EQUAL 10)
     message(FATAL_ERROR "${README}: a fence that nothing here compares with what is tested")
 endif()
