@@ -15,7 +15,8 @@ std::string text(milliseconds value)
     return value == no_limit ? "no_limit" : std::to_string(value.count()) + " ms";
 }
 
-[[noreturn]] void refuse(const char* member, const std::string& was, const std::string& allowed)
+[[noreturn]] void refuse_option(const char* member, const std::string& was,
+                                const std::string& allowed)
 {
     detail::throw_argument_error(errc::invalid_option, member, was, allowed);
 }
@@ -23,7 +24,7 @@ std::string text(milliseconds value)
 void require(const char* member, milliseconds value, milliseconds least, milliseconds most)
 {
     if (value < least || value > most)
-        refuse(member, text(value), text(least) + " to " + text(most));
+        refuse_option(member, text(value), text(least) + " to " + text(most));
 }
 
 } // namespace
@@ -35,24 +36,25 @@ void lock_options::validate() const
     if (renew && renew_interval != 0ms)
         require("renew_interval", renew_interval, 1ms, lease_time / 2);
     if (renew_interval < 0ms)
-        refuse("renew_interval", text(renew_interval), "0 ms (a third of the lease time) or more");
+        refuse_option("renew_interval", text(renew_interval),
+                      "0 ms (a third of the lease time) or more");
     if (wait_limit < 0ms)
-        refuse("wait_limit", text(wait_limit), "0 ms (one try) or more, or no_limit");
+        refuse_option("wait_limit", text(wait_limit), "0 ms (one try) or more, or no_limit");
     require("backoff_floor", backoff_floor, 1ms, 60s);
     require("backoff_ceiling", backoff_ceiling, backoff_floor, 60s);
     if (longest_hold < 10ms)
-        refuse("longest_hold", text(longest_hold), "10 ms or more, or no_limit");
+        refuse_option("longest_hold", text(longest_hold), "10 ms or more, or no_limit");
     require("handoff_time", handoff_time, 0ms, 60s);
     if (handoff_count > 1'000'000)
-        refuse("handoff_count", std::to_string(handoff_count), "0 to 1000000");
+        refuse_option("handoff_count", std::to_string(handoff_count), "0 to 1000000");
     require("claim_time", claim_time, 10ms, 60s);
     if (foreign_turns > 100)
-        refuse("foreign_turns", std::to_string(foreign_turns), "0 to 100");
+        refuse_option("foreign_turns", std::to_string(foreign_turns), "0 to 100");
     if (replica_acks > 1'000)
-        refuse("replica_acks", std::to_string(replica_acks), "0 to 1000");
+        refuse_option("replica_acks", std::to_string(replica_acks), "0 to 1000");
     if (replica_timeout < 0ms)
-        refuse("replica_timeout", text(replica_timeout),
-               "0 ms (an eighth of the lease time, at most a second) or more");
+        refuse_option("replica_timeout", text(replica_timeout),
+                      "0 ms (an eighth of the lease time, at most a second) or more");
     // The store's answer is waited for no longer than five seconds, a renewal's no longer than a
     // quarter of the lease time.
     if (replica_acks != 0 && replica_timeout != 0ms)
@@ -61,9 +63,9 @@ void lock_options::validate() const
     if (dead_holder_grace != 0ms) {
         require("dead_holder_grace", dead_holder_grace, 100ms, 60s);
         if (dead_holder_grace >= lease_time)
-            refuse("dead_holder_grace", text(dead_holder_grace), "less than the lease time");
+            refuse_option("dead_holder_grace", text(dead_holder_grace), "less than the lease time");
         if (replica_acks != 0)
-            refuse("dead_holder_grace", text(dead_holder_grace), "0 ms with replica_acks");
+            refuse_option("dead_holder_grace", text(dead_holder_grace), "0 ms with replica_acks");
     }
 }
 

@@ -19,19 +19,20 @@
 namespace leasehold {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text)
+[[noreturn]] void refuse_url(const std::string& text)
 {
     throw boost::system::system_error(errc::invalid_url, detail::printable(text));
 }
 
-[[noreturn]] void refuse(std::string_view part, std::string_view value, std::string_view allowed)
+[[noreturn]] void refuse_url(std::string_view part, std::string_view value,
+                             std::string_view allowed)
 {
     std::string text(part);
     text += " is '";
     text += value;
     text += "', must be ";
     text += allowed;
-    refuse(text);
+    refuse_url(text);
 }
 
 std::string lower(std::string_view text)
@@ -70,8 +71,8 @@ std::string decode(std::string_view text, std::string_view part)
     while (!text.empty()) {
         const char c = text.front();
         if (static_cast<unsigned char>(c) <= ' ' || c == '\x7f')
-            refuse(std::string(part) +
-                   " holds a blank or control character, must have it percent-encoded (%20)");
+            refuse_url(std::string(part) +
+                       " holds a blank or control character, must have it percent-encoded (%20)");
         text.remove_prefix(1);
         if (c != '%') {
             result += c;
@@ -80,7 +81,7 @@ std::string decode(std::string_view text, std::string_view part)
         const int high = text.size() >= 2 ? hex_digit(text[0]) : -1;
         const int low = text.size() >= 2 ? hex_digit(text[1]) : -1;
         if (high < 0 || low < 0)
-            refuse(
+            refuse_url(
                 std::string(part) +
                 " holds a '%' without two hexadecimal digits behind it, must have it written %25");
         result += static_cast<char>(high * 16 + low);
@@ -100,7 +101,7 @@ std::string_view take_until(std::string_view& text, char mark)
 
 [[noreturn]] void refuse_without_scheme()
 {
-    refuse(
+    refuse_url(
         "URL is without a scheme, must begin with redis://, rediss://, unix://, "
         "redis+sentinel://, redis+cluster://, rediss+cluster:// or redlock://, or be memory: and "
         "a name");
@@ -127,7 +128,7 @@ pieces cut(std::string_view text)
     result.scheme = lower(text.substr(0, colon));
     text.remove_prefix(colon + 1);
     if (text.find('#') != std::string_view::npos)
-        refuse("URL has a fragment, must be without; '#' is written %23");
+        refuse_url("URL has a fragment, must be without; '#' is written %23");
     if (text.starts_with("//")) {
         result.has_authority = true;
         text.remove_prefix(2);
@@ -135,9 +136,10 @@ pieces cut(std::string_view text)
         text.remove_prefix(authority.size());
         // A secret with a '/' in it must not be taken for a path, and shown.
         if (text.find('@') != std::string_view::npos)
-            refuse("URL has an '@' behind its hosts; '/', '?', '#' and '@' in a user, password or "
-                   "parameter must be "
-                   "percent-encoded (%2F, %3F, %23, %40)");
+            refuse_url(
+                "URL has an '@' behind its hosts; '/', '?', '#' and '@' in a user, password or "
+                "parameter must be "
+                "percent-encoded (%2F, %3F, %23, %40)");
         if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
             result.user = authority.substr(0, at);
             authority.remove_prefix(at + 1);
@@ -158,12 +160,12 @@ config::address read_host(std::string_view text, std::uint16_t port)
         text.remove_prefix(1);
         const std::size_t end = text.find(']');
         if (end == std::string_view::npos || (end + 1 < text.size() && text[end + 1] != ':'))
-            refuse("host", whole, "an IPv6 address in brackets and, after a colon, a port");
+            refuse_url("host", whole, "an IPv6 address in brackets and, after a colon, a port");
         result.host = text.substr(0, end);
         error_code wrong;
         boost::asio::ip::make_address_v6(result.host, wrong);
         if (wrong)
-            refuse("host", whole, "an IPv6 address in brackets and, after a colon, a port");
+            refuse_url("host", whole, "an IPv6 address in brackets and, after a colon, a port");
         text.remove_prefix(end + 1);
         has_port = text.starts_with(':');
         text.remove_prefix(has_port ? 1 : 0);
@@ -173,23 +175,23 @@ config::address read_host(std::string_view text, std::uint16_t port)
         result.host = decode(take_until(text, ':'), "host");
     }
     if (result.host.empty())
-        refuse("host", whole, "a name or an address");
+        refuse_url("host", whole, "a name or an address");
     if (has_port && (!read(text, result.port) || result.port == 0))
-        refuse("port", text, "1 to 65535");
+        refuse_url("port", text, "1 to 65535");
     return result;
 }
 
 void read_database(config& to, std::string_view text)
 {
     if (!read(text, to.database))
-        refuse("database", text, "a number, 0 or larger");
+        refuse_url("database", text, "a number, 0 or larger");
 }
 
 std::chrono::milliseconds read_milliseconds(std::string_view name, std::string_view text)
 {
     std::uint32_t value = 0;
     if (!read(text, value))
-        refuse(name, text, "a number of milliseconds");
+        refuse_url(name, text, "a number of milliseconds");
     return std::chrono::milliseconds(value);
 }
 
@@ -200,7 +202,7 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
     const bool tls = scheme.starts_with("rediss");
     const bool redlock = scheme == "redlock";
     if (scheme == "memory" && name != "fence_retention")
-        refuse("parameter", name, "fence_retention");
+        refuse_url("parameter", name, "fence_retention");
     if (name == "timeout")
         to.timeout = read_milliseconds(name, value);
     else if (name == "health_check")
@@ -214,20 +216,20 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
         else if (read(std::string_view(value), seconds) && seconds > 0)
             to.fence_retention = std::chrono::seconds(seconds);
         else
-            refuse(name, value, "forever, or a number of seconds, 1 or larger");
+            refuse_url(name, value, "forever, or a number of seconds, 1 or larger");
     }
     else if (name == "quorum" && redlock) {
         if (!read(std::string_view(value), to.quorum) || to.quorum == 0)
-            refuse(name, value, "a number of hosts, a majority of them or more");
+            refuse_url(name, value, "a number of hosts, a majority of them or more");
     }
     else if (name == "layout" && !redlock) {
         if (value != "redisson" && value != "native")
-            refuse(name, value, "redisson or native");
+            refuse_url(name, value, "redisson or native");
         to.layout = value == "native" ? config::key_layout::native : config::key_layout::redisson;
     }
     else if (name == "client_info") {
         if (value != "on" && value != "off")
-            refuse(name, value, "on or off");
+            refuse_url(name, value, "on or off");
         to.client_info = value == "on";
     }
     else if (name == "db" && scheme == "unix")
@@ -236,7 +238,7 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
         to.tls_ca_file = value;
     else if (name == "verify" && tls) {
         if (value != "full" && value != "none")
-            refuse(name, value, "full or none");
+            refuse_url(name, value, "full or none");
         to.tls_verify = value == "full";
     }
     else if (name == "sentinel_user" && sentinel)
@@ -253,7 +255,7 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
             allowed += ", ca, verify";
         if (sentinel)
             allowed += ", sentinel_user, sentinel_password";
-        refuse("parameter", name, allowed);
+        refuse_url("parameter", name, allowed);
     }
 }
 
@@ -264,7 +266,7 @@ void read_parameters(config& to, const std::string& scheme, std::string_view que
         std::string_view value = take_until(query, '&');
         const std::string name = decode(take_until(value, '='), "parameter");
         if (!seen.insert(name).second)
-            refuse("parameter", name, "given once");
+            refuse_url("parameter", name, "given once");
         read_parameter(to, scheme, name, decode(value, "parameter " + name));
     }
 }
@@ -288,7 +290,7 @@ void read_sentinel_path(config& to, std::string_view path)
     rest.remove_prefix(rest.empty() ? 0 : 1);
     to.master = decode(take_until(rest, '/'), "master");
     if (to.master.empty())
-        refuse("master", path, "the name of the master, as in redis+sentinel://host/master");
+        refuse_url("master", path, "the name of the master, as in redis+sentinel://host/master");
     if (!rest.empty())
         read_database(to, rest);
 }
@@ -300,7 +302,8 @@ void read_path(config& to, const pieces& given)
     if (given.scheme == "unix") {
         to.unix_socket = decode(given.path, "path");
         if (to.unix_socket.size() < 2)
-            refuse("path", to.unix_socket, "the path of the socket, as in unix:///run/redis.sock");
+            refuse_url("path", to.unix_socket,
+                       "the path of the socket, as in unix:///run/redis.sock");
     }
     else if (given.path.size() > 1) {
         read_database(to, given.path.substr(1));
@@ -310,13 +313,13 @@ void read_path(config& to, const pieces& given)
 config read_memory(const pieces& given)
 {
     if (given.has_authority)
-        refuse("URL of kind memory: has a '//', must be memory: and a name");
+        refuse_url("URL of kind memory: has a '//', must be memory: and a name");
     config result;
     result.store = config::kind::memory;
     result.memory_name = decode(given.path, "name");
     read_parameters(result, given.scheme, given.query);
     if (const std::string wrong = problem_of(result); !wrong.empty())
-        refuse(wrong);
+        refuse_url(wrong);
     return result;
 }
 
@@ -334,10 +337,10 @@ config parse(std::string_view text)
         !cluster && !redlock) {
         if (!given.has_authority) // host:port
             refuse_without_scheme();
-        refuse("scheme", scheme, known);
+        refuse_url("scheme", scheme, known);
     }
     if (!given.has_authority)
-        refuse("URL has no '//' behind its scheme, must begin with " + scheme + "://");
+        refuse_url("URL has no '//' behind its scheme, must begin with " + scheme + "://");
 
     config result;
     std::string_view secret = given.user;
@@ -352,11 +355,11 @@ config parse(std::string_view text)
     if (scheme != "unix")
         read_hosts(result, given.hosts, sentinel ? 26379 : 6379);
     else if (!given.hosts.empty())
-        refuse("host", given.hosts, "absent in a unix: URL, as in unix:///run/redis.sock");
+        refuse_url("host", given.hosts, "absent in a unix: URL, as in unix:///run/redis.sock");
     read_path(result, given);
     read_parameters(result, scheme, given.query);
     if (const std::string wrong = problem_of(result); !wrong.empty())
-        refuse(wrong);
+        refuse_url(wrong);
     return result;
 }
 

@@ -11,7 +11,7 @@ namespace {
 /// PostgreSQL cuts longer names off, MariaDB refuses them.
 constexpr std::size_t longest_identifier = 63;
 
-[[noreturn]] void refuse(std::string_view name, std::string_view why)
+[[noreturn]] void refuse_write(std::string_view name, std::string_view why)
 {
     throw boost::system::system_error(errc::invalid_identifier,
                                       '"' + std::string(name) + "\": " + std::string(why));
@@ -20,11 +20,11 @@ constexpr std::size_t longest_identifier = 63;
 std::string quoted(sql_dialect dialect, std::string_view name)
 {
     if (name.empty())
-        refuse(name, "an empty name");
+        refuse_write(name, "an empty name");
     if (name.size() > longest_identifier)
-        refuse(name, "longer than 63 bytes");
+        refuse_write(name, "longer than 63 bytes");
     if (name.find('\0') != std::string_view::npos)
-        refuse(name, "a zero byte in the name");
+        refuse_write(name, "a zero byte in the name");
     const char quote = dialect == sql_dialect::mariadb ? '`' : '"';
     std::string result(1, quote);
     for (const char c : name) {
@@ -70,7 +70,7 @@ std::string fenced_row::add_column() const
 std::string fenced_row::update(const std::vector<std::string>& columns) const
 {
     if (columns.empty())
-        refuse("", "no column to write");
+        refuse_write("", "no column to write");
     std::string result = "UPDATE " + table_ + " SET ";
     std::size_t number = 0;
     for (const std::string& column : columns)
