@@ -58,9 +58,14 @@ const asio::any_io_executor& executor_of(const lease_state_ptr& of) noexcept
     return of ? client_of(*of).handler_executor() : no_client;
 }
 
+lease make_lease(lease_state_ptr state) noexcept
+{
+    return lease(std::move(state));
+}
+
 void start_release(void_handler&& handler, lease of)
 {
-    lease_state_ptr given = lease_access::take(of);
+    lease_state_ptr given = std::move(of.state_);
     if (!given)
         return complete_without_lease(std::move(handler));
     client_state& client = client_of(*given);

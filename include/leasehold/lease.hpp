@@ -21,13 +21,13 @@ namespace detail {
 
 using void_handler = bound_handler<void(error_code)>;
 
-struct lease_access;
-
 /// Where handlers without an executor of their own run, of an operation on this lease; without a
 /// lease the system's executor.
 [[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(
     const lease_state_ptr&) noexcept;
 
+/// The lease of an acquisition.
+[[nodiscard]] lease make_lease(lease_state_ptr) noexcept;
 LEASEHOLD_EXPORT void start_release(void_handler&&, lease);
 LEASEHOLD_EXPORT void start_wait_lost(void_handler&&, lease_state_ptr);
 LEASEHOLD_EXPORT void release_in_background(lease_state_ptr) noexcept;
@@ -196,7 +196,8 @@ public:
     }
 
 private:
-    friend struct detail::lease_access;
+    friend lease detail::make_lease(detail::lease_state_ptr) noexcept;
+    friend void detail::start_release(detail::void_handler&&, lease);
     friend const asio::any_io_executor& executor_of(const lease& of) noexcept
     {
         return detail::executor_of(of.state_);
@@ -220,21 +221,6 @@ private:
 
     detail::lease_state_ptr state_; ///< Null when there is no lease.
 };
-
-/// @cond
-/// Where the library reaches what a lease keeps to itself.
-struct detail::lease_access
-{
-    [[nodiscard]] static lease make(lease_state_ptr state) noexcept
-    {
-        return lease(std::move(state));
-    }
-    [[nodiscard]] static lease_state_ptr take(lease& from) noexcept
-    {
-        return std::move(from.state_);
-    }
-};
-/// @endcond
 
 } // namespace leasehold
 

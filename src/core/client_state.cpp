@@ -50,7 +50,9 @@ client_state::client_state(const asio::any_io_executor& executor, std::shared_pt
       queues_({*this, releases_, windows_, pool_}, watchdog_),
       reentries_{*this, releases_, windows_, watchdog_, lost_owners_},
       stop_limit_(*this)
-{}
+{
+    set_turn_end(turn_end::client, *this);
+}
 
 client_state::~client_state()
 {
@@ -272,7 +274,7 @@ void client_state::stop(clock::duration grace)
     ender_.shut_down();
     releases_.try_now(); // what has failed often would be tried when nobody waits any more
     stopping_ = true;
-    call_each_turn_end(true);
+    request(turn_end::client);
     timers.schedule(stop_limit_, limit);
     if (releases_.empty())
         drain();
@@ -321,7 +323,6 @@ void client_state::stopped(error_code outcome)
 {
     if (!std::exchange(stopped_, true)) {
         releases_.give_up(errc::shut_down);
-        call_each_turn_end(false);
         queues_.clear();
         counts.watched.clear();
         timers.clear();
@@ -357,15 +358,17 @@ void client_state::complete_cancelled()
             each->cancel();
 }
 
-void client_state::on_turn_end()
+void client_state::at_turn_end()
 {
     if (cancel_requested.exchange(false, std::memory_order_acquire)) {
         complete_cancelled();
         if (cancel_at_turn_end_.exchange(false))
             cancel_now();
     }
-    if (stopping_ && !stopped_)
+    if (stopping_ && !stopped_) {
         go_on_stopping();
+        request(turn_end::client);
+    }
 }
 
 // Something is half done and nobody knows what, so nothing more is done: leases end here, and what
@@ -374,7 +377,6 @@ void client_state::on_turn_failed() noexcept
 {
     no_more_locks();
     stopping_ = stopped_ = true;
-    call_each_turn_end(false);
     reach_.clear();
     run_outcome_ = errc::shut_down;
     stop_outcome_ = errc::store_unavailable;

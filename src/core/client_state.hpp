@@ -24,7 +24,10 @@ namespace leasehold::detail {
 
 /// A client: its life from the first call to the last release, and the way from the store's events
 /// to those they concern.
-class client_state final : public turn_context, private store_listener, private context_observer
+class client_state final : public turn_context,
+                           private turn_end_work,
+                           private store_listener,
+                           private context_observer
 {
 public:
     /// Made by this only: it tells the context that it is there.
@@ -89,7 +92,7 @@ private:
     void on_disconnected(store_partition, error_code why) override;
     void on_error(store_partition, error_code code, const diagnostics& details) override;
     void on_context_end() noexcept override;
-    void on_turn_end() override;
+    void at_turn_end() override;
     void on_turn_failed() noexcept override;
 
     void no_more_locks() noexcept;

@@ -66,7 +66,6 @@ public:
     std::vector<error_code> completed;
 
 private:
-    void on_turn_end() override {}
     void on_turn_failed() noexcept override {}
     void on_hint(std::string_view) override {}
     void on_connected(store_partition) override {}

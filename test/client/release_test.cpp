@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(without_a_lease_and_an_executor_the_handler_runs_on_a_threa
     BOOST_TEST((thread != std::this_thread::get_id()));
 }
 
-// What was held is released, once, when another lease is assigned to the variable.
+// The assignment of another lease to the variable releases the lock that it held, once.
 BOOST_AUTO_TEST_CASE(an_assignment_releases_what_was_held)
 {
     core_fixture e;

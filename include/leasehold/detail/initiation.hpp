@@ -165,7 +165,7 @@ protected:
     Handler handler_;
 };
 
-/// What is associated with it.
+/// Forwards an associator to the inner handler.
 template <template <class, class> class Associator, class Handler, class Default>
 struct associator_of_inner : Associator<Handler, Default>
 {

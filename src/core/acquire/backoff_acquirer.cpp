@@ -174,8 +174,7 @@ void backoff_acquirer::granted(acquire_attempt& attempt, const acquire_reply& re
         return on_failed(attempt, effect::none);
     }
     contention_.granted();
-    if (behalf_.wanted() &&
-        (attempt.spec == behalf_.first() || attempt.spec->serves(*behalf_.first())))
+    if (behalf_.wanted() && serves(attempt.spec, behalf_.first()))
         return behalf_.on_taken(*taken);
     contention_.leaving();
     if (has(mutant::cancelled_grant_kept))

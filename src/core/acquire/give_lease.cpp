@@ -22,7 +22,7 @@ void give_lease(turn_context& client, completion<error_code, lease>& to, ownersh
         if (handed_over)
             ++counts.handed_over;
         LEASEHOLD_PROBE4(granted, from.spec->name.c_str(), fence, probed(waited), handed_over);
-        to(error_code(), lease_access::make(std::move(given)));
+        to(error_code(), make_lease(std::move(given)));
     }
     catch (...) {
         to.end(errc::shut_down); // it is in no list any more: nobody else tells it

@@ -217,7 +217,7 @@ void line_acquirer::on_reply(acquire_attempt& attempt, const acquire_reply& repl
         // The store may have had no memory for the promise, and have some when the other one runs.
         const auto promised = reply.promised ? attempt.spec->options.dead_holder_grace
                                              : std::chrono::milliseconds::zero();
-        const bool holds = serves(attempt.spec) && !bound(promised, attempt.sent_at());
+        const bool holds = serves_first(attempt.spec) && !bound(promised, attempt.sent_at());
         return enter(*taken, machine_.granted(in_time, holds));
     }
     case acquire_reply::outcome::held:
@@ -277,12 +277,9 @@ void line_acquirer::on_failed(acquire_attempt& attempt, effect had)
     end_errand();
 }
 
-bool line_acquirer::serves(const spec_ptr& spec) noexcept
+bool line_acquirer::serves_first(const spec_ptr& spec) noexcept
 {
-    if (!behalf_.wanted())
-        return false;
-    const spec_ptr& first = behalf_.first();
-    return spec == first || spec->serves(*first);
+    return behalf_.wanted() && serves(spec, behalf_.first());
 }
 
 /// A request that may run after one that is sent then would let others supersede the holder,
@@ -390,7 +387,7 @@ void line_acquirer::left(const release_reply* reply, clock::time_point sent,
                                                           {}, sent, *said);
         const bool in_time = acquire_attempt::in_time(context(), *taken);
         return enter(*taken, machine_.left(machine::succession::granted, in_time,
-                                           serves(errand_->spec), online()));
+                                           serves_first(errand_->spec), online()));
     }
     held_by_other(*said);
     perform(machine_.left(machine::succession::in_line, false, behalf_.wanted(), online()));

@@ -100,7 +100,7 @@ private:
     void enter(ownership& taken, machine::action next);
     void leave();
     void end_errand();
-    [[nodiscard]] bool serves(const spec_ptr& spec) noexcept;
+    [[nodiscard]] bool serves_first(const spec_ptr& spec) noexcept;
     [[nodiscard]] bool bound(std::chrono::milliseconds grace,
                              clock::time_point sent) const noexcept;
     [[nodiscard]] spec_ptr spec_of_name() const;

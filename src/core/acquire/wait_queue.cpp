@@ -191,7 +191,7 @@ bool wait_queue::hand_over(ownership& held)
                          (now - held.since < limits.time() || has(mutant::handoff_without_end)) &&
                          (held.has_half_its_time(now) || has(mutant::handoff_near_the_end)) &&
                          (!held.shared() || has(mutant::handoff_of_entered)) &&
-                         (held.spec == next.spec || held.spec->serves(*next.spec));
+                         serves(held.spec, next.spec);
     if (!allowed)
         return false;
     ++held.handoffs;

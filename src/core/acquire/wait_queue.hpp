@@ -167,7 +167,7 @@ public:
     lock_queues(const acquirer::client_parts& client, watchdog& keeper) noexcept
         : parts(client), kept_by(keeper)
     {
-        client.context.at_turn_end(turn_context::turn_end::unused_queues, *this);
+        client.context.set_turn_end(turn_context::turn_end::unused_queues, *this);
     }
 
     /// The queue of that name, which is made if there is none.

@@ -133,8 +133,8 @@ private:
     asio::cancellation_slot slot_;
 };
 
-/// Waits for the end of something that goes on without it: a release, a shutdown, the client's run.
-/// The first outcome counts.
+/// Waits for the end of a release, a shutdown or the client's run, none of which depends on the
+/// wait. The first outcome counts.
 class outcome_op : public boost::intrusive_ref_counter<outcome_op>
 {
 public:

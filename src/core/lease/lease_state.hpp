@@ -31,7 +31,7 @@ public:
 using wait_op_ptr = boost::intrusive_ptr<wait_op>;
 
 /// One acquisition as its holder sees it, what a `lease` refers to: when it began, how it ended,
-/// and the waits for that end. What the store knows of it is its `ownership`, which may serve
+/// and the waits for that end. Its `ownership` is the lock in the store, which may serve
 /// several leases one after another.
 class lease_state final : public boost::intrusive_ref_counter<lease_state>
 {
@@ -93,7 +93,7 @@ private:
     void end(std::int16_t how, const details_ptr& details);
     void take_back() noexcept;
 
-    /// What a wait is told.
+    /// The result of a wait.
     [[nodiscard]] error_code outcome() const noexcept;
 
     std::atomic<std::int16_t> ended_ = running; ///< Written on the strand.

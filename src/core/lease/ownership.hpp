@@ -54,6 +54,12 @@ struct handoff_limits
     std::uint32_t milliseconds = 0; // at most a minute: an ownership is kept for each lease
 };
 
+/// Whether what is held under one spec serves a waiter with the other. Mostly they are the same.
+[[nodiscard]] inline bool serves(const spec_ptr& held, const spec_ptr& asked) noexcept
+{
+    return held == asked || held->serves(*asked);
+}
+
 /// Renewals that failed, one after the other, since the last that was confirmed.
 struct renewal_failures
 {
@@ -219,12 +225,11 @@ public:
     }
     [[nodiscard]] home* belong_nowhere() noexcept { return std::exchange(place_, nullptr); }
 
-    /// Serves first who asked for this, and not who the request was sent for: their limits for
-    /// handing over may differ.
+    /// Serves the waiter with these options first, and not the one of the request: their limits for
+    /// the handoff may differ.
     void serve_first(const spec_ptr& asked) noexcept
     {
-        BOOST_ASSERT(current_ == nullptr && handoffs == 0 &&
-                     (spec == asked || spec->serves(*asked)));
+        BOOST_ASSERT(current_ == nullptr && handoffs == 0 && serves(spec, asked));
         spec = asked;
         handoff = handoff_limits(asked->options);
     }

@@ -30,7 +30,7 @@ public:
 
     watchdog(turn_context& r, listener& told) noexcept : context_(r), listener_(told)
     {
-        r.at_turn_end(turn_context::turn_end::renewals, *this);
+        r.set_turn_end(turn_context::turn_end::renewals, *this);
     }
 
     /// Renews the lease until `stop` is emitted on, or the lease is lost. After that it sends no

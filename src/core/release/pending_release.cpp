@@ -216,13 +216,13 @@ pending_release_ptr pending_releases::leave_line(pending_release::subject what,
                                                  clock::time_point runs_until,
                                                  pending_release::interest who)
 {
-    // Whoever is not there loses its place, and what it was given ends, within this time.
+    // Within this time an absent owner loses its position, and a grant to it ends.
     constexpr clock::duration forgotten = std::chrono::minutes(1);
     const auto over = std::max(context_.turn_time(), runs_until) +
                       std::max<clock::duration>(what.spec->options.lease_time, forgotten);
     // One that is only in line holds nothing.
     const bool may_be_held = runs_until != clock::time_point();
-    // A place is told of the first answer, so that nobody waits there for that long.
+    // The queue of the name hears of the first answer, so that no waiter waits for that long.
     const auto limit = who.place != nullptr ? clock::time_point() : runs_until;
     return add(std::move(what), std::move(who), fsm::release(limit, over, false), may_be_held);
 }

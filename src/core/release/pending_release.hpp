@@ -114,54 +114,56 @@ private:
 
 using pending_release_ptr = boost::intrusive_ptr<pending_release>;
 
-/// What is to be given back to the store and is not known to be back: leases that were released,
-/// and orphans, which may or may not have been taken. Each is repeated until the store has answered
-/// or its time to live has passed; where something else may have prolonged that, until the answer.
+/// The releases that the store has not confirmed: of leases, and of orphans, which may or may not
+/// hold their lock. Each is retried until the store answers or its TTL has passed. If another
+/// request may have extended that, it is retried until the store answers.
 class pending_releases
 {
 public:
     explicit pending_releases(turn_context& r) noexcept : context_(r) {}
 
-    /// Gives back what an ownership holds.
+    /// Releases an ownership.
     void leave(const ownership& held, pending_release::interest who);
 
-    /// Gives back what an acquire may have taken, or may still take until `runs_until`. Null when
-    /// nothing is given back.
+    /// Releases the lock that an acquire may have taken, or may still take until `runs_until`.
+    /// Null: there is nothing to release.
     pending_release_ptr orphan(pending_release::subject what, clock::time_point runs_until);
 
-    /// Takes an owner out of a line, or gives back what it was given there. A request of it that
-    /// was not answered may still run until `runs_until`; `clock::time_point()`: there is none.
-    /// Where a place is told, that leaves it once more for what runs late.
+    /// Removes an owner from a queue, or releases a lock that was granted to it there. A request of
+    /// the owner without a reply may still be executed until `runs_until`; `clock::time_point()`:
+    /// there is none. If a queue listens, a second request follows for one that runs late.
     pending_release_ptr leave_line(pending_release::subject what, clock::time_point runs_until,
                                    pending_release::interest who);
 
-    /// What was sent to the partition over connections that have ended has run, or never will.
+    /// Every request to the partition over connections that have ended has been executed, or never
+    /// will be.
     void settled(store_partition partition);
 
     /// The partition can be reached again.
     void connected(store_partition partition);
 
-    /// What waits for its next try is tried at once where it can be.
+    /// Retries at once each release whose partition can be reached.
     void try_now();
 
-    /// Completes what was cancelled unheard.
+    /// Completes waits whose cancellation could only be marked.
     void complete_cancelled();
 
     [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
 
-    /// The error that says why something is still there; none when nothing is.
+    /// The reason why a release is still pending; no error if none is.
     [[nodiscard]] error_code why_not_empty() const noexcept;
 
-    /// Something of this owner is among it.
+    /// A release of this owner is pending.
     [[nodiscard]] bool contains(std::string_view owner) const noexcept;
 
-    /// When the store has last answered a release.
+    /// The time of the store's last answer to a release.
     [[nodiscard]] clock::time_point last_answer() const noexcept { return last_answer_; }
 
-    /// Gives up: completes what waits with `why`.
+    /// Ends all, and completes the waits with `why`.
     void give_up(error_code why);
 
-    /// Forgets everything. Who waits is told this error, or nothing when it is none.
+    /// Ends all, and completes the waits with this error; without an error it destroys their
+    /// handlers.
     void drop(error_code told) noexcept;
 
 private:

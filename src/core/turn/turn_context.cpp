@@ -114,8 +114,8 @@ void turn_context::wake()
 void turn_context::end_turn()
 {
     if (!gone()) {
-        if (each_turn_end_ || cancel_requested.load(std::memory_order_relaxed))
-            on_turn_end();
+        if (cancel_requested.load(std::memory_order_relaxed))
+            request(turn_end::client);
         for (end_place& each : ends_)
             if (std::exchange(each.requested, false))
                 each.work->at_turn_end();

@@ -170,15 +170,16 @@ public:
     /// The places of work at the end of a turn. They run in this order.
     enum class turn_end : std::uint8_t
     {
+        client, ///< Also when `cancel_requested` is set.
         renewals,
         unused_queues,
     };
 
-    /// Says who does the work of a place. Before the first turn.
-    void at_turn_end(turn_end place, turn_end_work& work) noexcept { end_of(place).work = &work; }
+    /// Sets the work of a place. Before the first turn.
+    void set_turn_end(turn_end place, turn_end_work& work) noexcept { end_of(place).work = &work; }
 
-    /// The end of this turn does the work of that place, once. What work requests for an earlier
-    /// place is done at the end of the next turn.
+    /// The end of this turn does the work of that place, once. If the work itself requests that
+    /// place or an earlier one, the end of the next turn does it.
     void request(turn_end place) noexcept { end_of(place).requested = true; }
 
     /// Runs `f` in a turn on the strand: now, when this is the strand and no turn is under way,
@@ -315,13 +316,6 @@ public:
 protected:
     ~turn_context() = default;
 
-    /// The turn is over, and a cancellation is looked for, or each end of a turn was asked for.
-    /// Before all other work of the end.
-    virtual void on_turn_end() = 0;
-
-    /// From now on, or no longer, `on_turn_end` is called at the end of each turn.
-    void call_each_turn_end(bool so) noexcept { each_turn_end_ = so; }
-
     /// The turn stopped halfway. Needs no memory.
     virtual void on_turn_failed() noexcept = 0;
 
@@ -401,8 +395,7 @@ private:
     std::uint64_t generation_;
     clock::time_point turn_time_{};
     clock::time_point wake_at_ = clock::time_point::max();
-    std::array<end_place, 2> ends_;
-    bool each_turn_end_ = false;
+    std::array<end_place, 3> ends_;
     bool in_turn_ = false;
     bool timed_ = false;
 };

@@ -45,7 +45,7 @@ public:
         return transport_ ? transport_->server() : std::string();
     }
 
-    /// What its commands can do.
+    /// The traits of its commands.
     [[nodiscard]] store_traits traits() const noexcept { return commands_->traits(); }
 
     /// Whether those who wait in other processes can be counted; to be asked with each release.
