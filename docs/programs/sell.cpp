@@ -1,4 +1,4 @@
-// What README shows first: work under a lock. `sell [URL]`; without a URL the lock lives in this
+// The first code of README: work under a lock. `sell [URL]`; without a URL the lock lives in this
 // process.
 #include <leasehold.hpp>
 
