@@ -1,6 +1,7 @@
 # Installs the libraries and their headers, so that find_package(leasehold [COMPONENTS ...]) gives
 # leasehold::core, leasehold::redis, leasehold::testing, and leasehold::leasehold with redis, and
-# pkg-config the same as leasehold-core, leasehold and leasehold-testing.
+# pkg-config the same as leasehold-core, leasehold and leasehold-testing. testing is not there when
+# it was not built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 include(${PROJECT_SOURCE_DIR}/packaging/pkg-config/pkg-config.cmake)
@@ -15,8 +16,18 @@ if(PROJECT_VERSION_MAJOR EQUAL 0)
     set(soversion 0.${PROJECT_VERSION_MINOR})
 endif()
 
+set(components core redis)
+set(testing_needs_lua OFF) # by those who link it: a shared library brings its own
+if(TARGET leasehold_testing)
+    list(APPEND components testing)
+    get_target_property(type leasehold_testing TYPE)
+    if(NOT type STREQUAL "SHARED_LIBRARY")
+        set(testing_needs_lua ON)
+    endif()
+endif()
+
 # Each component has its own file of targets: one that is not asked for needs nothing to be there.
-foreach(component core redis testing)
+foreach(component IN LISTS components)
     set(targets leasehold_${component})
     set_target_properties(${targets} PROPERTIES
         VERSION ${PROJECT_VERSION} SOVERSION ${soversion})
@@ -38,14 +49,17 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INC
 leasehold_pkg_config(leasehold-core core "Distributed locks for Boost.Asio")
 leasehold_pkg_config(leasehold redis "Distributed locks for Boost.Asio, in Redis"
     REQUIRES leasehold-core STATIC openssl)
-leasehold_pkg_config(leasehold-testing testing "A simulator for programs that use leasehold"
-    REQUIRES leasehold)
+if(TARGET leasehold_testing)
+    leasehold_pkg_config(leasehold-testing testing "A simulator for programs that use leasehold"
+        REQUIRES leasehold STATIC_LIBRARY ${LEASEHOLD_LUA_LIBRARY})
+endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/leasehold-config.cmake.in
     ${PROJECT_BINARY_DIR}/leasehold-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/leasehold-config-version.cmake
     COMPATIBILITY ${compatibility})
 install(FILES
+    ${CMAKE_CURRENT_LIST_DIR}/leasehold-lua.cmake
     ${PROJECT_BINARY_DIR}/leasehold-config.cmake
     ${PROJECT_BINARY_DIR}/leasehold-config-version.cmake
     DESTINATION ${package_dir} COMPONENT development)

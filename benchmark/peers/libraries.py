@@ -63,7 +63,8 @@ class Native(Library):
         if not self.programs:
             say(f"{self.name}: building it")
             run(ROOT, "bash", "-euc",
-                ". cmake/setup; leasehold_setup g++ cmake ninja-build libssl-dev ca-certificates;"
+                ". cmake/setup; leasehold_setup g++ cmake ninja-build libssl-dev liblua5.1-0-dev"
+                " ca-certificates;"
                 "leasehold_configure release -DCMAKE_CXX_COMPILER=g++ -DLEASEHOLD_BENCHMARKS=ON;"
                 f"leasehold_build release {self.program}")
         folder = self.programs or ROOT / "build/release/benchmark"

@@ -47,6 +47,8 @@ class LeaseholdConan(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.user_presets_path = False
         toolchain.cache_variables["LEASEHOLD_TESTS"] = False
+        # Conan has no Lua 5.1.
+        toolchain.cache_variables["LEASEHOLD_TESTING"] = "OFF"
         toolchain.cache_variables["LEASEHOLD_EXAMPLES"] = False
         toolchain.cache_variables["LEASEHOLD_WERROR"] = False
         toolchain.cache_variables["LEASEHOLD_TOOL"] = bool(self.options.tool)
@@ -74,7 +76,6 @@ class LeaseholdConan(ConanFile):
         needed = {
             "core": ["boost::headers"],
             "redis": ["core", "openssl::openssl"],
-            "testing": ["redis"],
         }
         for name, requires in needed.items():
             component = self.cpp_info.components[name]

@@ -1,8 +1,9 @@
-# leasehold_pkg_config(NAME LIBRARY DESCRIPTION [REQUIRES ...] [STATIC ...])
+# leasehold_pkg_config(NAME LIBRARY DESCRIPTION [REQUIRES ...] [STATIC ...] [STATIC_LIBRARY FILE])
 # NAME.pc for the library leasehold_LIBRARY. REQUIRES are modules that its users link as well,
-# STATIC those that they do when it is a static library.
+# STATIC those that they do when it is a static library. STATIC_LIBRARY is linked likewise; it has
+# no module of the same name everywhere.
 function(leasehold_pkg_config pc_name library pc_description)
-    cmake_parse_arguments(PARSE_ARGV 3 pc "" "" "REQUIRES;STATIC")
+    cmake_parse_arguments(PARSE_ARGV 3 pc "" "STATIC_LIBRARY" "REQUIRES;STATIC")
 
     # No folder of this machine in it, where that can be: the tree may be moved.
     set(pc_libdir ${CMAKE_INSTALL_FULL_LIBDIR})
@@ -29,8 +30,18 @@ function(leasehold_pkg_config pc_name library pc_description)
         string(APPEND pc_cflags " -DLEASEHOLD_SHARED")
     else()
         list(APPEND pc_REQUIRES ${pc_STATIC})
+        if(pc_STATIC_LIBRARY)
+            cmake_path(GET pc_STATIC_LIBRARY PARENT_PATH folder)
+            cmake_path(GET pc_STATIC_LIBRARY STEM LAST_ONLY linked)
+            string(REGEX REPLACE "^lib" "" linked "${linked}")
+            if(NOT folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+                list(APPEND pc_libs "-L${folder}")
+            endif()
+            list(APPEND pc_libs "-l${linked}")
+        endif()
     endif()
     list(JOIN pc_REQUIRES ", " pc_requires)
+    list(JOIN pc_libs " " pc_libs)
     set(pc_library leasehold_${library})
     configure_file(${PROJECT_SOURCE_DIR}/packaging/pkg-config/leasehold.pc.in
         ${PROJECT_BINARY_DIR}/pkg-config/${pc_name}.pc @ONLY)

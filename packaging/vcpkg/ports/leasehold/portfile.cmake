@@ -8,6 +8,7 @@ vcpkg_cmake_configure(
     SOURCE_PATH "${SOURCE_PATH}"
     OPTIONS
         -DLEASEHOLD_TESTS=OFF
+        -DLEASEHOLD_TESTING=OFF # vcpkg has no Lua 5.1
         -DLEASEHOLD_EXAMPLES=OFF
         -DLEASEHOLD_WERROR=OFF
         -DLEASEHOLD_INSTALL=ON
