@@ -16,7 +16,7 @@ constexpr clock::duration longest_lag = std::chrono::seconds(30);
 }
 
 template <class Fields>
-auto find_field(Fields& all, std::string_view field)
+auto find_in(Fields& all, std::string_view field)
 {
     return std::find_if(all.begin(), all.end(),
                         [&](const auto& each) { return each.first == field; });
@@ -194,10 +194,14 @@ const keyspace::fields* keyspace::hgetall(std::string_view key)
 
 const std::string* keyspace::hget(std::string_view key, std::string_view field)
 {
-    const fields* const all = hgetall(key);
+    return find_field(hgetall(key), field);
+}
+
+const std::string* keyspace::find_field(const fields* all, std::string_view field)
+{
     if (all == nullptr)
         return nullptr;
-    const auto found = find_field(*all, field);
+    const auto found = find_in(*all, field);
     return found == all->end() ? nullptr : &found->second;
 }
 
@@ -210,7 +214,7 @@ std::size_t keyspace::hlen(std::string_view key)
 bool keyspace::hset(std::string_view key, std::string_view field, std::string_view text)
 {
     fields& all = prepare(key, kind::hash).entries;
-    const auto found = find_field(all, field);
+    const auto found = find_in(all, field);
     if (found == all.end()) {
         all.emplace_back(field, text);
         return true;
@@ -242,7 +246,7 @@ bool keyspace::hdel(std::string_view key, std::string_view field)
     if (hget(key, field) == nullptr)
         return false;
     fields& all = prepare(key, kind::hash).entries;
-    all.erase(find_field(all, field));
+    all.erase(find_in(all, field));
     if (all.empty())
         values_.erase(values_.find(key));
     return true;
@@ -272,7 +276,7 @@ bool keyspace::lpop(std::string_view key)
     if (list(key) == nullptr)
         return false;
     items& all = prepare(key, kind::list).elements;
-    all.pop_front();
+    all.erase(all.begin());
     if (all.empty())
         values_.erase(values_.find(key));
     return true;

@@ -38,7 +38,7 @@ public:
     using milliseconds = std::int64_t;
     using fields =
         std::vector<std::pair<std::string, std::string>>; ///< In the order of their making.
-    using items = std::deque<std::string>;
+    using items = std::vector<std::string>;
 
     /// The time by which keys expire, and the true time of changes from here on.
     void at(milliseconds now, clock::time_point when) noexcept
@@ -69,6 +69,8 @@ public:
     /// Null: no such key.
     [[nodiscard]] const fields* hgetall(std::string_view key);
     [[nodiscard]] const std::string* hget(std::string_view key, std::string_view field);
+    /// The same in the fields of a key.
+    [[nodiscard]] static const std::string* find_field(const fields* all, std::string_view field);
     [[nodiscard]] std::size_t hlen(std::string_view key);
     /// How many fields are new.
     bool hset(std::string_view key, std::string_view field, std::string_view text);

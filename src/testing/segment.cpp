@@ -9,10 +9,10 @@ namespace {
 // "*3\r\n" or "$12\r\n".
 std::size_t read_size(std::string_view& bytes)
 {
-    const std::size_t end = bytes.find("\r\n");
     std::size_t size = 0;
-    std::from_chars(bytes.data() + 1, bytes.data() + end, size);
-    bytes.remove_prefix(end + 2);
+    const char* const digits = bytes.data() + 1;
+    const char* const end = std::from_chars(digits, bytes.data() + bytes.size(), size).ptr;
+    bytes.remove_prefix(static_cast<std::size_t>(end - bytes.data()) + 2);
     return size;
 }
 
