@@ -2,6 +2,7 @@
 
 #include "redis/commands/native_keys.hpp"
 #include "redis/redlock/member_commands.hpp"
+#include "testing/known_script.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -67,8 +68,7 @@ std::optional<lock_request> request_by_script(words command, known_script called
     asked.layout = is_native(called) ? config::key_layout::native : config::key_layout::redisson;
     asked.of_member = is_of_quorum(called);
     asked.name = command[name_in_call];
-    if (called == known_script::renew || called == known_script::native_renew ||
-        called == known_script::native_renew_brief || called == known_script::quorum_renew) {
+    if (is_renewal(called)) {
         asked.what = lock_request::kind::renew;
         return asked;
     }

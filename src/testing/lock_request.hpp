@@ -2,7 +2,7 @@
 #define LEASEHOLD_SRC_TESTING_LOCK_REQUEST_HPP
 
 #include "testing/message.hpp"
-#include "testing/redis_model.hpp"
+#include "testing/verbs.hpp"
 
 #include <leasehold/config.hpp>
 

@@ -2,7 +2,8 @@
 #define LEASEHOLD_SRC_TESTING_MEMBERSHIP_HPP
 
 #include "testing/lock_request.hpp"
-#include "testing/redis_model.hpp"
+#include "testing/message.hpp"
+#include "testing/verbs.hpp"
 
 #include <optional>
 #include <string>

@@ -54,6 +54,7 @@ public:
         return all;
     }
 
+    void reserve(std::size_t nodes) { nodes_.reserve(nodes); }
     /// An array, a map (whose elements are pairs) or a push.
     void begin(type of, std::size_t elements, std::size_t depth = 0)
     {

@@ -1,94 +1,339 @@
 #include "testing/redis_model.hpp"
 
-#include "redis/protocol/script.hpp"
-#include "testing/script_calls.hpp"
-#include "testing/script_models.hpp"
+#include "testing/known_script.hpp"
+#include "testing/lua_interpreter.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
 #include <iterator>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 namespace leasehold::testing::impl {
 namespace {
 
-using redis_store::script;
+using type = message::type;
 
-const script& source_of(known_script called)
+constexpr std::string_view not_an_integer = "ERR value is not an integer or out of range";
+constexpr std::string_view other_form = "ERR the simulator does not know this form of the command";
+
+std::optional<std::int64_t> to_integer(std::string_view text)
 {
-    const redis_store::native_scripts& native = redis_store::of_native();
-    const redis_store::quorum_scripts& quorum = redis_store::of_quorum();
-    switch (called) {
-    case known_script::acquire: return redis_store::acquire_script();
-    case known_script::renew: return redis_store::renew_script();
-    case known_script::release: return redis_store::release_script();
-    case known_script::line_acquire: return redis_store::of_line().acquire;
-    case known_script::line_leave: return redis_store::of_line().leave;
-    case known_script::native_acquire: return native.acquire;
-    case known_script::native_release: return native.release;
-    case known_script::native_leave: return native.leave;
-    case known_script::native_enter: return native.enter;
-    case known_script::native_renew: return native.renew;
-    case known_script::native_renew_brief: return native.renew_brief;
-    case known_script::native_alive: return native.alive;
-    case known_script::native_raise: return native.raise;
-    case known_script::native_check: return native.check;
-    case known_script::quorum_acquire: return quorum.acquire;
-    case known_script::quorum_enter: return quorum.enter;
-    case known_script::quorum_renew: return quorum.renew;
-    case known_script::quorum_release: return quorum.release;
-    case known_script::quorum_look: return quorum.look;
-    case known_script::quorum_adopt: return quorum.adopt;
-    case known_script::quorum_seed: return quorum.seed;
-    case known_script::quorum_check: return quorum.check;
-    default: return redis_store::check_script();
-    }
+    std::int64_t value = 0;
+    const auto [last, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return failed == std::errc() && last == text.data() + text.size() ? std::optional(value)
+                                                                      : std::nullopt;
 }
 
-std::optional<known_script> find_script(bool by_text, std::string_view named)
+/// Calls `run` with the number that the text is.
+template <class F>
+void with_integer(std::string_view text, reply_sink& out, F run)
 {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(known_script::count_); ++i) {
-        const script& source = source_of(static_cast<known_script>(i));
-        if (by_text ? source.text == named : source.sha == named)
-            return static_cast<known_script>(i);
-    }
-    return std::nullopt;
+    if (const auto number = to_integer(text))
+        run(*number);
+    else
+        out.error(not_an_integer);
 }
 
-message count(bool was_there)
-{
-    return message::number(was_there ? 1 : 0);
-}
-
-message text_or_nil(const std::string* text)
-{
-    return text == nullptr ? message::null() : message::blob(*text);
-}
-
-message not_an_integer()
-{
-    return message::error("ERR value is not an integer or out of range");
-}
-
-message wrong_arguments(std::string_view command)
+std::string wrong_arguments(std::string_view command)
 {
     std::string name(command);
     std::transform(name.begin(), name.end(), name.begin(), [](char c) {
         return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     });
-    return message::error("ERR wrong number of arguments for '" + name + "' command");
+    return "ERR wrong number of arguments for '" + name + "' command";
 }
+
+constexpr std::size_t any = static_cast<std::size_t>(-1); ///< Number of words.
+
+/// A script that is not one of the library's.
+struct other_script
+{
+    explicit other_script(std::string_view source) : text(source), called(text) {}
+
+    std::string text;
+    redis_store::script called;
+};
 
 } // namespace
 
-std::optional<known_script> script_of(words command) noexcept
+struct redis_model::command_info
 {
-    // Without a lock it is a question of a new connection.
-    if (command.size() < 4 || (command[0] != "EVALSHA" && command[0] != "EVAL") ||
-        command[2] == "0")
-        return std::nullopt;
-    return find_script(command[0] == "EVAL", command[1]);
-}
+    /// What the command does to the data.
+    enum class effect : std::uint8_t
+    {
+        reads,
+        writes,
+        takes_memory, ///< Writes, and is rejected where there is no memory.
+    };
+    using function = void(redis_model& model, words command, reply_sink& out);
+
+    [[nodiscard]] bool accepts(std::size_t count) const noexcept
+    {
+        return count >= least && count <= most;
+    }
+
+    [[nodiscard]] bool writes() const noexcept { return does != effect::reads; }
+    /// Throws what keeps the command from writing.
+    void require_writable(const redis_model& model) const
+    {
+        model.require_writable(does == effect::takes_memory);
+    }
+
+    std::string_view verb;
+    std::size_t least, most; ///< Words, the verb included.
+    effect does;
+    function* run;
+
+    static const command_info all[];
+};
+
+const redis_model::command_info redis_model::command_info::all[] = {
+    {"DEL", 2, any, effect::writes,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.number(std::count_if(command.begin() + 1, command.end(),
+                                  [&](std::string_view key) { return model.data.del(key); }));
+     }},
+    {"DELEX", 4, 4, effect::writes,
+     [](redis_model& model, words command, reply_sink& out) {
+         const std::string_view kind = model.data.type(command[1]);
+         if (command[2] != "IFEQ")
+             out.error(other_form);
+         else if (kind != "none" && kind != "string")
+             out.error("ERR Key should be of string type if conditions are specified");
+         else
+             model.delete_if_equal(command[1], command[3], out);
+     }},
+    {"DELIFEQ", 3, 3, effect::writes,
+     [](redis_model& model, words command, reply_sink& out) {
+         model.delete_if_equal(command[1], command[2], out);
+     }},
+    {"EXISTS", 2, any, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.number(std::count_if(command.begin() + 1, command.end(),
+                                  [&](std::string_view key) { return model.data.exists(key); }));
+     }},
+    {"FLUSHALL", 1, 1, effect::reads, // as far as anything keeps it from being written to
+     [](redis_model& model, words, reply_sink& out) {
+         model.data.flush_all();
+         out.status("OK");
+     }},
+    {"GET", 2, 2, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.text_or_null(model.data.get(command[1]));
+     }},
+    {"HDEL", 3, 3, effect::writes,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.number(model.data.hdel(command[1], command[2]) ? 1 : 0);
+     }},
+    {"HEXISTS", 3, 3, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.number(model.data.hget(command[1], command[2]) != nullptr ? 1 : 0);
+     }},
+    {"HGET", 3, 3, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.text_or_null(model.data.hget(command[1], command[2]));
+     }},
+    {"HGETALL", 2, 2, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         static const keyspace::fields none;
+         const keyspace::fields* const found = model.data.hgetall(command[1]);
+         const keyspace::fields& all = found == nullptr ? none : *found;
+         out.begin(type::map, all.size());
+         for (const auto& [field, value] : all) {
+             out.text(field);
+             out.text(value);
+         }
+     }},
+    {"HINCRBY", 4, 4, effect::takes_memory,
+     [](redis_model& model, words command, reply_sink& out) {
+         with_integer(command[3], out, [&](std::int64_t by) {
+             out.number(model.data.hincrby(command[1], command[2], by));
+         });
+     }},
+    {"HLEN", 2, 2, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.number(static_cast<std::int64_t>(model.data.hlen(command[1])));
+     }},
+    {"HMGET", 3, any, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         const keyspace::fields* const all = model.data.hgetall(command[1]);
+         out.begin(type::array, command.size() - 2);
+         for (const std::string_view field : command.subspan(2))
+             out.text_or_null(keyspace::find_field(all, field));
+     }},
+    {"HRANDFIELD", 2, 2, effect::reads, // any: the first
+     [](redis_model& model, words command, reply_sink& out) {
+         const keyspace::fields* const all = model.data.hgetall(command[1]);
+         out.text_or_null(all == nullptr ? nullptr : &all->front().first);
+     }},
+    {"HSET", 4, any, effect::takes_memory,
+     [](redis_model& model, words command, reply_sink& out) {
+         if (command.size() % 2 != 0)
+             return out.error(wrong_arguments(command[0]));
+         std::int64_t added = 0;
+         for (std::size_t i = 2; i < command.size(); i += 2)
+             added += model.data.hset(command[1], command[i], command[i + 1]) ? 1 : 0;
+         out.number(added);
+     }},
+    {"INCRBY", 3, 3, effect::takes_memory,
+     [](redis_model& model, words command, reply_sink& out) {
+         with_integer(command[2], out, [&](std::int64_t by) {
+             out.number(model.data.incrby(command[1], by));
+         });
+     }},
+    {"INFO", 1, 2, effect::reads,
+     [](redis_model& model, words, reply_sink& out) {
+         out.text("# Server\r\nrun_id:" + model.run_id + "\r\n");
+     }},
+    {"LINDEX", 3, 3, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         with_integer(command[2], out, [&](std::int64_t place) {
+             if (place < 0)
+                 out.error(other_form);
+             else
+                 out.text_or_null(model.data.lindex(command[1], static_cast<std::size_t>(place)));
+         });
+     }},
+    {"LPOP", 2, 2, effect::writes,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.text_or_null(model.data.lindex(command[1], 0));
+         model.data.lpop(command[1]);
+     }},
+    {"LPOS", 5, 5, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         if (command[3] != "MAXLEN")
+             return out.error(other_form);
+         with_integer(command[4], out, [&](std::int64_t longest) {
+             const auto place = model.data.lpos(command[1], command[2],
+                                                static_cast<std::size_t>(longest));
+             if (place)
+                 out.number(static_cast<std::int64_t>(*place));
+             else
+                 out.null();
+         });
+     }},
+    {"LRANGE", 4, 4, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         if (command[2] != "0" || command[3] != "-1")
+             return out.error(other_form);
+         static const keyspace::items none;
+         const keyspace::items* const found = model.data.list(command[1]);
+         const keyspace::items& all = found == nullptr ? none : *found;
+         out.begin(type::array, all.size());
+         for (const std::string& each : all)
+             out.text(each);
+     }},
+    {"LREM", 4, 4, effect::writes,
+     [](redis_model& model, words command, reply_sink& out) {
+         if (command[2] != "1")
+             return out.error(other_form);
+         out.number(model.data.lrem(command[1], command[3]) ? 1 : 0);
+     }},
+    {"PERSIST", 2, 2, effect::writes,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.number(model.data.persist(command[1]) ? 1 : 0);
+     }},
+    {"PEXPIRE", 3, 3, effect::writes,
+     [](redis_model& model, words command, reply_sink& out) {
+         with_integer(command[2], out, [&](std::int64_t how_long) {
+             out.number(model.data.pexpire(command[1], how_long) ? 1 : 0);
+         });
+     }},
+    {"PING", 1, 2, effect::reads,
+     [](redis_model&, words command, reply_sink& out) {
+         if (command.size() > 1)
+             out.text(command[1]);
+         else
+             out.status("PONG");
+     }},
+    {"PTTL", 2, 2, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.number(model.data.pttl(command[1]));
+     }},
+    {"PUBLISH", 3, 3, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.number(model.publish ? model.publish(command[1], command[2]) : 0);
+     }},
+    {"RPUSH", 3, 3, effect::takes_memory,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.number(static_cast<std::int64_t>(model.data.rpush(command[1], command[2])));
+     }},
+    {"SELECT", 2, 2, effect::reads,
+     [](redis_model&, words, reply_sink& out) { out.status("OK"); }},
+    {"SET", 3, any, effect::takes_memory,
+     [](redis_model& model, words command, reply_sink& out) { model.set(command, out); }},
+    {"SPUBLISH", 3, 3, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.number(model.publish ? model.publish(command[1], command[2]) : 0);
+     }},
+    {"TIME", 1, 1, effect::reads,
+     [](redis_model& model, words, reply_sink& out) {
+         out.begin(type::array, 2);
+         for (const std::int64_t each : {model.now_ / 1'000'000, model.now_ % 1'000'000}) {
+             std::array<char, 20> digits; // NOLINT(cppcoreguidelines-pro-type-member-init)
+             const char* const end = std::to_chars(digits.begin(), digits.end(), each).ptr;
+             out.text({digits.begin(), end});
+         }
+     }},
+    {"TYPE", 2, 2, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.status(model.data.type(command[1]));
+     }},
+};
+
+/// What one script calls.
+class redis_model::script_commands final : public lua_interpreter::commands
+{
+public:
+    /// @param renews Whether the script is one that renews locks.
+    script_commands(redis_model& model, bool renews) noexcept : model_(model), renews_(renews) {}
+
+    void run(words command, reply_sink& out) override
+    {
+        try {
+            check_and_run(command, out);
+        }
+        catch (const command_error& failed) {
+            out.error(failed.text);
+        }
+    }
+
+private:
+    void check_and_run(words command, reply_sink& out)
+    {
+        const std::string_view verb = command[0];
+        const command_info* const known = model_.find_command(verb);
+        if (known == nullptr)
+            return out.error(
+                is_one_of(verb, {"EVAL", "EVALSHA", "HELLO", "SCRIPT", "SUBSCRIBE", "UNSUBSCRIBE"})
+                    ? "ERR This Redis command is not allowed from script"
+                    : "ERR Unknown Redis command called from script");
+        if (!known->accepts(command.size()))
+            return out.error("ERR Wrong number of args calling Redis command from script");
+        if (model_.is_denied(verb))
+            return out.error(
+                "ERR The user executing the script can't run this command or subcommand");
+        const auto& fail = model_.unrenewable;
+        if (renews_ && command.size() > 1 &&
+            std::find(fail.begin(), fail.end(), command[1]) != fail.end())
+            return out.error("MISCONF renewals of this name are made to fail");
+        // A server looks whether it can be written to before the first write of a script only.
+        if (known->writes() && !has_written_) {
+            known->require_writable(model_);
+            has_written_ = true;
+        }
+        known->run(model_, command, out);
+    }
+
+    redis_model& model_;
+    const bool renews_;
+    bool has_written_ = false;
+};
 
 message redis_model::execute(words command, std::int64_t now, clock::time_point when)
 {
@@ -119,123 +364,44 @@ message redis_model::answer(words command)
                               std::string(verb) + "' command");
     if (verb == "EVALSHA" || verb == "EVAL")
         return eval(command);
-    if (verb == "PING")
-        return command.size() > 1 ? message::blob(command[1]) : message::status("PONG");
     if (verb == "HELLO")
         return hello(command);
-    if (verb == "TIME")
-        return message::strings(message::type::array, {std::to_string(now_ / 1'000'000),
-                                                       std::to_string(now_ % 1'000'000)});
     if (verb == "SCRIPT")
         return script(command);
-    if (verb == "SELECT")
-        return message::status("OK");
-    if (verb == "PUBLISH" && command.size() == 3)
-        return message::number(publish ? publish(command[1], command[2]) : 0);
-    if (verb == "FLUSHALL") {
-        data.flush_all();
-        return message::status("OK");
-    }
-    if (command.size() < 2)
-        return wrong_arguments(verb);
-    if (auto said = read(verb, command))
-        return *std::move(said);
-    if (auto said = write(verb, command))
-        return *std::move(said);
-    return message::error("ERR unknown command '" + std::string(verb) + "'");
+    const command_info* const known = find_command(verb);
+    if (known == nullptr)
+        return message::error("ERR unknown command '" + std::string(verb) + "'");
+    if (!known->accepts(command.size()))
+        return message::error(wrong_arguments(verb));
+    if (known->writes())
+        known->require_writable(*this);
+    message_sink reply;
+    known->run(*this, command, reply);
+    return std::move(reply.said);
 }
 
-/// Nothing: no command that reads.
-std::optional<message> redis_model::read(std::string_view verb, words command)
+const redis_model::command_info* redis_model::find_command(std::string_view verb) const
 {
-    const std::string_view key = command[1];
-    if (verb == "EXISTS")
-        return count(data.exists(key));
-    if (verb == "TYPE")
-        return message::status(data.type(key));
-    if (verb == "PTTL")
-        return message::number(data.pttl(key));
-    if (verb == "GET")
-        return text_or_nil(data.get(key));
-    if (verb == "HEXISTS" && command.size() == 3)
-        return count(data.hget(key, command[2]) != nullptr);
-    if (verb == "HLEN")
-        return message::number(static_cast<std::int64_t>(data.hlen(key)));
-    if (verb == "HGETALL") {
-        static const keyspace::fields none;
-        const keyspace::fields* const found = data.hgetall(key);
-        message all;
-        all.begin(message::type::map, found == nullptr ? 0 : found->size());
-        for (const auto& [field, value] : found == nullptr ? none : *found) {
-            all.add(message::type::blob_string, field);
-            all.add(message::type::blob_string, value);
-        }
+    static const auto by_verb = [] {
+        std::unordered_map<std::string_view, const command_info*> all;
+        for (const command_info& each : command_info::all)
+            all.emplace(each.verb, &each);
         return all;
-    }
-    if (verb == "LRANGE" && command.size() == 4 && command[2] == "0" && command[3] == "-1") {
-        const keyspace::items* const found = data.list(key);
-        message all;
-        all.begin(message::type::array, found == nullptr ? 0 : found->size());
-        if (found != nullptr)
-            for (const std::string& each : *found)
-                all.add(message::type::blob_string, each);
-        return all;
-    }
-    return std::nullopt;
+    }();
+    const auto found = by_verb.find(verb);
+    if (found == by_verb.end() || (verb == "DELIFEQ" && product != server::product::valkey_9) ||
+        (verb == "DELEX" && product != server::product::redis_8_4))
+        return nullptr;
+    return found->second;
 }
 
-/// Nothing: no command that writes.
-std::optional<message> redis_model::write(std::string_view verb, words command)
-{
-    const std::string_view key = command[1];
-    if (verb == "DEL" || verb == "PERSIST" || verb == "HDEL" || verb == "PEXPIRE" ||
-        verb == "DELIFEQ" || verb == "DELEX")
-        require_writable(false);
-    else if (verb == "SET" || verb == "INCRBY" || verb == "HSET" || verb == "RPUSH")
-        require_writable(true);
-    else
-        return std::nullopt;
-    if (verb == "DEL")
-        return count(data.del(key));
-    if (verb == "PERSIST")
-        return count(data.persist(key));
-    if (verb == "SET")
-        return set(command);
-    if (verb == "INCRBY" && command.size() == 3) {
-        const auto by = to_integer(command[2]);
-        return by ? message::number(data.incrby(key, *by)) : not_an_integer();
-    }
-    if (verb == "HSET" && command.size() == 4)
-        return count(data.hset(key, command[2], command[3]));
-    if (verb == "HDEL" && command.size() == 3)
-        return count(data.hdel(key, command[2]));
-    if (verb == "RPUSH" && command.size() == 3)
-        return message::number(static_cast<std::int64_t>(data.rpush(key, command[2])));
-    if (verb == "PEXPIRE" && command.size() == 3) {
-        const auto how_long = to_integer(command[2]);
-        return how_long ? count(data.pexpire(key, *how_long)) : not_an_integer();
-    }
-    if (verb == "DELIFEQ" && product == server::product::valkey_9 && command.size() == 3)
-        return delete_if_equal(key, command[2]);
-    if (verb == "DELEX" && product == server::product::redis_8_4 && command.size() == 4 &&
-        command[2] == "IFEQ") {
-        const std::string_view type = data.type(key);
-        if (type != "none" && type != "string")
-            return message::error("ERR Key should be of string type if conditions are specified");
-        return delete_if_equal(key, command[3]);
-    }
-    return std::nullopt;
-}
-
-message redis_model::set(words command)
+void redis_model::set(words command, reply_sink& out)
 {
     bool absent = false;
     bool present = false;
     bool gets = false;
     bool keeps = false;
     std::int64_t how_long = 0;
-    if (command.size() < 3)
-        return wrong_arguments(command[0]);
     for (std::size_t i = 3; i < command.size(); ++i) {
         if (command[i] == "NX") {
             absent = true;
@@ -252,33 +418,39 @@ message redis_model::set(words command)
         else if (command[i] == "PX" && i + 1 < command.size()) {
             const auto given = to_integer(command[++i]);
             if (!given)
-                return not_an_integer();
+                return out.error(not_an_integer);
             if (*given <= 0)
-                return message::error("ERR invalid expire time in 'set' command");
+                return out.error("ERR invalid expire time in 'set' command");
             how_long = *given;
         }
         else {
-            return message::error("ERR syntax error");
+            return out.error("ERR syntax error");
         }
     }
     if ((absent && present) || (keeps && how_long != 0) ||
         (absent && gets && product == server::product::redis_6))
-        return message::error("ERR syntax error");
+        return out.error("ERR syntax error");
     const std::string_view key = command[1];
-    const message before = gets ? text_or_nil(data.get(key)) : message::null();
-    if (data.exists(key) ? absent : present)
-        return before;
-    if (keeps)
+    // Before the value is written over.
+    if (gets)
+        out.text_or_null(data.get(key));
+    const bool writes = data.exists(key) ? !absent : !present;
+    if (writes && keeps)
         data.set_text(key, command[2]);
-    else
+    else if (writes)
         data.set(key, command[2], how_long);
-    return gets ? before : message::status("OK");
+    if (gets)
+        return;
+    if (writes)
+        out.status("OK");
+    else
+        out.null();
 }
 
-message redis_model::delete_if_equal(std::string_view key, std::string_view value)
+void redis_model::delete_if_equal(std::string_view key, std::string_view value, reply_sink& out)
 {
     const std::string* const found = data.get(key);
-    return count(found != nullptr && *found == value && data.del(key));
+    out.number(found != nullptr && *found == value && data.del(key) ? 1 : 0);
 }
 
 void redis_model::require_writable(bool takes_memory) const
@@ -327,13 +499,8 @@ const char* redis_model::version() const noexcept
 
 message redis_model::script(words command)
 {
-    if (command.size() == 3 && command[1] == "LOAD") {
-        const auto called = find_script(true, command[2]);
-        if (!called)
-            return message::error("ERR the simulator has no model of this script");
-        loaded_[static_cast<std::size_t>(*called)] = true;
-        return message::blob(source_of(*called).sha);
-    }
+    if (command.size() == 3 && command[1] == "LOAD")
+        return message::blob(load_script(command[2])->sha);
     if (command.size() == 2 && command[1] == "FLUSH") {
         forget_scripts();
         return message::status("OK");
@@ -344,39 +511,56 @@ message redis_model::script(words command)
 message redis_model::eval(words command)
 {
     if (command.size() < 3)
-        return wrong_arguments(command[0]);
+        return message::error(wrong_arguments(command[0]));
     const auto count_of_keys = to_integer(command[2]);
-    if (!count_of_keys || *count_of_keys < 0 ||
-        static_cast<std::size_t>(*count_of_keys) > command.size() - 3)
-        return message::error("ERR Number of keys can't be greater than number of args");
-    const bool by_text = command[0] == "EVAL";
-    const auto called = find_script(by_text, command[1]);
-    if (by_text && !called)
-        return message::error("ERR the simulator has no model of this script");
-    if (!called || (!by_text && !has_script(*called)))
-        return message::error("NOSCRIPT No matching script. Please use EVAL.");
-    loaded_[static_cast<std::size_t>(*called)] = true;
+    if (!count_of_keys)
+        return message::error(not_an_integer);
+    if (*count_of_keys < 0)
+        return message::error("ERR Number of keys can't be negative");
     const auto keys = static_cast<std::size_t>(*count_of_keys);
-    return run(*called, command.subspan(3, keys), command.subspan(3 + keys));
+    if (keys > command.size() - 3)
+        return message::error("ERR Number of keys can't be greater than number of args");
+    const script_ptr called = command[0] == "EVAL" ? load_script(command[1])
+                                                   : find_script(command[1]);
+    if (called == nullptr)
+        return message::error("NOSCRIPT No matching script. Please use EVAL.");
+    const auto known = unrenewable.empty() ? std::nullopt : find_by_sha(called->sha);
+    script_commands commands(*this, known && is_renewal(*known));
+    lua_interpreter::result said = lua_interpreter::of_this_thread().run(
+        *called, command.subspan(3, keys), command.subspan(3 + keys), commands);
+    if (said.error.empty())
+        return std::move(said.reply);
+    return script_error(called->sha, said.error, said.line);
 }
 
-message redis_model::run(known_script called, words keys, words arguments)
+message redis_model::script_error(const std::string& sha, const std::string& error, int line) const
 {
-    const std::string& sha = source_of(called).sha;
-    try {
-        script_calls redis(*this, now_);
-        if (is_of_quorum(called))
-            return run_quorum(called, redis, keys, arguments);
-        return is_native(called) ? run_native(called, redis, keys, arguments)
-                                 : run_redisson(called, redis, keys, arguments);
-    }
-    catch (const command_error& failed) {
-        if (product == server::product::redis_6)
-            return message::error(
-                "ERR Error running script (call to f_" + sha +
-                "): @user_script:1: " + (failed.text.starts_with("ERR ") ? "" : "-") + failed.text);
-        return message::error(failed.text + " script: " + sha + ", on @user_script:1.");
-    }
+    if (line == 0)
+        return message::error(error);
+    const std::string place = "@user_script:" + std::to_string(line);
+    if (product == server::product::redis_6)
+        return message::error("ERR Error running script (call to f_" + sha + "): " + place + ": " +
+                              (error.starts_with("ERR ") ? "" : "-") + error);
+    return message::error(error + " script: " + sha + ", on " + place + ".");
+}
+
+redis_model::script_ptr redis_model::load_script(std::string_view text)
+{
+    const auto loaded = std::find_if(scripts_.begin(), scripts_.end(),
+                                     [&](const script_ptr& each) { return each->text == text; });
+    if (loaded != scripts_.end())
+        return *loaded;
+    if (const auto known = find_by_text(text))
+        return scripts_.emplace_back(script_ptr(), &source_of(*known));
+    const auto other = std::make_shared<const other_script>(text);
+    return scripts_.emplace_back(other, &other->called);
+}
+
+redis_model::script_ptr redis_model::find_script(std::string_view sha) const
+{
+    const auto loaded = std::find_if(scripts_.begin(), scripts_.end(),
+                                     [&](const script_ptr& each) { return each->sha == sha; });
+    return loaded == scripts_.end() ? nullptr : *loaded;
 }
 
 } // namespace leasehold::testing::impl

@@ -1,75 +1,26 @@
 #ifndef LEASEHOLD_SRC_TESTING_REDIS_MODEL_HPP
 #define LEASEHOLD_SRC_TESTING_REDIS_MODEL_HPP
 
+#include "redis/protocol/script.hpp"
 #include "testing/keyspace.hpp"
 #include "testing/message.hpp"
+#include "testing/reply_sink.hpp"
+#include "testing/verbs.hpp"
 
 #include <leasehold/testing/server.hpp>
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
-#include <span>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace leasehold::testing::impl {
 
-/// The scripts of the library.
-enum class known_script : std::uint8_t
-{
-    acquire,
-    renew,
-    release,
-    line_acquire,
-    line_leave,
-    check, ///< What a new connection runs first.
-    // Those of the layout `native`.
-    native_acquire,
-    native_release,
-    native_leave,
-    native_enter,
-    native_renew,
-    native_renew_brief,
-    native_alive,
-    native_raise, ///< What a new connection runs before it is asked for anything.
-    native_check,
-    // Those of the members of a quorum.
-    quorum_acquire,
-    quorum_enter,
-    quorum_renew,
-    quorum_release,
-    quorum_look,
-    quorum_adopt,
-    quorum_seed,
-    quorum_check,
-    count_,
-};
-
-[[nodiscard]] constexpr bool is_native(known_script called) noexcept
-{
-    return called >= known_script::native_acquire && called <= known_script::native_check;
-}
-
-[[nodiscard]] constexpr bool is_of_quorum(known_script called) noexcept
-{
-    return called >= known_script::quorum_acquire;
-}
-
-/// The words of a command.
-using words = std::span<const std::string_view>;
-
-/// Which script a command calls: EVALSHA or EVAL, with locks to work on.
-[[nodiscard]] std::optional<known_script> script_of(words command) noexcept;
-
 /// What a Redis server answers to commands, and what becomes of its data: no connection, no clock,
-/// nothing to wait for. It knows the commands that this library sends, and those that a test looks
-/// at the data with. The scripts are models of the .lua files, line for line (`script_models.hpp`);
-/// they are found by their hash, as on a server, so a script that was changed and whose model was
-/// not is an error.
+/// nothing to wait for. It knows the commands that this library sends, those that its scripts call,
+/// and those that a test looks at the data with. It runs any script, with Redis's own interpreter.
 class redis_model
 {
 public:
@@ -77,11 +28,7 @@ public:
     /// @param when True time.
     message execute(words command, std::int64_t now, clock::time_point when);
 
-    void forget_scripts() noexcept { loaded_.fill(false); }
-    [[nodiscard]] bool has_script(known_script called) const noexcept
-    {
-        return loaded_[static_cast<std::size_t>(called)];
-    }
+    void forget_scripts() noexcept { scripts_.clear(); }
 
     /// As a user may not send it, nor a script run it.
     [[nodiscard]] bool is_denied(std::string_view command) const noexcept;
@@ -104,18 +51,25 @@ public:
     std::vector<std::string> denied;      ///< Commands that the user may not send, nor scripts run.
 
 private:
+    using script_ptr = std::shared_ptr<const redis_store::script>;
+
+    struct command_info;
+    class script_commands;
+
     message answer(words command);
-    std::optional<message> read(std::string_view verb, words command);
-    std::optional<message> write(std::string_view verb, words command);
-    message set(words command);
-    message delete_if_equal(std::string_view key, std::string_view value);
+    [[nodiscard]] const command_info* find_command(std::string_view verb) const;
+    void set(words command, reply_sink& out);
+    void delete_if_equal(std::string_view key, std::string_view value, reply_sink& out);
     message hello(words command) const;
     [[nodiscard]] const char* version() const noexcept;
     message script(words command);
     message eval(words command);
-    message run(known_script called, words keys, words arguments);
+    script_ptr load_script(std::string_view text);
+    [[nodiscard]] script_ptr find_script(std::string_view sha) const;
+    [[nodiscard]] message script_error(const std::string& sha, const std::string& error,
+                                       int line) const;
 
-    std::array<bool, static_cast<std::size_t>(known_script::count_)> loaded_{};
+    std::vector<script_ptr> scripts_; ///< The server's cache.
     std::int64_t now_ = 0;
 };
 

@@ -2,7 +2,7 @@
 #define LEASEHOLD_SRC_TESTING_SEGMENT_HPP
 
 #include "testing/lock_request.hpp"
-#include "testing/redis_model.hpp"
+#include "testing/verbs.hpp"
 
 #include <leasehold/clock.hpp>
 #include <leasehold/testing/host.hpp>

@@ -3,6 +3,7 @@
 #include "redis/commands/native_keys.hpp"
 #include "redis/protocol/key_names.hpp"
 #include "redis/redlock/member_commands.hpp"
+#include "testing/known_script.hpp"
 #include "testing/line_order.hpp"
 #include "testing/verbs.hpp"
 

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <span>
 #include <string_view>
 
 namespace leasehold::testing::impl {
+
+/// The words of a command.
+using words = std::span<const std::string_view>;
 
 inline bool is_one_of(std::string_view verb, std::initializer_list<std::string_view> all)
 {

@@ -9,6 +9,7 @@
 #include "sim/shrink.hpp"
 #include "sim/trace_page.hpp"
 #include "support/command_line.hpp"
+#include "testing/script_mutants.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -265,6 +266,14 @@ int run_mutants(const arguments& a)
     constexpr std::uint64_t worlds_of_a_plan = 100;
     const auto known = a.regressions.empty() ? std::vector<sim::regression>()
                                              : sim::read_regressions(a.regressions);
+    using leasehold::testing::impl::find_stale_patch;
+    using leasehold::testing::impl::patches_of_scripts;
+    if (const auto* const stale = find_stale_patch(patches_of_scripts())) {
+        std::cerr << "error: the deliberate error " << sim::name_of(stale->error)
+                  << " replaces a text that no script has:\n"
+                  << stale->text << '\n';
+        return 2;
+    }
     int missed = 0;
     std::printf("%-26s %8s  %s\n", "mutant", "seeds", "what gave it away");
     for (std::size_t i = 1; i < static_cast<std::size_t>(mutant::count_); ++i) {

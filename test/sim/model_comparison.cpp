@@ -1,5 +1,6 @@
 #include "sim/model_comparison.hpp"
 
+#include "sim/script_invariants.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 #include "support/shifted_clock.hpp"
@@ -177,6 +178,7 @@ void compare(const comparison& how, std::uint64_t seed, counts& seen)
         model.product = testing::server::product::redis_8_4;
     if (how.prepare)
         how.prepare(server, model);
+    script_invariants invariants(model);
     generator random(seed);
     for (std::size_t done = 0; done < steps; done += steps_at_a_time) {
         const auto time = server.strings({"TIME"});
@@ -193,7 +195,15 @@ void compare(const comparison& how, std::uint64_t seed, counts& seen)
         bool same = true;
         for (const command& each : together) {
             const std::string told = told_by(server.receive());
-            const std::string said = said_by(execute(model, each, now));
+            const std::vector<std::string_view> words(each.begin(), each.end());
+            model.data.at(now.count() / 1000, {});
+            invariants.before(words);
+            const message reply = execute(model, each, now);
+            const std::string said = said_by(reply);
+            if (const std::string broken = invariants.after(words, reply); !broken.empty()) {
+                BOOST_ERROR("after " << done << " commands, " << text(each) << ": " << broken);
+                return;
+            }
             ++seen[kind_of(how, each, told)];
             if (told != said && std::exchange(same, false))
                 BOOST_ERROR("after " << done << " commands, " << text(each) << ": the server says "

@@ -387,16 +387,6 @@ BOOST_AUTO_TEST_CASE(and_when_fences_are_kept_for_ever)
     compare_redisson("0", {4, 5, 6});
 }
 
-BOOST_AUTO_TEST_CASE(a_script_that_it_has_no_model_of_is_an_error)
-{
-    redis_model model;
-    for (const command& each :
-         {command{"EVAL", "return 1", "0"}, command{"SCRIPT", "LOAD", "return 1"}})
-        BOOST_TEST(execute(model, each, 1s).is_error());
-    BOOST_TEST(said_by(execute(model, {"EVALSHA", "00", "0"}, 1s)) == "error: NOSCRIPT");
-    BOOST_TEST(said_by(execute(model, {"LPUSH", "a", "b"}, 1s)) == "error: ERR");
-}
-
 // The server in the simulator follows grants and releases by the places of words.
 BOOST_AUTO_TEST_CASE(a_call_that_the_store_writes_in_another_way_is_not_followed_in_silence)
 {

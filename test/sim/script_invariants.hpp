@@ -1,0 +1,52 @@
+#ifndef LEASEHOLD_TEST_SIM_SCRIPT_INVARIANTS_HPP
+#define LEASEHOLD_TEST_SIM_SCRIPT_INVARIANTS_HPP
+
+#include "testing/lock_request.hpp"
+#include "testing/message.hpp"
+#include "testing/redis_model.hpp"
+#include "testing/verbs.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::test {
+
+/// What a call of a script must not break, whatever the keys hold. The simulated server and a real
+/// one run the same scripts, so a mistake in a script shows here and not in their comparison.
+class script_invariants
+{
+public:
+    explicit script_invariants(testing::impl::redis_model& model) : model_(model) {}
+
+    /// Call it before the model runs the command.
+    void before(testing::impl::words command);
+    /// The invariant that the command has broken; empty: none.
+    [[nodiscard]] std::string after(testing::impl::words command,
+                                    const testing::impl::message& said);
+
+private:
+    [[nodiscard]] std::vector<std::string> holders(std::string_view name);
+    [[nodiscard]] bool holds(std::string_view owner);
+    [[nodiscard]] bool promises(std::string_view name);
+    [[nodiscard]] std::string after_renewal(testing::impl::words command,
+                                            const testing::impl::message& said);
+    [[nodiscard]] std::string after_grant(const testing::impl::lock_effect& effect);
+    void forget_fences(testing::impl::words command);
+
+    testing::impl::redis_model& model_;
+    // Before the command.
+    std::optional<testing::impl::lock_request> asked_;
+    std::vector<std::string> holders_;
+    bool promised_ = false; ///< The holder is gone if it does not show that it is alive.
+    std::int64_t left_ = 0; ///< Time to live.
+
+    std::map<std::string, std::uint64_t, std::less<>> fences_; ///< The last granted, by counter.
+};
+
+} // namespace leasehold::test
+
+#endif
