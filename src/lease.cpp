@@ -3,7 +3,6 @@
 #include "base/mutant.hpp"
 #include "core/async/operation.hpp"
 #include "core/client_state.hpp"
-#include "core/diagnostics/loss_details.hpp"
 
 #include <boost/asio/system_executor.hpp>
 
@@ -98,7 +97,7 @@ void start_wait_lost(void_handler&& handler, lease_state_ptr given)
         going.arrive(client, [&](const wait_op_ptr& arrived) {
             const error_code reason = given->loss();
             const bool explained = reason && arrived->done.explained();
-            given->wait(arrived, explained ? loss_details(client, *given->held, reason) : nullptr);
+            given->wait(arrived, explained ? given->held->loss_details(client, reason) : nullptr);
         });
     });
 }

@@ -4,6 +4,9 @@
 #include "core/async/operation.hpp"
 #include "core/diagnostics/failure_details.hpp"
 
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/assert.hpp>
+
 #include <utility>
 
 namespace leasehold::detail {
@@ -45,10 +48,9 @@ client_state::client_state(const asio::any_io_executor& executor, std::shared_pt
     : turn_context(executor, std::move(backend), std::move(watching), std::move(time)),
       windows_(*this, acquires),
       releases_(*this),
-      ender_(*this, watchdog_, releases_, lost_owners_),
-      watchdog_(*this, ender_),
+      watchdog_(*this, lost_owners_),
       queues_({*this, releases_, windows_, pool_}, watchdog_),
-      reentries_{*this, releases_, windows_, watchdog_, lost_owners_},
+      reentries_(*this, releases_, windows_, watchdog_, lost_owners_),
       stop_limit_(*this)
 {
     set_turn_end(turn_end::client, *this);
@@ -169,6 +171,32 @@ void client_state::enter(reentry_op& op)
     op.start(reentries_);
 }
 
+void client_state::release(lease_state& lease, const outcome_op_ptr& waiting)
+{
+    ownership& held = *lease.held;
+    if (lease.active())
+        watchdog_.check(held); // nothing is handed on that might be over
+    if (!lease.active())
+        return release_lost(lease, waiting);
+    BOOST_ASSERT(held.current() == &lease);
+    held.belongs_to().release(held, waiting);
+}
+
+void client_state::release_lost(const lease_state& lease, const outcome_op_ptr& waiting)
+{
+    const ownership& held = *lease.held;
+    const error_code reason = lease.released() ? error_code(errc::not_owner) : lease.loss();
+    details_ptr details = waiting && waiting->done.explained() ? held.loss_details(*this, reason)
+                                                               : nullptr;
+    // The margin for the drift of clocks is left to the key: the store is asked, so that it goes
+    // and the caller learns whether another has it. What may be there for longer is on its way
+    // back.
+    if (reason == errc::expired && waiting && !held.may_outlast() && online(held.spec->name))
+        return releases_.leave(held, {.waiting = waiting, .reason = reason, .details = details});
+    if (waiting)
+        waiting->complete(reason, std::move(details));
+}
+
 void client_state::on_hint(std::string_view name)
 {
     turn([&] {
@@ -271,7 +299,7 @@ void client_state::stop(clock::duration grace)
         return;
     }
     refuse_waiting();
-    ender_.shut_down();
+    release_all();
     releases_.try_now(); // what has failed often would be tried when nobody waits any more
     stopping_ = true;
     request(turn_end::client);
@@ -306,6 +334,18 @@ void client_state::drain()
     });
     if (!draining_)
         stopped({});
+}
+
+/// Ends all leases, and releases what they held.
+void client_state::release_all()
+{
+    while (ownership* const each = watchdog_.first()) {
+        const ownership_ptr held(each);
+        held->end_lost(*this, errc::shut_down);
+        held->stop.emit(asio::cancellation_type::terminal);
+        if (!has(mutant::shutdown_keeps))
+            releases_.leave(*held, {});
+    }
 }
 
 void client_state::refuse_waiting()

@@ -8,7 +8,6 @@
 #include "core/lease/lease_state.hpp"
 #include "core/lease/lost_owners.hpp"
 #include "core/lease/watchdog.hpp"
-#include "core/release/lease_ender.hpp"
 #include "core/release/pending_release.hpp"
 #include "core/turn/turn_context.hpp"
 
@@ -61,10 +60,7 @@ public:
     void lock(lock_op& op);
     void enter(reentry_op& op);
     /// @param waiting Is told how it went; may be null.
-    void release(lease_state& lease, const outcome_op_ptr& waiting)
-    {
-        ender_.release(*lease.held, lease, waiting);
-    }
+    void release(lease_state& lease, const outcome_op_ptr& waiting);
 
 private:
     enum class phase : unsigned char
@@ -103,17 +99,18 @@ private:
     void drain();
     void stopped(error_code outcome);
     void refuse_waiting();
+    void release_all();
+    void release_lost(const lease_state& lease, const outcome_op_ptr& waiting);
     void drop_all(error_code told) noexcept;
 
     std::atomic<phase> phase_ = phase::fresh;
     acquire_windows windows_;
     pending_releases releases_;
     lost_owners lost_owners_;
-    lease_ender ender_;
     watchdog watchdog_;
     acquirer_pool pool_;
     lock_queues queues_;
-    reentry_op::client_parts reentries_;
+    reentries reentries_;
     stop_limit stop_limit_;
     outcome_op_ptr run_;
     std::vector<outcome_op_ptr> shutdowns_;

@@ -31,7 +31,7 @@ using detail::ownership_ptr;
 
 /// A watchdog, on a strand of its own. The completions of its keep-alives are recorded.
 class kept_by_a_watchdog final : public detail::turn_context,
-                                 public detail::watchdog::listener,
+                                 private ownership::home,
                                  private store_listener
 {
 public:
@@ -53,6 +53,18 @@ public:
         store_->close();
     }
 
+    void keep_alive(ownership& held)
+    {
+        held.belong_to(*this);
+        watchdog.async_keep_alive(held, held.stop.slot());
+    }
+
+    detail::lost_owners lost;
+    detail::watchdog watchdog{*this, lost};
+    std::vector<error_code> completed;
+
+private:
+    void release(ownership&, const detail::outcome_op_ptr&) override { BOOST_TEST(false); }
     void on_kept_alive(ownership& held, error_code why) override
     {
         BOOST_TEST(in_turn());
@@ -60,12 +72,6 @@ public:
         BOOST_TEST(held.life.ended());
         completed.push_back(why);
     }
-    void on_abandoned(ownership&) override { BOOST_TEST(false); }
-
-    detail::watchdog watchdog{*this, *this};
-    std::vector<error_code> completed;
-
-private:
     void on_turn_failed() noexcept override {}
     void on_hint(std::string_view) override {}
     void on_connected(store_partition) override {}
@@ -102,7 +108,7 @@ struct keep_alive_fixture
     {
         const auto spec = std::make_shared<const detail::lock_spec>(nullptr, name, lock_options());
         ownership_ptr held(new ownership(spec, detail::owner_id("owner"), {}, time.now()));
-        in_turn([&] { client->watchdog.async_keep_alive(*held, held->stop.slot()); });
+        in_turn([&] { client->keep_alive(*held); });
         return held;
     }
 

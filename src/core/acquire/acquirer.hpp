@@ -28,7 +28,7 @@ class acquirer : protected timer, protected acquire_window::entry, private acqui
 {
 public:
     /// Who waits here, and is told how it goes.
-    class waiting : public ownership::home
+    class waiting : public pending_release::listener
     {
     public:
         [[nodiscard]] virtual const std::string& name() const noexcept = 0;
@@ -118,7 +118,7 @@ public:
     virtual void leaving() noexcept = 0;
     /// What the release of it carries; null: nothing.
     [[nodiscard]] virtual const acquire_request* next() { return nullptr; }
-    /// As `ownership::home::on_left`.
+    /// As `pending_release::listener::on_left`.
     virtual void left(const release_reply* reply, clock::time_point sent,
                       std::chrono::milliseconds open) = 0;
 

@@ -179,7 +179,7 @@ void backoff_acquirer::granted(acquire_attempt& attempt, const acquire_reply& re
     contention_.leaving();
     if (has(mutant::cancelled_grant_kept))
         return behalf_.on_left(nullptr, {}, {});
-    client_.releases.leave(*taken, {.place = &behalf_});
+    client_.releases.leave(*taken, {.told = &behalf_});
 }
 
 void backoff_acquirer::held_by_other(const acquire_reply& reply)

@@ -296,7 +296,7 @@ void line_acquirer::enter(ownership& taken, machine::action next)
 {
     watch(false);
     if (next.what == machine::action::kind::leave)
-        return client_.releases.leave(taken, {.place = &behalf_});
+        return client_.releases.leave(taken, {.told = &behalf_});
     BOOST_ASSERT(machine_.current() == machine::state::holding);
     end_errand();
     behalf_.on_taken(taken);
@@ -310,7 +310,7 @@ void line_acquirer::leave()
     errand& gone = current();
     if (gone.spec == nullptr)
         gone.spec = spec_of_name();
-    client_.releases.leave_line({gone.spec, gone.owner, {}}, gone.runs_until, {.place = &behalf_});
+    client_.releases.leave_line({gone.spec, gone.owner, {}}, gone.runs_until, {.told = &behalf_});
 }
 
 void line_acquirer::leaving() noexcept

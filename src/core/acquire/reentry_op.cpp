@@ -1,8 +1,11 @@
 #include "core/acquire/reentry_op.hpp"
 
+#include "base/mutant.hpp"
 #include "core/acquire/give_lease.hpp"
 #include "core/diagnostics/failure_details.hpp"
 
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
 
 #include <algorithm>
@@ -34,7 +37,7 @@ reentry_op::reentry_op(handler_type&& handler, spec_ptr lock, owner under, clock
       backoff_(spec_->options.backoff_floor, spec_->options.backoff_ceiling)
 {}
 
-void reentry_op::start(client_parts& client)
+void reentry_op::start(reentries& client)
 {
     turn_context& r = client.context;
     BOOST_ASSERT(client_ == nullptr && r.in_turn());
@@ -92,10 +95,10 @@ void reentry_op::on_answer(acquire_attempt& attempt, error_code failed, const ac
     const ownership_ptr taken = attempt.take(reply);
     if (!taken)
         return pause(errc::store_unavailable);
-    const client_parts& client = *client_;
+    reentries& client = *client_;
     const boost::intrusive_ptr<reentry_op> last(this, false); // the list's
     leave();
-    client.keeper.async_keep_alive(*taken, taken->stop.slot());
+    client.keep_alive(*taken);
     give_lease(client.context, done, *taken, who_.fence(), since_, false);
 }
 
@@ -199,6 +202,24 @@ void reentry_op::schedule(clock::time_point next)
         timer_queue::cancel(*this);
     else
         client_->context.timers.schedule(*this, when);
+}
+
+void reentries::release(ownership& held, const outcome_op_ptr& op)
+{
+    const ownership_ptr leaving(&held);
+    held.end_released(context);
+    if (!has(mutant::renewal_goes_on))
+        held.stop.emit(asio::cancellation_type::terminal);
+    releases.leave(held, {.waiting = op});
+}
+
+void reentries::on_kept_alive(ownership& held, error_code why)
+{
+    if (why == asio::error::operation_aborted)
+        return;
+    const auto reason = static_cast<errc>(why.value());
+    held.end_lost(context, reason);
+    releases.leave_lost(held, reason, nullptr);
 }
 
 } // namespace leasehold::detail

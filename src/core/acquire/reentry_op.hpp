@@ -20,6 +20,8 @@
 
 namespace leasehold::detail {
 
+class reentries;
+
 /// An operation that enters a lock again under the owner that holds it. It stands in no queue:
 /// either the owner is in, or it is not.
 class reentry_op final : public timer,
@@ -35,19 +37,8 @@ public:
     reentry_op(handler_type&& handler, spec_ptr lock, owner under, clock::duration patience,
                clock::time_point now);
 
-    /// What all of a client work with.
-    struct client_parts
-    {
-        turn_context& context;
-        pending_releases& releases;
-        acquire_windows& windows;
-        watchdog& keeper;
-        const lost_owners& lost;
-        list running{};
-    };
-
     /// Begins; it is in the list of those that run until it has ended.
-    void start(client_parts& client);
+    void start(reentries& client);
 
     void cancel() { fail(asio::error::operation_aborted); }
     void fail(error_code why);
@@ -78,7 +69,7 @@ private:
     const bool once_;
     clock::time_point since_;
     const clock::time_point limit_;
-    client_parts* client_ = nullptr; ///< While it is in the list.
+    reentries* client_ = nullptr; ///< While it is in the list.
     fsm::backoff backoff_;
     acquire_attempt_ptr under_way_;
     error_code last_error_;
@@ -86,6 +77,34 @@ private:
     std::uint32_t sent_ = 0;   ///< Requests.
     fsm::failure_row failures_;
     bool pausing_ = false; ///< After repeated ones: no connection shortens the pause.
+};
+
+/// The reentrant locks of a client. They stand in no queue.
+class reentries final : private ownership::home
+{
+public:
+    reentries(turn_context& r, pending_releases& given_back, acquire_windows& all, watchdog& keeper,
+              const lost_owners& gone) noexcept
+        : context(r), releases(given_back), windows(all), lost(gone), kept_by_(keeper)
+    {}
+
+    void keep_alive(ownership& taken)
+    {
+        taken.belong_to(*this);
+        kept_by_.async_keep_alive(taken, taken.stop.slot());
+    }
+
+    turn_context& context;
+    pending_releases& releases;
+    acquire_windows& windows;
+    const lost_owners& lost;
+    reentry_op::list running;
+
+private:
+    void release(ownership& held, const outcome_op_ptr& op) override;
+    void on_kept_alive(ownership& held, error_code why) override;
+
+    watchdog& kept_by_;
 };
 
 } // namespace leasehold::detail

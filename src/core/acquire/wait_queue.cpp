@@ -5,6 +5,8 @@
 #include "core/diagnostics/failure_details.hpp"
 #include "core/turn/probe.hpp"
 
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
 
 #include <algorithm>
@@ -177,9 +179,37 @@ void wait_queue::queue_left()
     on_rest();
 }
 
+void wait_queue::release(ownership& held, const outcome_op_ptr& op)
+{
+    BOOST_ASSERT(held_ == &held);
+    held.end_released(context());
+    if (hand_over(held)) {
+        if (op)
+            op->complete({});
+        return;
+    }
+    const ownership_ptr leaving(&held);
+    // Ends the keep-alive before the release is sent: no renewal follows it.
+    if (!has(mutant::renewal_goes_on))
+        held.stop.emit(asio::cancellation_type::terminal);
+    on_leaving();
+    all_.parts.releases.leave(held, {.waiting = op, .told = this});
+}
+
+void wait_queue::on_kept_alive(ownership& held, error_code why)
+{
+    if (why == asio::error::operation_aborted)
+        return;
+    const auto reason = static_cast<errc>(why.value());
+    held.end_lost(context(), reason); // first of all: whatever fails after this, it has ended
+    on_leaving();
+    if (!all_.parts.releases.leave_lost(held, reason, this))
+        on_left(nullptr, {}, {});
+}
+
+/// Gives the lock to the next waiter, if that is allowed.
 bool wait_queue::hand_over(ownership& held)
 {
-    BOOST_ASSERT(held.place() == this && held.current() == nullptr && held_ == &held);
     if (queue_.empty())
         return false;
     const lock_options& o = held.spec->options;
@@ -313,9 +343,9 @@ void wait_queue::tell_contended()
 
 void wait_queue::on_taken(ownership& taken)
 {
+    taken.belong_to(*this);
     all_.kept_by.async_keep_alive(taken, taken.stop.slot());
     taken.serve_first(queue_.front().spec);
-    taken.belong_to(*this);
     held_ = &taken;
     lock_op& next = queue_.front();
     const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's

@@ -62,6 +62,7 @@ private:
 /// One name in this client: who waits for it here, in order, and what they are told.
 class wait_queue final : public boost::intrusive::list_base_hook<
                              boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
+                         private ownership::home,
                          private acquirer::waiting
 {
 public:
@@ -113,8 +114,10 @@ public:
     bool rest();
 
 private:
-    bool hand_over(ownership& held) override;
-    void on_leaving() noexcept override;
+    void release(ownership& held, const outcome_op_ptr& op) override;
+    void on_kept_alive(ownership& held, error_code why) override;
+    bool hand_over(ownership& held);
+    void on_leaving() noexcept;
     const acquire_request* next() override { return way_ ? way_->next() : nullptr; }
     void on_left(const release_reply* reply, clock::time_point sent,
                  std::chrono::milliseconds open) override;

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_CORE_LEASE_OWNERSHIP_HPP
 #define LEASEHOLD_SRC_CORE_LEASE_OWNERSHIP_HPP
 
+#include "core/async/operation.hpp"
 #include "core/lease/inplace_signal.hpp"
 #include "core/lease/lock_spec.hpp"
 #include "core/turn/owner_id.hpp"
@@ -27,6 +28,8 @@
 #include <utility>
 
 namespace leasehold::detail {
+
+class turn_context;
 
 /// How often, and for how long, a lock goes to the next waiter of this client without the store.
 struct handoff_limits
@@ -91,28 +94,17 @@ public:
         ~keeper() = default;
     };
 
-    /// Where it belongs: the queue of its name, which hears of its end.
+    /// The owner of a hold: the queue of its name, or the reentrant locks of the client.
     class home
     {
     public:
-        /// Its lease was released: gives it to the next in line, if that is allowed. False: it is
-        /// to be given back.
-        virtual bool hand_over(ownership& held) = 0;
+        /// Ends its lease for the holder, and hands the lock over or releases it.
+        /// @param op Completes with the result of the release; may be null.
+        virtual void release(ownership& held, const outcome_op_ptr& op) = 0;
 
-        virtual void on_leaving() noexcept = 0; ///< It is being given back, or was lost.
-
-        /// What the release of it carries: the acquire of the next owner, which joins in the same
-        /// step. Null: none.
-        [[nodiscard]] virtual const acquire_request* next() = 0;
-
-        /// It is left. Of a store with a line: for certain, and not before; null when the store
-        /// never said so and its time to live has passed. Otherwise what the store answered first,
-        /// or null: it cannot be asked, or has not served.
-        /// @param sent When the first request of the release was.
-        /// @param open For how long it asked for the lock to be left free, for those who know no
-        ///   line.
-        virtual void on_left(const release_reply* reply, clock::time_point sent,
-                             std::chrono::milliseconds open) = 0;
+        /// The completion handler of its keep-alive. `why`: `operation_aborted` if its slot was
+        /// emitted on, otherwise the `errc` for which the lease was lost.
+        virtual void on_kept_alive(ownership& held, error_code why) = 0;
 
     protected:
         ~home() = default;
@@ -216,14 +208,29 @@ public:
         return lease_state_ptr(std::exchange(current_, nullptr));
     }
 
-    /// The queue that it belongs to; none for entries, and when it has ended.
-    [[nodiscard]] home* place() const noexcept { return place_; }
-    void belong_to(home& queue) noexcept
+    /// Ends the lease that it serves.
+    void end_released(turn_context& client);
+    /// Ends the lease that it serves, if there is one.
+    void end_lost(turn_context& client, errc reason);
+
+    /// What the last renewals failed with, as the reason of a loss. Null without memory.
+    [[nodiscard]] details_ptr loss_details(turn_context& client, error_code reason) const noexcept;
+
+    /// The store may have the lock for longer than the lease lasted: others renew it, a renewal
+    /// without a reply did, or the lease ended early because no heartbeat was confirmed.
+    [[nodiscard]] bool may_outlast() const noexcept
     {
-        BOOST_ASSERT(place_ == nullptr);
-        place_ = &queue;
+        return shared() || life.doubtful() || life.silent();
     }
-    [[nodiscard]] home* belong_nowhere() noexcept { return std::exchange(place_, nullptr); }
+
+    /// Set once, before its keep-alive begins.
+    void belong_to(home& one) noexcept
+    {
+        BOOST_ASSERT(home_ == nullptr);
+        home_ = &one;
+    }
+    /// Valid until its lease has ended.
+    [[nodiscard]] home& belongs_to() const noexcept { return *home_; }
 
     /// Serves the waiter with these options first, and not the one of the request: their limits for
     /// the handoff may differ.
@@ -262,7 +269,7 @@ private:
     std::atomic<bool> owner_taken_; ///< It was told to somebody, or by somebody.
     std::atomic<clock::rep> deadline_{};
     keeper* keeper_ = nullptr;
-    home* place_ = nullptr;
+    home* home_ = nullptr;
     lease_state* current_ = nullptr; ///< Its lease keeps it, and ends here before it goes.
     std::unique_ptr<rarities> rarities_;
 };

@@ -223,7 +223,13 @@ void watchdog::complete(ownership& held, error_code why)
 {
     const ownership_ptr stays(&held);
     leave(held);
-    listener_.on_kept_alive(held, why);
+    held.belongs_to().on_kept_alive(held, why);
+    if (why == asio::error::operation_aborted)
+        return;
+    const auto now = context_.turn_time();
+    // By then the store does not know it either.
+    lost_owners_.remember(held.owner, now + 2 * clock::duration(held.spec->options.lease_time),
+                          now);
 }
 
 void watchdog::leave(ownership& held) noexcept
@@ -245,8 +251,12 @@ void watchdog::on_due(ownership& held)
 {
     const ownership_ptr stays(&held);
     const auto now = context_.turn_time();
-    if (held.current() != nullptr && held.current()->abandoned())
-        return listener_.on_abandoned(held);
+    if (held.current() != nullptr && held.current()->abandoned()) {
+        check(held);
+        if (!held.life.ended())
+            held.belongs_to().release(held, nullptr);
+        return;
+    }
     switch (held.life.due(now)) {
     case fsm::keep_alive::action::wait: schedule(held); break;
     case fsm::keep_alive::action::end: end(held, held.life.reason()); break;

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_CORE_LEASE_WATCHDOG_HPP
 #define LEASEHOLD_SRC_CORE_LEASE_WATCHDOG_HPP
 
+#include "core/lease/lost_owners.hpp"
 #include "core/lease/ownership.hpp"
 #include "core/turn/turn_context.hpp"
 
@@ -14,29 +15,15 @@ namespace leasehold::detail {
 class watchdog final : private ownership::keeper, private turn_end_work
 {
 public:
-    /// The completion handler of every keep-alive.
-    class listener
-    {
-    public:
-        /// A keep-alive has completed. `why`: `operation_aborted` when its slot was emitted on,
-        /// else the `errc` for which the lease was lost.
-        virtual void on_kept_alive(ownership& held, error_code why) = 0;
-        /// Its holder has gone without a word.
-        virtual void on_abandoned(ownership& held) = 0;
-
-    protected:
-        ~listener() = default;
-    };
-
-    watchdog(turn_context& r, listener& told) noexcept : context_(r), listener_(told)
+    watchdog(turn_context& r, lost_owners& lost) noexcept : context_(r), lost_owners_(lost)
     {
         r.set_turn_end(turn_context::turn_end::renewals, *this);
     }
 
     /// Renews the lease until `stop` is emitted on, or the lease is lost. After that it sends no
     /// renewal, not even one that this turn has gathered, and ignores the reply to one in flight.
-    /// Every type of cancellation ends it. Completes on the strand: inside the emission, or in the
-    /// turn that finds the loss. Allocates nothing.
+    /// Every type of cancellation ends it. Completes on the strand with `home::on_kept_alive`:
+    /// inside the emission, or in the turn that finds the loss. Allocates nothing.
     void async_keep_alive(ownership& held, inplace_signal::slot_type stop) noexcept;
 
     /// Ends its lease if its time is over although that was not seen yet.
@@ -85,7 +72,7 @@ private:
     void failed(ownership& held, error_code why, details_ptr details, clock::time_point now);
 
     turn_context& context_;
-    listener& listener_;
+    lost_owners& lost_owners_;
     boost::intrusive::list<ownership, boost::intrusive::constant_time_size<false>> holds_;
     std::vector<ownership_ptr> gathered_;
     alive_timer alive_{*this};

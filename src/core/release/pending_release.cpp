@@ -40,7 +40,7 @@ void pending_release::act(fsm::release::action next)
         return act(steps_.due(context_.turn_time(), context_.online(name())));
     case fsm::release::action::wait:
         if (!context_.online(name()) && !context_.traits().queues)
-            tell_place();
+            tell_listener();
         break;
     }
     context_.timers.schedule(*this, std::min(steps_.next(), give_up_at_));
@@ -57,7 +57,7 @@ void pending_release::send()
                              .owner = subject_.owner,
                              .entry = subject_.entry,
                              .dead_holder_grace = subject_.spec->options.dead_holder_grace,
-                             .next = interest_.place != nullptr ? interest_.place->next() : nullptr,
+                             .next = interest_.told != nullptr ? interest_.told->next() : nullptr,
                              .foreign_turn = subject_.foreign_turn},
                             [client = r.shared_from_this(), self = pending_release_ptr(this),
                              request = ++request_,
@@ -85,7 +85,7 @@ void pending_release::answered(unsigned request, error_code failed, const releas
     // Where the store keeps a line, the next owner is there when this one is known to have gone.
     const bool left = !failed && reply.result != release_reply::outcome::not_owner;
     if (left || !r.traits().queues)
-        tell_place(failed ? nullptr : &reply);
+        tell_listener(failed ? nullptr : &reply);
     if (!failed)
         *last_answer_ = r.turn_time();
     last_error_ = failed;
@@ -104,7 +104,7 @@ void pending_release::expired()
         last_error_ = errc::outcome_unknown;
         said_.reset();
         if (!r.traits().queues)
-            tell_place();
+            tell_listener();
         return act(steps_.failed(errc::outcome_unknown, pause_floor, now));
     }
     act(steps_.due(now, r.online(name())));
@@ -125,10 +125,10 @@ void pending_release::complete_cancelled()
         interest_.waiting->cancel();
 }
 
-void pending_release::tell_place(const release_reply* reply)
+void pending_release::tell_listener(const release_reply* reply)
 {
-    if (interest_.place != nullptr)
-        std::exchange(interest_.place, nullptr)->on_left(reply, first_sent_, subject_.foreign_turn);
+    if (interest_.told != nullptr)
+        std::exchange(interest_.told, nullptr)->on_left(reply, first_sent_, subject_.foreign_turn);
 }
 
 error_code pending_release::outcome() const
@@ -139,7 +139,7 @@ error_code pending_release::outcome() const
 
 void pending_release::tell()
 {
-    tell_place();
+    tell_listener();
     complete(outcome());
 }
 
@@ -176,14 +176,14 @@ void pending_release::give_up(error_code why)
     listed::unlink();
     if (orphan_)
         --context_.counts.orphans;
-    tell_place();
+    tell_listener();
     complete(why);
 }
 
 void pending_release::drop(error_code told) noexcept
 {
     const pending_release_ptr self(this, false); // the list's
-    interest_.place = nullptr;
+    interest_.told = nullptr;
     timer_queue::cancel(*this);
     listed::unlink();
     if (interest_.waiting)
@@ -200,6 +200,22 @@ void pending_releases::leave(const ownership& held, pending_release::interest wh
                           .after(context_.turn_time() - held.since, context_.random);
     add({held.spec, held.owner, std::string(held.entry()), turn}, std::move(who),
         fsm::release(clock::time_point::min(), over, prolonged), false);
+}
+
+bool pending_releases::leave_lost(const ownership& held, errc reason,
+                                  pending_release::listener* told)
+{
+    // At the limit the key has most of its time to live; it keeps nobody out for that long.
+    if (reason == errc::hold_limit && !has(mutant::hold_limit_kept)) {
+        leave(held, {.reason = reason, .told = told});
+        return true;
+    }
+    // Left alone it would keep the lock: for as long as others hold it under the same owner and
+    // after them, or for the lease time that the renewal gave it.
+    if ((reason == errc::expired || reason == errc::silent) && held.may_outlast() &&
+        !has(mutant::expired_entry_kept))
+        leave(held, {.reason = reason});
+    return false;
 }
 
 pending_release_ptr pending_releases::orphan(pending_release::subject what,
@@ -223,7 +239,7 @@ pending_release_ptr pending_releases::leave_line(pending_release::subject what,
     // One that is only in line holds nothing.
     const bool may_be_held = runs_until != clock::time_point();
     // The queue of the name hears of the first answer, so that no waiter waits for that long.
-    const auto limit = who.place != nullptr ? clock::time_point() : runs_until;
+    const auto limit = who.told != nullptr ? clock::time_point() : runs_until;
     return add(std::move(what), std::move(who), fsm::release(limit, over, false), may_be_held);
 }
 

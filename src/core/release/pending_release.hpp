@@ -32,6 +32,27 @@ public:
     using list =
         boost::intrusive::list<pending_release, boost::intrusive::constant_time_size<false>>;
 
+    /// The queue of the name.
+    class listener
+    {
+    public:
+        /// The acquire of the next owner, which joins the queue of the store in the same step.
+        /// Null: none.
+        [[nodiscard]] virtual const acquire_request* next() = 0;
+
+        /// The lock is released. In a store with queues: for certain, and not before; null if the
+        /// store never confirmed it and its TTL has passed. Otherwise the store's first reply; null
+        /// if it cannot be reached, or has not executed the release.
+        /// @param sent Time of the first request.
+        /// @param open Duration for which the release asked to leave the lock free for clients
+        ///   that know no queue.
+        virtual void on_left(const release_reply* reply, clock::time_point sent,
+                             std::chrono::milliseconds open) = 0;
+
+    protected:
+        ~listener() = default;
+    };
+
     /// What is given back.
     struct subject
     {
@@ -44,10 +65,10 @@ public:
     /// Who wants to know.
     struct interest
     {
-        outcome_op_ptr waiting{};         ///< Is told how it went; may be null.
-        error_code reason{};              ///< What that is told when the release succeeds.
-        details_ptr details{};            ///< Of that reason.
-        ownership::home* place = nullptr; ///< Is told once how it went; may be null.
+        outcome_op_ptr waiting{}; ///< Is told how it went; may be null.
+        error_code reason{};      ///< What that is told when the release succeeds.
+        details_ptr details{};    ///< Of that reason.
+        listener* told = nullptr; ///< Is told once how it went; may be null.
     };
 
     /// @param orphan It may not have been taken.
@@ -93,7 +114,7 @@ private:
     void answered(unsigned request, error_code failed, const release_reply& reply);
     void expired() override;
     [[nodiscard]] error_code outcome() const;
-    void tell_place(const release_reply* reply = nullptr);
+    void tell_listener(const release_reply* reply = nullptr);
     void tell();
     void complete(error_code why);
     [[nodiscard]] details_ptr explain(error_code told) const noexcept;
@@ -124,6 +145,11 @@ public:
 
     /// Releases an ownership.
     void leave(const ownership& held, pending_release::interest who);
+
+    /// Releases what the store may still have of a lease that was lost.
+    /// @param told Is told how it went, if the store is asked for that.
+    /// @return Whether `told` will be.
+    bool leave_lost(const ownership& held, errc reason, pending_release::listener* told);
 
     /// Releases the lock that an acquire may have taken, or may still take until `runs_until`.
     /// Null: there is nothing to release.

@@ -1,0 +1,59 @@
+#include "core/lease/ownership.hpp"
+
+#include "core/diagnostics/failure_details.hpp"
+#include "core/lease/lease_state.hpp"
+#include "core/turn/probe.hpp"
+#include "core/turn/turn_context.hpp"
+
+#include <boost/assert.hpp>
+
+namespace leasehold::detail {
+
+void ownership::end_released(turn_context& client)
+{
+    const lease_state_ptr ending = serve_nobody();
+    --client.counts.held;
+    ending->end_released();
+    ++client.counts.released;
+    const auto time = client.turn_time() - ending->since;
+    LEASEHOLD_PROBE3(released, spec->name.c_str(), ending->fence, probed(time));
+    client.tell([&](observer& o) { o.released(spec->name, ending->fence, time); });
+}
+
+void ownership::end_lost(turn_context& client, errc reason)
+{
+    const lease_state_ptr ending = serve_nobody();
+    if (!ending)
+        return;
+    --client.counts.held;
+    // A shutdown has no cause that the store knows, and loses no lock.
+    const bool shut_down = reason == errc::shut_down;
+    const bool explained = !shut_down && (client.observed() || ending->explained());
+    const details_ptr details = explained ? loss_details(client, reason) : nullptr;
+    ending->end_lost(reason, details);
+    if (!shut_down)
+        ++client.counts.lost;
+    const auto time = client.turn_time() - ending->since;
+    LEASEHOLD_PROBE4(lost, spec->name.c_str(), ending->fence, probed(time),
+                     static_cast<int>(reason));
+    client.tell(
+        [&](observer& o) { o.lost(spec->name, ending->fence, time, reason, shown(details)); });
+}
+
+details_ptr ownership::loss_details(turn_context& client, error_code reason) const noexcept
+{
+    failure known{.name = spec->name, .told = reason};
+    if (const renewal_failures* const failed = failures()) {
+        known.cause = failed->last;
+        known.said = failed->details.get();
+        known.waited = client.turn_time() - failed->since;
+        known.attempts = failed->count;
+    }
+    else if (reason == errc::silent) {
+        known.cause = errc::outcome_unknown; // no heartbeat was answered
+        known.waited = spec->options.dead_holder_grace;
+    }
+    return make_details(client, known);
+}
+
+} // namespace leasehold::detail
