@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_HPP
 #define LEASEHOLD_HPP
 
-// Everything a user needs, except <leasehold/redis.hpp>, for those who bring their own
-// connection.
+// Includes all public headers for users. For a connection of your own, include
+// <leasehold/redis.hpp>.
 #include <leasehold/client.hpp>
 #include <leasehold/client_info.hpp>
 #include <leasehold/clock.hpp>

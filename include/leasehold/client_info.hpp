@@ -7,18 +7,18 @@
 
 namespace leasehold {
 
-/// What a client says of itself to those who look who holds a lock. For people: nothing depends on
-/// it, and whoever may write to the store may write anything. Members that nothing is known of are
+/// The description that a client publishes for people who inspect a lock. The library does not rely
+/// on it, because every program that may write to the store can change it. An unknown member is
 /// empty.
 struct client_info
 {
-    std::string host{};    ///< The name of the machine.
-    std::string program{}; ///< What its process runs.
-    std::string version{}; ///< Of this library.
-    std::int64_t pid = 0;  ///< The number of the process on its machine.
-    std::chrono::sys_time<std::chrono::milliseconds> since{}; ///< When the client began.
+    std::string host{};                                       ///< The name of the machine.
+    std::string program{};                                    ///< The name of the program.
+    std::string version{};                                    ///< The version of this library.
+    std::int64_t pid = 0;                                     ///< The process id.
+    std::chrono::sys_time<std::chrono::milliseconds> since{}; ///< The start of the client.
 
-    /// Whether nothing is known.
+    /// Whether every member is empty.
     [[nodiscard]] bool empty() const noexcept { return *this == client_info(); }
 
     /// Compares all members.

@@ -7,24 +7,23 @@
 
 namespace leasehold {
 
-/// The clock that leases are measured by. It never steps, and on Linux it goes on counting while
-/// the machine is suspended (`CLOCK_BOOTTIME`), so that a lease does not look younger after a sleep
-/// than it is. Elsewhere it is `std::chrono::steady_clock`. Its time points are valid within one
-/// machine and boot only.
+/// The clock that measures leases. It never steps. On Linux it includes the time for which the
+/// machine is suspended (`CLOCK_BOOTTIME`). On other systems it is `std::chrono::steady_clock`. Its
+/// time points are valid only on one machine and until its next boot.
 struct clock
 {
-    /// How long something takes.
+    /// The type of durations.
     using duration = std::chrono::nanoseconds;
-    /// What a duration counts with.
+    /// The type of the tick count.
     using rep = duration::rep;
     /// The unit of a duration: nanoseconds.
     using period = duration::period;
     /// A moment, on this machine and in this boot.
     using time_point = std::chrono::time_point<clock>;
-    /// It never steps.
+    /// The clock never steps.
     static constexpr bool is_steady = true;
 
-    /// The current time. Thread-safe; one system call at most.
+    /// The current time. Thread-safe; at most one system call.
     [[nodiscard]] LEASEHOLD_EXPORT static time_point now() noexcept;
 };
 

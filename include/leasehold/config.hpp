@@ -11,29 +11,29 @@
 
 namespace leasehold {
 
-/// Where the locks are kept and how to get there. Made from a URL, or field by field.
+/// The place of the locks and the way to connect to it. Made from a URL, or field by field.
 ///
-///  - `redis://[user:password@]host[:port][/db]`: one Redis >= 6.2 or Valkey >= 7.2
+///  - `redis://[user:password@]host[:port][/db]`: one Redis 6.2 or newer, or Valkey
 ///  - `rediss://…`: the same over TLS
 ///  - `unix:///path/to/socket[?db=n]`: the same over a local socket
 ///  - `redis+sentinel://[user:password@]h1[:port],h2[:port]/master[/db]`: the master that the
 ///    Sentinels name
-///  - `redis+cluster://[user:password@]h1[:port],h2[:port]…`: a Redis Cluster, of which any node
-///    that can be reached names the others; `rediss+cluster://…`: the same over TLS
+///  - `redis+cluster://[user:password@]h1[:port],h2[:port]…`: a Redis Cluster; any of these nodes
+///    names the others; `rediss+cluster://…`: the same over TLS
 ///  - `redlock://[user:password@]h1[:port],h2[:port],h3[:port]…[/db]`: 3, 5, 7 or 9 independent
-///    masters, of which a quorum has to grant each lock
-///  - `memory:[name]`: this process; clients that give the same name share their locks
+///    masters; a quorum of them must grant each lock
+///  - `memory:[name]`: this process; clients with the same name share their locks
 ///
-/// Query parameters: `timeout`, `health_check`, `reconnect` (milliseconds), `client_info` (`on`,
-/// `off`), `layout` (`native`, `redisson`), but not on `memory:`; on `memory:` and with
-/// `layout=redisson` `fence_retention` (seconds, or `forever`), which `redlock:` takes too, and
-/// `quorum` instead of `layout`; on `rediss:` and `rediss+cluster:` also `ca` (a file of trusted
-/// certificates; default: the system's) and `verify` (`full`, `none`; default `full`); on
-/// `redis+sentinel:` also `sentinel_user`, `sentinel_password`. Percent-encoding is decoded. A
-/// parameter that is not known is an error.
+/// Query parameters. Percent-encoding is decoded; an unknown parameter is an error.
+///  - all but `memory:`: `timeout`, `health_check`, `reconnect` (milliseconds), `client_info`
+///    (`on`, `off`), and `layout` (`native`, `redisson`; on `redlock:` `quorum` instead)
+///  - `memory:`, `redlock:`, `layout=redisson`: `fence_retention` (seconds, or `forever`)
+///  - `rediss:`, `rediss+cluster:`: `ca` (a file of trusted certificates; default: the system's),
+///    `verify` (`full`, `none`; default `full`)
+///  - `redis+sentinel:`: `sentinel_user`, `sentinel_password`
 struct LEASEHOLD_EXPORT config
 {
-    /// What keeps the locks.
+    /// The kinds of stores.
     enum class kind : std::uint8_t
     {
         redis,    ///< One Redis or Valkey server.
@@ -43,7 +43,7 @@ struct LEASEHOLD_EXPORT config
         redlock,  ///< A quorum of independent masters.
     };
 
-    /// Where a server listens.
+    /// The address of a server.
     struct address
     {
         std::string host;          ///< A name, or a numeric address.
@@ -52,50 +52,49 @@ struct LEASEHOLD_EXPORT config
         bool operator==(const address&) const = default;
     };
 
-    /// A node of a cluster that is to be reached at another address than the one it announces,
-    /// because there is a gateway in between, or its certificate has another name.
+    /// A node of a cluster that is reached at another address than the one it announces, because of
+    /// a gateway, or because its certificate has another name.
     struct mapped_address
     {
         address announced; ///< Port 0: each port of that host.
-        address reached;   ///< Port 0: the port that is announced.
+        address reached;   ///< Port 0: the announced port.
         /// Compares all members.
         bool operator==(const mapped_address&) const = default;
     };
 
-    /// `fence_retention` for locks whose fence counter must never expire.
+    /// `fence_retention` for fence counters that never expire.
     static constexpr std::chrono::milliseconds forever{0};
 
     /// One Redis on this machine, port 6379.
     config() = default;
 
-    /// Parses a URL. Implicit, so that a URL can stand where a config is asked for.
-    /// @throws boost::system::system_error `errc::invalid_url`; its `what()` names the part that is
-    /// wrong, what it was, and what is allowed. A
-    ///         password is never shown.
+    /// Parses a URL. Implicit, so that a URL can be passed as a config.
+    /// @throws boost::system::system_error `errc::invalid_url`; `what()` names the wrong part, its
+    ///     value and the allowed values. It never contains a password.
     config(std::string_view url);
     /// As above.
     config(const std::string& url) : config(std::string_view(url)) {}
     /// As above.
     config(const char* url) : config(std::string_view(url)) {}
 
-    kind store = kind::redis; ///< What keeps the locks: the scheme of the URL.
-    /// One server, the Sentinels, nodes of the cluster to begin with, or all members.
+    kind store = kind::redis; ///< The kind of store: the scheme of the URL.
+    /// The server, the Sentinels, the first nodes of the cluster, or all members.
     std::vector<address> addresses{{"127.0.0.1", 6379}};
-    /// Cluster: the first that fits is taken. What is not named here is reached as announced.
+    /// Cluster: the first match applies. Other nodes are reached as announced.
     std::vector<mapped_address> address_map{};
     std::string unix_socket;       ///< If not empty, used instead of `addresses`.
     std::string user;              ///< Empty: the default user.
     std::string password;          ///< Empty: no AUTH.
-    std::uint32_t database = 0;    ///< A cluster has no other than 0.
+    std::uint32_t database = 0;    ///< 0 in a cluster.
     std::string master;            ///< Sentinel: the name of the master.
     std::string sentinel_user;     ///< Sentinel: empty: the default user of the Sentinels.
     std::string sentinel_password; ///< Sentinel: empty: no AUTH at the Sentinels.
     std::string memory_name;       ///< `memory:` the name of the space.
 
-    /// Redlock: how many of the N members, q, have to grant a lock and accept its fence; 0: a
-    /// majority, N/2 + 1. From that to N.
+    /// Redlock: the number q of the N members that must grant a lock and accept its fence. 0: a
+    /// majority, N/2 + 1. Range: a majority to N.
     ///
-    /// | N | q | may be down | may lose their data, and no fence is given out twice or too late |
+    /// | N | q | may be down | may lose their data while fences stay unique and in order |
     /// |---|---|---|---|
     /// | 3 | 2 | 1 | 0 |
     /// | 3 | 3 | 0 | 2 |
@@ -105,59 +104,57 @@ struct LEASEHOLD_EXPORT config
     /// | 7 | 4 | 3 | 0 |
     /// | 7 | 5 | 2 | 2 |
     ///
-    /// In general N - q and 2q - N - 1. Why: a fence is given out when q members have accepted it,
-    /// and a member accepts only what is larger than all before. Two grants share at least 2q - N
-    /// members; as long as one of these has not lost what it accepted, the later grant has the
-    /// larger fence. Clocks, times to live and delays do not appear in this.
+    /// In general N - q and 2q - N - 1. The reason: a fence is granted when q members have accepted
+    /// it, and a member accepts only a larger fence than all before. Two grants share at least 2q -
+    /// N members. If one of these has kept its data, the later grant has the larger fence. Clocks,
+    /// TTLs and delays have no influence.
     ///
-    /// A member that was restarted or emptied is noticed, and grants nothing until the longest
-    /// lease that it may have granted is over and a majority of the others has told from where on
-    /// its fences may go on; so the number above is of members that lose their data *at the same
-    /// time*. When no majority of others is left, it stays out: `docs/choosing/quorum.md` says what
-    /// can be done then. The first start needs all members.
+    /// The client detects a member that was restarted or emptied. The member grants no lock until
+    /// the longest lease time that was requested has passed, and a majority of the other members
+    /// has reported its fences. So the number above counts members that lose data *at the same
+    /// time*. If there is no such majority, the member stays out: see `docs/choosing/quorum.md`.
+    /// The first start needs all members.
     std::uint32_t quorum = 0;
 
     bool tls = false;       ///< Encrypt the connections: `rediss:`, `rediss+cluster:`.
-    bool tls_verify = true; ///< Check the server's certificate and that it is the host's.
-    /// Trusted certificates, read for each connection. Empty: those of the system.
+    bool tls_verify = true; ///< Verify the server's certificate and its host name.
+    /// A file of trusted certificates, read for each connection. Empty: those of the system.
     std::string tls_ca_file;
 
-    /// How long one attempt to connect, or one command, may take. 10 ms … 10 min.
+    /// Timeout of one attempt to connect, and of one command. Range: 10 ms to 10 min.
     std::chrono::milliseconds timeout{5'000};
-    /// A connection that is silent for this long is asked, and closed when it stays silent as long
-    /// again. 10 ms … 10 min.
+    /// Time without data after which a connection is checked. It is closed after the same time
+    /// without a reply. Range: 10 ms to 10 min.
     std::chrono::milliseconds health_check{2'000};
-    /// The pause before a connection is made again; each takes between half and one and a half of
-    /// it, by chance, so that those who lost a server together do not all come back at once.
-    /// 1 ms … 10 min.
+    /// Pause before a reconnect. Each pause is random, from half to one and a half of this time, so
+    /// that clients of a failed server do not all return at once. Range: 1 ms to 10 min.
     std::chrono::milliseconds reconnect{250};
-    /// How locks are kept in keys. All clients of a name have to use the same: whoever finds the
-    /// keys of the other is told `errc::wrong_type`.
+    /// The form of the locks in keys. All clients of a name must use the same. A client that finds
+    /// keys of the other layout reports `errc::wrong_type`.
     enum class key_layout : std::uint8_t
     {
-        native,   ///< A string and a line of those who wait: cheap for the server, and in order.
-                  ///< Excludes whoever locks the name with `SET name value NX PX`.
-        redisson, ///< As Redisson does, byte for byte: a name can be shared with Java services.
+        native, ///< A string and a queue: cheap for the server, and in order. Excludes clients that
+                ///< lock the name with `SET name value NX PX`.
+        redisson, ///< As Redisson, byte for byte: shares names with Java services.
     };
-    key_layout layout = key_layout::native; ///< How locks are kept in keys.
+    key_layout layout = key_layout::native; ///< The form of the locks in keys.
 
-    /// With `layout=redisson`, `redlock:` and `memory:` only: how long the fence counter of a name
-    /// outlives its last grant; `forever`, or 1 s … 10 years.
-    /// With `forever` names that Redisson's fenced locks use too can be shared. Until it has passed
-    /// a name that was locked once costs the server some 145 bytes, the process of a `memory:`
-    /// store 260.
+    /// Time for which the fence counter of a name is kept after the last grant. Only with
+    /// `layout=redisson`, `redlock:` and `memory:`. `forever`, or 1 s to 10 years. With `forever`,
+    /// names can be shared with Redisson's fenced locks. Until then a name costs the server 145
+    /// bytes, and the process of a `memory:` store 244 bytes.
     std::chrono::milliseconds fence_retention = std::chrono::hours(24);
 
-    /// Each client of a Redis store writes a hash `leasehold:client:<client::id>` for people who
-    /// look who holds a lock: host, pid, program, since (ms since 1970), version. It lives ten
-    /// minutes, or three lease times if that is longer, and is written again with a request that
-    /// goes out anyway when a third of that is over. A server that refuses it is not asked again
-    /// over that connection. Each member of a `redlock:` gets one.
+    /// Whether each client of a Redis store publishes a hash `leasehold:client:<client::id>` for
+    /// people who inspect a lock: host, pid, program, since (ms since 1970), version. Its TTL is
+    /// ten minutes, or three lease times if that is longer. After a third of it, the next request
+    /// writes the hash again. If a server rejects it, it is not retried on that connection.
+    /// `redlock:` writes it to each member.
     bool client_info = true;
 
-    /// Checks every field; called by whatever uses a config.
+    /// Checks every field. Called by each function that takes a config.
     /// @throws boost::system::system_error `errc::invalid_option`; `what()` names the field, its
-    /// value, and what is allowed.
+    ///     value, and the allowed values.
     void validate() const;
 };
 

@@ -16,39 +16,38 @@
 
 namespace leasehold {
 
-/// What is known of a failure beyond its `error_code`, for people who read logs. Members that
-/// nothing is known of are empty. No secret is in any of them.
+/// Details of a failure beyond its `error_code`, for logs. An unknown member is empty. No member
+/// contains a secret.
 ///
-/// An operation that is given one sets it right before its handler is called, on the handler's
-/// executor, and empties it when there was no error. It has to stay until then.
+/// An operation sets its `diagnostics` right before its handler is called, on the handler's
+/// executor. Without an error, it clears the object. The object must live until then.
 struct diagnostics
 {
-    std::string server{};         ///< Whom the client talked to: an address, a socket, a master.
-    std::string key{};            ///< What was asked for: the name of the lock.
-    std::string server_message{}; ///< What the server answered, in its own words.
-    /// Why there is no connection to the server, as far as that is known: a host that is not found,
-    /// a refused connection, a certificate that is not trusted.
+    std::string server{};         ///< The server: an address, a socket, a master.
+    std::string key{};            ///< The name of the lock.
+    std::string server_message{}; ///< The server's reply.
+    /// Why there is no connection to the server: for example a host that is not found, a refused
+    /// connection, an untrusted certificate.
     std::string connection_error{};
-    /// Who holds the lock, as the store last said, or because it is this client: the `client::id`
-    /// of the holder's client. Nobody can enter with it.
+    /// The `client::id` of the holder's client, as the store last reported. It does not permit
+    /// reentrant acquisition.
     std::string holder{};
-    /// What the last request to the store failed with, where that is not the error itself. Of a
-    /// lease that was lost: the last renewal or sign of life.
+    /// The error of the last request to the store, if it differs from the error of the operation.
+    /// For a lost lease: the error of the last renewal or heartbeat.
     error_code cause{};
-    /// Since the operation began. Of a lease that was lost: since the first of the renewals that
-    /// failed.
+    /// Time since the operation began. For a lost lease: since the first failed renewal.
     std::chrono::milliseconds waited{};
-    /// Requests to the store in that time; those of an acquire are sent for all who wait for the
-    /// name in this client.
+    /// Requests to the store in that time. An acquire is sent for all waiters of the name in this
+    /// client.
     std::uint32_t attempts = 0;
-    /// What the holder's client says of itself, if it does and that could be found out: Redis
-    /// stores write it (`config::client_info`), for people. A wait looks it up while it waits. One
-    /// try that is told `held` waits 100 ms for it, at most, and only when somebody wants the
-    /// details: `with_diagnostics`, which is the default token, or an observer. What was found out
-    /// is kept, so it is one more round trip for each holder that is new to this client.
+    /// The description that the holder's client published (`config::client_info`), if it was found.
+    /// A waiting operation looks it up during the wait. A single try that finds the lock held waits
+    /// at most 100 ms for it, and only with `with_diagnostics` (the default token), a
+    /// `diagnostics&` or an observer. The result is cached, so each new holder costs one more round
+    /// trip.
     client_info holder_info{};
 
-    /// Whether nothing is known.
+    /// Whether every member is empty.
     [[nodiscard]] bool empty() const noexcept
     {
         return server.empty() && key.empty() && server_message.empty() &&
@@ -56,7 +55,7 @@ struct diagnostics
                attempts == 0 && holder_info.empty();
     }
 
-    /// Forgets everything, and keeps the memory of the strings.
+    /// Clears every member. The strings keep their memory.
     void clear() noexcept
     {
         for (std::string* each : {&server, &key, &server_message, &connection_error, &holder})
@@ -68,34 +67,33 @@ struct diagnostics
     }
 
     /// One line: `server 127.0.0.1:6379, key 'stock', held by client 5e0f8c21 (orders on web-3, pid
-    /// 4711, since 2026-11-23 02:04:05 UTC), waited 20 ms, 2 attempts`. What is empty is left out,
-    /// control characters are written as hexadecimal escapes.
+    /// 4711, since 2026-11-23 02:04:05 UTC), waited 20 ms, 2 attempts`. Empty members are left out.
+    /// Control characters are written as hexadecimal escapes.
     [[nodiscard]] LEASEHOLD_EXPORT std::string to_string() const;
 
     /// Compares all members.
     friend bool operator==(const diagnostics&, const diagnostics&) = default;
 };
 
-/// What may be shown of an owner's id: the first eight digits of the UUID of its client, which tell
-/// one client from another, and of 122 random bits give 32 away. Empty for a text that is no
-/// `<uuid>:<number>`. For stores, which know the whole id.
+/// The public part of an owner's id: the first eight digits of the UUID of its client. They
+/// distinguish clients, and reveal 32 of 122 random bits. Empty if the text is not
+/// `<uuid>:<number>`. For stores, which have the whole id.
 [[nodiscard]] LEASEHOLD_EXPORT std::string holder_name(std::string_view owner_id);
 
-/// A `system_error` that knows the details: `what()` is `diagnostics::to_string()`, a colon, and
-/// what the error says. It is what a coroutine gets that waits for an operation of this library
-/// with the default token, see `with_diagnostics`. Copying it never throws.
+/// A `system_error` with details. `what()` is `diagnostics::to_string()`, a colon, and the message
+/// of the error. With the default token, `co_await` of an operation of this library throws it: see
+/// `with_diagnostics`. Copying it never throws.
 class LEASEHOLD_EXPORT error_with_diagnostics : public boost::system::system_error
 {
 public:
     /// @param details Not null.
     error_with_diagnostics(error_code code, std::shared_ptr<const diagnostics> details);
-    /// Copies the exception. There is no separate move: an exception that was moved from keeps its
-    /// details.
+    /// Copies the exception. There is no separate move: a moved-from exception keeps its details.
     error_with_diagnostics(const error_with_diagnostics&) = default;
     /// Copies the exception.
     error_with_diagnostics& operator=(const error_with_diagnostics&) = default;
 
-    /// What is known beyond the `error_code`.
+    /// The details beyond the `error_code`.
     [[nodiscard]] const diagnostics& get_diagnostics() const noexcept { return *details_; }
 
 private:
@@ -106,11 +104,11 @@ namespace detail {
 
 using details_ptr = std::shared_ptr<const diagnostics>;
 
-/// The exception for an error; `error_with_diagnostics` where there are details. Null for success.
+/// The exception for an error: `error_with_diagnostics` if there are details. Null for success.
 [[nodiscard]] LEASEHOLD_EXPORT std::exception_ptr to_exception(error_code,
                                                                const details_ptr&) noexcept;
 
-/// Copies them to where the caller wants them. Empties that when there are none, or no memory.
+/// Copies the details. Clears `to` if there are none, or if memory is short.
 LEASEHOLD_EXPORT void report(diagnostics& to, const details_ptr& from) noexcept;
 
 } // namespace detail

@@ -14,44 +14,41 @@ namespace leasehold {
 using boost::system::error_code;
 using boost::system::error_condition;
 
-/// Why an operation of this library failed. Cancellation is not listed: it is
+/// Error codes of this library. A cancelled operation completes with
 /// `asio::error::operation_aborted`.
 enum class errc
 {
-    held = 1,          ///< Another owner has the lock.
-    timed_out,         ///< The wait limit passed and another owner still had the lock.
-    lost,              ///< The store says that the key is gone or has another owner.
+    held = 1,          ///< Another owner holds the lock.
+    timed_out,         ///< The wait limit passed while another owner held the lock.
+    lost,              ///< The store has another owner, or none.
     expired,           ///< The deadline passed before a renewal was confirmed.
-    not_owner,         ///< The release found another owner, or none; nothing was touched.
-    hold_limit,        ///< Held for the longest time that the options allow; then released.
-    no_quorum,         ///< Too few independent masters granted the lock.
-    not_replicated,    ///< Too few replicas confirmed the lock; it was given back.
+    not_owner,         ///< The release found another owner, or none, and changed nothing.
+    hold_limit,        ///< The lock was held for `lock_options::longest_hold`, and was released.
+    no_quorum,         ///< Too few members of a quorum executed the request.
+    not_replicated,    ///< Too few replicas confirmed the lock; it was released.
     wrong_type,        ///< The key holds a value that is not a lock.
-    invalid_name,      ///< The name is empty, longer than 4 KiB, or begins with a reserved prefix.
+    invalid_name,      ///< The name is empty, longer than 4 KiB, or has a reserved prefix.
     invalid_option,    ///< An option is outside its allowed range.
-    invalid_url,       ///< The store's URL cannot be used.
+    invalid_url,       ///< The URL of the store is not valid.
     not_supported,     ///< The request is valid, but this version or this store cannot serve it.
-    not_running,       ///< `client::async_run` has not been called.
+    not_running,       ///< `client::async_run` was not called.
     shut_down,         ///< The client was shut down.
-    permission_denied, ///< The server refused the credentials or a command.
-    store_refused, ///< The server answered that it did not execute the command and may do so later.
-    store_unavailable, ///< The server could not be reached; the command was not sent.
-    outcome_unknown,   ///< The connection ended after the command was sent; it may or may not have
-                       ///< run.
+    permission_denied, ///< The server rejects the credentials or a command.
+    store_refused,     ///< The server did not execute the command, and may do so later.
+    store_unavailable, ///< The server cannot be reached; the command was not sent.
+    outcome_unknown,   ///< The command was sent and got no reply; it may have been executed.
     already_running,   ///< `client::async_run` was called before: a client runs once.
-    silent,            ///< No sign of life was confirmed for `lock_options::dead_holder_grace`.
+    silent,            ///< No heartbeat was confirmed for `lock_options::dead_holder_grace`.
 };
 
-/// What a caller usually wants to know of an error: compare an `error_code` with one of these.
+/// Groups of errors by the reaction of a caller. Compare an `error_code` with one of these.
 enum class condition
 {
-    busy = 1,    ///< Someone else has the lock: `held`, `timed_out`.
-    lease_ended, ///< A lease is no longer held: `lost`, `expired`, `not_owner`, `hold_limit`,
-                 ///< `silent`.
-    bad_request, ///< Trying again cannot help: `wrong_type`, `invalid_*`, `not_supported`,
+    busy = 1,    ///< Another owner holds the lock: `held`, `timed_out`.
+    lease_ended, ///< The lease has ended: `lost`, `expired`, `not_owner`, `hold_limit`, `silent`.
+    bad_request, ///< A retry does not help: `wrong_type`, `invalid_*`, `not_supported`,
                  ///< `permission_denied`, `already_running`.
-    store_fault, ///< The lock service is at fault: `store_*`, `outcome_unknown`, `no_quorum`,
-                 ///< `not_replicated`.
+    store_fault, ///< The store failed: `store_*`, `outcome_unknown`, `no_quorum`, `not_replicated`.
 };
 
 /// The category of `errc`. Thread-safe; never throws.

@@ -21,18 +21,18 @@ namespace detail {
 
 using void_handler = bound_handler<void(error_code)>;
 
-/// Where handlers without an executor of their own run, of an operation on this lease; without a
-/// lease the system's executor.
+/// The executor of handlers that have none of their own, for an operation on this lease. Without a
+/// lease: the system executor.
 [[nodiscard]] LEASEHOLD_EXPORT const asio::any_io_executor& executor_of(
     const lease_state_ptr&) noexcept;
 
-/// The lease of an acquisition.
+/// Wraps the state of an acquisition.
 [[nodiscard]] lease make_lease(lease_state_ptr) noexcept;
 LEASEHOLD_EXPORT void start_release(void_handler&&, lease);
 LEASEHOLD_EXPORT void start_wait_lost(void_handler&&, lease_state_ptr);
 LEASEHOLD_EXPORT void release_in_background(lease_state_ptr) noexcept;
 
-/// Tells `async_lock(token)` from `async_lock(owner)` and `async_lock(details)`.
+/// Distinguishes `async_lock(token)` from `async_lock(owner)` and `async_lock(details)`.
 template <class Token>
 concept token_argument = !std::convertible_to<Token, owner> &&
                          !std::same_as<std::remove_cvref_t<Token>, diagnostics>;
@@ -41,34 +41,31 @@ concept token_argument = !std::convertible_to<Token, owner> &&
 
 /// One acquisition of a lock. While `valid()` is true, no other owner holds the lock.
 ///
-/// Destroying a lease releases the lock in the background: it never blocks and never throws, and
-/// gives up when the time to live has passed. Where something may have prolonged that, others under
-/// the same owner or a renewal that is still on its way, it goes on until the store has answered or
-/// the client ends.
-/// `async_release` does the same and tells how it went. So `co_await m.async_lock();` without a
-/// variable locks and unlocks at once: clang warns of it, g++ does not.
-///
+/// Destroying a lease releases the lock in the background. It never blocks and never throws. The
+/// release is retried until the store answers, until the TTL has passed, or until the client ends.
+/// If another lease of the owner or a pending renewal may have extended the TTL, the TTL is no
+/// limit. `async_release` does the same and reports the result. `co_await m.async_lock();` without
+/// a variable acquires and releases at once. clang warns about it, g++ does not.
 /// @par Threads
-/// `valid`, `deadline`, `fence` and `owner` may be called from any thread, also while operations of
-/// the lease are outstanding. Moving and destroying need the usual care: one thread at a time.
+/// `valid`, `deadline`, `fence` and `owner` may be called from any thread, also during operations
+/// of the lease. Do not move or destroy the object concurrently with any other use of it.
 /// @par Operations on no lease
-/// A lease that was default-constructed, moved from or released refers to no lock and no client.
-/// Its operations complete with `errc::not_owner` on the handler's associated executor. A handler
-/// without one runs on a thread of the system's executor.
-/// @par What a lease can promise
-/// A process that was paused may wake up after the lease ended and act before it looks. What must
-/// not be written by such a process must be written with `fence()` to a place that refuses an older
-/// fence than the newest it saw.
+/// A default-constructed, moved-from or released lease refers to no lock and no client. Its
+/// operations complete with `errc::not_owner` on the handler's associated executor. A handler
+/// without one runs on a thread of the system executor.
+/// @par Limits of a lease
+/// A paused process may resume after its lease has ended, and write before it checks the lease.
+/// Send `fence()` with each write, and have the resource reject a token smaller than the largest it
+/// has seen.
 class [[nodiscard]] lease
 {
 public:
     /// No lease: not valid, fence 0.
     lease() noexcept = default;
-    /// Takes the lease over; the other object holds none afterwards.
+    /// Takes over the lease. The other object then has no lease.
     lease(lease&&) noexcept = default;
     /// @cond
-    // For `lease l = m.async_lock();` only, to say what is missing: the operation has not even been
-    // started.
+    // Gives `lease l = m.async_lock();` a clear message: that operation was not even started.
     template <class Operation>
         requires asio::is_deferred<std::remove_cvref_t<Operation>>::value
     lease(Operation&&)
@@ -79,7 +76,7 @@ public:
     }
     /// @endcond
 
-    /// Releases, in the background, what was held before.
+    /// Releases, in the background, the lock that this object held before.
     lease& operator=(lease&& other) noexcept
     {
         lease taken(std::move(other));
@@ -93,92 +90,92 @@ public:
             detail::release_in_background(std::move(state_));
     }
 
-    /// Whether the lock is certainly still held. Reads atomics and the clock; takes no lock, and
+    /// Whether the lock is certainly still held. Reads atomics and the clock. Acquires no mutex and
     /// makes no system call that blocks.
     [[nodiscard]] LEASEHOLD_EXPORT bool valid() const noexcept;
 
     /// The time until which the lease is guaranteed. Each confirmed renewal extends it. The epoch
-    /// when there is no lease.
+    /// if there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT clock::time_point deadline() const noexcept;
 
-    /// Greater than the fence of every lease that was granted before for this name. The same for
-    /// all entries of one owner. 0 when there is no lease.
+    /// The fencing token. Greater than the tokens of all leases granted before for this name. Equal
+    /// for all leases of one owner. 0 if there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT std::uint64_t fence() const noexcept;
 
-    /// The owner token for reentrant acquisition. Calling this disables local handoff for this
-    /// lease. Nobody when there is no lease.
+    /// The owner token for reentrant acquisition. This call disables local handoff for this lease.
+    /// Empty if there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT class owner owner() const;
 
-    /// The name of the lock. Empty when there is no lease.
+    /// The name of the lock. Empty if there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT std::string name() const;
 
-    /// Whether this is a lease at all, valid or lost; false when default-constructed, moved from,
-    /// or released.
+    /// Whether this object has a lease, valid or lost. False if it is default-constructed, moved
+    /// from, or released.
     [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
-    /// Where handlers run that have no executor of their own, as `client::get_executor` says. When
-    /// there is no lease: the system's executor.
+    /// The executor of handlers that have none of their own: see `client::get_executor`. The system
+    /// executor if there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
 
-    /// Waits until the lease ends otherwise than by being released.
+    /// Waits until the lease ends without being released.
     ///
     /// @par Signature
     /// `void(error_code)`. Any number of waits may be outstanding.
     /// @par Errors
-    ///  - `errc::lost`: the store says that the key is gone or has another owner.
-    ///  - `errc::expired`: no renewal was confirmed before the deadline, or renewal is off and the
-    ///  time has passed.
-    ///  - `errc::hold_limit`: it was held for the longest time that the options allow. The client
-    ///  releases the lock then, also while this object stays.
-    ///  - `errc::silent`: `lock_options::dead_holder_grace` is over, and no sign of life of the
-    ///  client was confirmed in it.
+    ///  - `errc::lost`: the store reports no lock, or another owner.
+    ///  - `errc::expired`: no renewal was confirmed before the deadline, or the lease does not
+    ///    renew.
+    ///  - `errc::hold_limit`: the lock was held for `lock_options::longest_hold`. The client
+    ///    releases it, even while this object exists.
+    ///  - `errc::silent`: no heartbeat of the client was confirmed for
+    ///    `lock_options::dead_holder_grace`.
     ///  - `errc::shut_down`: the client was shut down.
     ///  - `asio::error::operation_aborted`: cancelled, or the lease was released or destroyed.
     /// @par Cancellation
-    /// All types, at any time; the lease is not affected.
+    /// All types, at any time. The lease is not affected.
     /// @par Completion
     /// Never inside this call, on the handler's associated executor (default:
-    /// `client::get_executor()`). The wait does not need this object to stay: moving it is fine,
-    /// destroying it ends the wait.
-    /// @par Beside work
-    /// `with_lock` cancels work at the loss. So does `async_wait_lost(as_tuple(use_awaitable)) ||
-    /// work()`. Without `as_tuple` it does not: the operator `||` of `asio::awaitable` waits for a
-    /// success, and a loss is an error.
+    /// `client::get_executor()`). This object may be moved during the wait. Destroying it ends the
+    /// wait.
+    /// @par Together with work
+    /// `with_lock` cancels the work at a loss. So does `async_wait_lost(as_tuple(use_awaitable)) ||
+    /// work()`. Without `as_tuple` the work is not cancelled: the operator `||` of
+    /// `asio::awaitable` waits for a success, and a loss is an error.
     /// @par Details
-    /// What the renewals heard that failed before the end: the server, its answer, since when.
+    /// The renewals that failed before the end: the server, its reply, the time of the first
+    /// failure.
     template <detail::token_argument Token = detail::default_token>
     auto async_wait_lost(Token&& token = Token())
     {
         return wait_lost(nullptr, std::forward<Token>(token));
     }
 
-    /// As above; `details` has to stay until the handler is called or destroyed.
+    /// As above. `details` must live until the handler is called or destroyed.
     template <class Token = detail::default_token>
     auto async_wait_lost(diagnostics& details, Token&& token = Token())
     {
         return wait_lost(&details, std::forward<Token>(token));
     }
 
-    /// Releases the lock: stops the renewal, then leaves the lock to the next waiter.
+    /// Releases the lock: stops the renewal, then passes the lock to the next waiter or frees it.
     ///
-    /// After this call the object holds no lease any more, whatever the outcome.
+    /// After this call the object has no lease, whatever the result.
     /// @par Signature
     /// `void(error_code)`
     /// @par Errors
-    ///  - success: this lease was held until now. The store freed the lock, or another entry of the
-    ///  same owner is still in, or it went to a waiter of this client.
+    ///  - success: the lease was held until now. The store freed the lock, a waiter of this client
+    ///    got it, or another lease of the same owner still holds it.
     ///  - `errc::lost`, `errc::expired`, `errc::hold_limit`, `errc::silent`, `errc::shut_down`: the
-    ///  lease had ended before, for this reason; what may be left of it in the store is released
-    ///  without being waited for. `errc::shut_down` also when the client stopped before the store
-    ///  had answered.
-    ///  - `errc::not_owner`: the store has another owner, or there was no lease; nothing was
-    ///  touched.
-    ///  - `errc::store_unavailable`, `errc::outcome_unknown`: the store could not be reached, or
-    ///  did not answer, before the time to live passed; by now it is free, unless something
-    ///  prolonged that, as above: then the release goes on.
+    ///    lease had ended before, for this reason. The client releases the rest in the background.
+    ///    `errc::shut_down` also if the client stopped before the store answered.
+    ///  - `errc::not_owner`: the store has another owner, or there was no lease. Nothing was
+    ///    changed.
+    ///  - `errc::store_unavailable`, `errc::outcome_unknown`: the store was unreachable, or did not
+    ///    answer, before the TTL passed. The lock is free by now. If its TTL may have been
+    ///    extended, as above, the release continues.
     ///  - `asio::error::operation_aborted`: cancelled.
     /// @par Cancellation
-    /// All types end the wait only: the release goes on in the background.
+    /// All types. They end only the wait: the release continues in the background.
     /// @par Completion
     /// Never inside this call, on the handler's associated executor (default:
     /// `client::get_executor()`).
@@ -188,7 +185,7 @@ public:
         return release(nullptr, std::forward<Token>(token));
     }
 
-    /// As above; `details` has to stay until the handler is called or destroyed.
+    /// As above. `details` must live until the handler is called or destroyed.
     template <class Token = detail::default_token>
     auto async_release(diagnostics& details, Token&& token = Token())
     {
@@ -214,12 +211,12 @@ private:
     template <class Token>
     auto release(diagnostics* details, Token&& token)
     {
-        // Given up before the call: a deferred operation that is never started releases as well.
+        // Moved before the call: a deferred operation that is never started also releases the lock.
         return detail::initiate_explained<void(error_code), &detail::start_release>(
             std::move(*this), std::forward<Token>(token), details);
     }
 
-    detail::lease_state_ptr state_; ///< Null when there is no lease.
+    detail::lease_state_ptr state_; ///< Null if there is no lease.
 };
 
 } // namespace leasehold

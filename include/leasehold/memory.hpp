@@ -10,12 +10,12 @@
 
 namespace leasehold {
 
-/// What several memory stores share: the locks of one pretended server. Thread-safe.
-/// For unit tests it can also be interfered with, as an operator would with a real server.
+/// The locks of one simulated server, shared by several memory stores. Thread-safe. Unit tests can
+/// change it, as an operator changes a real server.
 class LEASEHOLD_EXPORT memory_space
 {
 public:
-    /// How long a fence counter outlives its last grant: a name costs some 260 bytes until then.
+    /// Time for which a fence counter is kept after its last grant. It takes 244 bytes.
     static constexpr std::chrono::milliseconds default_retention = std::chrono::hours(24);
 
     /// @param fence_retention `config::forever` (0) for counters that never expire.
@@ -24,19 +24,19 @@ public:
     memory_space(const memory_space&) = delete;
     memory_space& operator=(const memory_space&) = delete;
 
-    /// The space of this process that has that name; made at first use, kept while a client uses
-    /// it. Its retention is the longest that any of them asked for.
+    /// Returns the space of this process with that name. It is created at first use and kept while
+    /// a client uses it. Its retention is the longest that was requested.
     [[nodiscard]] static std::shared_ptr<memory_space> shared(
         std::string_view name = {}, std::chrono::milliseconds fence_retention = default_retention);
 
-    /// Deletes a lock, as `DEL` would: its holder loses it, nobody is told. False when there was
-    /// none.
+    /// Deletes a lock, as `DEL` does: its holder loses it, and waiters get no wake-up. Returns
+    /// false if there was none.
     bool erase(std::string_view name);
 
-    /// Deletes all locks and fence counters, as `FLUSHALL` would.
+    /// Deletes all locks and fence counters, as `FLUSHALL` does.
     void clear();
 
-    /// How many locks are held now.
+    /// The number of locks that are held now.
     [[nodiscard]] std::size_t size() const;
 
     /// For the library itself.
@@ -48,9 +48,9 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// A store in this process, with the semantics of a server: leases expire, fences rise, releases
-/// wake those who wait.
-/// @param space The locks to work on; those of the process by default.
+/// Makes a store in this process, with the semantics of a server: leases expire, fences rise, and
+/// releases wake waiters.
+/// @param space The locks. Default: those of the process.
 [[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store> make_memory_store(
     std::shared_ptr<memory_space> space = memory_space::shared());
 

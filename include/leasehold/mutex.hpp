@@ -26,62 +26,63 @@ LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noex
 } // namespace detail
 
 /// A named lock, exclusive among all processes that use the same store. A cheap handle: copy it, or
-/// make one where it is needed. Two handles of one name exclude each other, also within one client.
+/// create one where it is needed. Two handles of one name exclude each other, also within one
+/// client.
 ///
-/// All operations have the signature `void(error_code, lease)` and complete with a lease exactly
-/// when there is no error.
+/// All operations have the signature `void(error_code, lease)`. The lease is set if and only if
+/// there is no error.
 /// @par Errors
 ///  - `errc::held`: another owner holds the lock (one try, and any limit of 0).
-///  - `errc::timed_out`: the limit passed while another owner held the lock, as the store last
-///  said.
-///  - `errc::store_unavailable`, `errc::store_refused`, `errc::outcome_unknown`: the limit passed
-///  while the store could not serve.
-///  - `errc::wrong_type`: the key holds something that is not a lock. `errc::permission_denied`:
-///  the server forbids what is needed.
-///  - `errc::lost`: a reentrant acquisition, and the owner does not hold the lock (any more).
+///  - `errc::timed_out`: the limit passed, and the store last reported another owner.
+///  - `errc::store_unavailable`, `errc::store_refused`, `errc::no_quorum`, `errc::outcome_unknown`:
+///    the limit passed while the store could not serve the request.
+///  - `errc::wrong_type`, `errc::permission_denied`, `errc::not_supported`, `errc::invalid_option`:
+///    the key is not a lock, or the server denies a right or lacks a command or the database.
+///  - `errc::not_replicated`: fewer replicas than asked for confirmed the lock, which was released.
+///  - `errc::lost`: a reentrant acquisition whose owner does not hold the lock.
 ///  - `errc::not_running`: `client::async_run` was not called. `errc::shut_down`: the client stops.
 ///  - `asio::error::operation_aborted`: cancelled.
 ///
-/// A coroutine that waits with the default token gets them as `error_with_diagnostics`: which
-/// server and key, what the server answered or why it is not connected, who holds the lock, how
-/// long it waited. Where no exception is wanted, an overload takes a `diagnostics&`.
+/// With the default token, `co_await` throws errors as `error_with_diagnostics`. It has the server,
+/// the key, the server's reply or the connection error, the holder, and the length of the wait. To
+/// avoid exceptions, use the overloads with a `diagnostics&`.
 /// @par Cancellation
-/// All types, in every state. Whatever a request already under way gains goes to the next waiter or
-/// is given back.
+/// All types, in every state. A lock that a pending request acquires goes to the next waiter, or is
+/// released.
 /// @par Completion
 /// Never inside the initiating call, on the handler's associated executor (default:
-/// `client::get_executor()`). Waiters of one client are served in order. When the handler cannot be
-/// called any more because its context is gone, the lock is given back.
+/// `client::get_executor()`). Waiters of one client are served in order. If the context of the
+/// handler is destroyed before the handler is called, the lock is released.
 /// @par Threads
-/// A handle may be used from any number of threads at once; it need not outlive its operations, nor
-/// need the client.
+/// A handle may be used from any number of threads at once. Neither the handle nor the client must
+/// outlive the operations.
 class mutex
 {
 public:
-    /// @param locks   The client. It need not run yet, but before the first operation.
-    /// @param name    1 … 4096 bytes, any bytes, but not beginning with `leasehold:` or
-    ///                `redisson_lock_token:`, where what belongs to locks is kept. The key in the
-    ///                store.
+    /// @param locks   The client. It must run before the first operation.
+    /// @param name    The key in the store: 1 … 4096 bytes of any value. The prefixes `leasehold:`
+    ///     and `redisson_lock_token:` are reserved.
     /// @param options How to acquire and hold.
-    /// @throws boost::system::system_error `errc::invalid_name` or `errc::invalid_option`; `what()`
-    /// names what is wrong.
+    /// @throws boost::system::system_error `errc::invalid_name` or `errc::invalid_option`.
+    ///     `errc::not_supported` if the store lacks a feature that an option needs. `what()` names
+    ///     the fault.
     LEASEHOLD_EXPORT mutex(const client& locks, std::string_view name,
                            const lock_options& options = {});
 
-    /// Copies the handle. There is no separate move: a handle that was moved from stays valid, so
-    /// an operation may pass itself on while it uses a mutex that is a member of it.
+    /// Copies the handle. There is no separate move: a moved-from handle stays valid, so an
+    /// operation may move itself while it uses a mutex that is one of its members.
     mutex(const mutex&) = default;
     /// Copies the handle.
     mutex& operator=(const mutex&) = default;
 
     /// The name of the lock.
     [[nodiscard]] LEASEHOLD_EXPORT const std::string& name() const noexcept;
-    /// The options, with the lease time rounded up to what the store can keep.
+    /// The options. The lease time is rounded up to the precision of the store.
     [[nodiscard]] LEASEHOLD_EXPORT const lock_options& options() const noexcept;
-    /// Where handlers run that have no executor of their own, as `client::get_executor` says.
+    /// The executor of handlers that have none of their own: see `client::get_executor`.
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
 
-    /// Acquires the lock, waiting no longer than `lock_options::wait_limit`.
+    /// Acquires the lock, waiting at most `lock_options::wait_limit`.
     template <detail::token_argument Token = detail::default_token>
     auto async_lock(Token&& token = Token()) const
     {
@@ -89,11 +90,11 @@ public:
     }
 
     /// Acquires the lock reentrantly under an owner that holds it, here or in another process. The
-    /// lease has the fence of that owner. Release it separately; the lock is freed when every
-    /// holder of the owner has released. Does not wait for other owners; waits for the store no
-    /// longer than `lock_options::wait_limit`.
-    /// @throws boost::system::system_error `errc::invalid_option` when `under` is no owner; so do
-    /// all overloads that take one.
+    /// lease has the fence of that owner and is released separately. The lock is freed when every
+    /// lease of the owner has been released. Does not wait for other owners. Waits for the store
+    /// for at most `lock_options::wait_limit`.
+    /// @throws boost::system::system_error `errc::invalid_option` if `under` is empty or longer
+    ///     than an owner can be. This applies to all overloads with an owner.
     template <detail::token_argument Token = detail::default_token>
     auto async_lock(owner under, Token&& token = Token()) const
     {
@@ -101,9 +102,9 @@ public:
                      std::forward<Token>(token));
     }
 
-    /// Tries once: completes with `errc::held` when another owner holds the lock, or somebody waits
-    /// for it in this client. Waits for the store, when it cannot be reached yet or does not
-    /// answer, up to five seconds.
+    /// Tries once: completes with `errc::held` if another owner holds the lock, or if it has a
+    /// waiter in this client. If the store is unreachable or does not answer, waits for it for up
+    /// to five seconds.
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock(Token&& token = Token()) const
     {
@@ -118,15 +119,14 @@ public:
                      std::forward<Token>(token));
     }
 
-    /// Acquires the lock, waiting no longer than `limit`, connecting included. Zero or less: one
-    /// try.
+    /// Acquires the lock, waiting at most `limit`, connecting included. Zero or less: one try.
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_for(std::chrono::milliseconds limit, Token&& token = Token()) const
     {
         return start(clipped(limit), owner(), nullptr, std::forward<Token>(token));
     }
 
-    /// Acquires the lock reentrantly, waiting for the store no longer than `limit`.
+    /// Acquires the lock reentrantly, waiting for the store for at most `limit`.
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_for(std::chrono::milliseconds limit, owner under,
                             Token&& token = Token()) const
@@ -135,15 +135,15 @@ public:
                      std::forward<Token>(token));
     }
 
-    /// Acquires the lock, waiting no longer than until `when` by `leasehold::clock`. In the past:
-    /// one try.
+    /// Acquires the lock, waiting until `when` by `leasehold::clock` at the latest. A time in the
+    /// past: one try.
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_until(clock::time_point when, Token&& token = Token()) const
     {
         return start(detail::until(*spec_, when), owner(), nullptr, std::forward<Token>(token));
     }
 
-    /// Acquires the lock reentrantly, waiting for the store no longer than until `when`.
+    /// Acquires the lock reentrantly, waiting for the store until `when` at the latest.
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_until(clock::time_point when, owner under, Token&& token = Token()) const
     {
@@ -152,8 +152,8 @@ public:
     }
 
     /// @name With details
-    /// The same operations, each of which also tells what is known of its error: see `diagnostics`,
-    /// which has to stay until the handler is called or destroyed.
+    /// The same operations, which also report the details of an error. The `diagnostics` must live
+    /// until the handler is called or destroyed.
     /// @{
 
     /// As the function without `details`, which are set right before the handler is called.
@@ -229,7 +229,7 @@ private:
         return limit >= longest ? clock::duration::max() : clock::duration(limit);
     }
 
-    /// Throws `errc::invalid_option` for nobody.
+    /// Throws `errc::invalid_option` for an empty owner or a too long one.
     LEASEHOLD_EXPORT static owner entering(owner under);
 
     template <class Token>

@@ -14,11 +14,11 @@
 
 namespace leasehold {
 
-/// Several observers as one, for a client that has a log and metrics. Each is told everything, in
-/// the order of the list.
+/// Combines several observers, for example a log and metrics. Each gets every event, in the order
+/// of the list.
 ///
 /// @par Threads
-/// As `observer`; what it tells, it tells on the strand of the client.
+/// As `observer`: the members are called on the strand of the client.
 /// @par Lifetime
 /// Shares ownership of the observers.
 class observer_group final : public observer
@@ -29,7 +29,7 @@ public:
         : members_(std::move(members))
     {}
 
-    /// Told to each.
+    /// Forwards the event to each member.
     /// @{
     void began(std::string_view name) noexcept override
     {

@@ -9,106 +9,102 @@
 
 namespace leasehold {
 
-/// A duration option that never ends anything.
+/// The value of a duration option without a limit.
 inline constexpr std::chrono::milliseconds no_limit = std::chrono::milliseconds::max();
 
-/// How a `mutex` acquires and holds its lock. All durations are milliseconds. Each member says what
-/// is allowed; the constructor of the mutex throws `errc::invalid_option` for anything else.
+/// How a `mutex` acquires and holds its lock. All durations are milliseconds. The constructor of
+/// the mutex throws `errc::invalid_option` for a value outside the range of its member.
 struct lock_options
 {
     /// The unit of every duration here.
     using milliseconds = std::chrono::milliseconds;
 
-    /// The time to live in the store, restored by each renewal. After a crash of the holder others
-    /// get the lock at most this much later. 10 ms … 30 days.
+    /// TTL of the lock in the store, restored by each renewal. A crashed holder blocks other
+    /// clients for at most this time. Range: 10 ms to 30 days.
     milliseconds lease_time{30'000};
 
-    /// Whether the lease renews itself until it is released. Otherwise it ends when the lease time
-    /// has passed.
+    /// Whether the lease is renewed until it is released. Otherwise it ends after the lease time.
     bool renew = true;
 
-    /// The time from one confirmation to the next renewal. 0: a third of the lease time. At most
-    /// half the lease time.
+    /// Time from a confirmation to the next renewal. 0: a third of the lease time. Maximum: half
+    /// the lease time.
     milliseconds renew_interval{0};
 
-    /// How long `async_lock` waits, connecting included. 0: one try, which waits for the store up
-    /// to five seconds. `no_limit`: for ever.
+    /// Maximum wait of `async_lock`, connecting included. 0: one try, which waits for the store for
+    /// up to five seconds. `no_limit`: no timeout.
     milliseconds wait_limit = no_limit;
 
-    /// The pause between two looks at a lock that another process holds, and after a request that
-    /// the store did not serve: random, below a bound that doubles from the floor to the ceiling.
-    /// A notification of a release cuts it short. A new connection does, too, unless the store has
-    /// failed twice in a row. 1 ms <= floor <= ceiling <= 60 s.
+    /// Pause between two attempts for a lock that another process holds, and after a request that
+    /// the store did not serve. The pause is random, below a bound that doubles from the floor to
+    /// the ceiling. A wake-up ends it, and so does a new connection, unless the store has failed
+    /// twice in a row. Range: 1 ms <= floor <= ceiling <= 60 s.
     milliseconds backoff_floor{20};
-    /// The bound that `backoff_floor` doubles up to.
+    /// The upper limit of the bound: see `backoff_floor`.
     milliseconds backoff_ceiling{1'000};
 
-    /// A lease is lost (`errc::hold_limit`) when it was held for this long, and the client releases
-    /// the lock, whatever its holder does. `no_limit`, or at least 10 ms.
+    /// Maximum time for which the lock is held. The lease is then lost (`errc::hold_limit`), and
+    /// the client releases the lock. `no_limit`, or at least 10 ms.
     milliseconds longest_hold = no_limit;
 
-    /// A lock goes from one waiter of this client to the next without the store for this long, and
-    /// this often, before it is released for other processes. 0: never. At most 60 s and 1,000,000
-    /// times. Both count from the acquire in the store. A lease is handed over when that is within
-    /// the limits of its own mutex, and of the one that the acquire in the store was made for. The
-    /// store may have fewer fences for it, which ends it earlier: 10,000 at most are asked for, and
-    /// there are less the first time and when grants follow each other within microseconds.
+    /// Maximum time, and number of handoffs, for which a lock may pass between waiters of this
+    /// client before it is released in the store. 0: no handoff. Range: up to 60 s and 1,000,000
+    /// handoffs. Both count from the acquire in the store. The limits of two mutexes apply: that of
+    /// the lease, and that of the acquire in the store. A shortage of fences ends handoff earlier:
+    /// the client reserves at most 10,000, and fewer at first or if grants follow within
+    /// microseconds.
     milliseconds handoff_time{20};
-    /// How often at most: see `handoff_time`. 0: strict order between the processes that wait.
+    /// Maximum number of handoffs: see `handoff_time`. 0: strict order between waiting processes.
     std::uint32_t handoff_count = 1'000;
 
-    /// How long the store keeps the lock for this client once its turn in the line has come. The
-    /// client is told of it and asks for the lock; when that comes too late, it has lost its place
-    /// and begins at the end of the line. Those behind it wait that long for a client that stands
-    /// still. So longer than a round trip and than the client may be held up. A claim never
-    /// outlives the lease time. Only where the store keeps a line (`store_traits::queues`).
-    /// 10 ms … 60 s.
+    /// Time for which the store reserves a granted lock for this client, at most the lease time. If
+    /// the client does not confirm the grant in time, it loses the lock, and joins the end of the
+    /// queue again. An unresponsive client delays the others for this time, so it should exceed a
+    /// round trip and the normal pauses of the client. Only with a store that has a queue
+    /// (`store_traits::queues`). Range: 10 ms to 60 s.
     milliseconds claim_time{1'000};
 
-    /// How much time is left to those who do not know the line, in percent of the time that the
-    /// lock is held. Programs that take the same name by `SET name value NX PX` (redis-py, redsync,
-    /// node-redlock) try again now and then; while clients of this library wait in line, which is
-    /// handed the lock, they never find it free. With this option a release leaves it free for
-    /// 5 to 300 ms, now and then or, after long holds, each time; whoever asks first may take it
-    /// then, and after that the line goes on in its order. 0: never. At most 100. Only with
-    /// `layout=native`; where there is no line, or nobody who does not know it, it does nothing.
+    /// Time that is reserved for external clients, in percent of the time for which the lock is
+    /// held. Programs that lock the same name by `SET name value NX PX` (redis-py, redsync,
+    /// node-redlock) poll. While clients of this library are queued, a release hands the lock to
+    /// them, and a poll never finds it free. With this option, some releases leave the lock free
+    /// for 5 to 300 ms; after long holds, each release does. The first request acquires it, and the
+    /// queue then continues in order. 0: off. Maximum: 100. Only with `layout=native`. No effect
+    /// without a queue or without external clients.
     std::uint32_t foreign_turns = 0;
 
-    /// How many replicas of the server must have an acquire, and each renewal, before it counts;
-    /// the master that fails next leaves them a replica that knows of the lock. An acquire that
-    /// fewer have confirmed in `replica_timeout` is given back and fails with
-    /// `errc::not_replicated`; so does one that waits. A renewal that fewer have confirmed has
-    /// failed, and is tried again until the lease ends. Each costs a round trip more. At most
-    /// 1,000; needs a store with `store_traits::replica_acks`, else the mutex throws
-    /// `errc::not_supported`.
+    /// Replicas that must confirm an acquire, and each renewal, before it counts. Each of
+    /// these replicas has the lock if it takes over. If fewer confirm an acquire within
+    /// `replica_timeout`, the lock is released and the operation fails with `errc::not_replicated`,
+    /// also if it waits. If fewer confirm a renewal, it is retried until the lease ends. Each
+    /// confirmation costs one more round trip. Maximum: 1,000. Needs a store with
+    /// `store_traits::replica_acks`; otherwise the mutex throws `errc::not_supported`.
     std::uint32_t replica_acks = 0;
 
-    /// How long the replicas have for it. 0: an eighth of the lease time, at most a second. At most
-    /// a quarter of the lease time, and 4 s.
+    /// Maximum wait for the replicas. 0: an eighth of the lease time, at most a second. Maximum: a
+    /// quarter of the lease time, and 4 s.
     milliseconds replica_timeout{0};
 
-    /// A holder that died is superseded by whoever waits when its client has given no sign of life
-    /// for this long, though its lease would go on. In return the lease ends earlier where it
-    /// lives: it is lost (`errc::silent`) when no sign of life was confirmed for this long, minus
-    /// a margin. A client that holds such leases gives one each quarter of it, whatever their
-    /// number. Waiters need no option. A re-entry ends the promise, so such an owner is not
-    /// superseded. 0: off. Otherwise 100 ms to a minute, less than the lease time, and without
-    /// `replica_acks`; needs a store with `store_traits::dead_holder_grace`, else the mutex throws
-    /// `errc::not_supported`. A server that does not tell this user which run of it this is (INFO)
-    /// takes no promise; the lease is one without.
+    /// Time without a heartbeat of the holder's client after which a waiter may acquire the lock,
+    /// before the TTL has passed. The client ends the lease earlier in return: it is lost
+    /// (`errc::silent`) if no heartbeat was confirmed for this time, minus a margin. The client
+    /// sends four heartbeats in this time, whatever the number of its leases. Waiters need no
+    /// option. After a reentrant acquisition the lock is kept for the lease time. 0: off. Otherwise
+    /// 100 ms to a minute, less than the lease time, without `replica_acks`. Needs a store with
+    /// `store_traits::dead_holder_grace`; otherwise the mutex throws `errc::not_supported`. If the
+    /// user may not call INFO, the option has no effect.
     milliseconds dead_holder_grace{0};
 
     /// Checks every member.
     /// @throws boost::system::system_error `errc::invalid_option`; `what()` names the member, its
-    ///         value, and what is allowed.
+    ///     value, and the allowed values.
     LEASEHOLD_EXPORT void validate() const;
 
     /// Compares all members.
     friend bool operator==(const lock_options&, const lock_options&) = default;
 };
 
-// g++ 12 destroys temporary aggregates twice inside a co_await expression unless destroying them is
-// nothing.
+// g++ 12 destroys temporary aggregates twice in a co_await expression, unless the destructor is
+// trivial.
 static_assert(std::is_trivially_destructible_v<lock_options>);
 
 } // namespace leasehold

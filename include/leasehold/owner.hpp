@@ -9,37 +9,36 @@
 
 namespace leasehold {
 
-/// The owner of a lock, as a token for reentrant acquisition, also in another process.
+/// The identity under which a lock is held: a token for reentrant acquisition in any process.
 ///
-/// A bearer token: whoever presents it may acquire the same lock reentrantly. Send it only to those
-/// who may.
+/// A bearer token: every program that has it may acquire the lock reentrantly. Keep it secret.
 /// @par Threads
-/// A value: as safe as an `int`.
+/// A value type. Distinct objects may be used concurrently.
 class owner
 {
 public:
     /// No owner. The overloads of `mutex` that take an owner throw `errc::invalid_option` for it.
     owner() = default;
 
-    /// Reads the text that `to_string` made.
-    /// @throws boost::system::system_error `errc::invalid_option`; `what()` says what is expected.
+    /// Parses the result of `to_string`.
+    /// @throws boost::system::system_error `errc::invalid_option`; `what()` gives the format.
     LEASEHOLD_EXPORT static owner from_string(std::string_view text);
 
-    /// `<uuid>:<number>#<fence>`: printable ASCII without spaces, at most 80 characters. Empty for
-    /// nobody.
+    /// `<uuid>:<number>#<fence>`: printable ASCII without spaces, at most 80 characters. Empty if
+    /// there is no owner.
     [[nodiscard]] LEASEHOLD_EXPORT std::string to_string() const;
 
-    /// The identity as it is kept in the store, `<uuid>:<number>`.
+    /// The identity in the store, `<uuid>:<number>`.
     [[nodiscard]] const std::string& id() const noexcept { return id_; }
 
-    /// The fence of the lease that gave this owner out.
+    /// The fence of the lease that this owner was taken from.
     [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
 
-    /// Whether this is no owner.
+    /// Whether there is no owner.
     [[nodiscard]] bool empty() const noexcept { return id_.empty(); }
 
-    /// An owner with this identity and fence; for stores and tests. No check is made;
-    /// what has an identity of more than 57 bytes is no owner to the overloads of `mutex`.
+    /// An owner with this identity and fence, for stores and tests. The arguments are not checked.
+    /// The overloads of `mutex` reject an identity of more than 57 bytes.
     owner(std::string id, std::uint64_t fence) : id_(static_cast<std::string&&>(id)), fence_(fence)
     {}
 

@@ -14,36 +14,35 @@ class connection;
 
 namespace leasehold {
 
-/// A store in one Redis or Valkey server, or the master that Sentinels name, over a connection of
-/// its own. Wake-ups come through a second one, made when the first waiter appears.
-/// @throws boost::system::system_error `errc::invalid_option` when `where` is not valid or names
-/// another kind of store.
+/// Makes a store in any deployment of Redis or Valkey that a `config` names, with its own
+/// connections. A second connection for wake-ups is made when the first waiter appears.
+/// @throws boost::system::system_error `errc::invalid_option` if `settings` is invalid or names
+///     another kind of store.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_redis_store(
     const config& settings);
 
-/// A store over a connection that the application has and runs already: commands are sent through
-/// it, so that no second connection is needed for them. The application keeps calling `async_run`
-/// on it and keeps its push messages.
+/// Makes a store over a connection that the application already runs. The store sends its commands
+/// over it. The application still calls `async_run` on it and receives its push messages.
 ///
-/// Push messages of a connection go to one receiver, and that is the application's. So wake-ups
-/// come through a small second connection, made from `wakeups` when the first waiter appears.
-/// `wakeups` says the layout of the keys and the time limits, too.
+/// Push messages of a connection have one receiver, the application. So wake-ups need a second
+/// connection, which is made from `wakeups` when the first waiter appears. `wakeups` also sets the
+/// layout of the keys and the timeouts.
 ///
-/// The store's own connections end when a server sends what is not the Redis protocol. This one
-/// does what its version of Boost.Redis does: 1.92 can end the process over a malformed reply
-/// (docs/internals/boost_redis_parser.md), so connect it to servers that are trusted.
+/// If a server sends data that is not the Redis protocol, the store closes its own connections. The
+/// application's connection behaves as its version of Boost.Redis does: 1.92 may end the process
+/// over a malformed reply (docs/internals/boost_redis_parser.md). Use it only with trusted servers.
 ///
-/// The connection may live on any executor; each call goes there and back. It is kept alive by the
-/// store.
-/// @param connection Runs already, or soon.
-/// @param wakeups    Nothing: none, as below.
-/// @throws boost::system::system_error `errc::invalid_option` when `connection` is null, or
-/// `wakeups` is not valid or names another kind of store.
+/// The connection may have any executor; each request is posted there and back. The store shares
+/// ownership of it.
+/// @param connection The application runs it now or later.
+/// @param wakeups    Empty: no wake-ups, as below.
+/// @throws boost::system::system_error `errc::invalid_option` if `connection` is null, or if
+///     `wakeups` is invalid or names neither one server nor Sentinels.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_redis_store(
     std::shared_ptr<boost::redis::connection> connection, std::optional<config> wakeups);
 
-/// The same without wake-ups: waiters look again with backoff, and at the latest when the holder's
-/// time to live has passed.
+/// Makes the same store without wake-ups: waiters poll with backoff, and at the latest when the TTL
+/// of the holder ends.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_redis_store(
     std::shared_ptr<boost::redis::connection> connection,
     config::key_layout layout = config::key_layout::native);

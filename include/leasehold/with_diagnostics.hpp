@@ -18,41 +18,40 @@ namespace leasehold {
 
 namespace asio = boost::asio;
 
-/// A completion token that turns errors into exceptions with details: an operation of this library
-/// that completes with `void(error_code, T...)` completes with `void(std::exception_ptr, T...)`
-/// instead, and what is thrown in the end is an `error_with_diagnostics`.
+/// A completion token that turns errors into exceptions with details. An operation of this library
+/// with the signature `void(error_code, T...)` then has the signature `void(std::exception_ptr,
+/// T...)`. The exception is an `error_with_diagnostics`.
 ///
 /// `with_diagnostics(asio::deferred)` is the default token of every operation on a lock or lease,
-/// so `co_await m.async_lock()` throws the details. Asio makes exceptions of error codes by itself
-/// for `asio::use_awaitable`, `asio::use_future` and `asio::deferred`; these are plain
-/// `boost::system::system_error`s, for an `error_code` has no place for more. With any of them
-/// write
+/// so `co_await m.async_lock()` throws the details. With `asio::use_awaitable`, `asio::use_future`
+/// and `asio::deferred`, Asio makes a plain `boost::system::system_error` of the `error_code`. To
+/// get the details, write
 /// @code
 /// lease held = co_await m.async_lock(with_diagnostics(asio::use_awaitable));
 /// lease held = co_await m.async_lock(with_diagnostics(asio::cancel_after(5s, asio::deferred)));
 /// @endcode
-/// It stands outside of other adapters, next to the operation. Operations of other libraries
-/// complete with a plain `system_error`, those that complete with an exception as without it.
-/// Nothing is allocated unless there is an error.
+/// It must be the outermost adapter. Operations of other libraries complete with a plain
+/// `system_error`. Operations that complete with an exception are not changed. Memory is allocated
+/// only for an error.
 template <class Token>
 class with_diagnostics_t
 {
 public:
-    /// Around a default-constructed token.
+    /// Wraps a default-constructed token.
     constexpr with_diagnostics_t() = default;
-    /// Around `token`.
+    /// Wraps `token`.
     constexpr explicit with_diagnostics_t(Token token) : token_(std::move(token)) {}
 
-    /// The token inside.
+    /// The wrapped token.
     [[nodiscard]] constexpr const Token& get() const& noexcept { return token_; }
-    /// The token inside, to be moved from.
+    /// The wrapped token, to be moved from.
     [[nodiscard]] constexpr Token&& get() && noexcept { return std::move(token_); }
 
 private:
     Token token_;
 };
 
-/// Makes a `with_diagnostics_t` around `token`.
+/// Makes a `with_diagnostics_t` of `token`.
 template <class Token>
 [[nodiscard]] constexpr auto with_diagnostics(Token&& token)
 {
@@ -63,7 +62,7 @@ namespace detail {
 
 using default_token = with_diagnostics_t<asio::deferred_t>;
 
-/// Makes an exception of an error and its details, in front of an initiation that knows nothing of
+/// Makes an exception of an error and its details. Adapts a handler to an initiation without
 /// exceptions.
 template <class Handler, class... Results>
 class throwing_handler : public handler_around<Handler>
@@ -109,7 +108,7 @@ private:
     template <class Inner, class Handler, class... Arguments>
     static void start(Inner&& inner, Handler&& handler, Arguments&&... arguments)
     {
-        // An operation of a lock or lease has a handler of its own around this one anyway.
+        // An operation of a lock or lease wraps the handler in its own type anyway.
         if constexpr (requires {
                           std::forward<Inner>(inner).throwing(
                               std::forward<Handler>(handler),
@@ -157,7 +156,7 @@ public:
     }
 };
 
-/// What throws already is left as it is.
+/// A signature that already has an exception is not changed.
 template <class Token, class... Results>
 class async_result<leasehold::with_diagnostics_t<Token>, void(std::exception_ptr, Results...)>
 {

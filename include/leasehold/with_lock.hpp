@@ -10,42 +10,41 @@
 
 namespace leasehold {
 
-/// Acquires the lock, runs `work`, releases the lock on every path. When the lease is lost
-/// meanwhile, the work is cancelled, and the loss is what is reported, not the abort that it
-/// caused.
+/// Acquires the lock, runs `work`, and releases the lock on every path. If the lease is lost, the
+/// work is cancelled, and the result is the reason of the loss, not the abort of the work.
 ///
-/// `work` is called with no argument or with the `lease&`, and returns
+/// `work` is called with the `lease&` or without an argument, and returns
 ///  - a coroutine, `asio::awaitable<T>`, or
 ///  - an asynchronous operation that has not started (`asio::deferred`) whose signature begins with
-///  `error_code` or `std::exception_ptr`.
+///    `error_code` or `std::exception_ptr`.
 ///
-/// It runs on a strand of its own, over the handler's associated executor; where the handler has
-/// none (`asio::detached`, a plain lambda), over the executor that the client was given. Work that
-/// blocks holds up neither the client nor work under another lock, as long as that executor has a
-/// thread left; see `client` on how to be sure of it.
+/// It runs on a strand of its own over the handler's associated executor. For a handler without one
+/// (`asio::detached`, a plain lambda) that is the client's executor. Work that blocks delays
+/// neither the client nor other work while that executor has a free thread: see `client`.
 ///
 /// @par Signature
-/// That of the work: `void(std::exception_ptr)` or `void(std::exception_ptr, T)` for a coroutine,
-/// with `T` default-constructible.
+/// That of the work: `void(std::exception_ptr)` or `void(std::exception_ptr, T)` for a coroutine.
+/// `T` must be default-constructible.
 /// @par Details
-/// Of an error of the lock or of a loss: in the exception, where the signature has one or the token
-/// makes one, and in `details`, which has to stay until the handler is called or destroyed.
+/// Those of an error of the lock or of a loss. They are in the exception, if the signature has one
+/// or the token makes one, and in `details`, which must live until the handler is called or
+/// destroyed.
 /// @par Errors
-/// In this order: what `mutex::async_lock` reports, then the work was not started; the reason of
-/// the loss when the lease ended before the work did; what the work reports. For coroutines errors
-/// arrive as `boost::system::system_error`. A release that cannot reach the store after the work
-/// ended well is no error: the time to live frees the lock. When an operation whose signature
-/// begins with `error_code` cannot be started because `work` throws, the exception leaves the `run`
-/// of the context and the handler is destroyed.
+/// The first of these that applies:
+///  - an error of `mutex::async_lock`; the work was not started
+///  - the reason of the loss, if the lease ended before the work
+///  - the error of the work
+///
+/// For coroutines errors are `boost::system::system_error`. A release that fails after successful
+/// work is no error: the TTL frees the lock. If `work` throws and the signature begins with
+/// `error_code`, the exception leaves the context's `run` and the handler is destroyed.
 /// @par Cancellation
-/// While waiting: all types; the work is not started then. While working: terminal, passed to the
-/// work, once. While releasing: none. Work that ignores cancellation is waited for; until it ends
-/// the lease stays lost and the fence is the only protection.
+/// During the wait: all types; the work is not started. During the work: terminal, forwarded to the
+/// work once. During the release: none. The operation waits for work that ignores cancellation.
+/// Until that ends, only the fence protects the resource.
 /// @par Completion
 /// Never inside this call, on the handler's associated executor (default:
 /// `client::get_executor()`). `work` is destroyed before.
-/// @par Source
-/// `keep_alive() || work()` would not cancel the work when the first one fails.
 template <class Work, detail::token_argument Token = detail::default_token>
 auto with_lock(const mutex& lock, Work work, Token&& token = Token())
 {
