@@ -23,108 +23,105 @@ namespace leasehold {
 
 namespace asio = boost::asio;
 
-/// How many may hold one name at a time.
+/// The number of owners that may hold one name at a time.
 enum class lock_mode : std::uint8_t
 {
     exclusive, ///< One owner.
     shared,    ///< Any number of owners of this mode, or one exclusive owner.
-    permits,   ///< Owners that together have no more permits than the capacity.
+    permits,   ///< Owners that together have at most `capacity` permits.
 };
 
-/// Asks for a lock. The views are valid during the call only.
+/// Requests a lock. The views are valid during the call only.
 struct acquire_request
 {
     std::string_view name;  ///< The name of the lock.
     std::string_view owner; ///< Made for this acquisition, never used before. Not empty.
-    std::string_view entry; ///< Empty: take the lock. Otherwise a re-entry: the id made for it.
-    std::chrono::milliseconds lease;  ///< Time to live asked for; > 0.
+    std::string_view entry; ///< Empty: acquire the lock. Else the id of this reentrant acquisition.
+    std::chrono::milliseconds lease;  ///< The requested TTL; > 0.
     std::uint32_t fences = 1;         ///< Fences to reserve, >= 1; the store may reserve fewer.
-    std::chrono::milliseconds budget; ///< The caller gives up this long after the call; the store
-                                      ///< must not grant later.
+    std::chrono::milliseconds budget; ///< Time from the call after which the caller gives up; the
+                                      ///< store must not grant later.
 
     lock_mode mode = lock_mode::exclusive; ///< One that `store_traits` names.
-    std::uint32_t permits = 1;             ///< Asked for; mode `permits` only.
+    std::uint32_t permits = 1;             ///< Requested permits; mode `permits` only.
     std::uint32_t capacity = 1; ///< Permits of the name; the same in all requests; mode `permits`.
-    std::uint64_t fence_floor = 0; ///< The fences granted are larger than this.
-    /// Replicas that have to confirm the grant; needs `store_traits::replica_acks`.
+    std::uint64_t fence_floor = 0; ///< Lower bound: granted fences are larger than this.
+    /// Replicas that must confirm the grant; needs `store_traits::replica_acks`.
     std::uint32_t replica_acks = 0;
-    std::chrono::milliseconds replica_timeout{}; ///< How long they have for it; > 0.
-    bool asks_holder = false; ///< `held` is to come with details that name the holder, if it can be
-                              ///< had.
+    std::chrono::milliseconds replica_timeout{}; ///< Maximum wait for the replicas; > 0.
+    bool asks_holder = false;                    ///< `held` needs details that name the holder.
 
-    /// The rest needs `store_traits::queues`.
-    /// A request of this owner may have run before: what it did is to be found and prolonged.
+    /// The rest needs `store_traits::queues`. A request of this owner may have been executed: find
+    /// its effect and extend it.
     bool again = false;
-    /// When another holds the lock, or has its turn, the owner joins the line of the name, or says
-    /// that it is still there. So the same request, sent again, is also the look of one who waits,
-    /// and how one that was told of its turn takes the lock.
+    /// If another owner holds the lock or has the grant, the owner joins the queue of the name, or
+    /// refreshes its presence. The same request, sent again, is also the poll of a waiter, and the
+    /// confirmation of a grant.
     bool waits = false;
-    std::chrono::milliseconds presence{}; ///< With `waits`: counts as there for so long.
-    std::chrono::milliseconds claim{};    ///< With `waits`: how long the lock is kept for it, once
-                                          ///< it has its turn, until it has taken it.
+    std::chrono::milliseconds presence{}; ///< With `waits`: time of presence in the queue.
+    std::chrono::milliseconds claim{};    ///< With `waits`: time for which the lock is reserved for
+                                          ///< the owner after a grant, until it confirms.
 
-    /// Not zero: the owner promises that it does not count on the lock any more when no sign of
-    /// life of its client was confirmed for so long; whoever waits may then supersede it. The
-    /// request is a sign of life itself. Not of re-entries; needs
-    /// `store_traits::dead_holder_grace`.
+    /// If not zero: the owner gives up the lock when no heartbeat of its client was confirmed for
+    /// this time. A waiter may then supersede it. The request itself is a heartbeat. Not for
+    /// reentrant acquisitions; needs `store_traits::dead_holder_grace`.
     std::chrono::milliseconds dead_holder_grace{};
 };
 
-/// What the store said to an `acquire_request`.
+/// The reply to an `acquire_request`.
 struct acquire_reply
 {
-    /// What came of it.
+    /// The result.
     enum class outcome : std::uint8_t
     {
-        granted, ///< The owner holds the lock. `first_fence` and `fences` are set when the lock was
-                 ///< taken (not for re-entries).
-        held,    ///< Another owner holds it, for `remaining` more unless renewed; negative when it
-                 ///< never expires, or that is not known.
-        late,    ///< The request reached the store after its budget; nothing was touched.
-        gone,    ///< No re-entry: the owner does not hold the lock.
+        granted, ///< The owner holds the lock. `first_fence` and `fences` are set, except for a
+                 ///< reentrant acquisition.
+        held,    ///< Another owner holds it, for `remaining` unless renewed; negative if it never
+                 ///< expires or this is unknown.
+        late,    ///< The request arrived after its budget; nothing was changed.
+        gone,    ///< No reentrant acquisition: the owner does not hold the lock.
     };
-    outcome result = outcome::held;        ///< What came of it.
-    std::uint32_t fences = 0;              ///< Granted: how many fences were reserved.
+    outcome result = outcome::held;        ///< The result.
+    std::uint32_t fences = 0;              ///< Granted: the number of reserved fences.
     std::uint64_t first_fence = 0;         ///< Granted: the smallest of them.
-    std::chrono::milliseconds remaining{}; ///< Held: the time to live that is left to its holder.
-    bool in_line = false;                  ///< With `held`: the owner is in line.
-    std::uint32_t place = 0;               ///< In line: how many are before it.
-    bool untold = false; ///< In line: this client may not be told of its turn, because the holder
-                         ///< does not know the line, or the client does not listen.
-    bool announced = false; ///< In line, and `untold`: the holder's release is told to those who
-                            ///< watch the name. Needs `store_traits::announces`.
-    /// With `granted`: the store knows of the promise of `dead_holder_grace`, which is to be kept.
-    /// With `held`: the holder has made it, and `remaining` says how long it may be silent yet.
+    std::chrono::milliseconds remaining{}; ///< Held: the remaining TTL of the holder.
+    bool in_line = false;                  ///< With `held`: the owner is in the queue.
+    std::uint32_t place = 0;               ///< In the queue: the number of owners before it.
+    bool untold = false; ///< In the queue: this client may miss the wake-up of its grant, because
+                         ///< the holder does not know the queue or the client has no subscription.
+    bool announced = false; ///< In the queue, and `untold`: the holder's release is published to
+                            ///< clients that watch the name. Needs `store_traits::announces`.
+    /// With `granted`: the store has registered `dead_holder_grace`, and the client must keep it.
+    /// With `held`: the holder has it, and `remaining` is the rest of its grace.
     bool promised = false;
-    bool may_hold = false; ///< With an error, whichever: the owner may have the lock all the same,
-                           ///< and gives it back.
-    /// With an error: what is known of it. With `held`: the holder, as `holder_name` writes it,
-    /// when that was asked for. May be null; never set with a grant, which costs nothing.
+    bool may_hold = false; ///< With any error: the owner may hold the lock and releases it.
+    /// With an error: its details. With `held`: the holder as `holder_name` writes it, if
+    /// requested. May be null; never set with a grant, so that a grant costs nothing.
     std::shared_ptr<const diagnostics> details{};
 };
 
-/// One lock to be prolonged: its time to live becomes the larger of what is left and `lease`.
+/// A lock to renew: its TTL becomes the larger of the rest and `lease`.
 struct renewal
 {
     std::string_view name;                       ///< The name of the lock.
-    std::string_view owner;                      ///< Who holds it.
-    std::chrono::milliseconds lease;             ///< Time to live from now on, at least; > 0.
-    std::string_view entry = {};                 ///< As in the acquire that is prolonged.
-    std::uint32_t replica_acks = 0;              ///< As in the acquire, and so is this.
-    std::chrono::milliseconds replica_timeout{}; ///< How long they have for it; > 0.
+    std::string_view owner;                      ///< The holder.
+    std::chrono::milliseconds lease;             ///< The minimum TTL from now on; > 0.
+    std::string_view entry = {};                 ///< As in the acquire.
+    std::uint32_t replica_acks = 0;              ///< As in the acquire; applies to this renewal.
+    std::chrono::milliseconds replica_timeout{}; ///< Maximum wait for the replicas; > 0.
 };
 
-/// What the store said to one renewal.
+/// The result of one renewal.
 enum class renewal_result : std::uint8_t
 {
-    gone,    ///< The owner, or this entry, does not hold the lock: there is no key, another owner
-             ///< has it, or the store lost the entry. Nothing was created.
-    renewed, ///< It lives for the lease time from the sending of the request, or longer.
-    failed,  ///< Not executed; nothing is known.
-    unconfirmed, ///< It lives, but fewer replicas have confirmed that than were asked for.
+    gone, ///< The owner, or this entry, does not hold the lock: no key, another owner, or the store
+          ///< lost the entry. Nothing was created.
+    renewed,     ///< The TTL is at least the lease time, counted from the sending of the request.
+    failed,      ///< Not executed; nothing is known.
+    unconfirmed, ///< Executed, but fewer replicas than requested have confirmed it.
 };
 
-/// What the store said to renewals.
+/// The reply to a batch of renewals.
 struct renew_reply
 {
     /// No results: for an error.
@@ -135,126 +132,122 @@ struct renew_reply
     {}
 
     std::vector<renewal_result> results; ///< In the order of the renewals.
-    /// As in `acquire_reply`; also of those that failed while others were executed.
+    /// As in `acquire_reply`; also for renewals that failed while others were executed.
     std::shared_ptr<const diagnostics> details;
 };
 
-/// Leaves a lock. The views are valid during the call only.
+/// Releases a lock. The views are valid during the call only.
 struct release_request
 {
     std::string_view name;                         ///< The name of the lock.
-    std::string_view owner;                        ///< Who leaves it.
-    std::string_view entry;                        ///< As in the acquire that is undone.
-    std::chrono::milliseconds dead_holder_grace{}; ///< Where it was promised. It is a hint.
+    std::string_view owner;                        ///< The owner that releases.
+    std::string_view entry;                        ///< As in the acquire.
+    std::chrono::milliseconds dead_holder_grace{}; ///< A hint: the promised grace, if any.
 
-    /// An acquire that waits, under another owner, and takes effect in the same step when the lock
-    /// was left. Null: none. Needs `store_traits::queues`; no re-entry, no `replica_acks`
-    /// and no `dead_holder_grace`.
+    /// An acquire that waits, under another owner. It takes effect in the same step if the lock was
+    /// released. Null: none. Needs `store_traits::queues`. Not reentrant, without `replica_acks`
+    /// and `dead_holder_grace`.
     const acquire_request* next = nullptr;
 
-    /// How long the lock is left free for those who do not know the line, before the first in line
-    /// has its turn; at most a second. Those in line are told meanwhile that it is held for so
-    /// long. Needs `store_traits::queues`; a store that nobody else can reach does without.
+    /// Time for which the lock is left free for external clients before the grant to the first
+    /// owner in the queue; at most a second. Queued owners then see it as held for this time. Needs
+    /// `store_traits::queues`. A store without external clients ignores it.
     std::chrono::milliseconds foreign_turn{};
 };
 
-/// What the store said to a `release_request`.
+/// The reply to a `release_request`.
 struct release_reply
 {
-    /// What came of it.
+    /// The result.
     enum class outcome : std::uint8_t
     {
-        freed,     ///< Nobody else has its turn; those who watch the name were told.
-        passed_on, ///< The first in line has its turn, or has it after the foreign turn, and was
-                   ///< told.
-        left,      ///< Left, but other entries of the same owner still hold it.
-        left_line, ///< The owner did not hold it but was in line, and is not any more.
-        not_owner, ///< The owner, or this entry, does not hold it. Nothing was touched.
+        freed,     ///< No other owner has the grant; clients that watch the name were notified.
+        passed_on, ///< The first owner in the queue has the grant, or gets it after `foreign_turn`,
+                   ///< and was notified.
+        left,      ///< Released, but other entries of the same owner still hold the lock.
+        left_line, ///< The owner did not hold the lock, and was removed from the queue.
+        not_owner, ///< The owner, or this entry, does not hold the lock. Nothing was changed.
     };
-    outcome result = outcome::not_owner; ///< What came of it.
-    /// What became of `release_request::next`: `granted`, or `held` and in line. Nothing, when it
-    /// came too late or the lock was not left: that owner is unknown to the store.
+    outcome result = outcome::not_owner; ///< The result.
+    /// The result of `release_request::next`: `granted`, or `held` and in the queue. Empty if it
+    /// was late or the lock was not released: the store then does not know that owner.
     std::optional<acquire_reply> next{};
-    std::uint64_t receivers = 0; ///< When freed: how many watchers of all processes were told, this
-                                 ///< client included.
-    /// False when others may wait that cannot be told or counted: this user may not publish, or may
-    /// not subscribe and so others of it neither, or the store was made without wake-ups.
+    std::uint64_t receivers = 0; ///< When freed: notified watchers in all processes, with this one.
+    /// False if there may be waiters that cannot be notified or counted: the user may not publish
+    /// or subscribe, or the store was made without wake-ups.
     bool receivers_known = true;
     std::shared_ptr<const diagnostics> details{}; ///< As in `acquire_reply`.
 };
 
-/// What can be reached or not as a whole: a server, a shard. A store with one server has one, 0.
+/// A unit of reachability: a server, a shard. A store with one server has one, 0.
 using store_partition = std::uint32_t;
 
-/// What a store can do. The same for as long as it lives; the client adapts to it.
+/// The features of a store. Constant during its life; the client adapts to them.
 struct store_traits
 {
-    /// Where fences come from, and so what takes them back.
+    /// The source of fences, and the failure that breaks their order.
     enum class fence_source : std::uint8_t
     {
-        counter_over_clock, ///< A counter with the store's clock as its floor: only a loss of data
+        counter_over_clock, ///< A counter with the store's clock as its floor: a loss of data
                             ///< together with a clock that stepped back.
         counter,            ///< A counter: a loss of data.
-        quorum,             ///< A vote of members: the loss of data of too many of them.
+        quorum,             ///< A vote of members: a loss of data at too many of them.
     };
 
-    bool announces = true; ///< Tells those who watch a name of its releases. Otherwise the client
-                           ///< looks by itself, with the backoff of the options.
-    bool queues = false;   ///< Keeps a line for each name: honours `acquire_request::waits`, gives
-                           ///< a lock that is left to the first in line, and tells that one alone.
-    bool refuses_late = true; ///< Refuses an acquire that reaches it after its budget. Otherwise
-                              ///< such an acquire may still run until its connection's end was
-                              ///< confirmed, and the client releases it again a lease time later.
-    bool shared = false;      ///< Mode `shared`.
-    bool permits = false;     ///< Mode `permits`.
+    bool announces = true; ///< Notifies clients that watch a name of its releases. Otherwise the
+                           ///< client polls with the backoff of the options.
+    bool queues = false;   ///< Has a queue for each name, for `acquire_request::waits`. A release
+                           ///< grants the lock to the first owner, and notifies only that one.
+    bool refuses_late = true; ///< Rejects an acquire that arrives after its budget. Otherwise it
+                              ///< may be executed until the end of its connection is confirmed, and
+                              ///< the client releases it again a lease time later.
+    bool shared = false;      ///< Supports the mode `shared`.
+    bool permits = false;     ///< Supports the mode `permits`.
     bool describes_holders = false; ///< Has `async_describe`.
-    bool replica_acks = false;      ///< Honours `acquire_request::replica_acks`.
-    /// Honours `acquire_request::dead_holder_grace`, and has `async_alive`.
+    bool replica_acks = false;      ///< Supports `acquire_request::replica_acks`.
+    /// Supports `acquire_request::dead_holder_grace`, and has `async_alive`.
     bool dead_holder_grace = false;
-    std::chrono::milliseconds smallest_lease{1}; ///< Shorter ones are refused, `not_supported`.
-    std::chrono::milliseconds grain{1};          ///< Times to live are rounded up to this.
-    fence_source fences = fence_source::counter_over_clock; ///< Where fences come from.
+    std::chrono::milliseconds smallest_lease{1}; ///< Shorter ones are rejected: `not_supported`.
+    std::chrono::milliseconds grain{1};          ///< TTLs are rounded up to this.
+    fence_source fences = fence_source::counter_over_clock; ///< The source of fences.
 };
 
-/// What a store tells its client. Called on the strand that was given to `store::open`, never
-/// inside a call into the store.
+/// Receives the notifications of a store. Called on the strand that was given to `store::open`,
+/// never inside a call into the store.
 class LEASEHOLD_EXPORT store_listener
 {
 public:
-    /// The name may be free: a release was published, or the watch has just begun (again) and one
-    /// may have been missed. No more than a reason to look: it may be lost, doubled, late or
-    /// untrue.
+    /// The name may be free: a release was published, or the watch has begun (again) and may have
+    /// missed one. It is only a reason to poll: it may be lost, duplicated, late or wrong.
     virtual void on_hint(std::string_view name) = 0;
 
-    /// An owner of this client that is in line may have its turn. No more than a reason to send its
-    /// acquire again: it may be lost, doubled, late or untrue. From stores that queue.
+    /// A queued owner of this client may have the grant. It is only a reason to send its acquire
+    /// again: it may be lost, duplicated, late or wrong. From stores that queue.
     virtual void on_turn(std::string_view name, std::string_view owner)
     {
         static_cast<void>(name);
         static_cast<void>(owner);
     }
 
-    /// This client is told of turns from now on, of the names there that it waits for, or is found
-    /// not to be any more; it may have missed one before, and counted as absent. Those in line
-    /// look. From stores that queue: at the latest some time after the first owner has joined a
-    /// line, and after each interruption.
+    /// The subscription to grants in this partition has begun or was interrupted. This client may
+    /// have missed a grant, and have been absent from a queue; its queued owners poll. From stores
+    /// that queue: some time after the first owner has joined a queue at the latest, and after each
+    /// interruption.
     virtual void on_listening(store_partition partition) { static_cast<void>(partition); }
 
-    /// Called before `on_connected` where it is known: what was asked of the partition before, and
-    /// was not answered, has run or never will. Of interest where `store_traits::refuses_late` is
-    /// false.
+    /// Called before `on_connected` if known: each earlier request to the partition without a reply
+    /// has been executed or never will be. Used if `store_traits::refuses_late` is false.
     virtual void on_settled(store_partition partition) { static_cast<void>(partition); }
 
-    /// The partition can be reached (again). Whatever it held may be gone.
+    /// The partition can be reached (again). It may have lost its data.
     virtual void on_connected(store_partition partition) = 0;
 
-    /// The partition cannot be reached; `why` says what is known. May be called again with a newer
-    /// reason. Names of other partitions are not affected.
+    /// The partition cannot be reached; `why` is the reason, if known. May be called again with a
+    /// newer reason. Names of other partitions are not affected.
     virtual void on_disconnected(store_partition partition, error_code why) = 0;
 
-    /// What is known of an error: of a request that a server refused, before its handler is called,
-    /// and of a reason, before `on_disconnected` is called with it. For logs; nothing depends on
-    /// it.
+    /// Details of an error, for logs only. For a request that a server rejected, it is called
+    /// before the handler. For a connection error, it is called before `on_disconnected`.
     virtual void on_error(store_partition partition, error_code code, const diagnostics& details)
     {
         static_cast<void>(partition);
@@ -266,63 +259,63 @@ protected:
     ~store_listener() = default;
 };
 
-/// Where locks are kept. Speaks in locks, not in Redis: derive from it to keep them elsewhere.
-/// `testing/store_contract.hpp` holds what is said here as tests that run on any store.
+/// The place that keeps the locks. The interface has lock operations, not Redis commands: derive
+/// from it to keep locks elsewhere. `testing/store_contract.hpp` tests this contract on any store.
 ///
 /// @par Threads
-/// Every function but `traits` is called on one strand, and every handler and listener function
-/// must be invoked on it.
+/// Every function but `traits` is called on one strand. Every handler and listener function must be
+/// invoked on it.
 /// @par Completion
 /// Each handler is invoked exactly once, never inside the initiating call, and also after `close`.
-/// There is no time limit to keep: the client stops waiting by itself; but a handler must not be
-/// kept for ever. When the context of the strand ends, handlers are destroyed instead.
+/// There is no time limit, because the client has its own, but a handler must not be kept forever.
+/// When the context of the strand ends, handlers are destroyed instead.
 /// @par Order
-/// Requests for one name over one connection take effect in the order of the calls; a client that
-/// releases what it gave up on relies on it. Requests for different names have no order. Handlers
-/// of one name are invoked in the order of the calls, unless one of them failed.
+/// Requests for one name over one connection take effect in the order of the calls. A client that
+/// releases an abandoned acquire relies on this. Requests for different names have no order.
+/// Handlers of one name are invoked in the order of the calls, unless one of them failed.
 /// @par Lifetime of arguments
-/// Views in requests, and the span of a batch, are valid during the call only: a store that sends
-/// later copies what it needs.
+/// Views in requests, and the span of a batch, are valid during the call only. A store that sends
+/// later must copy them.
 /// @par Exceptions
-/// The initiating functions may throw `std::bad_alloc` and then have not begun: nothing was sent
-/// and the handler is destroyed. They throw nothing else. A listener function may throw what user
-/// code throws; the store lets it pass to the strand.
+/// If an initiating function throws `std::bad_alloc`, nothing was sent and the handler is
+/// destroyed. No other exception is allowed. A listener function may throw exceptions of user code;
+/// the store lets them pass to the strand.
 /// @par Errors
-/// A handler is called with one of these and no other:
+/// A handler gets one of these and no other:
 ///  - `errc::store_unavailable`: the request was not executed and will not be.
-///  - `errc::store_refused`: the store answered that it did not execute it, and may do so later
-///    (busy, loading, read-only, full).
-///  - `errc::outcome_unknown`: the request was handed over and the answer never came. It may have
-///    run, or still run.
-///  - `errc::not_replicated`, of an acquire: it was granted, and fewer replicas have confirmed that
-///    than were asked for, or none could be asked. The caller gives it back.
-///  - `errc::no_quorum`: too few of the members that the store is made of executed it. What some
-///    did of an acquire, the store takes back itself.
+///  - `errc::store_refused`: the store did not execute it, and may do so later (busy, loading,
+///    read-only, full).
+///  - `errc::outcome_unknown`: the request was sent and got no reply. It may have been executed, or
+///    may still be.
+///  - `errc::not_replicated`, of an acquire: it was granted, and fewer replicas than requested have
+///    confirmed that. The caller releases it.
+///  - `errc::no_quorum`: too few members of the store executed it. The store itself undoes an
+///    acquire at those that did.
 ///  - `errc::wrong_type`, `errc::permission_denied`, `errc::not_supported`, `errc::invalid_name`,
-///    `errc::invalid_option`: not executed, and trying again does not help.
-/// @par What must be atomic
-/// Each request is one atomic step. All are idempotent for the same owner and entry: an acquire
-/// that runs twice counts once and takes no second fence that could be mistaken for another's; a
-/// release that runs twice leaves once, and what it carries joins once.
-/// @par The line
-/// A store that queues gives a lock that is free to the first in line that is there, and to nobody
-/// else, whoever asks, a try included; an owner is there until its presence is over or its client
-/// has gone. Who has its turn holds the lock from then on, for the shorter of its claim and its
-/// lease; its next acquire confirms that and makes it a whole lease. Only an acquire does, never a
-/// renewal. Who is not there when its turn comes has lost its place.
+///    `errc::invalid_option`: not executed, and a retry does not help.
+/// @par Atomicity
+/// Each request is one atomic step, and idempotent for the same owner and entry. A repeated acquire
+/// counts once and never takes another owner's fence. A repeated release counts once, and its
+/// `next` joins once.
+/// @par The queue
+/// A store that queues grants a free lock only to the first present owner in the queue; this also
+/// applies to a single try. An owner is present until its presence expires or its client has gone.
+/// A granted owner holds the lock for the shorter of its claim and its lease. Its next acquire
+/// confirms the grant and starts the whole lease; a renewal does not. A waiter whose presence has
+/// expired is skipped and removed from the queue.
 class LEASEHOLD_EXPORT store
 {
 public:
-    /// What is called with the answer to an acquire.
+    /// The handler of an acquire.
     using acquire_handler = asio::any_completion_handler<void(error_code, acquire_reply)>;
-    /// What is called with the answer to renewals.
+    /// The handler of a batch of renewals.
     using renew_handler = asio::any_completion_handler<void(error_code, renew_reply)>;
-    /// What is called with the answer to a release.
+    /// The handler of a release.
     using release_handler = asio::any_completion_handler<void(error_code, release_reply)>;
-    /// What is called with what a holder says of itself.
+    /// The handler of the description of a holder.
     using describe_handler = asio::any_completion_handler<void(client_info)>;
-    /// What is called when a sign of life was recorded, or was not: with the error, and true when
-    /// the store still knew of an earlier one.
+    /// The handler of a heartbeat: the error, and whether the store still had an earlier heartbeat
+    /// of the client.
     using alive_handler = asio::any_completion_handler<void(error_code, bool)>;
     /// The completion handler of `async_drain`.
     using drain_handler = asio::any_completion_handler<void()>;
@@ -332,80 +325,79 @@ public:
     store& operator=(const store&) = delete;
     virtual ~store() = default;
 
-    /// What this store can do. From any thread, also before `open`.
+    /// The features of this store. Callable from any thread, also before `open`.
     [[nodiscard]] virtual store_traits traits() const noexcept { return {}; }
 
-    /// The partition that the name is in now. It may change while the store is open, when a name
-    /// moves from one shard to another.
+    /// The current partition of the name. It may change while the store is open, when the name
+    /// moves to another shard.
     [[nodiscard]] virtual store_partition partition_of(std::string_view name) const noexcept
     {
         static_cast<void>(name);
         return 0;
     }
 
-    /// Where the partition is, as a log should name it: an address, a socket. Without secrets;
-    /// empty where there is nothing to say. Called on the strand, when something has gone wrong.
+    /// The address of the partition for logs, without secrets. Empty if there is none. Called on
+    /// the strand after an error.
     [[nodiscard]] virtual std::string server_of(store_partition partition) const
     {
         static_cast<void>(partition);
         return {};
     }
 
-    /// Starts to connect, and goes on for ever: a lost connection is made again. Called once.
-    /// `listener` stays valid until `close` was called or the store was destroyed.
+    /// Connects, and reconnects after each loss. Called once. `listener` is valid until `close` is
+    /// called or the store is destroyed.
     virtual void open(const asio::any_io_executor& strand, store_listener& listener) = 0;
 
-    /// Waits for releases that are not complete at every server. The client calls it before
-    /// `close`, when each release has completed. It completes when all servers that can be reached
-    /// have released, or after a second. Returns false, without a call of `handler`, if there are
-    /// none.
+    /// Waits for releases that are not complete at every server. Called before `close`, when each
+    /// release has completed. Completes when all reachable servers have released, or after a
+    /// second. Returns false, without a call of `handler`, if there are none.
     virtual bool async_drain(drain_handler handler)
     {
         static_cast<void>(handler);
         return false;
     }
 
-    /// Ends all that `open` started. What is outstanding completes soon. The listener is not called
-    /// any more.
+    /// Ends everything that `open` started. Outstanding operations complete soon. The listener is
+    /// not called any more.
     virtual void close() = 0;
 
-    /// Takes a lock, re-enters it, or joins its line, as the request says.
+    /// Acquires a lock, once or reentrantly, or joins its queue, depending on the request.
     virtual void async_acquire(const acquire_request& request, acquire_handler handler) = 0;
 
-    /// One result per renewal, in their order. Never creates a lock and never shortens one. Those
-    /// of a partition that cannot be reached are `failed` and do not delay the others; the error
-    /// code is set when none was executed.
+    /// Renews locks. Returns one result per renewal, in their order. Never creates a lock and never
+    /// shortens a TTL. Renewals in an unreachable partition are `failed` and do not delay the
+    /// others. The error code is set if none was executed.
     virtual void async_renew(std::span<const renewal> renewals, renew_handler handler) = 0;
 
-    /// Leaves a lock, a re-entry, or the line.
+    /// Releases a lock or a reentrant acquisition, or leaves the queue.
     virtual void async_release(const release_request& request, release_handler handler) = 0;
 
-    /// What the client says of itself that holds a lock, for people. Empty: nothing, or it could
-    /// not be found out. Called only with `store_traits::describes_holders`.
-    /// @param holder As `acquire_reply::details` has named it.
+    /// Looks up the description of a holder's client. Empty if it was not found. Called only with
+    /// `store_traits::describes_holders`.
+    /// @param holder As in `acquire_reply::details`.
     virtual void async_describe(std::string_view holder, describe_handler handler)
     {
         static_cast<void>(holder);
         static_cast<void>(handler);
     }
 
-    /// What this client says of itself. Called on the strand.
+    /// The description of this client. Called on the strand.
     [[nodiscard]] virtual client_info own_info() const { return {}; }
 
-    /// A sign of life of the client whose owners begin with `client` and a colon, for all that it
-    /// has promised. With an error it may have been recorded or not. The view is valid during the
-    /// call only. Not called without `store_traits::dead_holder_grace`.
+    /// Sends a heartbeat for all leases of a client. Their owners begin with `client` and a colon.
+    /// With an error it may have been recorded. The view is valid during the call only. Called only
+    /// with `store_traits::dead_holder_grace`.
     virtual void async_alive(std::string_view client, alive_handler handler)
     {
         static_cast<void>(client);
         static_cast<void>(handler);
     }
 
-    /// From now on `store_listener::on_hint` is called when the name is released by anyone, and
-    /// once when the watch is in effect. Restored after a reconnect. Watching twice is the same as
-    /// once. Without `store_traits::announces` these do nothing.
+    /// Calls `store_listener::on_hint` for each release of the name by any client, and once when
+    /// the watch is in effect. Restored after a reconnect. Idempotent. Without
+    /// `store_traits::announces`, `watch` and `unwatch` do nothing.
     virtual void watch(std::string_view name) = 0;
-    /// Ends that.
+    /// Ends the watch.
     virtual void unwatch(std::string_view name) = 0;
 };
 
