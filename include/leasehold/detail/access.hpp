@@ -8,7 +8,7 @@
 
 namespace leasehold::detail {
 
-/// Where the library reaches what its public types keep to themselves. Not for users.
+/// Gives the library access to private members of its public types. Not for users.
 struct access
 {
     [[nodiscard]] static client make_client(client_state_ptr state) noexcept

@@ -1,11 +1,11 @@
 #ifndef LEASEHOLD_DETAIL_EXPORT_HPP
 #define LEASEHOLD_DETAIL_EXPORT_HPP
 
-// What programs may link against. There are three libraries: LEASEHOLD_EXPORT marks what is in
-// core, LEASEHOLD_REDIS_EXPORT and LEASEHOLD_TESTING_EXPORT what is in the others. The CMake
-// targets define LEASEHOLD_SHARED when the libraries are shared, and LEASEHOLD_BUILDS_... while one
-// is compiled. LEASEHOLD_HIDDEN marks what is within an exported class, but no business of
-// programs; the tests call it, and for them LEASEHOLD_EXPORTS_INTERNALS exports everything.
+// Symbol visibility. There are three libraries: LEASEHOLD_EXPORT marks the symbols of the core,
+// LEASEHOLD_REDIS_EXPORT and LEASEHOLD_TESTING_EXPORT those of the others. The CMake targets define
+// LEASEHOLD_SHARED for shared libraries, and LEASEHOLD_BUILDS_... while they compile one.
+// LEASEHOLD_HIDDEN marks internal members of an exported class. The tests call them:
+// LEASEHOLD_EXPORTS_INTERNALS exports everything for them.
 #if !defined(_WIN32)
 // The libraries are compiled with hidden visibility.
 #if defined(__GNUC__)
@@ -23,7 +23,7 @@
 #define LEASEHOLD_REDIS_EXPORT
 #define LEASEHOLD_TESTING_EXPORT
 #else
-// A DLL exports what is its own and imports what is another's.
+// A DLL exports its own symbols and imports those of others.
 #if defined(LEASEHOLD_BUILDS_CORE)
 #define LEASEHOLD_EXPORT __declspec(dllexport)
 #else

@@ -21,15 +21,14 @@
 
 namespace leasehold::detail {
 
-/// A handler of any type that waits for how some work under a lock ends, and the work. In memory
-/// from the handler's allocator.
+/// The handler of a `with_lock`, of any type, and the work. Allocated by the handler's allocator.
 class guarded_call
 {
 public:
     [[nodiscard]] virtual any_work& work() noexcept = 0;
-    /// Destroys this, then calls the handler: with `instead` when that is an error, else with what
-    /// the work ended with.
-    /// @param details Of that error; null without one.
+    /// Destroys this, then calls the handler: with `instead` if that is an error, otherwise with
+    /// the result of the work.
+    /// @param details Those of `instead`; null without an error.
     virtual void complete(error_code instead, const details_ptr& details) = 0;
     virtual void destroy() noexcept = 0;
 
@@ -43,10 +42,10 @@ struct destroy_guarded_call
 };
 using guarded_call_ptr = std::unique_ptr<guarded_call, destroy_guarded_call>;
 
-/// Where things happen.
+/// The executors and the slot of a `with_lock`.
 struct guarded_places
 {
-    asio::any_io_executor work; ///< On a strand of this.
+    asio::any_io_executor work; ///< The work runs on a strand over this.
     completion_executor completion;
     asio::cancellation_slot cancellation;
 };

@@ -29,8 +29,8 @@ namespace leasehold::detail {
 
 namespace asio = boost::asio;
 
-/// Says what is wrong with a completion token, in the first line that a compiler prints: a
-/// constraint would say first that there is no such function. True when nothing is.
+/// Explains a wrong completion token in the first line of the compiler's output. A constraint would
+/// first report that there is no such function. Returns true if the token fits.
 template <class Signature, class Token>
 constexpr bool check_token()
 {
@@ -47,7 +47,7 @@ constexpr bool check_token()
     return fits;
 }
 
-/// The same executor, for completing: it posts, and keeps its context busy.
+/// The same executor for completions: it posts, and tracks outstanding work.
 template <class Executor>
 auto posting(const Executor& target)
 {
@@ -55,19 +55,19 @@ auto posting(const Executor& target)
                         asio::execution::outstanding_work.tracked);
 }
 
-/// Where a handler is to be called. Used once; keeps the context busy until then.
+/// The executor of a handler. Used once; tracks outstanding work until then.
 ///
-/// An `io_context`, which is behind nearly every coroutine, is kept as what it is: an erased
-/// executor would make a second allocation, and a call through a pointer, of each completion.
+/// An `io_context` executor, the usual one of coroutines, is stored as it is: an erased executor
+/// would cost each completion a second allocation and an indirect call.
 ///
-/// No `std::variant`: each lock moves and destroys a dozen of these, and a variant calls through a
-/// table to do so.
+/// No `std::variant`: each lock moves and destroys a dozen of these, and a variant does that
+/// through a table of functions.
 class completion_executor
 {
     using io_executor = decltype(posting(std::declval<asio::io_context::executor_type>()));
 
 public:
-    /// Of an empty executor: nothing can be executed.
+    /// An empty executor: posting throws.
     completion_executor() noexcept {}
 
     LEASEHOLD_EXPORT explicit completion_executor(const asio::any_io_executor& target);
@@ -90,7 +90,7 @@ public:
     }
     ~completion_executor() { reset(); }
 
-    /// Lets go of the context.
+    /// Releases the context.
     void reset() noexcept
     {
         switch (std::exchange(kind_, kind::none)) {
@@ -100,7 +100,7 @@ public:
         }
     }
 
-    /// Not called `execute`: this is no executor.
+    /// Not named `execute`, because this is not an executor.
     template <class F>
     void post(F&& f) const
     {
@@ -119,7 +119,7 @@ private:
         any,
     };
 
-    /// This is empty.
+    /// Precondition: this is empty.
     void assign(io_executor target) noexcept
     {
         std::construct_at(&io_, std::move(target));
@@ -131,7 +131,7 @@ private:
         kind_ = kind::any;
     }
 
-    /// This is empty; the other is afterwards.
+    /// Precondition: this is empty. The other is empty afterwards.
     void take(completion_executor& other) noexcept
     {
         switch (other.kind_) {
@@ -149,7 +149,7 @@ private:
     kind kind_ = kind::none;
 };
 
-/// A handler around another one: its executor, allocator and cancellation slot are that one's.
+/// A wrapper of a handler, with the executor, allocator and cancellation slot of that handler.
 template <class Handler>
 class handler_around
 {
@@ -185,9 +185,9 @@ struct associator_of_inner : Associator<Handler, Default>
 template <class Handler>
 concept takes_details = requires { typename Handler::takes_details; };
 
-/// The innermost handler of an operation: writes the details to the caller's `diagnostics`, and
-/// calls the caller's handler, with an exception in place of the error if that takes one. All in
-/// one class: each lock moves it, and what is around it, several times.
+/// The innermost handler of an operation. It writes the details to the caller's `diagnostics`, and
+/// calls the caller's handler, with an exception instead of the error if that takes one. It is one
+/// class, because each lock moves it several times.
 template <class Handler, bool Throws, class... Results>
 class diagnosed_handler : public handler_around<Handler>
 {
@@ -212,16 +212,16 @@ private:
     diagnostics* to_;
 };
 
-/// A handler of any type, and where it is to be called: its executor is asked for what completing
-/// needs while its type is still known, because an erased handler only gives out an executor that
-/// may call it on the spot.
+/// A handler of any type, and its executor. The executor for completions is made while the
+/// handler's type is still known, because the executor of an erased handler may run it inside the
+/// call.
 template <class Signature>
 struct bound_handler;
 
 template <class... Results>
 struct bound_handler<void(error_code, Results...)>
 {
-    /// @param throws Whether the handler takes an exception in place of the error.
+    /// @param throws Whether the handler takes an exception instead of the error.
     template <class Handler, bool Throws>
     bound_handler(Handler&& h, std::bool_constant<Throws> throws, const asio::any_io_executor& io,
                   diagnostics* details)
@@ -238,8 +238,8 @@ struct bound_handler<void(error_code, Results...)>
 
 /// The bridge from a completion token to a compiled function: erases the handler and calls
 /// `Start(handler, source, arguments...)`. A named class with an executor, because adapters such as
-/// `cancel_after` ask the initiation where to run their timer. It is found through the source when
-/// it is asked for: to keep a copy would cost each operation more than its own work.
+/// `cancel_after` use the executor of the initiation for their timer. The executor is not stored: a
+/// copy would cost each operation more than its own work.
 template <class Signature, auto Start, class Source>
 class initiation
 {
@@ -264,7 +264,7 @@ public:
               std::forward<Arguments>(arguments)...);
     }
 
-    /// As above, with a handler that takes an exception in place of the error.
+    /// As above, with a handler that takes an exception instead of the error.
     template <class Handler, class... Arguments>
     void throwing(Handler&& handler, diagnostics* details, Arguments&&... arguments) const&
     {
@@ -292,8 +292,8 @@ private:
     Source source_;
 };
 
-/// As `initiate`, of an operation that can be explained.
-/// @param details Where to; null: nowhere.
+/// As `initiate`, for an operation with details of its errors.
+/// @param details The target of the details. May be null.
 template <class Signature, auto Start, class Source, class Token, class... Arguments>
 auto initiate_explained(Source source, Token&& token, diagnostics* details,
                         Arguments&&... arguments)

@@ -22,7 +22,7 @@
 
 namespace leasehold::detail {
 
-// What a function that is to run under a lock returns, and what that ends with.
+// The result type of a function that runs under a lock, and its completion signature.
 
 template <class T>
 struct coroutine_result : std::false_type
@@ -85,8 +85,7 @@ template <class Error, class... Results>
 inline constexpr bool results_can_be_made<void(Error, Results...)> =
     (std::is_default_constructible_v<Results> && ...);
 
-/// Says what is wrong with the work, in the first line that a compiler prints. True when nothing
-/// is.
+/// Explains unsuitable work in the first line of the compiler's output. Returns true if it fits.
 template <class Work>
 constexpr bool check_work()
 {
@@ -139,19 +138,19 @@ constexpr bool check_work()
     }
 }
 
-class guarded_run; // one call of `with_lock`, step by step; in the library
+class guarded_run; // one call of `with_lock`; defined in the library
 using run_ptr = std::shared_ptr<guarded_run>;
 
-/// The strand that the work runs on.
+/// The strand of the work.
 [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor work_executor(const guarded_run&) noexcept;
-/// Where the work hears of its cancellation.
+/// The cancellation slot of the work.
 [[nodiscard]] LEASEHOLD_EXPORT asio::cancellation_slot work_slot(guarded_run&) noexcept;
-/// The work has ended. On the strand.
+/// Reports the end of the work. Called on the strand.
 LEASEHOLD_EXPORT void work_ended(guarded_run&);
-/// Runs the work; its exception goes to `any_work::fail`.
+/// Runs the work. Its exception is passed to `any_work::fail`.
 LEASEHOLD_EXPORT void spawn_work(run_ptr, asio::awaitable<void>);
 
-/// Work of any kind.
+/// Work of any type.
 class any_work
 {
 public:
@@ -160,17 +159,17 @@ public:
     any_work& operator=(const any_work&) = delete;
     virtual ~any_work() = default;
 
-    /// Starts it. `work_ended` is called when it has ended, or this throws.
+    /// Starts the work. `work_ended` is called when it has ended, unless this throws.
     virtual void begin(lease& held, const run_ptr& run) = 0;
 
-    /// It ended with an exception. False when its results have no place for one.
+    /// Stores an exception as the result. False if the signature has no exception.
     virtual bool fail(std::exception_ptr) noexcept = 0;
 
-    /// Destroys the user's function; the results stay.
+    /// Destroys the user's function, but not the results.
     virtual void discard() noexcept = 0;
 };
 
-/// Work that ends with certain results.
+/// Work with a certain completion signature.
 template <class Signature>
 class work_with;
 
@@ -189,14 +188,14 @@ public:
         }
     }
 
-    /// Null where the user's function cannot be copied.
+    /// Null if the user's function cannot be copied.
     [[nodiscard]] virtual std::unique_ptr<work_with> copy() const = 0;
 
     Error error{};
-    std::optional<std::tuple<Results...>> results; ///< None when there is nothing but an error.
+    std::optional<std::tuple<Results...>> results; ///< Empty if there is only an error.
 };
 
-/// What is told that an operation has ended.
+/// The completion handler of an operation that is the work.
 template <class Signature>
 class work_handler;
 
@@ -226,11 +225,11 @@ public:
 
 private:
     run_ptr run_;
-    work_with<void(Error, Results...)>* work_; // belongs to the run
+    work_with<void(Error, Results...)>* work_; // owned by the run
 };
 
-// What `co_await` yields has a name of its own: g++ 12 destroys some temporaries of such
-// expressions twice.
+// The result of `co_await` has a name, because g++ 12 destroys some temporaries of such expressions
+// twice.
 template <class T>
 asio::awaitable<void> keep_result(asio::awaitable<T> from, std::optional<std::tuple<T>>& to)
 {
@@ -275,8 +274,8 @@ private:
     std::optional<Work> work_;
 };
 
-/// Work on its way to the operation that runs it. It can be copied when the user's function can: an
-/// operation that is kept may be started more than once.
+/// Work that is passed to its operation. Copyable if the user's function is: a stored operation may
+/// be started more than once.
 template <class Signature, bool Copyable>
 class carried_work
 {

@@ -19,60 +19,61 @@
 
 namespace leasehold {
 
-/// What was measured, under one name, at one time.
+/// The values of one metric name at one time.
 struct metric_family
 {
-    /// How its values go.
+    /// The type of a metric.
     enum class kind : std::uint8_t
     {
-        counter,   ///< Up.
-        gauge,     ///< Up and down.
-        histogram, ///< Counted by their size.
+        counter,   ///< Only rises.
+        gauge,     ///< Rises and falls.
+        histogram, ///< Values counted by size.
     };
 
-    /// How many values were no larger than a bound.
+    /// The number of values up to a bound.
     struct bucket
     {
         double upper = 0;        ///< The bound, in the unit of the family.
-        std::uint64_t count = 0; ///< Those below it, too.
+        std::uint64_t count = 0; ///< Includes the lower buckets.
     };
 
-    /// One member of the family.
+    /// One series of the family.
     struct point
     {
-        std::vector<std::pair<std::string, std::string>> labels{}; ///< In order: name, value.
-        double value = 0;                                          ///< Of a counter or a gauge.
-        std::vector<bucket> buckets{}; ///< Of a histogram, cumulative; the last one is infinite.
-        double sum = 0;                ///< Of a histogram.
+        std::vector<std::pair<std::string, std::string>> labels{}; ///< Name and value, in order.
+        double value = 0;                                          ///< For a counter or a gauge.
+        std::vector<bucket> buckets{}; ///< For a histogram: cumulative; the last bound is infinite.
+        double sum = 0;                ///< For a histogram.
     };
 
     std::string name;            ///< Without `_total`, with the unit.
-    kind type = kind::counter;   ///< Which members of a point are set.
+    kind type = kind::counter;   ///< Decides which members of a point are set.
     std::string unit{};          ///< `seconds`, or empty.
-    std::string help{};          ///< A sentence for people.
-    std::vector<point> points{}; ///< No two have the same labels.
+    std::string help{};          ///< A description.
+    std::vector<point> points{}; ///< Each has different labels.
 };
 
-/// Appends the families in the OpenMetrics text format 1.0, without its last line `# EOF`: for
-/// pages that have other metrics too.
+/// Appends the families in the OpenMetrics text format 1.0, without the last line `# EOF`, for
+/// pages with other metrics.
 LEASEHOLD_EXPORT void append_open_metrics(std::string& page,
                                           std::span<const metric_family> families);
 
-/// What comes before the first `:` or `/` of a lock's name; all of it where there is neither. So
-/// `order:4711` and `order:4712` are `order`.
+/// Returns the part of a lock's name before the first `:` or `/`, or all of it if there is neither.
+/// `order:4711` and `order:4712` give `order`.
 [[nodiscard]] LEASEHOLD_EXPORT std::string lock_family(std::string_view name);
 
-/// How `metrics` counts.
+/// The options of `metrics`.
 struct metrics_options
 {
-    /// The value of the label `lock` for the name of a lock. A function of the name alone, called
-    /// on the strands of the clients, and must not block. An exception counts as `other`.
+    /// Maps the name of a lock to the value of the label `lock`. It must depend only on the name
+    /// and must not block. Called on the strands of the clients. An exception gives `other`.
     std::function<std::string(std::string_view name)> label_of = &lock_family;
-    /// So many values of `lock` are told apart; what comes after them is `other`. 1 to 10,000.
+    /// Maximum number of values of `lock`; further ones are `other`. Range: 1 to 10,000.
     std::size_t most_locks = 100;
-    /// For each of them, so many values of `holder`; what comes after them is `other`. 1 to 10,000.
+    /// Maximum number of values of `holder` for each of them; further ones are `other`. 1 to
+    /// 10,000.
     std::size_t most_holders = 20;
-    /// The upper bounds of the histograms: rising, above zero, at most 100.
+    /// The upper bounds of the histograms: increasing, above zero, at most 100.
     std::vector<std::chrono::nanoseconds> bounds = {
         std::chrono::microseconds(100),  std::chrono::microseconds(250),
         std::chrono::microseconds(500),  std::chrono::milliseconds(1),
@@ -86,7 +87,7 @@ struct metrics_options
         std::chrono::seconds(300)};
 };
 
-/// Counts what clients tell, for a monitoring system that reads the OpenMetrics text format.
+/// Counts the events of clients, for monitoring systems that read the OpenMetrics text format.
 ///
 /// @code
 /// const auto counted = std::make_shared<leasehold::metrics>();
@@ -97,14 +98,13 @@ struct metrics_options
 /// @endcode
 ///
 /// @par Series
-/// Every name of a lock becomes the value of the label `lock`, by one function, and there is a
-/// hard limit of values: names that never end do not fill the memory, here or in the monitoring
+/// A function maps each lock name to the value of the label `lock`. The number of values is
+/// limited, so an unlimited number of names does not fill the memory, here or in the monitoring
 /// system.
 /// @par Threads
-/// Everything may be called from any thread. Several clients may share one.
+/// All functions may be called from any thread. Several clients may share one object.
 /// @par Memory
-/// A value of a label is kept for as long as this lives. Where memory fails, events count as
-/// `other`.
+/// Label values are kept as long as the object. If an allocation fails, events count as `other`.
 class LEASEHOLD_EXPORT metrics final : public observer
 {
 public:
@@ -116,13 +116,13 @@ public:
     explicit metrics(metrics_options options = {});
     ~metrics() override;
 
-    /// What was counted until now. Each number is exact; together they need not be of one moment.
+    /// Returns all counts. Each number is exact; numbers may be from different moments.
     [[nodiscard]] std::vector<metric_family> collect() const;
 
-    /// The same as a page in the OpenMetrics text format 1.0, `# EOF` included.
+    /// Returns the counts as a page in the OpenMetrics text format 1.0, with `# EOF`.
     [[nodiscard]] std::string text() const;
 
-    /// What clients tell.
+    /// The events of the clients.
     /// @{
     void began(std::string_view name) noexcept override;
     void acquired(std::string_view name, std::uint64_t fence, duration waited,

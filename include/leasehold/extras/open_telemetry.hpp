@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_EXTRAS_OPEN_TELEMETRY_HPP
 #define LEASEHOLD_EXTRAS_OPEN_TELEMETRY_HPP
 
-// For programs that use OpenTelemetry, which they find and link themselves. Nothing else of this
-// library includes it.
+// For programs that use OpenTelemetry. They find and link it themselves. No other header includes
+// this one.
 #include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
 #include <leasehold/observer.hpp>
@@ -25,18 +25,18 @@
 
 namespace leasehold {
 
-/// Makes a span of each wait and of each hold, when it is over.
+/// Creates a span for each wait and for each hold, when it ends.
 ///
-/// `lock.wait` reaches from the call to the lease, or to the error; `lock.hold` from the grant to
-/// the release or loss. The attributes are `lock.name`, `lock.fence`, `lock.handed_over`, and of an
-/// error `lock.holder`. A wait that failed for another reason than that it was cancelled, and a
-/// lease that was lost, are errors.
+/// `lock.wait` is the time from the call to the lease or the error. `lock.hold` is the time from
+/// the grant to the release or the loss. Attributes: `lock.name`, `lock.fence`, `lock.handed_over`,
+/// and `lock.holder` after an error. Failed waits, except cancelled ones, and lost leases have the
+/// status error.
 ///
-/// The spans belong to no trace of the program's: the library does not know in which one an
-/// operation was called. They are found by the name and the fence.
+/// The spans belong to no trace of the program, because the library does not know the trace of a
+/// caller. Search for them by name and fence.
 ///
 /// @par Threads
-/// As an observer: on the strands of the clients. A tracer may be used on several.
+/// As an observer: on the strands of the clients. The tracer may be called on several.
 class open_telemetry_spans final : public observer
 {
 public:
@@ -46,7 +46,7 @@ public:
         : tracer_(std::move(tracer))
     {}
 
-    /// Ends a span of the wait.
+    /// Ends the span of a wait.
     void acquired(std::string_view name, std::uint64_t fence, duration waited,
                   bool handed_over) noexcept override
     {
@@ -56,7 +56,7 @@ public:
         });
     }
 
-    /// Ends a span of the wait.
+    /// Ends the span of a wait.
     void not_acquired(std::string_view name, error_code why, duration waited,
                       const diagnostics& details) noexcept override
     {
@@ -68,7 +68,7 @@ public:
         });
     }
 
-    /// Ends a span of the hold.
+    /// Ends the span of a hold.
     void released(std::string_view name, std::uint64_t fence, duration held) noexcept override
     {
         emit("lock.hold", name, held, [&](opentelemetry::trace::Span& span) {
@@ -76,7 +76,7 @@ public:
         });
     }
 
-    /// Ends a span of the hold.
+    /// Ends the span of a hold.
     void lost(std::string_view name, std::uint64_t fence, duration held, error_code reason,
               const diagnostics&) noexcept override
     {
@@ -92,7 +92,7 @@ private:
         return {from.data(), from.size()};
     }
 
-    /// Attributes have no unsigned numbers that exporters agree on; fences are far below the limit.
+    /// Not all exporters support unsigned attributes. Fences are far below the limit.
     [[nodiscard]] static std::int64_t signed_fence(std::uint64_t fence) noexcept
     {
         return static_cast<std::int64_t>(fence);
@@ -121,7 +121,7 @@ private:
             span->End(ended);
         }
         catch (const std::exception&) {
-            // A span less.
+            // This span is lost.
         }
     }
 

@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_EXTRAS_PROMETHEUS_CPP_HPP
 #define LEASEHOLD_EXTRAS_PROMETHEUS_CPP_HPP
 
-// For programs that use prometheus-cpp, which they find and link themselves. Nothing else of this
-// library includes it.
+// For programs that use prometheus-cpp. They find and link it themselves. No other header includes
+// this one.
 #include <leasehold/extras/metrics.hpp>
 
 #include <prometheus/client_metric.h>
@@ -16,7 +16,7 @@
 
 namespace leasehold {
 
-/// What `metrics` has counted, among the metrics of prometheus-cpp.
+/// Exports the counts of `metrics` through prometheus-cpp.
 ///
 /// @code
 /// const auto counted = std::make_shared<leasehold::metrics>();
@@ -25,7 +25,7 @@ namespace leasehold {
 /// @endcode
 ///
 /// @par Threads
-/// From any thread, as all of `metrics`.
+/// May be called from any thread, as all of `metrics`.
 class prometheus_cpp_metrics final : public prometheus::Collectable
 {
 public:
@@ -62,7 +62,7 @@ private:
         return to;
     }
 
-    /// The member that the type asks for is read, and no other.
+    /// Prometheus reads only the member that belongs to the type.
     [[nodiscard]] static prometheus::ClientMetric converted(metric_family::point from)
     {
         prometheus::ClientMetric to;

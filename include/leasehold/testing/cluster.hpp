@@ -23,32 +23,31 @@ class cluster_state;
 
 } // namespace impl
 
-/// A simulated Redis Cluster: servers that share the slots, follow each other, and tell clients
-/// where a slot is. Made by `world::make_cluster`. What befalls a node alone is a fault of that
-/// server, or of a host's way to it.
+/// A simulated Redis Cluster: servers that share the slots, replicate, and redirect clients. Made
+/// by `world::make_cluster`. For a fault of one node, use its `server`, or the network of a host.
 ///
-/// Each node has its own view of the others, which is behind when something has changed. A replica
-/// has what its master has, but for the lag that a fault names, and serves nothing.
+/// Each node has its own view of the others, which may be outdated after a change. A replica has
+/// the data of its master, except for the lag of a fault, and serves no requests.
 class LEASEHOLD_TESTING_EXPORT cluster
 {
 public:
-    /// How long something takes.
+    /// The type of durations.
     using duration = clock::duration;
 
-    /// What it is made of.
+    /// The size and the options of a cluster.
     struct shape
     {
-        std::size_t shards = 3;     ///< Each has as many slots as any.
+        std::size_t shards = 3;     ///< Each has the same number of slots.
         std::size_t replicas = 1;   ///< Of each master.
-        bool full_coverage = false; ///< While nobody serves some slots, nobody serves any.
+        bool full_coverage = false; ///< While some slots have no master, no node serves any slot.
     };
 
     /// A replica has become a master, without the last writes.
     struct promotion
     {
-        std::size_t shard;                     ///< Where.
-        std::span<const std::string> changed;  ///< Keys of which a change is lost.
-        std::span<const std::string> unlocked; ///< Locks that are held no more, or less long.
+        std::size_t shard;                     ///< The shard of the replica.
+        std::span<const std::string> changed;  ///< Keys with a lost change.
+        std::span<const std::string> unlocked; ///< Locks that are lost, or have a shorter TTL.
     };
 
     /// For the library itself.
@@ -57,56 +56,56 @@ public:
     cluster(const cluster&) = delete;
     cluster& operator=(const cluster&) = delete;
 
-    /// All nodes: at first the masters of the shards, in their order, then their replicas.
+    /// All nodes: at first the masters of the shards, in order, then their replicas.
     [[nodiscard]] std::span<server* const> nodes() const noexcept { return nodes_; }
-    /// Where the slot of a name is.
+    /// The shard of the slot of a name.
     [[nodiscard]] std::size_t shard_of(std::string_view name) const;
-    /// Where a node is: there it stays.
+    /// The shard of a node. It never changes.
     [[nodiscard]] std::size_t shard_of(const server& node) const;
-    /// Who leads a shard.
+    /// The current master of a shard.
     [[nodiscard]] server& master(std::size_t shard) const;
-    /// The node that has the lock, or would have it.
+    /// The node that serves the lock of that name.
     [[nodiscard]] server& keeper_of(std::string_view name) const;
 
-    // Faults. Each returns false when it cannot be: something else goes on there, or nobody could
-    // take over.
+    // Faults. Each returns false if it is impossible: another fault is active there, or there is no
+    // node to take over.
 
-    /// The master of a shard is killed. Its replica takes over after `until_elected`, without the
-    /// writes of the last `lag`; the old master follows it `until_back` after its end.
+    /// Kills the master of a shard. Its replica takes over after `until_elected`, without the
+    /// writes of the last `lag`. The old master becomes a replica `until_back` after its end.
     bool fail_over(std::size_t shard, duration lag, duration until_elected, duration until_back);
 
-    /// The same of the whole machine: nobody is told that its connections have ended, and what is
-    /// sent to it vanishes.
+    /// As `fail_over`, for the whole machine: clients get no reset, and messages to it are lost.
     bool switch_off(std::size_t shard, duration lag, duration until_elected, duration until_back);
 
-    /// A master is cut off from the other nodes and serves on until it has noticed. Then its
-    /// replica takes over, without what was written meanwhile.
+    /// Cuts a master off from the other nodes. It serves requests until it detects this. Then its
+    /// replica takes over, without the writes since the cut.
     bool split(std::size_t shard, duration until_noticed, duration until_healed);
 
-    /// The replica takes over and nothing is lost; the connections to its master stay.
+    /// The replica takes over without a loss. The connections to its master stay open.
     bool switch_over(std::size_t shard);
 
-    /// All nodes of a shard are away for `how_long`, and come back with their data.
+    /// Stops all nodes of a shard for `how_long`. They return with their data.
     bool shut(std::size_t shard, duration how_long);
 
-    /// The slot of a name goes to another shard, one key after the other with a pause between two;
-    /// after `longest` what is left goes at once.
+    /// Moves the slot of a name to another shard, key by key with a pause of `each`. After
+    /// `longest` the remaining keys move at once.
     bool move_slot_of(std::string_view name, std::size_t to, duration each, duration longest);
 
-    /// A node does not hear what has become of the others.
+    /// The node gets no news of the other nodes.
     void hold_back(const server& node, duration how_long);
 
-    /// How often a client was told who serves what by a node that was behind.
+    /// The number of outdated maps of the slots that clients have received.
     [[nodiscard]] std::uint64_t stale_answers() const noexcept;
 
-    /// Called at every promotion; an empty function ends that.
+    /// Sets the function that is called at each promotion. An empty function removes it.
     void on_promotion(std::function<void(const promotion&)> told);
 
-    /// Called when a host has asked a node who serves what, with its name.
+    /// Called when a host has requested the map of the slots from a node, with the name of the
+    /// host.
     void on_asked(std::function<void(std::string_view host)> told);
 
-    /// Called when an acquire that a node has sent elsewhere comes again, within the time of the
-    /// first one: by how much the limit that it carries is later than at first.
+    /// Called when an acquire that a node has redirected arrives again, within the time of the
+    /// first one. `later` is the difference between the limits of the two requests.
     void on_redirected(
         std::function<void(std::string_view name, std::string_view owner, duration later)> told);
 

@@ -17,7 +17,7 @@ class host;
 
 namespace impl {
 
-/// Something to be done once, on a host.
+/// A task that runs once on a host.
 class task
 {
 public:
@@ -47,19 +47,19 @@ LEASEHOLD_TESTING_EXPORT asio::execution_context& context_of(host& where) noexce
 
 } // namespace impl
 
-/// Runs work on a simulated host, in virtual time. What is ready at one moment runs in an order
-/// that the seed decides, as on a pool of threads; use a strand where order matters. Meets the
+/// Runs work on a simulated host, in virtual time. The seed decides the order of tasks that are
+/// ready at the same time, as on a thread pool. Use a strand where order matters. Meets the
 /// requirements of an Asio executor.
 class executor
 {
 public:
-    /// Of that host.
+    /// The executor of that host.
     explicit executor(host& where) noexcept : host_(&where) {}
 
-    /// @name What Asio asks of an executor
+    /// @name Requirements of Asio
     /// @{
 
-    /// A property, or a function, that Asio uses.
+    /// A property or a function for Asio.
     [[nodiscard]] asio::execution_context& query(asio::execution::context_t) const noexcept
     {
         return impl::context_of(*host_);
@@ -80,7 +80,7 @@ public:
         return executor(*host_, false);
     }
 
-    // The world does not end while there is something to do, so there is nothing to count.
+    // The world runs while there are events, so outstanding work is not counted.
     [[nodiscard]] executor require(asio::execution::outstanding_work_t::tracked_t) const noexcept
     {
         return *this;
@@ -100,7 +100,7 @@ public:
 
     /// @}
 
-    /// Runs `f` once: inside this call, when it is made on the host and blocking is allowed.
+    /// Runs `f` once: inside this call if it is made on the host and blocking is allowed.
     template <class F>
     void execute(F&& f) const
     {

@@ -27,102 +27,102 @@ class world_state;
 
 } // namespace impl
 
-/// What a client has just done, or had done to it: where a script may place a fault.
+/// The steps of a client at which a test may inject a fault.
 enum class step : std::uint8_t
 {
     acquire_sent,     ///< An acquire leaves the client.
-    acquire_ran,      ///< On the server; the answer is under way.
-    acquire_answered, ///< Its answer has arrived.
+    acquire_ran,      ///< Executed on the server; the reply is on its way.
+    acquire_answered, ///< Its reply has arrived.
     renewal_sent,     ///< A renewal leaves the client.
-    renewal_ran,      ///< On the server; the answer is under way.
-    renewal_answered, ///< Its answer has arrived.
+    renewal_ran,      ///< Executed on the server; the reply is on its way.
+    renewal_answered, ///< Its reply has arrived.
     release_sent,     ///< A release leaves the client.
-    release_ran,      ///< On the server; the answer is under way.
-    release_answered, ///< Its answer has arrived.
+    release_ran,      ///< Executed on the server; the reply is on its way.
+    release_answered, ///< Its reply has arrived.
     connected,        ///< The client has a connection.
     disconnected,     ///< The client has lost its connection.
 };
 
-/// How a simulated client reaches its server.
+/// The connection of a simulated client to its server.
 struct connecting
 {
-    /// Time limits and the like; where it says that the server is does not matter.
+    /// Timeouts and similar options. The address of the server is ignored.
     config limits = {};
-    /// Commands go over a connection that the application has, and keeps running by itself.
+    /// Commands use a connection that the application owns and runs.
     bool shared = false;
-    /// With `shared`: wake-ups come over a connection of the client's own; else there are none.
+    /// With `shared`: the client has a connection of its own for wake-ups; otherwise it gets none.
     bool wakeups = true;
-    /// So many acquires may be under way at once, others wait for them; 0: the usual number.
+    /// Maximum number of concurrent acquires; others wait. 0: the default.
     std::size_t acquires = 0;
 };
 
-/// One process on a machine of its own: an execution context in virtual time, with a clock and a
+/// A process on a machine of its own: an execution context in virtual time, with a clock and a
 /// network connection. Made by `world::make_host`.
 ///
-/// Objects on it (clients, timers, coroutines) follow the rules of any execution context: they may
-/// be used until the world is destroyed.
+/// Objects on it (clients, timers, coroutines) follow the rules of every execution context: they
+/// may be used until the world is destroyed.
 class LEASEHOLD_TESTING_EXPORT host : public asio::execution_context
 {
 public:
-    /// How long something takes.
+    /// The type of durations.
     using duration = clock::duration;
-    /// As Asio asks of an execution context.
+    /// The executor type, for Asio.
     using executor_type = executor;
 
     /// For the library itself.
     explicit host(std::unique_ptr<impl::host_state> state);
     ~host();
 
-    /// Runs work on this host.
+    /// The executor of this host.
     [[nodiscard]] executor_type get_executor() noexcept { return executor_type(*this); }
-    /// As it was given to `world::make_host`.
+    /// The name that was passed to `world::make_host`.
     [[nodiscard]] const std::string& name() const noexcept;
 
-    /// A client on this host that keeps its locks on `where`. Its `async_run` is the caller's
-    /// business, as in production.
+    /// Makes a client on this host whose locks are on `where`. The caller calls its `async_run`, as
+    /// in production.
     [[nodiscard]] client make_client(server& where, std::shared_ptr<observer> watching = {});
-    /// The same, and how it connects.
+    /// As above, with options of the connection.
     [[nodiscard]] client make_client(server& where, const connecting& how,
                                      std::shared_ptr<observer> watching = {});
 
-    /// A client that keeps its locks at a quorum of independent servers, as with `redlock://`:
-    /// 3, 5, 7 or 9 of them; `how.limits.quorum` have to grant. Its connections are its own.
+    /// Makes a client of a quorum of independent servers, as with `redlock://`: 3, 5, 7 or 9 of
+    /// them, of which `how.limits.quorum` must grant. It has its own connections.
     [[nodiscard]] client make_client(std::span<server* const> members, const connecting& how,
                                      std::shared_ptr<observer> watching = {});
 
-    /// A client that keeps its locks in a cluster, as with `redis+cluster://`: all nodes are in its
-    /// URL. Its connections are its own.
+    /// Makes a client of a cluster, as with `redis+cluster://`: its URL has all nodes. It has its
+    /// own connections.
     [[nodiscard]] client make_client(cluster& where, const connecting& how,
                                      std::shared_ptr<observer> watching = {});
 
-    /// The clock that leases are measured by on this host.
+    /// The clock that measures leases on this host.
     [[nodiscard]] clock::time_point now() const noexcept;
 
-    /// The clock that shows the date; nothing in this library looks at it.
+    /// The wall clock. This library does not use it.
     [[nodiscard]] std::chrono::system_clock::time_point wall_clock() const noexcept;
 
-    /// Calls `f` at every step of the clients of this host, in the step. One function at a time; an
-    /// empty one ends that.
+    /// Sets the function that is called in every step of the clients of this host. An empty
+    /// function removes it.
     void on_step(std::function<void(step)> f);
 
-    // Faults of the process and the machine. Each takes effect as soon as what runs has returned.
+    // Faults of the process and the machine. Each takes effect after the running task has returned.
 
-    /// Stops the process (`SIGSTOP`, a long collection of garbage, an overloaded machine): its
-    /// clock goes on, nothing of it runs.
+    /// Stops the process (`SIGSTOP`, a long garbage collection, an overloaded machine). Its clock
+    /// continues, but no code of it runs.
     void pause(duration how_long);
 
     /// Suspends the machine: as `pause`, and timers that were due meanwhile fire up to a second
-    /// after it wakes up.
+    /// after it resumes.
     void suspend(duration how_long);
 
     /// Ends the process (`SIGKILL`): handlers are destroyed, nothing is sent any more, connections
     /// are reset.
     void crash();
 
-    /// Its clocks gain so many millionths from now on; negative: lose.
+    /// Changes the rate of its clocks by this number of millionths; negative: slower.
     void drift(std::int64_t parts_per_million);
 
-    /// The wall clock steps.
+    /// Steps the wall clock.
     void step_wall_clock(duration by) noexcept;
 
     /// Whether it is paused or suspended now.
@@ -132,35 +132,35 @@ public:
 
     // Faults of its network.
 
-    /// For every message from now on.
+    /// Sets the conditions of every message from now on.
     void network(const conditions& what) noexcept;
-    /// For those to and from one server, until all are told anew.
+    /// Sets them for messages to and from one server, until the next call for all.
     void network(const server& to, const conditions& what);
-    /// What was set for every message.
+    /// The conditions that were set for every message.
     [[nodiscard]] const conditions& network() const noexcept;
 
-    /// Cuts the host off for `how_long`. What was sent meanwhile arrives when the cut is over;
-    /// after a second or more it may as well be lost, with its connection: both happen.
+    /// Cuts the host off for `how_long`. Messages arrive after the cut. If it takes a second or
+    /// more, they may also be lost with their connection.
     void cut_off(direction which, duration how_long);
-    /// From one server alone.
+    /// Cuts it off from one server only.
     void cut_off(const server& to, direction which, duration how_long);
 
-    /// For `how_long` what its clients ask for fails with `errc::store_unavailable` before it is
-    /// sent; the connections stay.
+    /// Requests of its clients fail with `errc::store_unavailable` for `how_long`, before they are
+    /// sent. The connections stay open.
     void fail_sending(duration how_long);
 
-    /// Resets the connections to all servers. What is under way may still arrive.
+    /// Resets the connections to all servers. Messages on their way may still arrive.
     void reset_connections();
     /// Resets the connections to one server.
     void reset_connections(const server& to);
 
-    /// Loses every published release for `how_long`, and nothing else.
+    /// Loses every published release for `how_long`, and no other message.
     void lose_hints(duration how_long);
 
-    /// The clients on this host are told that a name may be free though nothing happened.
+    /// Sends a wake-up to the clients on this host, although the name was not released.
     void false_hint(std::string_view name);
 
-    /// What has befallen it so far.
+    /// The faults that this host has had so far.
     [[nodiscard]] const testing::mishaps& mishaps() const noexcept;
 
     /// For the library itself.

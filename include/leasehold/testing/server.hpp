@@ -23,62 +23,63 @@ class server_state;
 
 } // namespace impl
 
-/// A simulated Redis: what the scripts of the real one do, with its own clock, and everything that
-/// can befall it. Made by `world::make_server`.
+/// A simulated Redis. It behaves as the scripts of the real one, with its own clock and faults.
+/// Made by `world::make_server`.
 class LEASEHOLD_TESTING_EXPORT server
 {
 public:
-    /// How long something takes.
+    /// The type of durations.
     using duration = clock::duration;
-    /// The unit of times to live.
+    /// The unit of TTLs.
     using milliseconds = std::chrono::milliseconds;
 
-    /// What a restart leaves of the data.
+    /// The data that remains after a restart.
     enum class data : std::uint8_t
     {
-        kept,             ///< All of it.
-        lost,             ///< There was no persistence.
-        last_second_lost, ///< Written to disk once a second, and the power failed.
+        kept,             ///< All data.
+        lost,             ///< None: no persistence.
+        last_second_lost, ///< All but the last second: a write to disk each second, and a power
+                          ///< failure.
     };
 
-    /// What keeps it from serving.
+    /// The reasons why a server does not serve requests.
     enum class trouble : std::uint8_t
     {
         busy,         ///< A long script: `BUSY` to everything.
-        loading,      ///< It has just started: `LOADING` to everything that needs data.
-        master_down,  ///< A replica that has lost its master: `MASTERDOWN`.
-        cluster_down, ///< `CLUSTERDOWN` to everything that needs data.
-        read_only, ///< It is a replica now: `READONLY` to what writes over connections from before,
-                   ///< and nothing of what is published; those who connect again come to its
-                   ///< master.
-        out_of_memory, ///< `OOM` to what takes memory.
-        cannot_save,   ///< Its disk is full: `MISCONF` to what writes.
+        loading,      ///< After a start: `LOADING` to requests for data.
+        master_down,  ///< A replica without a master: `MASTERDOWN`.
+        cluster_down, ///< `CLUSTERDOWN` to requests for data.
+        read_only, ///< It is a replica now: `READONLY` to writes over old connections, which also
+                   ///< get no wake-ups. New connections reach its master.
+        out_of_memory, ///< `OOM` to commands that need memory.
+        cannot_save,   ///< Its disk is full: `MISCONF` to writes.
         no_permission, ///< `NOPERM` to everything.
     };
 
-    /// What it answers as, where that makes a difference.
+    /// The server product and version that is simulated.
     enum class product : std::uint8_t
     {
-        redis_6,   ///< No `SET NX GET`; what a script ran into is told in other words.
-        redis_7,   ///< The usual one.
+        redis_6,   ///< No `SET NX GET`; errors within scripts have other texts.
+        redis_7,   ///< The default.
         redis_8_4, ///< Has `DELEX key IFEQ value`.
-        valkey_8,  ///< Answers who ends a subscription without having any with an error.
+        valkey_8,  ///< An UNSUBSCRIBE without a subscription is an error.
         valkey_9,  ///< Has `DELIFEQ key value`.
     };
 
-    /// A grant that the server made: the order of these calls is the order of possession. Of a
-    /// member of a quorum it is a vote: with no fences where it did not accept those offered.
+    /// A grant of the server. The order of the calls is the order of possession. For a member of a
+    /// quorum it is a vote: without fences if it did not accept the offered ones.
     struct grant
     {
         std::string_view name;     ///< The name of the lock.
-        std::string_view owner;    ///< Who has it now.
+        std::string_view owner;    ///< The new holder.
         std::uint64_t first_fence; ///< The smallest fence of this grant.
-        std::uint32_t fences;      ///< How many there are.
-        clock::time_point taken;   ///< True time; its fences may have been drawn since.
-        bool repeated;             ///< The owner was in already.
-        bool plain; ///< By commands that ask nothing: its client looks whether the fences will do.
-        bool left_behind; ///< Its client has asked for something over a newer connection before.
-        duration age;     ///< How long a request with a limit was under way, in true time.
+        std::uint32_t fences;      ///< The number of fences.
+        clock::time_point taken;   ///< True time; its fences may be newer.
+        bool repeated;             ///< The owner held the lock before.
+        bool plain; ///< By plain commands without conditions: the client checks whether the fences
+                    ///< are enough.
+        bool left_behind; ///< Its client has already sent a request over a newer connection.
+        duration age;     ///< The true time that a request with a limit took to arrive.
     };
 
     /// For the library itself.
@@ -87,122 +88,119 @@ public:
     server(const server&) = delete;
     server& operator=(const server&) = delete;
 
-    // Faults. Each takes effect at once. What destroys data says how much: 0 when there was nothing
-    // to destroy.
+    // Faults. Each takes effect at once. A function that destroys data returns the number of
+    // destroyed items, 0 if there were none.
 
-    /// Resets all connections and refuses new ones for `down`; then comes back with what was kept.
+    /// Resets all connections and rejects new ones for `down`. Then it returns with the remaining
+    /// data.
     std::size_t restart(data what, duration down);
 
-    /// A replica takes over that has not seen the writes of the last `lag`; until it does, for
-    /// `down`, nothing is served.
+    /// A replica takes over without the writes of the last `lag`. No requests are served for
+    /// `down`.
     std::size_t fail_over(duration lag, duration down);
 
-    /// So many replicas follow; none at first. What they have confirmed (`replica_acks`) survives
-    /// `fail_over`, whatever its lag.
+    /// Sets the number of replicas; 0 at first. Writes that they have confirmed (`replica_acks`)
+    /// survive `fail_over` with any lag.
     void replicas(std::uint32_t count) noexcept;
 
-    /// `FLUSHALL`: all locks and fences are gone, nobody is told.
+    /// `FLUSHALL`: deletes all locks and fences, without a notification.
     std::size_t flush_all();
 
-    /// `SCRIPT FLUSH`: commands are sent twice once more. Within `how_long` each script that runs
-    /// is forgotten again.
+    /// `SCRIPT FLUSH`: the next use of each script needs a second request. For `how_long`, each
+    /// script is deleted again after it has run.
     void flush_scripts(duration how_long = {});
 
-    /// `DEL`: a lock is gone, nobody is told. False when there was none.
+    /// `DEL`: deletes a lock without a notification. False if there was none.
     bool erase(std::string_view name);
 
-    /// Somebody sets the key to a value that is not a lock; `erase` removes it. False when there
-    /// was no lock.
+    /// Overwrites the key with a value that is not a lock; `erase` removes it. False if there was
+    /// no lock.
     bool overwrite(std::string_view name);
 
-    /// A client of another kind takes the lock away from whoever has it, for `how_long`. False when
-    /// nobody had it.
+    /// An external client takes over a held lock for `how_long`. False if it was not held.
     bool seize(std::string_view name, milliseconds how_long);
 
-    /// A client of another kind asks once whether the lock is free, and takes it then: `SET name
-    /// value NX PX`. Returns the value; empty when the lock is not free, or the server does not
-    /// serve.
+    /// An external client tries once to acquire the lock: `SET name value NX PX`. Returns the
+    /// value. Empty if the lock is held, or if the server does not serve.
     std::string take_as_stranger(std::string_view name, milliseconds lease);
 
-    /// It leaves, if the lock has that value still. False when it has not.
+    /// The external client releases the lock. False if the lock has another value.
     bool leave_as_stranger(std::string_view name, std::string_view value);
 
-    /// Stopped: what arrives waits and runs afterwards, whether or not its sender is still there.
+    /// Stops the server. Requests wait, and are executed later even if their sender is gone.
     void stall(duration how_long);
 
-    /// Each command takes this long; zero ends it.
+    /// Sets the time that each command takes; zero removes it.
     void slow(duration each);
 
-    /// Answers what it cannot do in this state that it was not executed.
+    /// Rejects requests as in this state: they were not executed.
     void refuse(duration how_long, trouble why = trouble::busy);
 
-    /// Answers every command that its sender has no permission (`NOPERM`).
+    /// Rejects every command with a missing right (`NOPERM`).
     void deny(duration how_long);
 
-    /// Takes the right to a command away: `NOPERM` to it from here on, also within scripts.
-    /// `permit` gives it back.
+    /// Removes the right to a command: `NOPERM` to it, also within scripts. `permit` restores it.
     void forbid(std::string_view command);
-    /// Gives the right to a command back.
+    /// Restores the right to a command.
     void permit(std::string_view command);
 
-    /// What it is from now on.
+    /// Sets the simulated product.
     void imitate(product what) noexcept;
 
-    /// Whether it says of itself that it belongs to a cluster.
+    /// Sets whether it reports to be part of a cluster.
     void cluster_mode(bool on) noexcept;
 
-    /// Renewals of this name fail; the others of their batch do not.
+    /// Renewals of this name fail; others in their batch do not.
     void fail_renewals(std::string_view name, duration how_long);
 
-    /// The server's clock steps, forward or (negative) back.
+    /// Steps the server's clock, forward or (negative) back.
     void step_clock(duration by);
 
-    /// The server's clock gains so many millionths from now on; negative: loses.
+    /// Changes the rate of the server's clock by this number of millionths; negative: slower.
     void drift(std::int64_t parts_per_million);
 
-    // What it holds.
+    // The state of the server.
 
-    /// Whether it is a member of a quorum that grants locks: it has not restarted or forgotten
-    /// since it was made one, and its silence is over.
+    /// Whether it is a member of a quorum and grants locks: it was not restarted or emptied since
+    /// it became one, and its waiting time has passed.
     [[nodiscard]] bool is_member() const;
 
-    /// The id of the owner that has the lock (`owner::id`); empty: nobody.
+    /// The id of the holder (`owner::id`); empty if the lock is free.
     [[nodiscard]] std::string holder(std::string_view name) const;
     /// Whether this member of a quorum has the entry that acquired the lock.
     [[nodiscard]] bool first_is_in(std::string_view name) const;
-    /// How many locks are held.
+    /// The number of held locks.
     [[nodiscard]] std::size_t locks() const;
-    /// How many are in line for it.
+    /// The number of owners in the queue of the name.
     [[nodiscard]] std::size_t in_line(std::string_view name) const;
-    /// What its clock shows.
+    /// The time of its clock.
     [[nodiscard]] std::chrono::microseconds time() const noexcept;
-    /// Connections that wait for a name to be released.
+    /// The number of connections that watch a name.
     [[nodiscard]] std::size_t watches() const noexcept;
-    /// How many commands it has run.
+    /// The number of executed commands.
     [[nodiscard]] std::uint64_t commands() const noexcept;
 
-    /// Called at every grant, in their order; an empty function ends that.
+    /// Sets the function that is called at each grant, in order. An empty function removes it.
     void on_grant(std::function<void(const grant&)> told);
 
-    /// Called whenever a lock is freed by its owner; not when it expires or is deleted.
+    /// Called when an owner frees a lock, but not when it expires or is deleted.
     void on_free(std::function<void(std::string_view name)> told);
 
-    /// Called when something keeps an owner in that no client takes out again, so that only the
-    /// time to live does: a request that ran once more (`conditions::duplication`) has taken or
-    /// entered a lock, which its first run did not, or which was left since; or a release was
-    /// denied.
+    /// Called when an owner holds a lock that no client will release, so that only the TTL ends it.
+    /// Either a repeated request (`conditions::duplication`) has acquired a lock that its first run
+    /// did not acquire, or that was released since. Or a release was denied.
     void on_stranded(std::function<void(std::string_view name, std::string_view owner)> told);
 
-    /// Called when a write is refused for the first time over a connection from before the server
-    /// became a replica (`trouble::read_only`). Until then the client cannot know of the change.
+    /// Called at the first rejected write over a connection from before the server became a replica
+    /// (`trouble::read_only`). Before that the client cannot know of the change.
     void on_read_only(std::function<void(std::string_view name)> told);
 
-    /// Called when a lock is given to the next in its line although nobody hears of it: it joined
-    /// before it listened, and does not now. It has the lock for the time of a claim if it is gone.
+    /// Called when a lock is granted to a queued owner whose client has no subscription, now or
+    /// when it joined. If the client has gone, the owner holds the lock for its claim time.
     void on_given_unheard(std::function<void(std::string_view name, std::string_view owner)> told);
 
-    /// Called when a lock is given to an owner though others came first. `unfair`: the line was
-    /// looked at, and one of them was there; else they were absent, or the lock had expired.
+    /// Called when an owner gets a lock before owners that came first. `unfair`: the queue was
+    /// checked, and one of them was present. Otherwise they were absent, or the lock had expired.
     void on_overtaken(
         std::function<void(std::string_view name, std::string_view owner, bool unfair)> told);
 

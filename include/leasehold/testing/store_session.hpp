@@ -22,19 +22,19 @@
 
 namespace leasehold::testing {
 
-/// A store, opened, with a strand and a listener that remembers; its asynchronous functions as
-/// synchronous ones: each runs the context until the answer is there. For tests of stores. Ends
-/// with `close`. Several sessions may share a context; each belongs to one thread.
-/// @throws std::runtime_error from every function that waits, when it takes more than ten seconds.
+/// Opens a store, with a strand and a recording listener, for tests of stores. Makes the
+/// asynchronous functions synchronous: each runs the context until there is a reply. Its destructor
+/// calls `close`. Several sessions may share a context; each belongs to one thread.
+/// @throws std::runtime_error from every function that waits, after ten seconds.
 class store_session final : public store_listener
 {
 public:
-    /// How a request was answered.
+    /// The result of a request.
     template <class Reply>
     struct answer
     {
         error_code code;              ///< The error, or none.
-        Reply reply;                  ///< What the store said.
+        Reply reply;                  ///< The reply of the store.
         bool on_strand = false;       ///< The handler was called on the strand.
         bool inside_the_call = false; ///< It was called inside the initiating call.
     };
@@ -56,35 +56,35 @@ public:
         until([this] { return connected > 0; });
     }
 
-    /// Closes the store; a second call does nothing.
+    /// Closes the store. A second call has no effect.
     void close()
     {
         if (!std::exchange(closed_, true))
             on_the_strand([this] { store_->close(); });
     }
 
-    /// `store::async_acquire`, and its answer.
+    /// Calls `store::async_acquire` and returns its result.
     answer<acquire_reply> acquire(const acquire_request& request)
     {
         return call<acquire_reply>(
             [&](auto done) { store_->async_acquire(request, std::move(done)); });
     }
 
-    /// `store::async_renew`, and its answer.
+    /// Calls `store::async_renew` and returns its result.
     answer<renew_reply> renew(std::span<const renewal> renewals)
     {
         return call<renew_reply>(
             [&](auto done) { store_->async_renew(renewals, std::move(done)); });
     }
 
-    /// `store::async_release`, and its answer.
+    /// Calls `store::async_release` and returns its result.
     answer<release_reply> release(const release_request& request)
     {
         return call<release_reply>(
             [&](auto done) { store_->async_release(request, std::move(done)); });
     }
 
-    /// Runs the context for so long.
+    /// Runs the context for this time.
     void wait(std::chrono::milliseconds time)
     {
         bool over = false;
@@ -93,26 +93,26 @@ public:
         until([&] { return over; });
     }
 
-    /// `store::watch`.
+    /// Calls `store::watch`.
     void watch(std::string_view name)
     {
         on_the_strand([&] { store_->watch(name); });
     }
 
-    /// `store::unwatch`.
+    /// Calls `store::unwatch`.
     void unwatch(std::string_view name)
     {
         on_the_strand([&] { store_->unwatch(name); });
     }
 
-    /// Runs the context until so many hints have come in all.
+    /// Runs the context until `hints` has this size.
     void wait_for_hints(std::size_t count)
     {
         until([&] { return hints.size() >= count; });
     }
 
-    /// Runs handlers of the context, on this thread, until `done()` and no further; waits also when
-    /// there is nothing to run, because another thread may bring it.
+    /// Runs handlers of the context on this thread until `done()`. If there are none, it waits,
+    /// because another thread may post some.
     template <class Predicate>
     void until(Predicate done)
     {
@@ -125,7 +125,7 @@ public:
         }
     }
 
-    /// Calls `function` on the strand and returns when it ended.
+    /// Calls `function` on the strand, and returns after it has returned.
     template <class Function>
     void on_the_strand(Function function)
     {
@@ -144,21 +144,21 @@ public:
     /// The context that it was opened with.
     asio::io_context& context() noexcept { return context_; }
 
-    int connected = 0;                ///< How often a partition could be reached.
-    int disconnected = 0;             ///< How often one could no longer be.
+    int connected = 0;                ///< Number of `on_connected` calls.
+    int disconnected = 0;             ///< Number of `on_disconnected` calls.
     std::set<store_partition> online; ///< The partitions that can be reached.
-    error_code why;                   ///< The last reason for that.
-    std::vector<std::string> hints;   ///< The names of which the store has hinted.
+    error_code why;                   ///< The reason of the last one.
+    std::vector<std::string> hints;   ///< The names of all `on_hint` calls.
 
-    /// Of what the store has told.
+    /// One `on_turn` call.
     struct turn
     {
         std::string name;  ///< The name of the lock.
-        std::string owner; ///< Whose turn it may be.
+        std::string owner; ///< The owner that may have the grant.
     };
-    std::vector<turn> turns;       ///< Of which the store has told.
-    int listening = 0;             ///< How often it was said that turns are told from now on.
-    bool listener_misused = false; ///< Called off the strand, inside a call, or after `close`.
+    std::vector<turn> turns;       ///< All `on_turn` calls.
+    int listening = 0;             ///< Number of `on_listening` calls.
+    bool listener_misused = false; ///< A call off the strand, inside a call, or after `close`.
 
 private:
     template <class Reply, class Start>

@@ -14,7 +14,7 @@ namespace impl {
 
 class timer_state;
 
-/// What a wait works on.
+/// The data of a wait.
 struct timer_parts
 {
     asio::any_io_executor executor;
@@ -31,7 +31,7 @@ LEASEHOLD_TESTING_EXPORT void start_wait(leasehold::detail::bound_handler<void(e
 
 } // namespace impl
 
-/// Waits in the virtual time of a host, by its own clock: what `asio::steady_timer` is to a real
+/// Waits in the virtual time of a host, by its clock, as `asio::steady_timer` does in a real
 /// process.
 ///
 /// @par Threads
@@ -39,30 +39,30 @@ LEASEHOLD_TESTING_EXPORT void start_wait(leasehold::detail::bound_handler<void(e
 class LEASEHOLD_TESTING_EXPORT timer
 {
 public:
-    /// A timer of that host, not set.
+    /// Constructs a timer of that host that is not set.
     explicit timer(host& where);
     ~timer();
-    /// Takes over what waits.
+    /// Takes over the outstanding waits.
     timer(timer&&) noexcept = default;
     timer& operator=(timer&&) = delete;
 
-    /// Sets when it fires, from now on. Cancels what waits.
+    /// Sets the time relative to now. Cancels outstanding waits.
     void expires_after(clock::duration how_long);
-    /// Sets when it fires, by the clock of its host. Cancels what waits.
+    /// Sets the time by the clock of its host. Cancels outstanding waits.
     void expires_at(clock::time_point when);
 
-    /// Completes what waits with `operation_aborted`.
+    /// Completes outstanding waits with `operation_aborted`.
     void cancel();
 
-    /// That of its host.
+    /// The executor of its host.
     [[nodiscard]] asio::any_io_executor get_executor() const noexcept { return parts_.executor; }
 
-    /// Waits until it fires.
+    /// Waits until the timer expires.
     /// @par Signature
     /// `void(error_code)`
     /// @par Errors
-    ///  - success: the time has come.
-    ///  - `asio::error::operation_aborted`: cancelled, or the timer was destroyed or set anew.
+    ///  - success: the timer has expired.
+    ///  - `asio::error::operation_aborted`: cancelled, or the timer was destroyed or set again.
     /// @par Cancellation
     /// All types.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>

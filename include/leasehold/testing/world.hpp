@@ -23,9 +23,9 @@ class world_state;
 
 } // namespace impl
 
-/// Hosts, servers and a network in virtual time, on one thread: the production code of the locks
-/// runs in it unchanged. The same seed and the same calls give the same run, to the last bit of
-/// `trace_hash`; another seed gives another order of what happens at once, other delays, other
+/// Hosts, servers and a network in virtual time, on one thread. The production code of the locks
+/// runs in it unchanged. The same seed and the same calls give the same run, with the same
+/// `trace_hash`. Another seed gives another order of simultaneous events, other delays and other
 /// losses.
 ///
 /// @code
@@ -41,49 +41,49 @@ class world_state;
 /// @endcode
 ///
 /// @par Lifetime
-/// The world owns its hosts and servers and all that waits in them: destroying it destroys handlers
-/// and coroutines without running them. Clients, leases and mutexes may outlive it; timers must
+/// The world owns its hosts and servers. Its destructor destroys outstanding handlers and
+/// coroutines without running them. Clients, leases and mutexes may outlive the world; timers must
 /// not.
 /// @par Threads
-/// One. Worlds do not share anything.
+/// One. Worlds do not share any state.
 class LEASEHOLD_TESTING_EXPORT world
 {
 public:
-    /// How long something takes.
+    /// The type of durations.
     using duration = clock::duration;
 
-    /// All that is left to chance is drawn from the seed.
+    /// Creates a world. All random decisions depend on the seed.
     explicit world(std::uint64_t seed = 1);
     ~world();
     world(const world&) = delete;
     world& operator=(const world&) = delete;
 
-    /// A process on a machine of its own. It stays until the world is destroyed.
+    /// Makes a process on a machine of its own. It exists until the world is destroyed.
     host& make_host(std::string name = {});
-    /// A Redis. It stays until the world is destroyed.
+    /// Makes a Redis server. It exists until the world is destroyed.
     server& make_server(std::string name = {});
-    /// A Redis Cluster. It stays until the world is destroyed.
+    /// Makes a Redis Cluster. It exists until the world is destroyed.
     cluster& make_cluster(const cluster::shape& of = {});
 
-    /// True time. It moves only while the world runs.
+    /// True time. It advances only while the world runs.
     [[nodiscard]] clock::time_point now() const noexcept;
 
-    /// Since the world began.
+    /// The time since the world was created.
     [[nodiscard]] duration age() const noexcept;
 
-    /// Calls `f` when that time has come, on no host: the place for faults.
+    /// Calls `f` at that time, on no host. Use it to inject faults.
     void at(clock::time_point when, std::function<void()> f);
-    /// Calls `f` when so much time has passed, on no host.
+    /// Calls `f` after that time, on no host.
     void after(duration how_long, std::function<void()> f) { at(now() + how_long, std::move(f)); }
 
-    /// Runs all that happens until then.
-    /// @throws what a handler throws.
+    /// Runs all events until then.
+    /// @throws any exception of a handler.
     void run_for(duration how_long) { run_until(now() + how_long); }
-    /// Runs all that happens until then.
-    /// @throws what a handler throws.
+    /// Runs all events until then.
+    /// @throws any exception of a handler.
     void run_until(clock::time_point when);
 
-    /// Runs until `done()` or `limit` has passed; true when done.
+    /// Runs until `done()` is true or `limit` has passed. Returns whether it is done.
     template <std::predicate Done>
     bool run_until(Done done, duration limit)
     {
@@ -95,23 +95,23 @@ public:
         return true;
     }
 
-    /// The next thing that happens, until `end`. False when there was none.
+    /// Runs the next event before `end`. False if there was none.
     bool run_one(clock::time_point end);
 
     /// A number below `bound`, from the seed.
     [[nodiscard]] std::uint64_t random(std::uint64_t bound);
 
-    /// A summary of all that has happened so far.
+    /// A hash of all events so far.
     [[nodiscard]] std::uint64_t trace_hash() const noexcept;
 
-    /// How many things have happened.
+    /// The number of events so far.
     [[nodiscard]] std::uint64_t events() const noexcept;
 
-    /// Called with a line of text for everything that happens between hosts and servers; an empty
-    /// function ends that.
+    /// Sets the function that is called with a line of text for each event between hosts and
+    /// servers. An empty function removes it.
     void on_trace(std::function<void(std::string_view line)> told);
 
-    /// A line of one's own in the trace.
+    /// Adds a line to the trace.
     void note(std::string_view line);
 
 private:

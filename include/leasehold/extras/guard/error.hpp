@@ -11,40 +11,40 @@
 #include <limits>
 #include <type_traits>
 
-/// What refuses a write whose fencing token is smaller than one that has written before.
+/// Guards, which reject a write whose fencing token is smaller than one that has written before.
 namespace leasehold::guard {
 
-/// The largest fence that every guard can keep: that of a signed 64-bit column. Those of the stores
-/// stay below it for more than a hundred thousand years.
+/// The largest fence that every guard can store: that of a signed 64-bit column. The stores reach
+/// it in more than a hundred thousand years.
 inline constexpr std::uint64_t largest_fence = std::numeric_limits<std::int64_t>::max();
 
-/// Why a guard refused a write.
+/// The reason why a guard rejected a write.
 enum class errc
 {
-    stale_fence = 1,    ///< A larger fence has written before; nothing was written. The caller lost
-                        ///< its lock and should stop.
-    missing_fence,      ///< The request carries no fence.
-    invalid_fence,      ///< The fence is 0, which is no lease, not a number, or above
-                        ///< `largest_fence`; nothing was written.
-    invalid_identifier, ///< The name of a table or a column is empty, too long, or holds a zero
+    stale_fence = 1, ///< A larger fence has written; nothing was written. The caller has lost its
+                     ///< lock and should stop.
+    missing_fence,   ///< The request has no fence.
+    invalid_fence,   ///< The fence is 0 (no lease), not a number, or above `largest_fence`; nothing
+                     ///< was written.
+    invalid_identifier, ///< The name of a table or a column is empty, too long, or contains a zero
                         ///< byte.
     invalid_write,      ///< The write has no command, or an empty one; nothing was sent.
-    different_slots,    ///< The fence and the data would be in different slots of a Redis Cluster;
-                        ///< nothing was sent.
-    damaged_fence, ///< What is kept where the fence should be is no fence; nothing was written.
-    write_failed,  ///< The fence was accepted and stored, and one of the writes failed.
+    different_slots, ///< The fence and the data are in different slots of a Redis Cluster; nothing
+                     ///< was sent.
+    damaged_fence,   ///< The stored value is not a fence; nothing was written.
+    write_failed,    ///< The fence was accepted and stored, and one of the writes failed.
 };
 
 /// The category of `errc`. Thread-safe; never throws.
 [[nodiscard]] LEASEHOLD_EXPORT const boost::system::error_category& guard_category() noexcept;
 
-/// What makes an `error_code` of one.
+/// Makes an `error_code` of an `errc`.
 [[nodiscard]] inline error_code make_error_code(errc e) noexcept
 {
     return {static_cast<int>(e), guard_category()};
 }
 
-/// `errc::invalid_fence` for a fence that no guard accepts, else success.
+/// Returns `errc::invalid_fence` for a fence that every guard rejects, otherwise success.
 [[nodiscard]] LEASEHOLD_EXPORT error_code check_fence(std::uint64_t fence) noexcept;
 
 } // namespace leasehold::guard

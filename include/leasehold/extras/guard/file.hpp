@@ -11,53 +11,53 @@
 
 namespace leasehold::guard {
 
-/// Guards writes to a file, or to whatever else one machine keeps, with the fence in a file beside
-/// it.
+/// Guards writes to a file, or to anything else that is local to one machine. The fence is kept in
+/// a file beside it.
 ///
-/// Three files stand beside `PATH`: `PATH.fence` keeps the largest fence that has written,
-/// `PATH.lock` is locked (flock) while one writer compares and writes, `PATH.new` or
-/// `PATH.fence.new` is what a crash may leave behind; the next write takes its place. Whoever
-/// removes `PATH.fence` forgets the fence.
+/// There are three files beside `PATH`. `PATH.fence` has the largest fence that has written. If it
+/// is removed, the fence is forgotten. `PATH.lock` is locked with `flock` while a writer compares
+/// and writes. A crash may leave `PATH.new` or `PATH.fence.new`; the next write replaces it.
 ///
 /// @par Crashes
-/// The fence is on the disk before the data is touched, and each file is replaced by one that is
-/// complete (fsync, rename, fsync of the folder). After a crash the data is the old or the new one,
-/// never a mixture, and the fence never goes back.
-/// @par Waiting
-/// Everything here blocks: on the disk, and while another writer is in. A writer that is stopped in
-/// the middle of a write holds up the others until it goes on or dies: the order stays right.
-/// @par Where it holds
-/// Among processes that lock the same file with flock: those of one machine; over NFS when the
-/// mount passes such locks on to the server.
+/// The fence reaches the disk before the data changes. Each file is replaced by a complete one
+/// (fsync, rename, fsync of the folder). After a crash the data is the old or the new one, never a
+/// mixture, and the fence is never smaller.
+/// @par Blocking
+/// All functions block: on the disk, and during the write of another writer. A writer that is
+/// stopped during a write blocks the others until it resumes or dies. The order of writes stays
+/// correct.
+/// @par Scope
+/// Processes that lock the same file with `flock`: those of one machine, and over NFS those of
+/// several machines if the mount passes locks on to the server.
 /// @par Threads
-/// Each function may be called from any thread, at the same time.
+/// All functions may be called concurrently from any thread.
 class file
 {
 public:
-    /// @param path Of the data. It need not exist yet; its folder must. A symbolic link would be
-    /// replaced and not followed.
+    /// @param path The data. The file need not exist, but its folder must. A symbolic link is
+    ///     replaced, not followed.
     LEASEHOLD_EXPORT explicit file(std::filesystem::path path);
 
-    /// Of the data.
+    /// The path of the data.
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
-    /// Replaces the content of the file, unless a larger fence has written. The mode of the file
-    /// stays, its other attributes are those of a new file.
+    /// Replaces the content of the file, unless a larger fence has written. The mode of the file is
+    /// kept. Its other attributes are those of a new file.
     /// @return
-    ///  - success: it is written and on the disk.
+    ///  - success: the content is on the disk.
     ///  - `errc::stale_fence`, `errc::invalid_fence`, `errc::damaged_fence`: nothing was written.
-    ///  - an error of the system: the content is the old one, or, when only the folder could not be
-    ///  brought to the disk, the new one. Writing again with the same fence is right.
+    ///  - a system error: the content is the old one. If only the sync of the folder failed, it is
+    ///    the new one. The write may be repeated with the same fence.
     [[nodiscard]] LEASEHOLD_EXPORT error_code replace(std::uint64_t fence,
                                                       std::string_view content) const;
 
-    /// Runs `work`, which writes in its own way, unless a larger fence has written. No other writer
-    /// is in while it runs. The fence is on the disk before.
-    /// @return As above, or what `work` returned. What it throws passes through.
+    /// Runs `work`, which does the write, unless a larger fence has written. No other writer runs
+    /// at the same time. The fence reaches the disk before.
+    /// @return As above, or the result of `work`. Exceptions of `work` are passed on.
     [[nodiscard]] LEASEHOLD_EXPORT error_code write(std::uint64_t fence,
                                                     const std::function<error_code()>& work) const;
 
-    /// The largest fence that has written; 0 when none has, or `failed` is set.
+    /// The largest fence that has written. 0 if there is none, or if `failed` is set.
     [[nodiscard]] LEASEHOLD_EXPORT std::uint64_t newest_fence(error_code& failed) const;
 
 private:

@@ -10,20 +10,20 @@
 
 namespace leasehold::guard {
 
-/// The field of a request that carries the fence, in decimal digits, and of the answer to one that
-/// was refused, which carries the largest fence that has written.
+/// The header field for the fence of a request, in decimal digits. In the reply to a rejected
+/// request it has the largest fence that has written.
 inline constexpr std::string_view http_field = "Lease-Fence";
 
-/// What a server makes of the field of a request.
-/// @param field The value of the field; nothing: the request has none.
-/// @return The fence; 0 when `failed` is set.
-/// @param failed `errc::missing_fence` or `errc::invalid_fence`; success otherwise. A field with
-/// anything but the digits of one number, spaces and tabs around them aside, is invalid: so is one
-/// that a proxy joined out of two.
+/// Parses the field of a request, in a server.
+/// @param field The value of the field. Empty optional: the request has none.
+/// @return The fence; 0 if `failed` is set.
+/// @param failed `errc::missing_fence` or `errc::invalid_fence`; otherwise success. A valid field
+///     has the digits of one number, with optional spaces and tabs around them. Two fields joined
+///     by a proxy are invalid.
 [[nodiscard]] LEASEHOLD_EXPORT std::uint64_t fence_of_http(std::optional<std::string_view> field,
                                                            error_code& failed) noexcept;
 
-/// The status that answers a guarded write, which ended with `result`:
+/// The status of the reply to a guarded write with this result:
 ///  - success: 204 No Content
 ///  - `errc::stale_fence`: 412 Precondition Failed, as for `If-Match`
 ///  - `errc::missing_fence`: 428 Precondition Required

@@ -25,30 +25,30 @@ class connection;
 
 namespace leasehold::guard {
 
-/// Commands for a Redis server that run only when no larger fence has run any before.
+/// Commands for a Redis server that run only if no larger fence has run any before.
 ///
-/// They run in one script, which compares the fence with the one that is kept under a key of its
-/// own, keeps the larger, and runs the commands. Give all writers of the same data the same key.
+/// One script compares the fence with the stored one, stores the larger, and runs the commands. The
+/// stored fence has its own key. All writers of the same data must use the same key.
 ///
-/// The key of the fence and those of the data are in one slot of a Redis Cluster: `{stock:7}:fence`
-/// and `{stock:7}`, or whatever has the same text in its first braces. That is checked also when
-/// the server is no cluster, so that it can become one.
+/// All keys must be in one slot of a Redis Cluster, like `{stock:7}:fence` and `{stock:7}`, which
+/// have the same text in their first braces. This is checked on every server, so that a later move
+/// to a cluster succeeds.
 ///
-/// Nothing removes the key of a fence. Do not let it expire: a holder that slept for longer would
-/// be accepted again.
+/// The key of a fence is never removed. Do not let it expire: a holder that was paused for longer
+/// would be accepted again.
 class redis_write
 {
 public:
-    /// Words of a command, at most.
+    /// Maximum number of words of a command.
     static constexpr std::size_t most_words = 4'000;
 
-    /// @param fence_key Where the fence is kept, as a text of digits.
+    /// @param fence_key The key of the fence. Its value is a text of digits.
     redis_write(std::string fence_key, std::uint64_t fence)
         : fence_(fence), keys_{std::move(fence_key)}
     {}
 
-    /// Adds a command whose first argument is the one key that it uses, for example
-    /// `push("HSET", "{stock:7}", "left", 3)`. Arguments are texts and numbers.
+    /// Adds a command with one key, its first argument. Arguments are texts and integers. Example:
+    /// `push("HSET", "{stock:7}", "left", 3)`.
     template <class... Arguments>
     redis_write& push(std::string_view command, std::string_view key, const Arguments&... arguments)
     {
@@ -60,7 +60,7 @@ public:
         return *this;
     }
 
-    /// The same with arguments that are counted at run time.
+    /// As above, with a number of arguments that is known at run time.
     redis_write& push_words(std::string_view command, std::string_view key,
                             const std::vector<std::string>& arguments)
     {
@@ -72,15 +72,15 @@ public:
         return *this;
     }
 
-    /// That of the writer.
+    /// The fence of the writer.
     [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
 
-    /// What is wrong with it: `errc::invalid_fence`, `errc::invalid_write` when it has no command,
-    /// or one without a name or with too many words, `errc::different_slots`; success: nothing.
+    /// Checks the write: `errc::invalid_fence`, `errc::invalid_write` if it has no command, or one
+    /// without a name or with too many words, `errc::different_slots`, or success.
     [[nodiscard]] LEASEHOLD_REDIS_EXPORT error_code check() const;
 
-    /// The command that does it, word by word: `EVAL`, the script, and so on. For a client of
-    /// another library, which has `check()` to ask first.
+    /// Returns the words of the command, starting with `EVAL` and the script, for another client
+    /// library. Call `check()` first.
     [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::vector<std::string> command() const;
 
 private:
@@ -98,11 +98,11 @@ private:
     bool complete_ = true;
 };
 
-/// What the server said of a write.
+/// The reply of the server to a write.
 struct redis_answer
 {
-    std::uint64_t newest_fence = 0; ///< With `errc::stale_fence`: the one that has written.
-    std::string text;               ///< The server's own words when it answered with an error.
+    std::uint64_t newest_fence = 0; ///< With `errc::stale_fence`: the newest fence.
+    std::string text;               ///< The message of the server, if it replied with an error.
 };
 
 } // namespace leasehold::guard
@@ -157,24 +157,24 @@ namespace leasehold::guard {
 
 /// Runs the commands of a write in one step, unless a larger fence has written.
 ///
-/// @param connection Runs already, and is used where `boost::redis::connection` may be: one thread
-/// at a time. It is kept alive by the operation.
+/// @param connection Already runs. The call must be made where `boost::redis::connection` may be
+///     used: one thread at a time. The operation shares ownership of it.
 /// @par Signature
 /// `void(error_code)`
 /// @par Errors
-///  - success: all commands have run.
+///  - success: all commands were executed.
 ///  - `guard::errc::stale_fence`: a larger fence has written. Nothing was written.
-///  - what `redis_write::check` says: nothing was sent.
-///  - `guard::errc::damaged_fence`: the key of the fence holds another text. Nothing was written.
-///  - `guard::errc::write_failed`: the fence was accepted; a command failed, those before it have
-///  run, those after it have not.
-///  - `leasehold::errc`, where the server refused the script: `permission_denied`, `wrong_type`
-///  (of the key of the fence), `store_refused`, `not_supported`. Nothing was written.
-///  - `leasehold::errc::outcome_unknown`: the server said something that is not known here.
-///  - an error of the connection: it may have run or not. A write that may run twice can be
-///  repeated with the same fence.
+///  - an error of `redis_write::check`: nothing was sent.
+///  - `guard::errc::damaged_fence`: the key of the fence has another value. Nothing was written.
+///  - `guard::errc::write_failed`: the fence was accepted and a command failed. The commands before
+///    it were executed, those after it were not.
+///  - `leasehold::errc`, if the server rejected the script: `permission_denied`, `wrong_type` (of
+///    the key of the fence), `store_refused`, `not_supported`. Nothing was written.
+///  - `leasehold::errc::outcome_unknown`: the reply of the server is unknown.
+///  - an error of the connection: the write may have been executed. If a repeated write does no
+///    harm, repeat it with the same fence.
 /// @par Cancellation
-/// As that of `async_exec` of the connection.
+/// As `async_exec` of the connection.
 /// @par Completion
 /// Never inside this call, on the handler's associated executor (default: the connection's).
 template <class Token = boost::asio::deferred_t>
@@ -186,7 +186,7 @@ auto async_write(std::shared_ptr<boost::redis::connection> connection, redis_wri
                                             std::forward<Token>(token));
 }
 
-/// As above; `answer` has to stay until the handler is called or destroyed.
+/// As above. `answer` must live until the handler is called or destroyed.
 template <class Token = boost::asio::deferred_t>
 auto async_write(std::shared_ptr<boost::redis::connection> connection, redis_write write,
                  redis_answer& answer, Token&& token = Token())

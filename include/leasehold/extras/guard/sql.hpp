@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-// The statements that let a database refuse a fence that is too small. They are texts with
-// parameters, for whatever library the program speaks to its database with.
+// Statements with which a database rejects a fence that is too small. They are texts with
+// parameters, for any database library.
 namespace leasehold::guard {
 
-/// Whose words a statement is in, and which places its parameters have: `$1` for PostgreSQL, `?1`
-/// for SQLite, `?` for MariaDB.
+/// The dialect of a statement. It also decides the form of the parameters: `$1` for PostgreSQL,
+/// `?1` for SQLite, `?` for MariaDB.
 enum class sql_dialect
 {
     postgresql, ///< 9.5 and later.
@@ -20,16 +20,16 @@ enum class sql_dialect
     mariadb,    ///< 10.5 and later.
 };
 
-/// Where `fenced_row` finds what it needs. Names are as the database has them: they are quoted, so
-/// that nothing is folded to lower case. The table may have a schema before it: `shop.account`.
+/// The names for a `fenced_row`, as in the database. They are quoted, so their case is kept. The
+/// table may have a schema: `shop.account`.
 struct sql_row
 {
-    std::string table;           ///< Where the row is.
-    std::string key;             ///< The column that says which row; unique.
+    std::string table;           ///< The table of the row.
+    std::string key;             ///< The column that identifies the row; unique.
     std::string fence = "fence"; ///< The column of the fence.
 };
 
-/// The fence is a column of the row that it guards: one statement compares and writes.
+/// Statements for a fence in a column of the guarded row: one statement compares and writes.
 ///
 /// Bind the fence as a signed 64-bit number, after `check_fence` has accepted it.
 /// @par Threads
@@ -38,21 +38,20 @@ class fenced_row
 {
 public:
     /// @throws boost::system::system_error `errc::invalid_identifier`
-    /// @param names Of the table and its columns.
+    /// @param names The names of the table and its columns.
     LEASEHOLD_EXPORT fenced_row(sql_dialect dialect, const sql_row& names);
 
-    /// The statement, once, that adds the column. Rows that exist begin with 0.
+    /// Returns the statement that adds the column. Run it once. Existing rows start with 0.
     [[nodiscard]] LEASEHOLD_EXPORT std::string add_column() const;
 
-    /// Writes `columns` of one row, unless a larger fence has written it. Parameters: a value for
-    /// each column, the fence, the key; in MariaDB, whose parameters have no numbers, the fence
-    /// once more.
+    /// Returns the statement that writes `columns` of one row, unless a larger fence has written
+    /// it. Parameters: a value for each column, the fence, the key. In MariaDB, which has no
+    /// numbered parameters, the fence once more.
     ///
-    /// It was written when the statement affected one row. It was refused, or there is no such row,
-    /// when it affected none. MariaDB counts a row that already had these values, fence included,
-    /// as not affected, unless the connection was opened with `CLIENT_FOUND_ROWS`: open it so.
-    /// @throws boost::system::system_error `errc::invalid_identifier`; also when there is no
-    /// column.
+    /// The write succeeded if one row was affected. If none was, it was rejected, or the row does
+    /// not exist. MariaDB does not count a row that already had these values, including the fence.
+    /// Open the connection with `CLIENT_FOUND_ROWS` to count it.
+    /// @throws boost::system::system_error `errc::invalid_identifier`, also if `columns` is empty.
     [[nodiscard]] LEASEHOLD_EXPORT std::string update(
         const std::vector<std::string>& columns) const;
 
@@ -63,11 +62,11 @@ private:
     std::string fence_;
 };
 
-/// The fences are rows of a table of their own: for a transaction that writes any number of rows.
+/// Statements for fences in a table of their own, for transactions that write any number of rows.
 ///
 /// `raise` is the first statement of the transaction. It locks the row of its name until the end of
-/// the transaction, so others of the same name wait. Bind the fence as a signed 64-bit number,
-/// after `check_fence` has accepted it.
+/// the transaction, so other transactions of this name wait. Bind the fence as a signed 64-bit
+/// number, after `check_fence` has accepted it.
 /// @par Threads
 /// Const functions may be called from any thread.
 class fence_table
@@ -78,11 +77,12 @@ public:
     LEASEHOLD_EXPORT explicit fence_table(sql_dialect dialect,
                                           const std::string& table = "leasehold_fence");
 
-    /// The statement, once, that makes the table where it does not exist.
+    /// Returns the statement that creates the table if it does not exist. Run it once.
     [[nodiscard]] LEASEHOLD_EXPORT std::string create() const;
 
-    /// Raises the fence of a name. Parameters: the name, the fence. The answer is one row with one
-    /// number, the largest fence of the name: when it is not the own one, roll back.
+    /// Returns the statement that raises the fence of a name. Parameters: the name, the fence. Its
+    /// result is one number, the largest fence of the name. If it differs from your fence, roll
+    /// back.
     [[nodiscard]] LEASEHOLD_EXPORT std::string raise() const;
 
 private:
