@@ -52,8 +52,8 @@ struct LEASEHOLD_EXPORT config
         bool operator==(const address&) const = default;
     };
 
-    /// A node of a cluster that is reached at another address than the one it announces, because of
-    /// a gateway, or because its certificate has another name.
+    /// A node of a cluster that is reached at another address than the announced one. Reasons are a
+    /// gateway, and a certificate with another name.
     struct mapped_address
     {
         address announced; ///< Port 0: each port of that host.

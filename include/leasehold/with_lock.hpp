@@ -26,9 +26,9 @@ namespace leasehold {
 /// That of the work: `void(std::exception_ptr)` or `void(std::exception_ptr, T)` for a coroutine.
 /// `T` must be default-constructible.
 /// @par Details
-/// Those of an error of the lock or of a loss. They are in the exception, if the signature has one
-/// or the token makes one, and in `details`, which must live until the handler is called or
-/// destroyed.
+/// Those of an error of the lock or of a loss, in `details` and in the exception. There is an
+/// exception if the signature has one or the token makes one. `details` must live until the handler
+/// is called or destroyed.
 /// @par Errors
 /// The first of these that applies:
 ///  - an error of `mutex::async_lock`; the work was not started

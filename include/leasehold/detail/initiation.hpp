@@ -212,9 +212,8 @@ private:
     diagnostics* to_;
 };
 
-/// A handler of any type, and its executor. The executor for completions is made while the
-/// handler's type is still known, because the executor of an erased handler may run it inside the
-/// call.
+/// A handler of any type, and its executor. That is taken from the handler before its type is
+/// erased: the executor of an erased handler may run it inside the call.
 template <class Signature>
 struct bound_handler;
 
