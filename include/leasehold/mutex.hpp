@@ -54,8 +54,8 @@ LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noex
 /// `client::get_executor()`). Waiters of one client are served in order. If the context of the
 /// handler is destroyed before the handler is called, the lock is released.
 /// @par Threads
-/// A handle may be used from any number of threads at once. Neither the handle nor the client must
-/// outlive the operations.
+/// A handle may be used from any number of threads at once. The operations may outlive the handle
+/// and the client.
 class mutex
 {
 public:
@@ -64,8 +64,7 @@ public:
     ///     and `redisson_lock_token:` are reserved.
     /// @param options How to acquire and hold.
     /// @throws boost::system::system_error `errc::invalid_name` or `errc::invalid_option`.
-    ///     `errc::not_supported` if the store lacks a feature that an option needs. `what()` names
-    ///     the fault.
+    ///     `errc::not_supported` if the store cannot serve an option. `what()` names the fault.
     LEASEHOLD_EXPORT mutex(const client& locks, std::string_view name,
                            const lock_options& options = {});
 

@@ -42,7 +42,7 @@ struct acquire_request
     std::chrono::milliseconds budget; ///< Time from the call after which the caller gives up; the
                                       ///< store must not grant later.
 
-    lock_mode mode = lock_mode::exclusive; ///< One that `store_traits` names.
+    lock_mode mode = lock_mode::exclusive; ///< A mode that `store_traits` names.
     std::uint32_t permits = 1;             ///< Requested permits; mode `permits` only.
     std::uint32_t capacity = 1; ///< Permits of the name; the same in all requests; mode `permits`.
     std::uint64_t fence_floor = 0; ///< Lower bound: granted fences are larger than this.

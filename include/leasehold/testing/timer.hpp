@@ -65,6 +65,8 @@ public:
     ///  - `asio::error::operation_aborted`: cancelled, or the timer was destroyed or set again.
     /// @par Cancellation
     /// All types.
+    /// @par Completion
+    /// Never inside this call, on the handler's associated executor (default: the host's).
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     auto async_wait(Token&& token = Token())
     {
