@@ -30,9 +30,9 @@ details_ptr name_of(const lock_spec& spec) noexcept
     }
 }
 
-} // namespace
-
-void start_lock(lock_handler&& handler, spec_ptr spec, owner under, clock::duration limit)
+/// Calls `Begin` on the client's strand with an operation that was made of the rest.
+template <auto Begin, class Operation, class... Under>
+void start(lock_handler&& handler, spec_ptr&& spec, clock::duration limit, Under&&... under)
 {
     client_state& client = *spec->owner;
     if (client.gone())
@@ -42,23 +42,27 @@ void start_lock(lock_handler&& handler, spec_ptr spec, owner under, clock::durat
         return completion<error_code, lease>::immediate(
             std::move(handler), client.handler_executor(), why, lease(), std::move(details));
     }
-    const auto start = [&client](auto op, auto begin) {
-        cancel_by_slot(client, op);
-        client.carry([going = posted_op(std::move(op)), begin, &client]() mutable {
-            going.arrive(client, [&](const auto& arrived) { begin(client, *arrived); });
-        });
-    };
-    // Nobody looks at the time of a call that may take for ever; the turn that it begins in will
-    // do.
+    // No operation without a limit looks at the time of its call; that of its turn will do.
     const auto now = limit == clock::duration::max() ? clock::time_point() : client.now();
-    if (under.empty())
-        start(boost::intrusive_ptr<lock_op>(
-                  new lock_op(std::move(handler), std::move(spec), limit, now)),
-              [](client_state& c, lock_op& op) { c.lock(op); });
-    else
-        start(boost::intrusive_ptr<reentry_op>(new reentry_op(std::move(handler), std::move(spec),
-                                                              std::move(under), limit, now)),
-              [](client_state& c, reentry_op& op) { c.enter(op); });
+    boost::intrusive_ptr<Operation> op(new Operation(std::move(handler), std::move(spec),
+                                                     std::forward<Under>(under)..., limit, now));
+    cancel_by_slot(client, op);
+    client.carry([going = posted_op(std::move(op)), &client]() mutable {
+        going.arrive(client, [&](const auto& arrived) { (client.*Begin)(*arrived); });
+    });
+}
+
+} // namespace
+
+void start_lock(lock_handler&& handler, spec_ptr spec, clock::duration limit)
+{
+    start<&client_state::lock, lock_op>(std::move(handler), std::move(spec), limit);
+}
+
+void start_reentry(lock_handler&& handler, spec_ptr spec, owner under, clock::duration limit)
+{
+    start<&client_state::enter, reentry_op>(std::move(handler), std::move(spec), limit,
+                                            std::move(under));
 }
 
 const asio::any_io_executor& executor_of(const spec_ptr& lock) noexcept

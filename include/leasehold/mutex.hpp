@@ -19,7 +19,8 @@ namespace leasehold {
 namespace detail {
 
 using lock_handler = bound_handler<void(error_code, lease)>;
-LEASEHOLD_EXPORT void start_lock(lock_handler&&, spec_ptr, owner, clock::duration limit);
+LEASEHOLD_EXPORT void start_lock(lock_handler&&, spec_ptr, clock::duration limit);
+LEASEHOLD_EXPORT void start_reentry(lock_handler&&, spec_ptr, owner, clock::duration limit);
 LEASEHOLD_EXPORT clock::duration wait_limit(const lock_spec&) noexcept;
 LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noexcept;
 
@@ -85,7 +86,7 @@ public:
     template <detail::token_argument Token = detail::default_token>
     auto async_lock(Token&& token = Token()) const
     {
-        return start(detail::wait_limit(*spec_), owner(), nullptr, std::forward<Token>(token));
+        return start(detail::wait_limit(*spec_), nullptr, std::forward<Token>(token));
     }
 
     /// Acquires the lock reentrantly under an owner that holds it, here or in another process. The
@@ -97,7 +98,7 @@ public:
     template <detail::token_argument Token = detail::default_token>
     auto async_lock(owner under, Token&& token = Token()) const
     {
-        return start(detail::wait_limit(*spec_), entering(std::move(under)), nullptr,
+        return enter(std::move(under), detail::wait_limit(*spec_), nullptr,
                      std::forward<Token>(token));
     }
 
@@ -107,14 +108,14 @@ public:
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock(Token&& token = Token()) const
     {
-        return start(clock::duration::zero(), owner(), nullptr, std::forward<Token>(token));
+        return start(clock::duration::zero(), nullptr, std::forward<Token>(token));
     }
 
     /// Tries once to acquire the lock reentrantly under an owner that holds it.
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock(owner under, Token&& token = Token()) const
     {
-        return start(clock::duration::zero(), entering(std::move(under)), nullptr,
+        return enter(std::move(under), clock::duration::zero(), nullptr,
                      std::forward<Token>(token));
     }
 
@@ -122,7 +123,7 @@ public:
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_for(std::chrono::milliseconds limit, Token&& token = Token()) const
     {
-        return start(clipped(limit), owner(), nullptr, std::forward<Token>(token));
+        return start(clipped(limit), nullptr, std::forward<Token>(token));
     }
 
     /// Acquires the lock reentrantly, waiting for the store for at most `limit`.
@@ -130,8 +131,7 @@ public:
     auto async_try_lock_for(std::chrono::milliseconds limit, owner under,
                             Token&& token = Token()) const
     {
-        return start(clipped(limit), entering(std::move(under)), nullptr,
-                     std::forward<Token>(token));
+        return enter(std::move(under), clipped(limit), nullptr, std::forward<Token>(token));
     }
 
     /// Acquires the lock, waiting until `when` by `leasehold::clock` at the latest. A time in the
@@ -139,14 +139,14 @@ public:
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_until(clock::time_point when, Token&& token = Token()) const
     {
-        return start(detail::until(*spec_, when), owner(), nullptr, std::forward<Token>(token));
+        return start(detail::until(*spec_, when), nullptr, std::forward<Token>(token));
     }
 
     /// Acquires the lock reentrantly, waiting for the store until `when` at the latest.
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_until(clock::time_point when, owner under, Token&& token = Token()) const
     {
-        return start(detail::until(*spec_, when), entering(std::move(under)), nullptr,
+        return enter(std::move(under), detail::until(*spec_, when), nullptr,
                      std::forward<Token>(token));
     }
 
@@ -159,26 +159,26 @@ public:
     template <class Token = detail::default_token>
     auto async_lock(diagnostics& details, Token&& token = Token()) const
     {
-        return start(detail::wait_limit(*spec_), owner(), &details, std::forward<Token>(token));
+        return start(detail::wait_limit(*spec_), &details, std::forward<Token>(token));
     }
 
     template <class Token = detail::default_token>
     auto async_lock(owner under, diagnostics& details, Token&& token = Token()) const
     {
-        return start(detail::wait_limit(*spec_), entering(std::move(under)), &details,
+        return enter(std::move(under), detail::wait_limit(*spec_), &details,
                      std::forward<Token>(token));
     }
 
     template <class Token = detail::default_token>
     auto async_try_lock(diagnostics& details, Token&& token = Token()) const
     {
-        return start(clock::duration::zero(), owner(), &details, std::forward<Token>(token));
+        return start(clock::duration::zero(), &details, std::forward<Token>(token));
     }
 
     template <class Token = detail::default_token>
     auto async_try_lock(owner under, diagnostics& details, Token&& token = Token()) const
     {
-        return start(clock::duration::zero(), entering(std::move(under)), &details,
+        return enter(std::move(under), clock::duration::zero(), &details,
                      std::forward<Token>(token));
     }
 
@@ -186,29 +186,28 @@ public:
     auto async_try_lock_for(std::chrono::milliseconds limit, diagnostics& details,
                             Token&& token = Token()) const
     {
-        return start(clipped(limit), owner(), &details, std::forward<Token>(token));
+        return start(clipped(limit), &details, std::forward<Token>(token));
     }
 
     template <class Token = detail::default_token>
     auto async_try_lock_for(std::chrono::milliseconds limit, owner under, diagnostics& details,
                             Token&& token = Token()) const
     {
-        return start(clipped(limit), entering(std::move(under)), &details,
-                     std::forward<Token>(token));
+        return enter(std::move(under), clipped(limit), &details, std::forward<Token>(token));
     }
 
     template <class Token = detail::default_token>
     auto async_try_lock_until(clock::time_point when, diagnostics& details,
                               Token&& token = Token()) const
     {
-        return start(detail::until(*spec_, when), owner(), &details, std::forward<Token>(token));
+        return start(detail::until(*spec_, when), &details, std::forward<Token>(token));
     }
 
     template <class Token = detail::default_token>
     auto async_try_lock_until(clock::time_point when, owner under, diagnostics& details,
                               Token&& token = Token()) const
     {
-        return start(detail::until(*spec_, when), entering(std::move(under)), &details,
+        return enter(std::move(under), detail::until(*spec_, when), &details,
                      std::forward<Token>(token));
     }
     /// @}
@@ -232,10 +231,17 @@ private:
     LEASEHOLD_EXPORT static owner entering(owner under);
 
     template <class Token>
-    auto start(clock::duration limit, owner under, diagnostics* details, Token&& token) const
+    auto start(clock::duration limit, diagnostics* details, Token&& token) const
     {
         return detail::initiate_explained<void(error_code, lease), &detail::start_lock>(
-            spec_, std::forward<Token>(token), details, std::move(under), limit);
+            spec_, std::forward<Token>(token), details, limit);
+    }
+
+    template <class Token>
+    auto enter(owner under, clock::duration limit, diagnostics* details, Token&& token) const
+    {
+        return detail::initiate_explained<void(error_code, lease), &detail::start_reentry>(
+            spec_, std::forward<Token>(token), details, entering(std::move(under)), limit);
     }
 
     detail::spec_ptr spec_;

@@ -97,11 +97,20 @@ public:
         return start_lock(std::forward<Token>(token), std::move(spec), std::move(who), limit);
     }
 
+    static void begin_lock(detail::lock_handler&& handler, detail::spec_ptr spec, owner who,
+                           clock::duration limit)
+    {
+        if (who.empty())
+            detail::start_lock(std::move(handler), std::move(spec), limit);
+        else
+            detail::start_reentry(std::move(handler), std::move(spec), std::move(who), limit);
+    }
+
     template <class Token>
     static auto start_lock(Token&& token, detail::spec_ptr spec, owner who, clock::duration limit,
                            diagnostics* details = nullptr)
     {
-        return detail::initiate_explained<void(error_code, lease), &detail::start_lock>(
+        return detail::initiate_explained<void(error_code, lease), &core_fixture::begin_lock>(
             std::move(spec), std::forward<Token>(token), details, std::move(who), limit);
     }
 

@@ -53,20 +53,25 @@ void acquirer::on_answer(acquire_attempt& attempt, error_code failed, const acqu
     const acquire_attempt_ptr stays = std::exchange(under_way_, nullptr);
     if (!failed && reply.result == acquire_reply::outcome::gone) // no answer to what was asked
         failed = errc::store_refused;
-    if (failed == condition::bad_request)
-        behalf_.on_hopeless(failed, reply.details);
-    else if (failed == errc::not_replicated)
-        behalf_.on_unconfirmed(attempt.spec->options.replica_acks, reply.details);
-    else if (failed)
-        behalf_.on_refused(failed, reply.details);
-    if (failed == errc::not_replicated)
-        on_failed(attempt, effect::has_run);
-    else if (failed)
-        on_failed(attempt, failed == errc::outcome_unknown || reply.may_hold ? effect::may_run
-                                                                             : effect::none);
+    if (failed)
+        on_failure(attempt, failed, reply);
     else
         on_reply(attempt, reply);
     behalf_.on_rest();
+}
+
+void acquirer::on_failure(acquire_attempt& attempt, error_code failed, const acquire_reply& reply)
+{
+    if (failed == errc::not_replicated) {
+        behalf_.on_unconfirmed(attempt.spec->options.replica_acks, reply.details);
+        return on_failed(attempt, effect::has_run);
+    }
+    if (failed == condition::bad_request)
+        behalf_.on_hopeless(failed, reply.details);
+    else
+        behalf_.on_refused(failed, reply.details);
+    on_failed(attempt,
+              failed == errc::outcome_unknown || reply.may_hold ? effect::may_run : effect::none);
 }
 
 void acquirer::drop() noexcept

@@ -182,6 +182,7 @@ protected:
 
 private:
     void on_answer(acquire_attempt& attempt, error_code failed, const acquire_reply& reply) final;
+    void on_failure(acquire_attempt& attempt, error_code failed, const acquire_reply& reply);
     [[nodiscard]] const std::string& asked_name() const noexcept final { return name(); }
 
     acquire_attempt_ptr under_way_;

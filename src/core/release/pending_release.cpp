@@ -196,8 +196,9 @@ void pending_releases::leave(const ownership& held, pending_release::interest wh
     // is still on its way.
     const auto over = context_.turn_time() + held.spec->options.lease_time;
     const bool prolonged = held.shared() || held.life.doubtful();
-    const auto turn = fsm::foreign_turn(held.spec->options.foreign_turns)
-                          .after(context_.turn_time() - held.since, context_.random);
+    std::chrono::milliseconds turn{};
+    if (const auto percent = held.spec->options.foreign_turns; percent > 0)
+        turn = fsm::foreign_turn(percent).after(context_.turn_time() - held.since, context_.random);
     add({held.spec, held.owner, std::string(held.entry()), turn}, std::move(who),
         fsm::release(clock::time_point::min(), over, prolonged), false);
 }

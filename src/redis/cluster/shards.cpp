@@ -254,7 +254,7 @@ void shards::introduce(std::string_view owner, std::string_view entry,
 void shards::write_note()
 {
     constexpr std::chrono::seconds pause{10};
-    if (!note_->is_due(now()))
+    if (now() < note_->due)
         return;
     master_node* const there = node_beside(note_->key());
     if (there == nullptr)

@@ -101,8 +101,8 @@ call native_commands::greeting(std::size_t number, boost::redis::request& to)
         push_command(to, "DELEX", native::fence_key, "IFEQ", "-");
         return {.forms = {answer_form::number}};
     default:
-        push_command(to, "EVALSHA", of_native().raise.sha, 1, native::fence_key, floor_);
-        return {.called = &of_native().raise, .expects = 1};
+        push_command(to, "EVALSHA", scripts_.raise.sha, 1, native::fence_key, floor_);
+        return {.called = &scripts_.raise, .expects = 1};
     }
 }
 
@@ -189,9 +189,9 @@ call native_commands::enter(const acquire_request& asked, std::int64_t latest,
 {
     native::value_of(asked.owner, value_);
     native::entries_key(asked.name, entries_);
-    push_command(to, "EVALSHA", of_native().enter.sha, 2, asked.name, entries_, value_,
+    push_command(to, "EVALSHA", scripts_.enter.sha, 2, asked.name, entries_, value_,
                  asked.lease.count(), latest, asked.entry);
-    return {.called = &of_native().enter, .expects = 5};
+    return {.called = &scripts_.enter, .expects = 5};
 }
 
 slot_number native_commands::slot_of(std::string_view name) const noexcept
@@ -280,19 +280,19 @@ call native_commands::acquire_long(const acquire_request& asked, contended_names
     const std::uint64_t least = std::max(floor(slot), asked.fence_floor);
     if (asked.dead_holder_grace.count() != 0 && !slots_) {
         native::alive_key(native::client_of(asked.owner), entries_);
-        push_command(to, "EVALSHA", of_native().acquire.sha, 5, asked.name, fence_key(slot), line_,
+        push_command(to, "EVALSHA", scripts_.acquire.sha, 5, asked.name, fence_key(slot), line_,
                      waiters_, entries_, value_, asked.lease.count(), fences, latest,
                      sent_floor(least), asked.waits ? asked.presence.count() : 0,
                      claim(asked, slot).count(), hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0,
                      asked.dead_holder_grace.count());
     }
     else {
-        push_command(to, "EVALSHA", of_native().acquire.sha, 4, asked.name, fence_key(slot), line_,
+        push_command(to, "EVALSHA", scripts_.acquire.sha, 4, asked.name, fence_key(slot), line_,
                      waiters_, value_, asked.lease.count(), fences, latest, sent_floor(least),
                      asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
                      hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0);
     }
-    return {.called = &of_native().acquire,
+    return {.called = &scripts_.acquire,
             .expects = 5,
             .fences = fences,
             .floor = least,
@@ -314,8 +314,8 @@ call native_commands::release(const release_request& asked, std::int64_t latest,
     case removal::delifeq: push_command(to, "DELIFEQ", asked.name, value_); break;
     case removal::delex: push_command(to, "DELEX", asked.name, "IFEQ", value_); break;
     case removal::script:
-        push_command(to, "EVALSHA", of_native().release.sha, 1, asked.name, value_);
-        made.called = &of_native().release;
+        push_command(to, "EVALSHA", scripts_.release.sha, 1, asked.name, value_);
+        made.called = &scripts_.release;
         break;
     }
     return made;
@@ -336,11 +336,11 @@ call native_commands::leave(const release_request& asked, contended_names::key k
     const std::uint32_t fences = std::min(next.fences, most_long);
     const slot_number slot = slot_of(asked.name);
     const std::uint64_t least = std::max(floor(slot), next.fence_floor);
-    push_command(to, "EVALSHA", of_native().leave.sha, 5, asked.name, fence_key(slot), line_,
-                 waiters_, entries_, value_, asked.entry, next_value_, next.lease.count(), fences,
-                 latest, sent_floor(least), next.presence.count(), claim(next, slot).count(),
+    push_command(to, "EVALSHA", scripts_.leave.sha, 5, asked.name, fence_key(slot), line_, waiters_,
+                 entries_, value_, asked.entry, next_value_, next.lease.count(), fences, latest,
+                 sent_floor(least), next.presence.count(), claim(next, slot).count(),
                  hears(slot) ? 1 : 0, asked.foreign_turn.count());
-    return {.called = &of_native().leave,
+    return {.called = &scripts_.leave,
             .expects = 5,
             .fences = fences,
             .floor = least,
@@ -361,7 +361,7 @@ call native_commands::renew(std::span<const renewal> asked, boost::redis::reques
 call native_commands::renew_briefly(std::span<const renewal> asked, boost::redis::request& to)
 {
     words_.clear();
-    words_.add(of_native().renew_brief.sha);
+    words_.add(scripts_.renew_brief.sha);
     words_.add(static_cast<std::int64_t>(asked.size()));
     for (const renewal& each : asked)
         words_.add(each.name);
@@ -370,13 +370,13 @@ call native_commands::renew_briefly(std::span<const renewal> asked, boost::redis
         words_.add(each.lease.count());
     }
     words_.push("EVALSHA", to);
-    return {.called = &of_native().renew_brief, .expects = asked.size(), .short_way = true};
+    return {.called = &scripts_.renew_brief, .expects = asked.size(), .short_way = true};
 }
 
 call native_commands::renew_all(std::span<const renewal> asked, boost::redis::request& to)
 {
     words_.clear();
-    words_.add(of_native().renew.sha);
+    words_.add(scripts_.renew.sha);
     words_.add(static_cast<std::int64_t>(2 * asked.size()));
     for (const renewal& each : asked) {
         words_.add(each.name);
@@ -388,14 +388,14 @@ call native_commands::renew_all(std::span<const renewal> asked, boost::redis::re
         words_.add(each.entry);
     }
     words_.push("EVALSHA", to);
-    return {.called = &of_native().renew, .expects = asked.size()};
+    return {.called = &scripts_.renew, .expects = asked.size()};
 }
 
 bool native_commands::goes_on(const call& made, answers told)
 {
     if (!made.short_way)
         return false;
-    if (made.called == &of_native().renew_brief) {
+    if (made.called == &scripts_.renew_brief) {
         const auto& numbers = told.front().numbers;
         return told.front().is(made.expects) &&
                std::find(numbers.begin(), numbers.end(), 2) != numbers.end();
@@ -446,7 +446,7 @@ call native_commands::go_on(const call& made, answers told,
         std::from_chars(text.data(), text.data() + text.size(), lease);
         return std::chrono::milliseconds(lease);
     };
-    if (made.called == &of_native().renew_brief) {
+    if (made.called == &scripts_.renew_brief) {
         // Few have entries, so no list says which: all are renewed once more.
         constexpr std::size_t keys = 3;
         std::vector<renewal> all(made.expects);

@@ -120,6 +120,7 @@ private:
     [[nodiscard]] std::int64_t sent_floor(std::uint64_t floor) const noexcept;
     bool block(const call& made, std::int64_t last, std::int64_t count, acquire_reply& into);
 
+    const native_scripts& scripts_ = of_native();
     const std::shared_ptr<hearing> turns_;
     const bool blind_;
     const std::shared_ptr<slot_floors> slots_; ///< Null: no cluster.

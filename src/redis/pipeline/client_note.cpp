@@ -13,6 +13,7 @@ namespace leasehold::redis_store {
 namespace {
 
 constexpr std::chrono::milliseconds shortest_life = std::chrono::minutes(10);
+constexpr std::chrono::milliseconds longest_known = std::chrono::years(10);
 
 constexpr std::array<std::string_view, note_reading::fields> field_names{"host", "pid", "program",
                                                                          "since", "version"};
@@ -36,27 +37,45 @@ std::shared_ptr<client_note> client_note::make(const config& settings, environme
     return said.empty() ? nullptr : std::make_shared<client_note>(std::move(said));
 }
 
+void client_note::begin() noexcept
+{
+    written_ = clock::time_point::min();
+    not_before_ = clock::time_point::min();
+    refused_ = false;
+    schedule();
+}
+
 void client_note::belongs_to(std::string_view owner)
 {
-    if (!key_.empty())
+    if (named)
         return;
-    if (const std::string client = holder_name(owner); !client.empty())
+    if (const std::string client = holder_name(owner); !client.empty()) {
         client_key(client, key_);
+        named = true;
+        schedule();
+    }
 }
 
 void client_note::lives_for(std::chrono::milliseconds lease) noexcept
 {
-    longest_lease_ = std::max(longest_lease_,
-                              std::min(lease, std::chrono::milliseconds(std::chrono::years(10))));
+    longest_lease = std::max(longest_lease, std::min(lease, longest_known));
+    schedule();
 }
 
-bool client_note::is_due(clock::time_point now) const noexcept
+void client_note::put_off(clock::time_point until) noexcept
 {
-    if (refused_ || key_.empty() || now < not_before_)
-        return false;
-    // Whoever holds a lock sends a renewal each third of its lease.
-    return written_ == clock::time_point::min() || now - written_ >= life_ / 3 ||
-           life_ < 2 * longest_lease_;
+    not_before_ = until;
+    schedule();
+}
+
+void client_note::schedule() noexcept
+{
+    due = clock::time_point::max();
+    if (refused_ || !named)
+        return;
+    // A holder sends a renewal each third of its lease.
+    const bool at_once = written_ == clock::time_point::min() || life_ < 2 * longest_lease;
+    due = at_once ? not_before_ : std::max(not_before_, written_ + life_ / 3);
 }
 
 std::size_t client_note::size() const noexcept
@@ -69,7 +88,8 @@ std::size_t client_note::size() const noexcept
 call client_note::write(clock::time_point now, boost::redis::request& to)
 {
     written_ = now;
-    life_ = std::max(shortest_life, 3 * longest_lease_);
+    life_ = std::max(shortest_life, 3 * longest_lease);
+    schedule();
     const std::string pid = std::to_string(said_.pid);
     const std::string since = std::to_string(said_.since.time_since_epoch().count());
     const std::array<std::string_view, note_reading::fields> values{said_.host, pid, said_.program,
@@ -90,6 +110,7 @@ bool client_note::answered(answers told)
         return !answer.error.empty() && classify(answer.error) != errc::store_refused;
     };
     refused_ = std::any_of(told.begin(), told.end(), refuses);
+    schedule();
     return told.size() == 2 && told[0].error.empty() && !told[1].error.empty();
 }
 

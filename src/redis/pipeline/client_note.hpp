@@ -21,10 +21,18 @@
 
 namespace leasehold::redis_store {
 
+/// What a request compares before it calls the record: most requests need nothing of it.
+struct note_schedule
+{
+    bool named = false;                        ///< An owner of the client is known.
+    std::chrono::milliseconds longest_lease{}; ///< Of the requests so far; ten years at most.
+    clock::time_point due = clock::time_point::max(); ///< When it is to be written.
+};
+
 /// The hash in which a client says who it is: when it is to be written, and with which words. It
 /// goes out behind a request that is sent anyway, so an idle client writes none; it lives for so
 /// long that whoever holds a lock has renewed it before. On the strand.
-class client_note
+class client_note : public note_schedule
 {
 public:
     /// Null: none is to be written.
@@ -47,15 +55,8 @@ public:
     void lives_for(std::chrono::milliseconds lease) noexcept;
 
     /// A server is there that may not have it.
-    void begin() noexcept
-    {
-        written_ = clock::time_point::min();
-        not_before_ = clock::time_point::min();
-        refused_ = false;
-    }
+    void begin() noexcept;
 
-    /// Not before an owner was seen.
-    [[nodiscard]] bool is_due(clock::time_point now) const noexcept;
     /// Where it is kept.
     [[nodiscard]] const std::string& key() const noexcept { return key_; }
 
@@ -64,7 +65,7 @@ public:
     /// Writes the commands.
     call write(clock::time_point now, boost::redis::request& to);
     /// Nobody is there to take it; not again before this is over.
-    void put_off(clock::time_point until) noexcept { not_before_ = until; }
+    void put_off(clock::time_point until) noexcept;
 
     /// They were answered. True: it is there, and would stay for ever.
     [[nodiscard]] bool answered(answers told);
@@ -72,13 +73,14 @@ public:
     call remove(boost::redis::request& to) const;
 
 private:
+    void schedule() noexcept;
+
     const client_info said_;
     std::string key_;
     clock::time_point written_ = clock::time_point::min();
     clock::time_point not_before_ = clock::time_point::min();
-    std::chrono::milliseconds life_{};          ///< That it was written with.
-    std::chrono::milliseconds longest_lease_{}; ///< That was asked for.
-    bool refused_ = false;                      ///< By this server, to this user.
+    std::chrono::milliseconds life_{}; ///< That it was written with.
+    bool refused_ = false;             ///< By this server, to this user.
 };
 
 /// What a client of this name wrote: one field after the other, because the right to read one is

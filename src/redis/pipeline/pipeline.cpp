@@ -178,7 +178,7 @@ try {
     if (!note_ || !up_)
         return;
     const auto now = local_time_->now();
-    if (!note_->is_due(now))
+    if (now < note_->due)
         return;
     aside told{[weak = weak_from_this()](error_code failed, answers said) {
         const auto self = weak.lock();
@@ -223,7 +223,7 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
     const auto now = local_time_->now();
     const std::int64_t latest = time_.limit(now, request.budget);
     commands_->it_is(time_.at_least(now));
-    if (note_)
+    if (note_ && (!note_->named || request.lease > note_->longest_lease))
         note_->goes_with(request.owner, request.entry, request.lease);
     batch& to_send = next();
     to_send.before_draw_of(commands_->draws(asked), *commands_);

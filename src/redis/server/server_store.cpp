@@ -124,24 +124,31 @@ public:
 
     void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
-        if (turns_ && request.entry.empty()) // the owner of a re-entry may be another client's
+        if (turns_ && !named_ &&
+            request.entry.empty()) { // that of an entry may be another client's
             turns_->belongs_to(request.owner);
-        if (request.replica_acks > 0 && replicas_)
+            named_ = true;
+        }
+        if (request.replica_acks > 0 && replicas_) {
+            confirms_ = true;
             return acquire_confirmed(pipeline_, replicas_, request, std::move(handler));
+        }
         pipeline_->acquire(request, std::move(handler));
     }
 
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override
     {
         const auto unconfirmed = [](const renewal& each) { return each.replica_acks == 0; };
-        if (replicas_ && !std::all_of(renewals.begin(), renewals.end(), unconfirmed))
+        if (replicas_ && !std::all_of(renewals.begin(), renewals.end(), unconfirmed)) {
+            confirms_ = true;
             return renew_confirmed(pipeline_, replicas_, renewals, std::move(handler));
+        }
         pipeline_->renew(renewals, std::move(handler));
     }
 
     void async_release(const release_request& request, release_handler handler) override
     {
-        if (replicas_)
+        if (confirms_)
             replicas_->leaving(request.owner, request.entry);
         pipeline_->release(request, std::move(handler));
     }
@@ -192,6 +199,8 @@ private:
     std::shared_ptr<client_note> note_;               ///< Null: it is not to be written.
     std::shared_ptr<turn_channel> turns_;             ///< Null: there are no wake-ups.
     std::shared_ptr<replica_confirmations> replicas_; ///< Null: there is no way to ask them.
+    bool named_ = false;                              ///< The turns know an owner of this client.
+    bool confirms_ = false;                           ///< Replicas were asked to confirm a lock.
     bool closed_ = false;
 };
 
