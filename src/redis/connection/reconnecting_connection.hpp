@@ -65,6 +65,12 @@ public:
     /// The context ends: nothing more can be cancelled or awaited.
     void drop() noexcept;
 
+    /// Executes requests, and keeps this object alive.
+    [[nodiscard]] std::shared_ptr<request_channel> channel()
+    {
+        return {shared_from_this(), connection_.get()};
+    }
+
     /// `done(error_code, bool written)`; when `written` is false no byte of the request has left.
     template <class Done>
     void send(const boost::redis::request& request, boost::redis::any_adapter adapter,

@@ -294,4 +294,22 @@ void batch::on_reply()
     }
 }
 
+void batch::execute(const std::shared_ptr<batch>& sent, std::shared_ptr<request_channel> through)
+{
+    request_channel& channel = *through;
+    // The writer takes all that waits at once: as long as it has not taken anything, it has not
+    // taken this.
+    const std::size_t before = channel.commands_sent();
+    channel.execute(sent->request, sent->adapter(), sent->abandon.slot(),
+                    [sent, through = std::move(through), before](error_code error, std::size_t) {
+                        error_code unanswered;
+                        if (error)
+                            unanswered = through->commands_sent() != before
+                                             ? errc::outcome_unknown
+                                             : errc::store_unavailable;
+                        const auto owner = sent->owner;
+                        owner->on_end(sent, unanswered);
+                    });
+}
+
 } // namespace leasehold::redis_store

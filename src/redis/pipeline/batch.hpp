@@ -3,6 +3,7 @@
 
 #include "core/async/context_poster.hpp"
 #include "redis/commands/command_set.hpp"
+#include "redis/connection/connection.hpp"
 #include "redis/protocol/reply.hpp"
 
 #include <leasehold/clock.hpp>
@@ -165,6 +166,9 @@ public:
     /// To be called before it is handed to a connection.
     void start(std::shared_ptr<batch_owner> owner, std::shared_ptr<detail::context_poster> home);
     boost::redis::any_adapter adapter();
+    /// Sends it through a connection, which stays until its owner is told the end of it.
+    static void execute(const std::shared_ptr<batch>& sent,
+                        std::shared_ptr<request_channel> through);
     std::size_t answered() const noexcept { return answered_.load(std::memory_order_acquire); }
 
     boost::redis::request request;

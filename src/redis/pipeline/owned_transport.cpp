@@ -46,16 +46,10 @@ public:
 
     void send(const std::shared_ptr<batch>& sent) override
     {
-        connection_->send(sent->request, sent->adapter(), sent->abandon.slot(),
-                          [sent](error_code error, bool written) {
-                              error_code unanswered;
-                              if (error)
-                                  unanswered = written ? errc::outcome_unknown
-                                                       : errc::store_unavailable;
-                              const auto owner = sent->owner;
-                              owner->on_end(sent, unanswered);
-                          });
+        batch::execute(sent, connection_->channel());
     }
+
+    std::shared_ptr<request_channel> channel() const override { return connection_->channel(); }
 
     void abandon(const std::shared_ptr<batch>& sent) override
     {

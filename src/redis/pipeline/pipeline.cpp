@@ -63,6 +63,7 @@ void pipeline::close() noexcept
     connected_ = false;
     up_ = false;
     down_reason_ = errc::store_unavailable;
+    channel_.reset();
     const auto last = std::exchange(transport_, nullptr);
     if (!last || !home_)
         return;
@@ -84,6 +85,7 @@ void pipeline::on_context_end() noexcept
     listener_ = nullptr;
     connected_ = false;
     up_ = false;
+    channel_.reset();
     if (const auto last = std::exchange(transport_, nullptr))
         last->drop();
     local_time_->close();
@@ -325,7 +327,10 @@ void pipeline::flush()
             under_way_.push_back(sent);
             sent->deadline = local_time_->now() + timeout_;
             sent->start(shared_from_this(), home_);
-            transport_->send(sent);
+            if (channel_)
+                batch::execute(sent, channel_);
+            else
+                transport_->send(sent);
         }
         catch (const std::bad_alloc&) {
             std::erase(under_way_, sent);
@@ -379,6 +384,7 @@ void pipeline::on_up(std::optional<std::int64_t> server_us)
     connected_ = true;
     if (up_ || listener_ == nullptr)
         return;
+    channel_ = transport_->channel();
     greet();
 }
 

@@ -162,7 +162,8 @@ private:
     template <class Add>
     bool behind(Add add);
 
-    std::shared_ptr<transport> transport_; ///< Null after `close`.
+    std::shared_ptr<transport> transport_;     ///< Null after `close`.
+    std::shared_ptr<request_channel> channel_; ///< Of the transport, if it has one.
     const std::unique_ptr<command_set> commands_;
     const std::chrono::milliseconds timeout_;
     std::shared_ptr<detail::context_poster> home_;

@@ -16,6 +16,7 @@
 namespace leasehold::redis_store {
 
 class batch;
+class request_channel;
 struct script_set;
 
 /// Told about a link, on the strand.
@@ -47,6 +48,8 @@ public:
     virtual void close() noexcept = 0;
     /// Its owner is told the end of it, later.
     virtual void send(const std::shared_ptr<batch>& sent) = 0;
+    /// Executes batches as `send` does, while the server can be asked. Null: only `send` does.
+    [[nodiscard]] virtual std::shared_ptr<request_channel> channel() const { return nullptr; }
     /// Ends a batch that takes too long.
     virtual void abandon(const std::shared_ptr<batch>& sent) = 0;
     /// The server is not a master any more: another one has to be looked for.
