@@ -8,13 +8,13 @@ namespace {
 const char* text(errc e) noexcept
 {
     switch (e) {
-    case errc::held: return "another owner has the lock";
-    case errc::timed_out: return "the wait limit passed while another owner had the lock";
+    case errc::held: return "another owner holds the lock";
+    case errc::timed_out: return "the wait limit passed while another owner held the lock";
     case errc::lost: return "the lease was lost: the key is gone or has another owner";
     case errc::expired: return "the lease expired before a renewal was confirmed";
     case errc::not_owner: return "the lock is not held by this owner";
-    case errc::hold_limit: return "the longest allowed hold has passed";
-    case errc::no_quorum: return "too few lock servers granted the lock";
+    case errc::hold_limit: return "the longest allowed time to hold the lock has passed";
+    case errc::no_quorum: return "too few members of the quorum executed the request";
     case errc::not_replicated: return "too few replicas confirmed the lock";
     case errc::wrong_type: return "the key holds a value that is not a lock";
     case errc::invalid_name: return "invalid lock name";
@@ -24,11 +24,11 @@ const char* text(errc e) noexcept
     case errc::not_running: return "client::async_run has not been called";
     case errc::shut_down: return "the client was shut down";
     case errc::permission_denied: return "the server denied permission";
-    case errc::store_refused: return "the server refused the command for now";
+    case errc::store_refused: return "the server did not execute the command; a retry may succeed";
     case errc::store_unavailable: return "the lock server cannot be reached";
-    case errc::outcome_unknown: return "no reply came; the command may have been executed";
+    case errc::outcome_unknown: return "no reply was received; the command may have been executed";
     case errc::already_running: return "client::async_run was called before; a client runs once";
-    case errc::silent: return "no sign of life was confirmed in time: others may have the lock";
+    case errc::silent: return "no heartbeat was confirmed in time; another owner may hold the lock";
     }
     return "unknown leasehold error";
 }
@@ -38,8 +38,8 @@ const char* text(condition c) noexcept
     switch (c) {
     case condition::busy: return "the lock is busy";
     case condition::lease_ended: return "the lease has ended";
-    case condition::bad_request: return "the request cannot succeed as it is";
-    case condition::store_fault: return "the lock service is at fault";
+    case condition::bad_request: return "a retry of the request does not help";
+    case condition::store_fault: return "the lock store failed";
     }
     return "unknown leasehold condition";
 }

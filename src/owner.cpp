@@ -45,10 +45,10 @@ owner owner::from_string(std::string_view text)
             number(text.substr(colon + 1, hash - colon - 1)) && fence)
             return owner(std::string(text.substr(0, hash)), *fence);
     }
-    // It is not shown: it may be an owner but for a blank, and whoever reads the log could enter.
+    // The text is not shown: if only a space is wrong, a reader of the log could use the owner.
     detail::throw_argument_error(errc::invalid_option, "owner",
                                  "a text of " + std::to_string(text.size()) + " bytes",
-                                 "what owner::to_string returned, <uuid>:<number>#<fence>");
+                                 "a result of owner::to_string, <uuid>:<number>#<fence>");
 }
 
 std::string owner::to_string() const

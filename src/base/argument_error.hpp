@@ -7,7 +7,7 @@
 
 namespace leasehold::detail {
 
-/// Says which argument was wrong, what it was, and what is allowed.
+/// Throws an error that names the invalid argument, its value, and the allowed values.
 /// @throws boost::system::system_error
 [[noreturn]] void throw_argument_error(errc kind, std::string_view argument, std::string_view was,
                                        std::string_view allowed);

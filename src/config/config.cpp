@@ -53,13 +53,13 @@ std::string problem_of_place(const config& c)
             return wrong("tls", "true", "false with a local socket");
         if (has_nul(c.unix_socket))
             return "unix_socket contains a NUL, must be a path";
-        // What fits into a socket address on every system.
+        // The longest path that fits into a socket address on every system.
         if (c.unix_socket.size() > 103)
             return wrong("unix_socket", c.unix_socket, "103 bytes at most");
         return {};
     }
     if (c.addresses.empty())
-        return "addresses is empty, must hold a host";
+        return "addresses is empty, must contain a host";
     if (c.store == config::kind::redis && c.addresses.size() != 1)
         return wrong("addresses", std::to_string(c.addresses.size()) + " hosts", "one host");
     for (const config::address& each : c.addresses) {
@@ -76,8 +76,8 @@ std::string problem_of_sentinel(const config& c)
     if (c.store != config::kind::sentinel)
         return {};
     if (c.master.empty())
-        return wrong("master", "", "the name that the Sentinels know the master by");
-    // They name the master by its address, which a certificate seldom holds.
+        return wrong("master", "", "the name of the master in the Sentinels");
+    // Sentinels return the master's address, which a certificate seldom contains.
     if (c.tls && c.tls_verify)
         return wrong("tls_verify", "true",
                      "false with Sentinel: the name of the master's host is not known");
@@ -114,7 +114,7 @@ std::string problem_of_quorum(const config& c)
     const std::string hosts = std::to_string(n) + " hosts";
     if (n < 3 || n > fsm::quorum_size::most_members)
         return wrong("addresses", hosts, "3, 5, 7 or 9 hosts with redlock");
-    // One more than an odd number of members makes the majority larger and tolerates no more.
+    // One more member than an odd number raises the majority and tolerates no more failures.
     if (n % 2 == 0)
         return wrong("addresses", hosts, "an odd number of hosts with redlock");
     for (std::size_t i = 0; i < n; ++i) {
@@ -122,7 +122,7 @@ std::string problem_of_quorum(const config& c)
         if (std::find(first, first + static_cast<std::ptrdiff_t>(i), c.addresses[i]) !=
             first + static_cast<std::ptrdiff_t>(i))
             return wrong("host", c.addresses[i].host + ':' + std::to_string(c.addresses[i].port),
-                         "named once: a member that votes twice is no majority");
+                         "named once: each member has one vote");
     }
     if (c.quorum != 0 && (c.quorum < n / 2 + 1 || c.quorum > n))
         return wrong("quorum", std::to_string(c.quorum),
@@ -150,7 +150,7 @@ std::string problem_of_retention(const config& c)
         (c.fence_retention < 1s || c.fence_retention > decade))
         return wrong("fence_retention", std::to_string(c.fence_retention.count()) + " ms",
                      "forever, or 1000 to " + std::to_string(decade.count()) + " ms");
-    // Of the layout `native` no counter is left behind for each name.
+    // The layout `native` keeps no counter for each name.
     if (c.store != config::kind::memory && c.store != config::kind::redlock &&
         c.layout == config::key_layout::native && c.fence_retention != config().fence_retention)
         return wrong("fence_retention", std::to_string(c.fence_retention.count()) + " ms",
@@ -164,7 +164,7 @@ std::string problem_of(const config& c)
 {
     if (c.store == config::kind::memory)
         return problem_of_retention(c);
-    // A negative number in some clients' tables, and in the servers.
+    // Servers and some clients store a larger number as a negative one.
     if (c.database > 0x7fffffff)
         return wrong("database", std::to_string(c.database), "0 to 2147483647");
     for (const auto& check : {problem_of_place, problem_of_sentinel, problem_of_cluster,

@@ -7,8 +7,8 @@
 
 namespace leasehold {
 
-/// The first field that cannot be used, its value, and what is allowed; empty when there is none.
-/// Shows no password.
+/// Names the first invalid field, its value, and the allowed values; empty if all are valid.
+/// Contains no password.
 std::string problem_of(const config& c);
 
 } // namespace leasehold

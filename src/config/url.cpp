@@ -8,8 +8,8 @@
 #include <boost/asio/ip/address_v6.hpp>
 #include <boost/system/system_error.hpp>
 
-// Boost.URL is not used: it is a compiled library, and all others that are needed come with their
-// headers alone.
+// Boost.URL is not used because it must be compiled. The library needs only header-only parts of
+// Boost.
 
 #include <charconv>
 #include <set>
@@ -63,7 +63,7 @@ int hex_digit(char c)
     return -1;
 }
 
-/// Takes the percent-encoding away. An error names the part only, because the text may be a secret.
+/// Decodes percent-encoding. An error names only the part, because the text may be a secret.
 std::string decode(std::string_view text, std::string_view part)
 {
     std::string result;
@@ -72,7 +72,7 @@ std::string decode(std::string_view text, std::string_view part)
         const char c = text.front();
         if (static_cast<unsigned char>(c) <= ' ' || c == '\x7f')
             refuse_url(std::string(part) +
-                       " holds a blank or control character, must have it percent-encoded (%20)");
+                       " contains a space or control character, must percent-encode it (%20)");
         text.remove_prefix(1);
         if (c != '%') {
             result += c;
@@ -83,14 +83,15 @@ std::string decode(std::string_view text, std::string_view part)
         if (high < 0 || low < 0)
             refuse_url(
                 std::string(part) +
-                " holds a '%' without two hexadecimal digits behind it, must have it written %25");
+                " contains a '%' without two hexadecimal digits after it, must write it as %25");
         result += static_cast<char>(high * 16 + low);
         text.remove_prefix(2);
     }
     return result;
 }
 
-/// What stands before `mark`; `text` becomes what stands behind it, and empty when there is none.
+/// Returns the text before `mark`, and removes it and the mark from `text`. Without a mark it
+/// returns all of `text`.
 std::string_view take_until(std::string_view& text, char mark)
 {
     const std::size_t at = text.find(mark);
@@ -102,18 +103,17 @@ std::string_view take_until(std::string_view& text, char mark)
 [[noreturn]] void refuse_without_scheme()
 {
     refuse_url(
-        "URL is without a scheme, must begin with redis://, rediss://, unix://, "
+        "URL has no scheme, must begin with redis://, rediss://, unix://, "
         "redis+sentinel://, redis+cluster://, rediss+cluster:// or redlock://, or be memory: and "
         "a name");
 }
 
-/// A text as it was given, in pieces that are still encoded. Of these `user` and `query` may hold
-/// secrets.
+/// The parts of a URL, still encoded. `user` and `query` may contain secrets.
 struct pieces
 {
     std::string scheme;
     bool has_authority = false;
-    std::string_view user; ///< What stands before the '@'.
+    std::string_view user; ///< The part before the '@'.
     std::string_view hosts;
     std::string_view path;
     std::string_view query;
@@ -128,16 +128,16 @@ pieces cut(std::string_view text)
     result.scheme = lower(text.substr(0, colon));
     text.remove_prefix(colon + 1);
     if (text.find('#') != std::string_view::npos)
-        refuse_url("URL has a fragment, must be without; '#' is written %23");
+        refuse_url("URL has a fragment, must have none; write '#' as %23");
     if (text.starts_with("//")) {
         result.has_authority = true;
         text.remove_prefix(2);
         std::string_view authority = text.substr(0, text.find_first_of("/?"));
         text.remove_prefix(authority.size());
-        // A secret with a '/' in it must not be taken for a path, and shown.
+        // A secret that contains a '/' must not be shown as a path.
         if (text.find('@') != std::string_view::npos)
             refuse_url(
-                "URL has an '@' behind its hosts; '/', '?', '#' and '@' in a user, password or "
+                "URL has an '@' after its hosts; '/', '?', '#' and '@' in a user, password or "
                 "parameter must be "
                 "percent-encoded (%2F, %3F, %23, %40)");
         if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
@@ -220,7 +220,7 @@ void read_parameter(config& to, const std::string& scheme, const std::string& na
     }
     else if (name == "quorum" && redlock) {
         if (!read(std::string_view(value), to.quorum) || to.quorum == 0)
-            refuse_url(name, value, "a number of hosts, a majority of them or more");
+            refuse_url(name, value, "a number of hosts, at least a majority");
     }
     else if (name == "layout" && !redlock) {
         if (value != "redisson" && value != "native")
@@ -313,7 +313,7 @@ void read_path(config& to, const pieces& given)
 config read_memory(const pieces& given)
 {
     if (given.has_authority)
-        refuse_url("URL of kind memory: has a '//', must be memory: and a name");
+        refuse_url("URL with scheme memory: has a '//', must be memory: and a name");
     config result;
     result.store = config::kind::memory;
     result.memory_name = decode(given.path, "name");
@@ -340,7 +340,7 @@ config parse(std::string_view text)
         refuse_url("scheme", scheme, known);
     }
     if (!given.has_authority)
-        refuse_url("URL has no '//' behind its scheme, must begin with " + scheme + "://");
+        refuse_url("URL has no '//' after its scheme, must begin with " + scheme + "://");
 
     config result;
     std::string_view secret = given.user;

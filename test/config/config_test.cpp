@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(a_text_that_is_no_owner_is_not_shown)
     });
     BOOST_TEST((error.code() == errc::invalid_option));
     const std::string text = error.what();
-    BOOST_TEST(text.find("a text of 43 bytes; allowed: what owner::to_string") !=
+    BOOST_TEST(text.find("a text of 43 bytes; allowed: a result of owner::to_string") !=
                std::string::npos);
     BOOST_TEST(text.find("5e0f8c21") == std::string::npos);
 }

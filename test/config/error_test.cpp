@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(an_exception_has_the_details_in_its_text)
     const auto details = std::make_shared<diagnostics>(diagnostics{.key = "stock"});
     const error_with_diagnostics error(errc::held, details);
     BOOST_TEST((error.code() == errc::held));
-    BOOST_TEST(std::string(error.what()).starts_with("key 'stock': another owner has the lock"));
+    BOOST_TEST(std::string(error.what()).starts_with("key 'stock': another owner holds the lock"));
     static_assert(std::is_nothrow_copy_constructible_v<error_with_diagnostics>);
     const error_with_diagnostics copy = error;
     BOOST_TEST((copy.get_diagnostics() == *details));

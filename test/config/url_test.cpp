@@ -83,19 +83,19 @@ BOOST_AUTO_TEST_CASE(each_refusal_says_the_part_its_value_and_what_is_allowed)
         const char* text;
     };
     constexpr const char* no_scheme =
-        "URL is without a scheme, must begin with redis://, rediss://, unix://, redis+sentinel://, "
+        "URL has no scheme, must begin with redis://, rediss://, unix://, redis+sentinel://, "
         "redis+cluster://, rediss+cluster:// or redlock://, or be memory: and a name";
     const row rows[] = {
         {"host", no_scheme},
         {"host:6379", no_scheme},
         {"http://host", "scheme is 'http', must be redis, rediss, unix, redis+sentinel, "
                         "redis+cluster, rediss+cluster, redlock or memory"},
-        {"redis:host", "URL has no '//' behind its scheme, must begin with redis://"},
-        {"rediss:host", "URL has no '//' behind its scheme, must begin with rediss://"},
+        {"redis:host", "URL has no '//' after its scheme, must begin with redis://"},
+        {"rediss:host", "URL has no '//' after its scheme, must begin with rediss://"},
         {"redis://", "host is '', must be a name or an address"},
-        {"redis://host#part", "URL has a fragment, must be without; '#' is written %23"},
+        {"redis://host#part", "URL has a fragment, must have none; write '#' as %23"},
         {"redis://u:1/secret@host",
-         "URL has an '@' behind its hosts; '/', '?', '#' and '@' in a user, password or "
+         "URL has an '@' after its hosts; '/', '?', '#' and '@' in a user, password or "
          "parameter must be percent-encoded (%2F, %3F, %23, %40)"},
         {"redis://h1,h2", "addresses is '2 hosts', must be one host"},
         {"redis://host:x", "port is 'x', must be 1 to 65535"},
@@ -110,26 +110,26 @@ BOOST_AUTO_TEST_CASE(each_refusal_says_the_part_its_value_and_what_is_allowed)
         {"redis://[1.2.3.4]",
          "host is '[1.2.3.4]', must be an IPv6 address in brackets and, after a colon, a port"},
         {"redis://ho st",
-         "host holds a blank or control character, must have it percent-encoded (%20)"},
+         "host contains a space or control character, must percent-encode it (%20)"},
         {"redis://ho%2",
-         "host holds a '%' without two hexadecimal digits behind it, must have it written %25"},
+         "host contains a '%' without two hexadecimal digits after it, must write it as %25"},
         {"redis://ho%zz",
-         "host holds a '%' without two hexadecimal digits behind it, must have it written %25"},
+         "host contains a '%' without two hexadecimal digits after it, must write it as %25"},
         {"redis://u%:p@host",
-         "user holds a '%' without two hexadecimal digits behind it, must have it written %25"},
+         "user contains a '%' without two hexadecimal digits after it, must write it as %25"},
         {"redis://u:p%@host",
-         "password holds a '%' without two hexadecimal digits behind it, must have it written %25"},
+         "password contains a '%' without two hexadecimal digits after it, must write it as %25"},
         {"redis://:@", "host is '', must be a name or an address"},
         {"redis://host/x", "database is 'x', must be a number, 0 or larger"},
         {"redis://host/-1", "database is '-1', must be a number, 0 or larger"},
         {"redis://host/0x", "database is '0x', must be a number, 0 or larger"},
         {"redis://host/2147483648", "database is '2147483648', must be 0 to 2147483647"},
         {"redis://host?%=1",
-         "parameter holds a '%' without two hexadecimal digits behind it, must have it written "
+         "parameter contains a '%' without two hexadecimal digits after it, must write it as "
          "%25"},
         {"redis://host?timeout=%",
-         "parameter timeout holds a '%' without two hexadecimal digits behind it, must have it "
-         "written %25"},
+         "parameter timeout contains a '%' without two hexadecimal digits after it, must write it "
+         "as %25"},
         {"redis://host?timeout=1&timeout=2", "parameter is 'timeout', must be given once"},
         {"redis://host?timeout=100&health_check=100&timeout=100",
          "parameter is 'timeout', must be given once"},
@@ -153,16 +153,15 @@ BOOST_AUTO_TEST_CASE(each_refusal_says_the_part_its_value_and_what_is_allowed)
         {"redis://host?layout=hash", "layout is 'hash', must be redisson or native"},
         {"redis://host?client_info=no", "client_info is 'no', must be on or off"},
         {"redlock://a,b,c?quorum=0",
-         "quorum is '0', must be a number of hosts, a majority of them or more"},
+         "quorum is '0', must be a number of hosts, at least a majority"},
         {"redlock://a,b,c?quorum=x",
-         "quorum is 'x', must be a number of hosts, a majority of them or more"},
+         "quorum is 'x', must be a number of hosts, at least a majority"},
         {"redlock://a,b,c?quorum=1", "quorum is '1', must be 2 to 3"},
         {"redlock://a,b,c?quorum=4", "quorum is '4', must be 2 to 3"},
         {"redlock://a,b", "addresses is '2 hosts', must be 3, 5, 7 or 9 hosts with redlock"},
         {"redlock://a,b,c,d",
          "addresses is '4 hosts', must be an odd number of hosts with redlock"},
-        {"redlock://a,b,a",
-         "host is 'a:6379', must be named once: a member that votes twice is no majority"},
+        {"redlock://a,b,a", "host is 'a:6379', must be named once: each member has one vote"},
         {"rediss://host?verify=maybe", "verify is 'maybe', must be full or none"},
         {"unix://host/path",
          "host is 'host', must be absent in a unix: URL, as in unix:///run/redis.sock"},
@@ -179,11 +178,11 @@ BOOST_AUTO_TEST_CASE(each_refusal_says_the_part_its_value_and_what_is_allowed)
         {"redis+sentinel://h/m/x", "database is 'x', must be a number, 0 or larger"},
         {"redis+sentinel://h,/m", "host is '', must be a name or an address"},
         {"redis+sentinel://h/%",
-         "master holds a '%' without two hexadecimal digits behind it, must have it written %25"},
+         "master contains a '%' without two hexadecimal digits after it, must write it as %25"},
         {"redis+cluster://h/1", "database is '1', must be 0 in a cluster"},
-        {"memory://name", "URL of kind memory: has a '//', must be memory: and a name"},
+        {"memory://name", "URL with scheme memory: has a '//', must be memory: and a name"},
         {"memory:%",
-         "name holds a '%' without two hexadecimal digits behind it, must have it written %25"},
+         "name contains a '%' without two hexadecimal digits after it, must write it as %25"},
         {"memory:n?timeout=100", "parameter is 'timeout', must be fence_retention"},
         {"memory:?fence_retention=0",
          "fence_retention is '0', must be forever, or a number of seconds, 1 or larger"},
@@ -253,8 +252,8 @@ BOOST_AUTO_TEST_CASE(blanks_and_control_characters_have_to_be_encoded)
             const bool plain = byte > ' ' && byte != 0x7f;
             BOOST_TEST(refusal("memory:"s + c) ==
                        (plain ? ""
-                              : "name holds a blank or control character, must have it "
-                                "percent-encoded (%20)"));
+                              : "name contains a space or control character, must "
+                                "percent-encode it (%20)"));
         }
     }
 }

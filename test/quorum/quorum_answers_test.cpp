@@ -365,7 +365,7 @@ BOOST_AUTO_TEST_CASE(each_member_that_does_not_grant_says_why)
                "0 of 5 members granted it; "
                "member2: has restarted or forgotten, and is no member; "
                "member3: waits until what it may have forgotten is over; "
-               "member4: the server refused the command for now (NOAUTH x)");
+               "member4: the server did not execute the command; a retry may succeed (NOAUTH x)");
 }
 
 BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_that_failed_is_told)
@@ -380,10 +380,11 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_that_failed_is_told)
          {row{ballot_t::late, {}, ""}, row{ballot_t::held, {}, ""},
           row{ballot_t::stranger, {}, "has forgotten, and is no member"},
           row{ballot_t::silent, {}, "waits until what it may have forgotten is over"},
-          row{ballot_t::accepted, errc::store_refused, "the server refused the command for now"},
+          row{ballot_t::accepted, errc::store_refused,
+              "the server did not execute the command; a retry may succeed"},
           row{ballot_t::accepted, errc::permission_denied, "the server denied permission"},
           row{ballot_t::accepted, errc::outcome_unknown,
-              "no reply came; the command may have been executed"}})
+              "no reply was received; the command may have been executed"}})
         BOOST_TEST_CONTEXT(each.text)
         {
             site s(5, 3);
