@@ -11,8 +11,8 @@
 
 namespace leasehold::tool {
 
-/// What the program does when its first word is the command's name. Each declares its options when
-/// it is made, so whatever describes them need not run it.
+/// A command of the program, chosen by the first argument. The constructor declares the options, so
+/// that they can be described without running the command.
 class command
 {
 public:
@@ -33,15 +33,15 @@ private:
     command_line options_;
 };
 
-/// How a command is found.
+/// An entry of the table of commands.
 struct command_entry
 {
     std::string_view name;
-    std::string_view summary; ///< What it does, behind its name; empty: not in the help.
+    std::string_view summary; ///< The text after its name in the help; empty: not in the help.
     std::unique_ptr<command> (*make)();
 };
 
-/// All of them, in the order of the help.
+/// All commands, in the order of the help.
 [[nodiscard]] std::span<const command_entry> commands() noexcept;
 
 } // namespace leasehold::tool

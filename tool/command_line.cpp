@@ -32,7 +32,7 @@ void command_line::value(std::string name, std::string placeholder, std::string 
 std::vector<command_line::option> command_line::options() const
 {
     std::vector<option> all(options_.begin(), options_.end());
-    all.push_back({"--help", {}, "This text."});
+    all.push_back({"--help", {}, "Print this text."});
     return all;
 }
 

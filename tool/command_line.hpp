@@ -9,48 +9,48 @@
 
 namespace leasehold::tool {
 
-/// The command line is wrong: which argument, what it was, what is allowed.
+/// An invalid command line. The text names the argument, its value, and the allowed values.
 struct usage_error : std::invalid_argument
 {
     using std::invalid_argument::invalid_argument;
 };
 
-/// Whether the word is this flag.
+/// Returns true if the word is this flag.
 /// @throws usage_error When a value is attached to the flag, as in `--help=1`.
 [[nodiscard]] bool asks_for(std::string_view word, std::string_view flag);
 
-/// The options of a command, from which its help is made, and whatever else describes it.
+/// The options of a command. Its help, manual and completions are made from them.
 class command_line
 {
 public:
     struct option
     {
         std::string name;        ///< "--url"
-        std::string placeholder; ///< "URL"; empty: takes no value.
-        std::string help;        ///< Lines that fit a terminal.
+        std::string placeholder; ///< "URL"; empty: the option takes no value.
+        std::string help;        ///< Lines that fit into a terminal.
     };
 
-    /// Takes the value that was given; throws `usage_error` with what is allowed.
+    /// Reads the value of an option; throws `usage_error`, which names the allowed values.
     using reader = std::function<void(std::string_view value)>;
 
     /// @param usage The line after "usage: leasehold ".
-    /// @param about What the command does, in lines that fit a terminal.
+    /// @param about A description of the command, in lines that fit into a terminal.
     command_line(std::string usage, std::string about);
 
     void flag(std::string name, std::string help, bool& found);
     void value(std::string name, std::string placeholder, std::string help, reader read);
 
-    /// What comes below the options in the help.
+    /// Sets the text below the options in the help.
     void notes(std::string text) { notes_ = std::move(text); }
 
     struct words
     {
-        std::vector<std::string> arguments; ///< What is no option, before `--`.
-        std::vector<std::string> command;   ///< What follows `--`.
-        bool asks_for_help = false;         ///< `--help` or `-h`; then nothing else counts.
+        std::vector<std::string> arguments; ///< The words before `--` that are not options.
+        std::vector<std::string> command;   ///< The words after `--`.
+        bool asks_for_help = false;         ///< `--help` or `-h`; the rest is then ignored.
     };
 
-    /// Options may stand anywhere before `--`, as `--name value` or `--name=value`.
+    /// Reads options anywhere before `--`, as `--name value` or `--name=value`.
     /// @throws usage_error
     [[nodiscard]] words read(const std::vector<std::string>& given) const;
 
@@ -58,9 +58,9 @@ public:
 
     [[nodiscard]] const std::string& usage() const noexcept { return usage_; }
     [[nodiscard]] const std::string& about() const noexcept { return about_; }
-    /// What comes below the options in the help.
+    /// The text below the options in the help.
     [[nodiscard]] const std::string& notes() const noexcept { return notes_; }
-    /// In the order of the help, `--help` at the end.
+    /// The options in the order of the help, `--help` last.
     [[nodiscard]] std::vector<option> options() const;
 
 private:

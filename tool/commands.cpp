@@ -15,12 +15,12 @@ std::span<const command_entry> commands() noexcept
 {
     static constexpr command_entry all[] = {
         {"run", "runs a command while it holds locks", make_run_command},
-        {"ls", "lists the locks that are held, and who holds them", make_ls_command},
-        {"inspect", "tells all that is known of one lock", make_inspect_command},
-        {"watch", "shows the locks as they come and go", make_watch_command},
-        {"break", "takes a lock away from its owner", make_break_command},
-        {"doctor", "looks whether servers are fit to keep locks", make_doctor_command},
-        {"bench", "measures locks at servers", make_bench_command},
+        {"ls", "lists the held locks and their holders", make_ls_command},
+        {"inspect", "shows all details of one lock", make_inspect_command},
+        {"watch", "shows changes of locks as they happen", make_watch_command},
+        {"break", "removes the lock of an owner", make_break_command},
+        {"doctor", "checks if servers are fit to keep locks", make_doctor_command},
+        {"bench", "measures locks on servers", make_bench_command},
         {"describe", "", make_describe_command},
     };
     return all;

@@ -3,21 +3,21 @@
 
 namespace leasehold::tool {
 
-/// What the program ends with when it is not the command that it ran that decides.
+/// Exit codes of the program, unless the command that it ran decides.
 enum exit_code : int
 {
     success = 0,
-    not_there = 1, ///< Nobody holds the lock that was asked for.
+    not_there = 1, ///< No owner holds the requested lock.
     bad_arguments = 2,
-    /// The guardian ended early, or the system refused what is needed, such as writing the output.
+    /// The guardian ended early, or a system call failed, such as the write of the output.
     internal_failure = 70,
     busy = 75,              ///< Another owner holds the lock, until the end of the wait.
-    lost = 76,              ///< The lock could not be kept while the command ran.
-    store_unavailable = 77, ///< The store could not be reached, or refused.
+    lost = 76,              ///< The lock was lost while the command ran.
+    store_unavailable = 77, ///< The store could not be reached, or rejected a command.
     not_ended = 78,         ///< A process of the command outlives the lock: it cannot be signalled.
-    cannot_execute = 126,   ///< The command was found, and could not be started.
-    command_not_found = 127, ///< As a shell has it.
-    ended_by_signal = 128,   ///< Plus the number of the signal, as a shell has it.
+    cannot_execute = 126,   ///< The command was found, but could not be started.
+    command_not_found = 127, ///< As in a shell.
+    ended_by_signal = 128,   ///< Plus the number of the signal, as in a shell.
 };
 
 } // namespace leasehold::tool

@@ -7,7 +7,7 @@
 
 namespace leasehold::tool {
 
-/// Puts a JSON text together, in one line. What is no UTF-8 is written as U+FFFD.
+/// Writes a JSON text in one line. Invalid UTF-8 is written as U+FFFD.
 class json_writer
 {
 public:
@@ -16,12 +16,12 @@ public:
     json_writer& begin_array();
     json_writer& end_array();
 
-    /// Of the value that is added next.
+    /// Adds the key of the next value.
     json_writer& key(std::string_view name);
 
     json_writer& text(std::string_view value);
     json_writer& number(std::integral auto value) { return digits(std::to_string(value)); }
-    /// With the fewest digits that say it; what JSON has no number for is null.
+    /// Adds the number with the fewest digits that represent it; null if it is not finite.
     json_writer& number(double value);
     json_writer& boolean(bool value);
     json_writer& null();

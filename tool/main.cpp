@@ -34,11 +34,11 @@ std::string usage()
         name.resize(width, ' ');
         text.append("  ").append(name).append("  ").append(each.summary).append("\n");
     }
-    return text + "\nleasehold COMMAND --help tells more; leasehold --version tells the version.\n";
+    return text + "\nleasehold COMMAND --help describes a command; --version prints the version.\n";
 }
 
-/// A closed standard descriptor would be the number of the next socket, and the output would go to
-/// the server. Reading from the file that takes its place, or writing to it, fails as before.
+/// Opens a file for each closed standard descriptor. Otherwise the next socket gets its number, and
+/// the output goes to the server. Reads and writes of these files fail as before.
 void occupy_standard_descriptors() noexcept
 {
     for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -94,7 +94,7 @@ catch (const usage_error& wrong) {
     return bad_arguments;
 }
 catch (const boost::system::system_error& wrong) {
-    // The library's own checks: an option, a name, a URL.
+    // From the checks of the library: an option, a name, a URL.
     say(wrong.what());
     return bad_arguments;
 }

@@ -9,7 +9,7 @@ namespace leasehold::tool {
 void say(std::string_view text) noexcept
 try {
     const std::string line = std::string("leasehold: ").append(text).append("\n");
-    // Nothing can be done about an output that takes nothing.
+    // An error of this write cannot be reported anywhere.
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 catch (const std::bad_alloc&) {

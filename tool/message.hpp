@@ -5,7 +5,7 @@
 
 namespace leasehold::tool {
 
-/// One line to the standard error output, behind the name of the program, in one piece.
+/// Writes a line, with the name of the program before it, to standard error in one call.
 void say(std::string_view text) noexcept;
 
 } // namespace leasehold::tool

@@ -9,7 +9,7 @@
 
 namespace leasehold::tool {
 
-/// That which so many of a hundred are not above; zero without any.
+/// The smallest value that `percent` percent of the values do not exceed; zero if there is none.
 template <class Duration>
 [[nodiscard]] Duration percentile(std::vector<Duration> of, double percent)
 {

@@ -11,7 +11,7 @@
 namespace leasehold::tool {
 namespace {
 
-/// The character goes on with this byte.
+/// Returns true if the byte continues a character.
 bool goes_on(char byte) noexcept
 {
     return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
@@ -82,8 +82,7 @@ bool write_out(std::string_view text) noexcept
 void print(std::string_view text)
 {
     if (!write_out(text))
-        throw std::system_error(errno, std::generic_category(),
-                                "cannot write to the standard output");
+        throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
 }
 
 } // namespace leasehold::tool

@@ -7,10 +7,10 @@
 
 namespace leasehold::tool {
 
-/// Whether the standard output is a terminal.
+/// Returns true if standard output is a terminal.
 [[nodiscard]] bool writes_to_terminal() noexcept;
 
-/// As that, unless `NO_COLOR` is in the environment or the terminal knows none.
+/// The same, unless `NO_COLOR` is in the environment or the terminal has no colours.
 [[nodiscard]] bool writes_colour() noexcept;
 
 struct terminal_size
@@ -20,19 +20,19 @@ struct terminal_size
 };
 [[nodiscard]] terminal_size size_of_terminal() noexcept;
 
-/// The text emphasised, where there is colour.
+/// The text, in bold type if `colour` is true.
 [[nodiscard]] std::string bold(std::string_view text, bool colour);
 
-/// How many columns a text takes: characters of UTF-8, each of which counts as one.
+/// The number of columns of a text: its UTF-8 characters, each of which counts as one.
 [[nodiscard]] std::size_t width_of(std::string_view text) noexcept;
-/// The first so many columns of it, filled up to as many.
+/// The text, cut or padded with spaces to `width` columns.
 [[nodiscard]] std::string fit(std::string_view text, std::size_t width);
 
-/// Writes the text to the standard output, in one piece if possible.
-/// @returns False when the output rejects it; `errno` says why.
+/// Writes the text to standard output, in one call if possible.
+/// @returns False if the write failed; `errno` has the reason.
 bool write_out(std::string_view text) noexcept;
 
-/// As `write_out`, and throws when the output rejects the text.
+/// The same as `write_out`, but throws if the write failed.
 /// @throws std::system_error
 void print(std::string_view text);
 

@@ -9,10 +9,10 @@
 
 namespace leasehold::tool {
 
-/// Declares `--url`, and sets the text to what it is without.
+/// Declares `--url`, and sets the text to its default.
 void declare_url(command_line& options, std::string& url);
 
-/// Where the locks are that other processes share.
+/// Reads the URL of locks that processes share.
 /// @throws usage_error, boost::system::system_error
 [[nodiscard]] config read_url(const std::string& url);
 

@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Reads a number and takes it from the text. False: there is none.
+/// Reads a number and removes it from the text. Returns false if there is none.
 bool take_number(std::string_view& text, double& number)
 {
     const char* const end = text.data() + text.size();
@@ -39,7 +39,7 @@ milliseconds read_duration(std::string_view text)
     double number = 0;
     if (take_number(rest, number)) {
         for (const unit& each : units) {
-            // A thousand years, so that sums of them never overflow.
+            // At most a thousand years, so that sums do not overflow.
             if (rest == each.name && number * each.length < 3.2e13)
                 return milliseconds(std::llround(number * each.length));
         }

@@ -7,11 +7,11 @@
 
 namespace leasehold::tool {
 
-/// "500ms", "15s", "2.5s", "2m", "1h".
+/// Reads "500ms", "15s", "2.5s", "2m", "1h".
 /// @throws usage_error
 [[nodiscard]] std::chrono::milliseconds read_duration(std::string_view text);
 
-/// A part of something: "20%", or a duration.
+/// A part of a duration: "20%", or a duration.
 class share
 {
 public:
@@ -26,10 +26,10 @@ private:
     explicit constexpr share(std::chrono::milliseconds fixed) noexcept : fixed_(fixed) {}
 
     double percent_ = 0;
-    std::chrono::milliseconds fixed_{-1}; ///< Not negative: this counts.
+    std::chrono::milliseconds fixed_{-1}; ///< If negative, `percent_` is used.
 };
 
-/// "1500ms", in the largest unit in which it is a whole number.
+/// The duration in the largest unit in which it is a whole number, such as "1500ms".
 [[nodiscard]] std::string to_text(std::chrono::milliseconds);
 
 } // namespace leasehold::tool

@@ -341,7 +341,7 @@ BOOST_AUTO_TEST_CASE(arguments_are_checked)
         BOOST_TEST(done.lines.empty());
         BOOST_TEST(done.said != "");
     }
-    BOOST_TEST(run({"ls", "--url", "memory:"}).says("no other sees them"));
+    BOOST_TEST(run({"ls", "--url", "memory:"}).says("no other process sees them"));
     for (const std::string name : {"ls", "inspect", "break", "watch"}) {
         const ran help = run({name, "--help"});
         BOOST_TEST(help.code == 0);

@@ -59,7 +59,7 @@ BOOST_DATA_TEST_CASE(output_that_cannot_be_written_is_an_error_of_every_command,
         {
             const ran done = run(each, server.unix_url(), output);
             BOOST_TEST(done.code == 70);
-            BOOST_TEST(done.says("leasehold: cannot write to the standard output: " + error),
+            BOOST_TEST(done.says("leasehold: cannot write to standard output: " + error),
                        done.said);
         }
     }

@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named)
     refused({"--term-before", "60%", "stock", "--", "true"}, "at most half of --lease");
     refused({"--kill-before", "20%", "stock", "--", "true"}, "shorter than --term-before");
     refused({"--url", "redis://host:99999", "stock", "--", "true"}, "port is '99999'");
-    refused({"--url", "memory:", "stock", "--", "true"}, "keep no other process out");
+    refused({"--url", "memory:", "stock", "--", "true"}, "keeps the locks in this process");
     refused({"--reenter", "stock", "--", "true"}, "--reenter needs LEASEHOLD_KEY");
 }
 
