@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(held_locks_are_listed_with_who_holds_them)
     const ran none = run({"ls", "nothing*"});
     BOOST_TEST(none.code == 0);
     BOOST_TEST(none.lines.empty());
-    BOOST_TEST(none.says("no lock is held that 'nothing*' names"));
+    BOOST_TEST(none.says("no lock is held that matches 'nothing*'"));
     BOOST_TEST(run({"ls", "--json", "nothing*"}).text() == "[]\n");
     const ran json = run({"ls", "--json", "stock"});
     BOOST_TEST(json.has("[{\"name\":\"stock\",\"layout\":\""));
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(one_lock_is_shown_in_full_with_its_line)
     client_thread two(telling());
     const ran none = run({"inspect", "stock"});
     BOOST_TEST(none.code == 1);
-    BOOST_TEST(none.says("nobody holds 'stock'"));
+    BOOST_TEST(none.says("no owner holds 'stock'"));
     BOOST_TEST(run({"inspect", "--json", "stock"}).text() == "null\n");
 
     lease held = take(one, "stock");
@@ -185,13 +185,13 @@ BOOST_AUTO_TEST_CASE(a_lock_is_taken_from_its_owner_and_goes_to_who_waits)
     const ran other = run({"break", "stock", "--owner", owner + "0"});
     BOOST_TEST(other.code == 75);
     BOOST_TEST(other.says("another owner holds 'stock'"));
-    BOOST_TEST(other.says("nothing was touched"));
+    BOOST_TEST(other.says("nothing was changed"));
     BOOST_TEST(run({"break", "stock"}).code == 2);
     BOOST_TEST(holder_of(store, "stock") == owner);
 
     const ran done = run({"break", "stock", "--owner", owner});
     BOOST_TEST(done.code == 0);
-    BOOST_TEST(done.has("took 'stock' away from client " + one.locks().id()));
+    BOOST_TEST(done.has("removed 'stock' of client " + one.locks().id()));
     taken next = get(waiting);
     BOOST_TEST(!next.code);
     BOOST_TEST(get(lost) == errc::lost);
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(a_lock_is_taken_from_its_owner_and_goes_to_who_waits)
     BOOST_TEST(!two.release(std::move(next.held)));
     const ran gone = run({"break", "stock", "--owner", owner});
     BOOST_TEST(gone.code == 1);
-    BOOST_TEST(gone.says("nobody holds 'stock'"));
+    BOOST_TEST(gone.says("no owner holds 'stock'"));
 }
 
 // Whoever waits is not in the way of anybody, and loses no place.
@@ -523,7 +523,7 @@ BOOST_AUTO_TEST_CASE(at_a_quorum, *boost::unit_test::precondition(in_the_layout_
     members[0].kill();
     const ran done = run({"break", "stock", "--owner", owner}, members.url());
     BOOST_TEST(done.code == 0);
-    BOOST_TEST(done.has("took 'stock' away from client " + one.locks().id()));
+    BOOST_TEST(done.has("removed 'stock' of client " + one.locks().id()));
     taken next = get(waiting);
     BOOST_TEST(!next.code);
     // A majority is enough, and it is said who is missing.

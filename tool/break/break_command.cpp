@@ -17,22 +17,22 @@ namespace {
 using break_outcome = break_result::outcome;
 
 constexpr char break_about[] =
-    R"(Takes the lock KEY away from the owner ID, as 'leasehold inspect KEY' shows it,
-and wakes the next who waits. Compared and deleted in one step: when another
-owner has the lock by then, nothing is touched.
+    R"(Removes the lock KEY of the owner ID, which 'leasehold inspect KEY' shows, and
+wakes the next waiter. It compares and deletes in one step: if another owner
+holds the lock, nothing is changed.
 
-The holder is not asked. It finds out at its next renewal, a third of its lease
-time later at most, and may go on working until then, while the next one works
-as well: what it writes has to be refused by its fence. Break what a process has
-left that is certainly gone.
+The holder is not asked. Its next renewal, after at most a third of its lease
+time, reports the loss. Until then it may work at the same time as the next
+holder, and only its fencing token protects the data. Break a lock only if the
+process of its holder has certainly ended.
 )";
 
 constexpr char break_notes[] = R"(Exit code: 0, or
-  1    nobody holds it; nothing was touched
-  2    an argument is wrong, or KEY is no lock that can be broken
+  1    no owner holds the lock; nothing was changed
+  2    an argument is invalid, or KEY is not a lock that can be broken
   70   the output cannot be written
-  75   another owner holds it; nothing was touched
-  77   a server cannot be reached, or refuses
+  75   another owner holds the lock; nothing was changed
+  77   a server cannot be reached, or rejects a command
 )";
 
 const char* name_of(break_outcome result)
@@ -58,9 +58,10 @@ std::string holder_text(const lock_state& lock)
 class break_command final : public lock_command
 {
 public:
-    break_command() : lock_command("break [OPTION...] KEY --owner ID", break_about, "One object.")
+    break_command()
+        : lock_command("break [OPTION...] KEY --owner ID", break_about, "Print one object.")
     {
-        options().value("--owner", "ID", "Whose lock it is, in full. Needed.",
+        options().value("--owner", "ID", "The owner of the lock, in full. Required.",
                         [this](std::string_view value) { owner_ = value; });
         options().notes(break_notes);
     }
@@ -111,24 +112,26 @@ private:
         const std::string name = std::string("'").append(detail::printable(key)).append("'");
         switch (done.result) {
         case break_outcome::freed: {
-            std::string text = "took " + name + " away from " + holder_text(done.before);
+            std::string text = "removed " + name + " of " + holder_text(done.before);
             if (where_is_quorum(done))
                 text += ", at " + std::to_string(done.members) + " members";
-            text += done.told > 0 ? "; it is free, and " + std::to_string(done.told) +
-                                        (done.told == 1 ? " client was told" : " clients were told")
-                                  : std::string("; it is free, and nobody waits for it");
+            text += done.told > 0 ? "; it is free; notified " + std::to_string(done.told) +
+                                        (done.told == 1 ? " waiting client" : " waiting clients")
+                                  : std::string("; it is free and has no waiters");
             print(text + "\n");
             return;
         }
         case break_outcome::passed_on:
-            print("took " + name + " away from " + holder_text(done.before) +
-                  "; the next in line has it" +
+            print("removed " + name + " of " + holder_text(done.before) +
+                  "; the next waiter holds it" +
                   (done.next.empty() ? std::string() : ", " + detail::printable(done.next)) + "\n");
             return;
-        case break_outcome::not_held: say("nobody holds " + name + "; nothing was touched"); return;
+        case break_outcome::not_held:
+            say("no owner holds " + name + "; nothing was changed");
+            return;
         case break_outcome::other_owner:
             say("another owner holds " + name + ", " + holder_text(done.before) +
-                "; nothing was touched");
+                "; nothing was changed");
             return;
         }
     }

@@ -7,7 +7,7 @@
 
 namespace leasehold::tool {
 
-/// `leasehold break`: ends what one owner holds.
+/// `leasehold break`: removes the lock of one owner.
 [[nodiscard]] std::unique_ptr<command> make_break_command();
 
 } // namespace leasehold::tool

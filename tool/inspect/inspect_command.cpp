@@ -11,18 +11,18 @@ namespace leasehold::tool {
 namespace {
 
 constexpr char inspect_about[] =
-    R"(Tells all that is known of the lock KEY, and changes nothing: who holds it,
-since when that client runs, until when, and who stands in line for it; and where
-the holder has promised signs of life (dead_holder_grace), when the last one came.
+    R"(Shows the lock KEY: its owner, the process of the owner and its start time, the
+time left, and the queue of waiters. If the holder sends heartbeats
+(dead_holder_grace), it shows the time since the last one. It changes nothing.
 
-The owner is shown in full. Whoever knows it can enter the lock, and break it.
+The owner is shown in full. With this text the lock can be acquired or broken.
 )";
 
 constexpr char inspect_notes[] = R"(Exit code: 0, or
-  1    nobody holds it
-  2    an argument is wrong, or KEY is no lock
+  1    no owner holds the lock
+  2    an argument is invalid, or KEY is not a lock
   70   the output cannot be written
-  77   a server cannot be reached, or refuses
+  77   a server cannot be reached, or rejects a command
 )";
 
 class inspect_command final : public lock_command
@@ -30,8 +30,7 @@ class inspect_command final : public lock_command
 public:
     inspect_command()
         : lock_command("inspect [OPTION...] KEY", inspect_about,
-                       "One object; null: nobody "
-                       "holds it.")
+                       "Print one object; null if no owner holds the lock.")
     {
         options().notes(inspect_notes);
     }
@@ -53,7 +52,7 @@ public:
             print(lock_details(*lock));
         }
         else {
-            say("nobody holds '" + key + "'");
+            say("no owner holds '" + key + "'");
         }
         return lock ? success : not_there;
     }

@@ -7,7 +7,7 @@
 
 namespace leasehold::tool {
 
-/// `leasehold inspect`: all that is known of one lock.
+/// `leasehold inspect`: shows all details of one lock.
 [[nodiscard]] std::unique_ptr<command> make_inspect_command();
 
 } // namespace leasehold::tool

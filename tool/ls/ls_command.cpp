@@ -11,28 +11,28 @@ namespace leasehold::tool {
 namespace {
 
 constexpr char ls_about[] =
-    R"(Lists the locks that are held, of every layout, and changes nothing. A lock of
-another library that keeps a text of its own under the name looks like any other
-key: it is not listed, but shown by 'leasehold inspect KEY'.
+    R"(Lists the held locks of all layouts, and changes nothing. Some other libraries
+store a lock as a plain string, which looks like any other key. Such a lock is
+not listed; 'leasehold inspect KEY' shows it.
 
-PATTERN is a glob of Redis over their names: *, ?, [abc], and \ before one of
-these; quote it.
+PATTERN is a glob of Redis over the names: *, ?, [abc], and \ before one of
+these. Quote it.
 
-SINCE is when the holder's client began: when a lock was taken is not kept.
-FENCE<= is a bound: which fence it has the holder alone knows. A dash stands
-for what is not known: clients of other libraries, or with client_info=off, do
-not say who they are. The servers are read piece by piece with SCAN: a
-lock that is taken or left meanwhile may be missing.
+SINCE is the start time of the holder's client; the store does not keep the
+time of the acquire. FENCE<= is an upper bound; only the holder knows its
+fencing token. A dash means unknown: clients of other libraries, or with
+client_info=off, store no details. The servers are read in steps with SCAN, so
+a lock that is acquired or released meanwhile may be missing.
 
-A holder is shown as silent that has promised signs of life (dead_holder_grace)
-and has missed some: most likely its process is gone, stopped or cut off. Of
-holders without that promise nothing is known.
+A holder is shown as silent if it sends heartbeats (dead_holder_grace) and has
+missed some: most likely its process is gone, stopped or disconnected. Holders
+without heartbeats are never shown as silent.
 )";
 
-constexpr char ls_notes[] = R"(Exit code: 0, also when there is no lock, or
-  2    an argument is wrong
+constexpr char ls_notes[] = R"(Exit code: 0, also if no lock is held, or
+  2    an argument is invalid
   70   the output cannot be written
-  77   a server cannot be reached, or refuses: locks may be missing
+  77   a server cannot be reached, or rejects a command: locks may be missing
 )";
 
 class ls_command final : public lock_command
@@ -40,8 +40,7 @@ class ls_command final : public lock_command
 public:
     ls_command()
         : lock_command("ls [OPTION...] [PATTERN]", ls_about,
-                       "An array with an object for "
-                       "each lock.")
+                       "Print an array with an object for each lock.")
     {
         options().notes(ls_notes);
     }
@@ -69,7 +68,8 @@ public:
         }
         print(text);
         if (all.locks.empty() && all.problems.empty() && !json())
-            say("no lock is held" + (names == "*" ? std::string() : " that '" + names + "' names"));
+            say("no lock is held" +
+                (names == "*" ? std::string() : " that matches '" + names + "'"));
         for (const std::string& each : all.problems)
             say(each);
         return all.complete ? success : store_unavailable;

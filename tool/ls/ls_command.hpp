@@ -7,7 +7,7 @@
 
 namespace leasehold::tool {
 
-/// `leasehold ls`: which locks are held, and by whom.
+/// `leasehold ls`: lists the held locks and their holders.
 [[nodiscard]] std::unique_ptr<command> make_ls_command();
 
 } // namespace leasehold::tool

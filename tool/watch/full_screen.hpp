@@ -6,7 +6,7 @@
 
 namespace leasehold::tool {
 
-/// The other screen of the terminal, without a cursor, for as long as this is there.
+/// Shows the alternate screen of the terminal, without a cursor, during its lifetime.
 class full_screen
 {
 public:
@@ -15,7 +15,7 @@ public:
     full_screen& operator=(const full_screen&) = delete;
     ~full_screen();
 
-    /// Shows these lines; those below the last row are left out.
+    /// Shows these lines, except those below the last row.
     void show(const std::vector<std::string>& lines);
 };
 

@@ -11,29 +11,29 @@
 
 namespace leasehold::tool {
 
-/// What has become of a lock from one look to the next.
+/// The change of a lock between two reads.
 struct lock_change
 {
     enum class kind : std::uint8_t
     {
-        held, ///< At the first look.
+        held, ///< Held at the first read.
         taken,
-        passed, ///< Another owner has it than before.
-        silent, ///< Its holder gives no signs of life any more,
-        heard,  ///< or gives them again.
+        passed, ///< Its owner has changed.
+        silent, ///< Its holder has missed heartbeats.
+        heard,  ///< Its holder sends heartbeats again.
         freed,
     };
     kind what;
-    lock_state lock; ///< As it was seen last.
+    lock_state lock; ///< The last state that was read.
 };
 
 [[nodiscard]] const char* name_of(lock_change::kind) noexcept;
 
-/// Compares each look with the one before.
+/// Compares each read with the previous one.
 class lock_changes
 {
 public:
-    /// @param complete Otherwise what is not seen may be there all the same.
+    /// @param complete False: a lock that is not in `now` may still be held.
     [[nodiscard]] std::vector<lock_change> look(std::span<const lock_state> now, bool complete);
 
 private:

@@ -29,19 +29,19 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr char watch_about[] =
-    R"(Shows the locks as they come and go, until INT, TERM or HUP: a table that fills
-the terminal; elsewhere a line for each lock that is held, taken, passed to
-another owner, or freed, and where its holder falls silent or is heard again.
-PATTERN is as for 'leasehold ls', and so is what silent means.
+    R"(Shows changes of locks until INT, TERM or HUP. On a terminal it shows a table.
+Otherwise it prints a line for each lock that is held, taken, passed to another
+owner, or freed, and if its holder becomes silent or is heard again. For PATTERN
+and silent holders see 'leasehold ls --help'.
 
-The servers are read anew each time. What is taken and left between two looks
-is not seen. A server that cannot be reached is tried again, and said to be so.
+It reads the servers at each interval. A lock that is acquired and released
+between two reads is not seen. An unreachable server is reported and retried.
 )";
 
 constexpr char watch_notes[] = R"(Exit code: 0, or
-  2    an argument is wrong
+  2    an argument is invalid
   70   the output cannot be written
-  77   no server could be reached at all
+  77   no server could be reached
 )";
 
 class watch_command final : public lock_command
@@ -49,9 +49,9 @@ class watch_command final : public lock_command
 public:
     watch_command()
         : lock_command("watch [OPTION...] [PATTERN]", watch_about,
-                       "An object for each change, one a line.")
+                       "Print an object for each change, one per line.")
     {
-        options().value("--every", "TIME", "The time between two looks (1s).",
+        options().value("--every", "TIME", "Interval between two reads (1s).",
                         [this](std::string_view value) { pause_ = read_duration(value); });
         options().notes(watch_notes);
     }
@@ -69,7 +69,7 @@ private:
     std::optional<servers> servers_;
     std::optional<full_screen> screen_;
     lock_changes changes_;
-    std::vector<std::string> problems_; ///< That were told last.
+    std::vector<std::string> problems_; ///< The last that were reported.
 };
 
 int watch_command::run(const command_line::words& given)
@@ -82,12 +82,12 @@ int watch_command::run(const command_line::words& given)
         if (!failed)
             interrupt(context_);
     });
-    // A reader that has gone is an error of the write.
+    // If the reader of the output has ended, the write fails instead.
     std::signal(SIGPIPE, SIG_IGN);
     try {
         lock_list seen = look();
         if (!seen.complete && seen.locks.empty() && !seen.problems.empty())
-            throw unreachable(seen.problems.front()); // a URL that leads nowhere is told at once
+            throw unreachable(seen.problems.front()); // a wrong URL is reported at once
         if (!json() && writes_to_terminal())
             screen_.emplace();
         for (;; seen = look()) {
@@ -111,7 +111,7 @@ lock_list watch_command::look()
         if (!servers_)
             servers_.emplace(open());
         lock_list seen = lock_reader(*servers_).list(names_);
-        // Another may be the master by now.
+        // Another server may be the master now.
         if (!seen.problems.empty() && !servers_->is_quorum())
             servers_.reset();
         return seen;
@@ -174,7 +174,7 @@ void watch_command::print_changes(const lock_list& seen)
     print(text);
 }
 
-/// Until it is time to look again; a signal ends it.
+/// Waits for the next interval. A signal ends the wait.
 void watch_command::rest()
 {
     bool over = false;
@@ -184,7 +184,7 @@ void watch_command::rest()
     while (!over) {
         context_.run_one();
         if (is_interrupted(context_))
-            timer.cancel(); // its handler knows `over`, and so has to be called in here
+            timer.cancel(); // its handler refers to `over`, so it must run before this returns
     }
     if (is_interrupted(context_))
         throw interrupted();

@@ -7,7 +7,7 @@
 
 namespace leasehold::tool {
 
-/// `leasehold watch`: the locks as they come and go.
+/// `leasehold watch`: shows changes of locks as they happen.
 [[nodiscard]] std::unique_ptr<command> make_watch_command();
 
 } // namespace leasehold::tool
