@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named)
     };
     refused({"--", "true"}, "KEY is missing");
     refused({"stock"}, "the command is missing");
-    refused({"stock", "stock", "--", "true"}, "KEY 'stock' is there twice");
+    refused({"stock", "stock", "--", "true"}, "KEY 'stock' is given twice");
     refused({"stock", "a\nb", "--", "true"}, "line feed");
     refused({"leasehold:x", "--", "true"}, "leasehold:x");
     refused({"--lease", "5", "stock", "--", "true"}, "--lease is '5'; it must be");
@@ -466,7 +466,7 @@ BOOST_AUTO_TEST_CASE(earliest_deadline_of_several_keys_ends_the_command)
     running->expect("ready");
     server.pause();
     BOOST_TEST(running->wait().code == 76);
-    BOOST_TEST(said().find("not renewed in time; the command was ended before the lease did") !=
+    BOOST_TEST(said().find("not renewed in time; the command was ended before the lease expired") !=
                    std::string::npos,
                said());
     BOOST_TEST(said().find("lost 'a'") == std::string::npos, said());
@@ -533,7 +533,7 @@ BOOST_AUTO_TEST_CASE(signal_ends_the_wait_for_a_release_with_the_exit_code_of_th
     BOOST_TEST(said().find("NOREPLICAS") != std::string::npos, said());
     running->signal(SIGTERM);
     BOOST_TEST(running->wait(5s).code == 4);
-    BOOST_TEST(said().find("; it ends by itself in ") != std::string::npos, said());
+    BOOST_TEST(said().find("; it expires in ") != std::string::npos, said());
     BOOST_TEST(held("stock"));
 }
 
@@ -651,7 +651,7 @@ BOOST_AUTO_TEST_CASE(wait_is_explained_by_a_store_that_is_gone_or_silent_or_refu
     };
     server.pause();
     const auto silent = explained();
-    BOOST_TEST(said().find(": no answer yet\n") != std::string::npos, said());
+    BOOST_TEST(said().find(": no reply yet\n") != std::string::npos, said());
     server.resume();
     BOOST_TEST(silent->wait().code == 0);
 
@@ -663,7 +663,7 @@ BOOST_AUTO_TEST_CASE(wait_is_explained_by_a_store_that_is_gone_or_silent_or_refu
 
     server.kill();
     const auto unreachable = explained();
-    BOOST_TEST(said().find("no answer") == std::string::npos, said());
+    BOOST_TEST(said().find("no reply yet") == std::string::npos, said());
     server.start();
     BOOST_TEST(unreachable->wait().code == 0);
 }
@@ -718,7 +718,7 @@ BOOST_FIXTURE_TEST_CASE(process_of_another_user_that_outlives_the_lock_is_report
                     " belongs to user 'root' and cannot be signalled");
     BOOST_TEST(running->wait(5s).code == 78);
     BOOST_TEST(!gone(root));
-    BOOST_TEST(said().find("goes on without the locks: processes: 1") != std::string::npos, said());
+    BOOST_TEST(said().find("still run without the locks: 1") != std::string::npos, said());
     BOOST_TEST(said().find("left behind") == std::string::npos, said());
     ::kill(root, SIGKILL);
 }

@@ -8,15 +8,15 @@
 
 namespace leasehold::tool {
 
-/// Memory that the supervisor and the guardian share: until when the command may run. The guardian
-/// reads it whenever it wakes up, so it needs nothing of a supervisor that does not run.
+/// Memory shared by the supervisor and the guardian: the deadlines of the command. The guardian
+/// reads it at each wake-up, so it does not depend on a running supervisor.
 class deadline_page
 {
 public:
     struct moments
     {
-        clock::time_point term_at; ///< The command is asked to end.
-        clock::time_point kill_at; ///< It is ended.
+        clock::time_point term_at; ///< The command gets TERM.
+        clock::time_point kill_at; ///< The command gets KILL.
     };
 
     /// @throws std::system_error

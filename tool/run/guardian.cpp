@@ -30,11 +30,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// For what the command leaves behind, and for all when the supervisor is gone.
+/// The time between TERM and KILL for processes that outlive the command or the supervisor.
 constexpr clock::duration patience = 5s;
-/// KILL is sent again: a process may have forked between being listed and being killed.
+/// KILL is repeated: a process may fork after the list is read and before it is killed.
 constexpr clock::duration between_kills = 5ms;
-/// The same when no process can be killed any more.
+/// The same if no process can be killed.
 constexpr clock::duration between_looks = 100ms;
 
 [[noreturn]] void fail(const char* what)
@@ -42,19 +42,19 @@ constexpr clock::duration between_looks = 100ms;
     throw std::system_error(errno, std::generic_category(), what);
 }
 
-/// The terminal that the supervisor was started from, if there is one.
+/// The controlling terminal of the supervisor, if it has one.
 class terminal
 {
 public:
-    /// @param supervisor Its process group.
+    /// @param supervisor The process group of the supervisor.
     explicit terminal(pid_t supervisor)
         : supervisor_(supervisor), terminal_(::open("/dev/tty", O_RDWR | O_CLOEXEC))
     {}
 
     [[nodiscard]] bool exists() const noexcept { return terminal_ >= 0; }
 
-    /// Makes a process group the foreground.
-    /// @returns False when others have it.
+    /// Moves a process group to the foreground.
+    /// @returns False if another group has the foreground.
     bool lend(pid_t group) noexcept
     {
         const pid_t now = ::tcgetpgrp(terminal_);
@@ -77,7 +77,7 @@ private:
 class guardian_process
 {
 public:
-    /// @param mask What the command has of signals that are blocked.
+    /// @param mask The signals that are blocked in the command.
     /// @param supervisor The process group of the supervisor.
     guardian_process(const deadline_page& page, guardian_link link,
                      const std::vector<std::string>& command, const sigset_t& mask,
@@ -90,13 +90,13 @@ public:
         children_ = ::signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
         if (children_ < 0)
             fail("signalfd");
-        // By the clock of the leases, which goes on while the machine sleeps.
+        // The clock of the leases counts while the machine is suspended.
         timer_ = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
         if (timer_ < 0)
             fail("timerfd_create");
     }
 
-    /// Returns when nothing is left of the command.
+    /// Returns when all processes of the command have ended.
     void run()
     {
         while (!over_) {
@@ -118,7 +118,7 @@ public:
     }
 
 private:
-    /// Where orders come from: the first is the start.
+    /// Reads an order of the supervisor. The first one starts the command.
     void obey()
     {
         const std::string message = link_.receive_order();
@@ -161,7 +161,7 @@ private:
             words.push_back(const_cast<char*>(each.c_str()));
         words.push_back(nullptr);
 
-        // What was ignored stays so, as nohup wants it.
+        // Ignored signals stay ignored, as nohup requires.
         posix_spawnattr_t how;
         ::posix_spawnattr_init(&how);
         ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
@@ -199,7 +199,7 @@ private:
             leader_ended_ = true;
             told_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status)
                                                 : ended_by_signal + WTERMSIG(status);
-            // The others go on without the one that held the lock for them.
+            // The rest must not outlive the command.
             told_.remainder = static_cast<unsigned>(end_gently());
             hurry();
         }
@@ -207,7 +207,7 @@ private:
 
     void stopped(int signal)
     {
-        // Also when the foreground came after the command had asked for it.
+        // The command may also have asked for the terminal before it got the foreground.
         if ((signal == SIGTTIN || signal == SIGTTOU) && terminal_.lend(leader_)) {
             ::kill(-leader_, SIGCONT);
             return;
@@ -231,7 +231,7 @@ private:
             told_.killed = killing_ = true;
             const reach done = deliver(SIGKILL);
             kill_again_at_ = now + (done.count != 0 ? between_kills : between_looks);
-            // Nothing is left that can be ended, and no lease that it would be waited for with.
+            // The remaining processes cannot be ended, and there is no lease to wait for.
             if (done.count == 0 && !done.denied.empty() && (now >= until.kill_at || !supervised_)) {
                 told_.unended = static_cast<unsigned>(done.denied.size());
                 finish();
@@ -239,7 +239,7 @@ private:
         }
         else if (now >= until.term_at && !told_.asked) {
             told_.asked = true;
-            // Who was asked to end has to, although the lease may be renewed after all.
+            // A command that got TERM must end, even if the lease is renewed later.
             latest_ = std::min(latest_, until.kill_at);
             end_gently();
         }
@@ -247,11 +247,11 @@ private:
 
     std::size_t end_gently() { return forward(SIGTERM); }
 
-    /// @returns How many processes got it.
+    /// @returns The number of processes that got the signal.
     std::size_t forward(int signal)
     {
         const std::size_t count = deliver(signal).count;
-        // A stopped process would not notice a signal that is to end it.
+        // A stopped process does not handle a signal that should end it.
         if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT)
             deliver(SIGCONT);
         return count;
@@ -262,12 +262,12 @@ private:
         reach done = signal_descendants(::getpid(), signal, leader_);
         for (const foreign_process& each : done.denied) {
             if (reported_.insert(each.id).second)
-                say(to_text(each) + "; it goes on until it ends by itself");
+                say(to_text(each) + "; it continues until it ends itself");
         }
         return done;
     }
 
-    /// What is there now has to end soon, whatever the page says.
+    /// The remaining processes must end soon, whatever the page says.
     void hurry()
     {
         if (!supervised_ && !leader_ended_)
@@ -285,7 +285,7 @@ private:
             next = std::min(next, until.term_at);
         if (killing_)
             next = kill_again_at_;
-        // Zero would disarm it.
+        // Zero disarms the timer.
         const auto at = std::max<clock::rep>(next.time_since_epoch().count(), 1);
         itimerspec when{};
         when.it_value.tv_sec = static_cast<time_t>(at / 1'000'000'000);
@@ -317,7 +317,7 @@ private:
     pid_t leader_ = 0; ///< And its process group.
     outcome told_;
     terminal terminal_;
-    std::set<pid_t> reported_; ///< That they cannot be signalled.
+    std::set<pid_t> reported_; ///< Processes that cannot be signalled.
     clock::time_point latest_ = clock::time_point::max();
     clock::time_point kill_again_at_{};
     bool supervised_ = true;
@@ -332,9 +332,9 @@ private:
 {
     try {
         const pid_t supervisor = ::getpgrp();
-        // What the terminal sends to those in the foreground is not for the guardian.
+        // The guardian must not get the signals that the terminal sends to the foreground.
         ::setpgid(0, 0);
-        // Where it is ignored, the end of the command would not be noticed.
+        // If SIGCHLD is ignored, the end of the command is not reported.
         std::signal(SIGCHLD, SIG_DFL);
         sigset_t all;
         sigset_t before;
@@ -345,7 +345,7 @@ private:
         guardian_process(page, guardian_link(socket), command, before, supervisor).run();
     }
     catch (...) {
-        // Its end is noticed: the supervisor ends the command then.
+        // The supervisor notices the end of the guardian, and ends the command.
         ::_exit(internal_failure);
     }
     ::_exit(success);

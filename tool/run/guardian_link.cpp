@@ -17,7 +17,7 @@ using detail::uninterrupted;
 void make_guardian_links(int (&sockets)[2])
 {
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
-        throw std::system_error(errno, std::generic_category(), "a pair of sockets");
+        throw std::system_error(errno, std::generic_category(), "cannot create a pair of sockets");
 }
 
 guardian_link::~guardian_link()
@@ -28,7 +28,7 @@ guardian_link::~guardian_link()
 
 bool guardian_link::send(std::string_view message) const noexcept
 {
-    // To an end that is closed the system would not only fail, but drop what came from there.
+    // A send to a closed end not only fails, but also drops the messages received from it.
     pollfd other{socket_, 0, 0};
     if (::poll(&other, 1, 0) == 1 && (other.revents & POLLHUP) != 0) {
         errno = EPIPE;
@@ -44,7 +44,8 @@ void guardian_link::start(const std::vector<std::string>& environment) const
     for (const std::string& each : environment)
         message.append(each).push_back('\0');
     if (!send(message) && errno != EPIPE)
-        throw std::system_error(errno, std::generic_category(), "the start of the command");
+        throw std::system_error(errno, std::generic_category(),
+                                "cannot send the start of the command");
 }
 
 void guardian_link::look() const noexcept
@@ -66,7 +67,7 @@ bool guardian_link::receive(outcome& told) const noexcept
         return uninterrupted([&] { return ::recv(socket_, &told, sizeof(told), 0); });
     };
     ssize_t size = read();
-    // The other end was closed before it had read all; what it has sent is still there.
+    // The other end was closed before it had read everything; its messages can still be read.
     if (size < 0 && errno == ECONNRESET)
         size = read();
     return size == static_cast<ssize_t>(sizeof(told));
@@ -74,7 +75,7 @@ bool guardian_link::receive(outcome& told) const noexcept
 
 std::string guardian_link::receive_order() const
 {
-    // The length first: a message that does not fit would lose its end.
+    // Reads the length first: a message that does not fit is truncated.
     ssize_t size = uninterrupted([&] { return ::recv(socket_, nullptr, 0, MSG_PEEK | MSG_TRUNC); });
     if (size <= 0)
         return {};

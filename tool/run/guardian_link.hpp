@@ -8,16 +8,16 @@
 
 namespace leasehold::tool {
 
-/// What the supervisor tells the guardian.
+/// An order of the supervisor to the guardian.
 enum class order : char
 {
-    start = 's',   ///< Variables for the environment follow, each ended by a zero byte.
-    look = 'l',    ///< At the page: it has an earlier moment than before.
-    forward = 'f', ///< A signal, to the command; its number follows.
+    start = 's',   ///< Start the command. Environment variables follow, each ended by a zero byte.
+    look = 'l',    ///< Read the page: it has an earlier moment than before.
+    forward = 'f', ///< Send a signal to the command; its number follows.
 };
 
-/// What the guardian tells the supervisor: each stop of the command, and how it ended. After the
-/// end the guardian ends, too.
+/// A report of the guardian to the supervisor: each stop of the command, and its end. After the
+/// report of the end the guardian ends.
 struct outcome
 {
     enum class kind : int
@@ -28,17 +28,17 @@ struct outcome
     };
 
     kind how = kind::ended;
-    int error = 0;          ///< Not started: the system's reason.
-    int exit_code = 0;      ///< Ended: the command's own; as a shell has it when a signal ended it.
-    bool asked = false;     ///< It was sent TERM for the sake of the page's deadline.
-    bool killed = false;    ///< It, or what it had left behind, was sent KILL.
-    unsigned remainder = 0; ///< The processes that were still there when the command had ended.
-    unsigned unended = 0;   ///< Processes that cannot be signalled, and outlive the lease.
-    int stop_signal = 0;    ///< Stopped: by this signal,
-    bool by_terminal = false; ///< as the terminal stops a job.
+    int error = 0;          ///< Not started: `errno` of the start.
+    int exit_code = 0;      ///< Ended: the command's own, or that of a shell if a signal ended it.
+    bool asked = false;     ///< It got TERM because of the page's deadline.
+    bool killed = false;    ///< The command, or a process that outlived it, got KILL.
+    unsigned remainder = 0; ///< The number of processes that outlived the command.
+    unsigned unended = 0;   ///< The number of processes that cannot be signalled.
+    int stop_signal = 0;    ///< Stopped: the signal.
+    bool by_terminal = false; ///< Stopped: the terminal stopped the whole job.
 };
 
-/// One end of a pair of sockets that keep messages apart.
+/// One end of a pair of sockets for messages.
 class guardian_link
 {
 public:
@@ -59,13 +59,13 @@ public:
     void start(const std::vector<std::string>& environment) const;
     void look() const noexcept;
     void forward(int signal) const noexcept;
-    /// False: the guardian is gone, and has told nothing.
+    /// Returns false if the guardian has ended without a report.
     [[nodiscard]] bool receive(outcome& told) const noexcept;
     /// @}
 
     /// @name The guardian's end
     /// @{
-    /// Empty: the supervisor is gone.
+    /// Returns an empty text if the supervisor has ended.
     [[nodiscard]] std::string receive_order() const;
     void tell(const outcome& what) const noexcept;
     /// @}

@@ -27,7 +27,7 @@ struct process
     pid_t id = 0;
     pid_t parent = 0;
     pid_t group = 0;
-    unsigned long long started = 0; ///< With the id it names a process for good.
+    unsigned long long started = 0; ///< Identifies the process, together with the id.
 };
 
 template <class Number>
@@ -37,7 +37,7 @@ bool read_number(std::string_view text, Number& number)
     return failed == std::errc() && stopped == text.data() + text.size();
 }
 
-/// The word of a line with this number, from 0.
+/// Returns word `number` of a line, counted from 0.
 std::string_view word_of(std::string_view line, int number)
 {
     for (; number > 0; --number)
@@ -45,7 +45,7 @@ std::string_view word_of(std::string_view line, int number)
     return line.substr(0, line.find(' '));
 }
 
-/// False: there is no such process, or only what is left of it until its parent has asked.
+/// Returns false if there is no such process, or if it is a zombie.
 bool read_process(pid_t id, process& found)
 {
     char path[64];
@@ -58,7 +58,7 @@ bool read_process(pid_t id, process& found)
     ::close(file);
     if (size <= 0)
         return false;
-    // "<id> (<name, with whatever in it>) <state> <parent> <group> …"
+    // "<id> (<name, with any characters>) <state> <parent> <group> …"
     std::string_view line(text, static_cast<std::size_t>(size));
     const std::size_t name_end = line.rfind(')');
     if (name_end == std::string_view::npos || name_end + 2 >= line.size())
@@ -93,8 +93,8 @@ enum class delivery
     gone,
 };
 
-/// To the process that was seen, not to another that has its number now.
-/// @param signal 0: only checks whether a signal may be sent.
+/// Signals exactly this process, not a later one with the same id.
+/// @param signal 0: only checks if a signal may be sent.
 delivery send(const process& to, int signal) noexcept
 {
     const int handle = static_cast<int>(::syscall(SYS_pidfd_open, to.id, 0));
@@ -146,7 +146,7 @@ reach signal_descendants(pid_t root, int signal, pid_t group, pid_t spared) noex
 try {
     reach done;
     const std::vector<process> found = descendants_of(root);
-    // Only while one of its members is known: an empty group's number may be someone else's.
+    // The group is signalled only if it has a member here: the id of an empty group may be reused.
     const auto in_group = [group](const process& each) {
         return group != 0 && each.group == group;
     };
@@ -155,7 +155,7 @@ try {
     for (const process& each : found) {
         if (each.id == spared)
             continue;
-        // The group has the signal, except its members that belong to other users.
+        // The group has the signal, except its members of other users.
         const delivery came = send(each, in_group(each) ? 0 : signal);
         if (came == delivery::denied)
             done.denied.push_back({each.id, user_of(each.id)});
@@ -165,7 +165,7 @@ try {
     return done;
 }
 catch (const std::bad_alloc&) {
-    // What needs no memory.
+    // The signal to the group needs no memory.
     if (group != 0)
         ::kill(-group, signal);
     return {};

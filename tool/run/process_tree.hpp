@@ -18,23 +18,23 @@ struct foreign_process
 /// "process 4711 belongs to user 'root' and cannot be signalled"
 [[nodiscard]] std::string to_text(const foreign_process& of);
 
-/// How far a signal came.
+/// The processes that a signal reached.
 struct reach
 {
-    std::size_t count = 0; ///< Processes that got it.
+    std::size_t count = 0; ///< Processes that got the signal.
     std::vector<foreign_process> denied{};
 };
 
-/// Sends a signal to every descendant of a process, whatever process group or session it has moved
-/// to: those that lost their parent are children of the nearest subreaper above.
+/// Sends a signal to every descendant of a process, in any process group and session: orphans are
+/// children of the nearest subreaper above.
 ///
 /// @param root  Gets no signal itself.
-/// @param group A process group of descendants, which gets the signal in one step, so that none of
-///              its members escapes by forking; 0: none.
+/// @param group A process group of descendants, which gets the signal in one call, so that no
+///              member escapes by forking; 0: none.
 /// @param spared A descendant that gets no signal itself; 0: none.
 reach signal_descendants(pid_t root, int signal, pid_t group = 0, pid_t spared = 0) noexcept;
 
-/// From now on orphans below this process become its children.
+/// Makes later orphans below this process its children.
 void become_subreaper() noexcept;
 
 } // namespace leasehold::tool

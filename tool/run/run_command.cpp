@@ -25,38 +25,39 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr char about[] = R"(Runs COMMAND while it holds the locks KEY..., and releases them
-when everything that came of COMMAND has ended.
+when COMMAND and all processes that it started have ended.
 
-The command finds LEASEHOLD_KEY, LEASEHOLD_FENCE, LEASEHOLD_OWNER and
-LEASEHOLD_URL in its environment; of several keys one line each. Send the fence
-with every write, and let what you write to refuse a smaller one than it has
-seen. Signals (INT, TERM, HUP, QUIT, USR1, USR2, WINCH) are passed on to the
-command, and end the wait before it.
+It sets LEASEHOLD_KEY, LEASEHOLD_FENCE, LEASEHOLD_OWNER and LEASEHOLD_URL in the
+environment of the command; for several keys, one line each. Send the fencing
+token LEASEHOLD_FENCE with each write, and have the resource reject a token
+smaller than the largest it has seen. The signals INT, TERM, HUP, QUIT, USR1,
+USR2 and WINCH are forwarded to the command. INT, TERM, HUP and QUIT end the
+wait for the locks.
 
-The locks are renewed while the command runs. When they cannot be, it is sent
-TERM, then KILL, before their time is over, and so is everything that it has
-started, wherever that has moved to. A second process sees to it, also when this
-one is stopped.
+The locks are renewed while the command runs. If a renewal is not possible, the
+command and all processes that it started get TERM, then KILL, before the lease
+expires, in any process group and session. A second process sends the signals,
+even if this one is stopped.
 
-Who looks who holds the locks ('leasehold ls') is shown the command's name; of a
-line for the shell its first command's.
+'leasehold ls' shows the name of the command as the program of the holder; for a
+shell command line, that of its first command.
 )";
 
-constexpr char notes[] = R"(The command runs in a process group of its own. It gets the foreground
-of the terminal as soon as it reads from there. TERM, INT, HUP and QUIT also
-reach a command that is stopped. A process of another user, as sudo starts it,
-cannot be ended: it is reported, and may outlive the lock.
+constexpr char notes[] = R"(The command runs in its own process group. It gets the foreground of the
+terminal when it reads from it. TERM, INT, HUP and QUIT also reach a stopped
+command. A process of another user, for example started by sudo, cannot be
+ended: it is reported, and may outlive the lock.
 
-If the store does not answer when the command has ended, the release is tried
-until the lease ends, or until a signal comes.
+If the store does not answer when the command has ended, the release is retried
+until the lease ends or a signal arrives.
 
-Exit code: the command's own (128 and the signal's number, when one ended it), or
-  2    an argument is wrong, or KEY is no lock
-  70   the second process was ended from outside; the command was, too
+Exit code: that of the command (128 plus the number of a signal that ended it), or
+  2    an argument is invalid, or KEY is not a lock
+  70   the second process was ended from outside, and so was the command
   75   another owner holds the lock
   76   the lock was lost while the command ran
-  77   the store cannot be reached, or refuses
-  78   a process of another user goes on without the lock
+  77   the store cannot be reached, or rejects a command
+  78   a process of another user still runs without the lock
   126  the command cannot be executed
   127  the command was not found
 )";
@@ -78,7 +79,7 @@ std::vector<std::string> lines_of(std::string_view text)
     return lines;
 }
 
-/// Who holds the keys that the environment names.
+/// Reads the owners of the keys from the environment.
 std::map<std::string, owner> owners_around(const std::vector<std::string>& keys)
 {
     const std::vector<std::string> names = keys.size() == 1 && keys[0] == variable("LEASEHOLD_KEY")
@@ -91,18 +92,18 @@ std::map<std::string, owner> owners_around(const std::vector<std::string>& keys)
             found.emplace(names[i], owner::from_string(owners[i]));
     }
     if (found.size() != keys.size())
-        throw usage_error("--reenter needs LEASEHOLD_KEY and LEASEHOLD_OWNER in the environment, "
-                          "as they are within 'leasehold run', and every KEY among them");
+        throw usage_error("--reenter needs LEASEHOLD_KEY and LEASEHOLD_OWNER of a 'leasehold run' "
+                          "in the environment, with every KEY in them");
     return found;
 }
 
-/// What follows the last slash.
+/// Returns the part after the last slash.
 std::string base_name(std::string_view path)
 {
     return std::string(path.substr(path.rfind('/') + 1));
 }
 
-/// Of a line for the shell: its first command, where that can be told without being a shell.
+/// Returns the first command of a shell command line, if it can be found without a shell.
 std::string first_command(std::string_view line)
 {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -115,12 +116,11 @@ std::string first_command(std::string_view line)
             return "sh";
         if (word.find('=') == word.npos)
             return name;
-        line.remove_prefix(word.size()); // a variable for it
+        line.remove_prefix(word.size()); // a variable for the command
     }
 }
 
-/// Has the clients of this process tell that name instead of its own, which says nothing to who
-/// looks why a lock is held.
+/// Makes the clients of this process report the name of the command instead of "leasehold".
 /// @param name Outlives the clients.
 void be_known_as([[maybe_unused]] std::string& name)
 {
@@ -139,11 +139,11 @@ void check(const run_settings& settings)
     for (std::size_t i = 0; i < settings.keys.size(); ++i) {
         const std::string& key = settings.keys[i];
         if (std::count(settings.keys.begin(), settings.keys.end(), key) > 1)
-            throw usage_error("KEY '" + key + "' is there twice");
+            throw usage_error("KEY '" + key + "' is given twice; each KEY is allowed once");
         if (settings.keys.size() > 1 && key.find('\n') != std::string::npos)
-            throw usage_error("a KEY with a line feed can be locked alone only");
+            throw usage_error("a KEY contains a line feed; such a KEY is allowed only alone");
     }
-    // The library's own limits, and the URL, before a process is made.
+    // Checks the limits of the library, and the URL, before a process is created.
     lock_options options;
     options.lease_time = settings.lease_time;
     options.validate();
@@ -152,7 +152,7 @@ void check(const run_settings& settings)
         throw usage_error("--kill-before is " + to_text(settings.kill_before) +
                           "; it must be shorter than --term-before, " +
                           to_text(settings.term_before));
-    // Behind the first renewal, or every command would be ended by it.
+    // TERM must be later than the first renewal, or it ends every command.
     if (settings.term_before > settings.lease_time / 2)
         throw usage_error("--term-before is " + to_text(settings.term_before) +
                           "; it must be at most half of --lease, " + to_text(settings.lease_time));
@@ -174,24 +174,25 @@ public:
         declare_url(options(), settings_.url);
         options().value(
             "--lease", "TIME",
-            "The time to live of the locks: so long after a crash they are\n"
-            "free (15s).",
+            "The lease time: the locks expire this long after a crash\n"
+            "(15s).",
             [this](std::string_view value) { settings_.lease_time = read_duration(value); });
-        options().value("--wait", "TIME", "How long to wait for the locks (for ever).",
+        options().value("--wait", "TIME", "Limit of the wait for the locks (none).",
                         [this](std::string_view value) { settings_.wait = read_duration(value); });
         options().flag("--no-wait", "Try once.", no_wait_);
         options().value("--term-before", "SHARE",
-                        "So long before the end of the lease the command is sent TERM:\n"
-                        "a time, or a part of --lease (20%).",
+                        "Send TERM to the command this long before the lease ends: a\n"
+                        "time, or a part of --lease (20%).",
                         [this](std::string_view value) { term_before_ = share::read(value); });
         options().value("--kill-before", "SHARE", "The same for KILL (2%).",
                         [this](std::string_view value) { kill_before_ = share::read(value); });
-        options().flag("--shell", "COMMAND and its arguments are one line for /bin/sh.", shell_);
+        options().flag("--shell", "Run COMMAND and its arguments as one line of /bin/sh.", shell_);
         options().flag("--reenter",
-                       "Enter locks that a 'leasehold run' around this one holds, as\n"
-                       "its environment says.",
+                       "Acquire reentrantly the locks of the 'leasehold run' that this\n"
+                       "one runs in, as given in the environment.",
                        reenter_);
-        options().flag("--verbose", "Say what is waited for, held and late.", settings_.verbose);
+        options().flag("--verbose", "Report waits, held locks and late renewals.",
+                       settings_.verbose);
         options().notes(notes);
     }
 
@@ -233,7 +234,7 @@ int run_command::run(const command_line::words& given)
 
     const supervisor::ending ended = supervise(settings_);
     if (ended.signal != 0) {
-        // Whoever sent it sees that it was obeyed.
+        // The parent sees that the signal ended this process.
         std::raise(ended.signal);
         return ended_by_signal + ended.signal;
     }

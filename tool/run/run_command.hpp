@@ -7,7 +7,7 @@
 
 namespace leasehold::tool {
 
-/// `leasehold run`: a command while locks are held.
+/// `leasehold run`: runs a command while it holds locks.
 [[nodiscard]] std::unique_ptr<command> make_run_command();
 
 } // namespace leasehold::tool

@@ -11,18 +11,18 @@
 
 namespace leasehold::tool {
 
-/// What `leasehold run` was asked to do, checked.
+/// The checked arguments of `leasehold run`.
 struct run_settings
 {
     std::string url;
     std::vector<std::string> keys; ///< In the order of the command line; no two are the same.
     std::vector<std::string> command;
-    std::string program{}; ///< The command's name, for those who look who holds the locks.
+    std::string program{}; ///< The command's name, which 'leasehold ls' shows.
     std::chrono::milliseconds lease_time{};
-    std::optional<std::chrono::milliseconds> wait{}; ///< Without a value: for ever.
+    std::optional<std::chrono::milliseconds> wait{}; ///< Without a value: no limit.
     std::chrono::milliseconds term_before{};         ///< Before the deadline.
     std::chrono::milliseconds kill_before{};
-    std::map<std::string, owner> owners{}; ///< Of the keys that are to be entered again.
+    std::map<std::string, owner> owners{}; ///< The owners of keys to acquire reentrantly.
     bool verbose = false;
 };
 

@@ -42,12 +42,12 @@ using namespace std::chrono_literals;
 
 constexpr auto as_tuple = asio::as_tuple(asio::deferred);
 
-/// A wait that takes longer is explained.
+/// A longer wait is explained.
 constexpr clock::duration silent_wait = 500ms;
-/// For what is left of the locks, and is not waited for any longer.
+/// The limit of the shutdown of the client.
 constexpr clock::duration shutdown_limit = 1s;
 
-// Not "quoted": for a std::string the one of the standard library would be called.
+// Not named "quoted": for a std::string, argument-dependent lookup would find std::quoted.
 std::string in_quotes(std::string_view name)
 {
     return std::string("'").append(name).append("'");
@@ -69,7 +69,7 @@ int exit_code_of_start(int error)
     return error == ENOENT ? command_not_found : cannot_execute;
 }
 
-/// Where the client looks for the store.
+/// The addresses of the store.
 std::string servers_of(const config& where)
 {
     if (!where.unix_socket.empty())
@@ -100,20 +100,20 @@ public:
 
     void waiting(std::string_view, std::chrono::milliseconds) noexcept override
     {
-        if (!of_.trying_) // its details come right behind
+        if (!of_.trying_) // a try reports its details itself
             of_.explain_wait(of_.reason_of(of_.holder_, errc::held));
     }
 
     void acquired(std::string_view name, std::uint64_t fence, duration, bool) noexcept override
     {
         if (verbose_)
-            say("holding " + in_quotes(name) + ", fence " + std::to_string(fence));
+            say("holding " + in_quotes(name) + ", fencing token " + std::to_string(fence));
     }
 
     void renewed(std::string_view, std::uint64_t, duration, duration) noexcept override
     {
         of_.failure_.clear();
-        // The deadline has moved when the observer has returned.
+        // The new deadline is set after the observer returns.
         asio::post(of_.context_, [&of = of_] { of.keep_page(); });
     }
 
@@ -134,7 +134,7 @@ public:
 
     void disconnected(error_code why) noexcept override
     {
-        // What is known of it has been told before.
+        // A known reason was reported before.
         if (of_.failure_.empty())
             of_.fail({}, why);
         if (verbose_ && of_.running_)
@@ -162,10 +162,10 @@ supervisor::supervisor(const run_settings& settings, deadline_page& page, const 
     for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT}) {
         struct sigaction now{};
         ::sigaction(each, nullptr, &now);
-        if (now.sa_handler != SIG_IGN) // as nohup wants it
+        if (now.sa_handler != SIG_IGN) // as nohup requires
             signals_.add(each);
     }
-    // What the guardian has started is this process's when the guardian is gone.
+    // If the guardian ends, its children become children of this process.
     become_subreaper();
 }
 
@@ -196,10 +196,9 @@ asio::awaitable<int> supervisor::locked_run()
             released = co_await release(code);
     }
     if (!released)
-        co_return code; // it has been tried for long enough
+        co_return code; // the release was retried until the lease ended
     if (code == lost || code == not_ended) {
-        // What is left of the locks is given back if the store can be reached, and not waited for
-        // otherwise.
+        // The remaining locks are released if the store can be reached; this does not wait for it.
         leases_.clear();
         locks_.cancel();
     }
@@ -210,7 +209,7 @@ asio::awaitable<int> supervisor::locked_run()
 
 asio::awaitable<int> supervisor::acquire()
 {
-    // In one order everywhere: two that want the same locks never wait for each other.
+    // All processes use the same order, so two with the same locks never wait for each other.
     std::vector<std::string> names = settings_.keys;
     std::sort(names.begin(), names.end());
     const bool limited = settings_.wait.has_value();
@@ -231,7 +230,7 @@ asio::awaitable<int> supervisor::acquire()
         }
         else {
             code = errc::held;
-            // One try tells who holds the lock; a wait tells it at its end only.
+            // A try reports the holder at once; a wait reports it only at its end.
             if (clock::now() < until) {
                 auto trying = each.async_try_lock(details,
                                                   asio::cancel_after(silent_wait, as_tuple));
@@ -289,21 +288,21 @@ asio::awaitable<int> supervisor::run_command()
     last_moment_.cancel();
     if (heard)
         co_return exit_code_of(told);
-    say("the guardian is gone; the command was ended");
+    say("the guardian has ended; the command was ended");
     co_return unended != 0 ? exit_code_of_unended(unended) : internal_failure;
 }
 
 void supervisor::tell_stop(const outcome& told)
 {
     say("the command is stopped (" + name_of_stop(told.stop_signal) + ")" +
-        (told.by_terminal ? ", and so is its job; while it is, the locks are not renewed"
+        (told.by_terminal ? ", and so is its job; the locks are not renewed while it is stopped"
                           : "; the locks are held until it continues and ends"));
-    // As the terminal does to all of a job; a shell gets its terminal back.
+    // The terminal stops all processes of a job, and the shell gets its terminal back.
     if (told.by_terminal)
         ::kill(0, told.stop_signal);
 }
 
-/// The guardian is gone, and its children are this process's now.
+/// The guardian has ended, and its children are now children of this process.
 asio::awaitable<std::size_t> supervisor::end_orphans()
 {
     timer pause(context_);
@@ -330,7 +329,7 @@ asio::awaitable<bool> supervisor::release(int& code)
         error_code failed{};
         diagnostics details{};
     };
-    // Shared with handlers that may be called later.
+    // Shared with handlers that may run later.
     const auto all = std::make_shared<std::vector<departure>>();
     clock::time_point latest{};
     for (const lease& each : leases_) {
@@ -339,7 +338,7 @@ asio::awaitable<bool> supervisor::release(int& code)
     }
     const auto is_over = [](const departure& each) { return each.over; };
     release_over_.expires_at(latest);
-    // All at once: a lock that cannot be released does not delay the others.
+    // All locks at once, so that a failed release does not delay the others.
     for (std::size_t i = 0; i < all->size(); ++i) {
         leases_[i].async_release((*all)[i].details, [this, all, is_over, i](error_code failed) {
             (*all)[i].over = true;
@@ -372,7 +371,7 @@ asio::awaitable<bool> supervisor::release(int& code)
         const auto left = std::chrono::ceil<std::chrono::seconds>(each.deadline - clock::now());
         say(in_quotes(each.name) + " is not released" +
             (failure_.empty() ? "" : " (" + failure_ + ")") +
-            (left.count() > 0 ? "; it ends by itself in " + to_text(left) : "; its lease is over"));
+            (left.count() > 0 ? "; it expires in " + to_text(left) : "; its lease has expired"));
     }
     co_return released;
 }
@@ -385,10 +384,10 @@ void supervisor::obey_signals()
         if (running_)
             guardian_.link().forward(signal);
         else if (releasing_)
-            release_over_.cancel(); // the exit code is the command's
+            release_over_.cancel(); // the exit code is that of the command
         else if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) {
             if (stopped_by_ != 0)
-                locks_.cancel(); // once more: whoever waits is in a hurry
+                locks_.cancel(); // the second signal ends the wait at once
             stopped_by_ = signal;
             locks_.async_shutdown(asio::detached); // ends the wait
         }
@@ -400,7 +399,7 @@ std::string supervisor::reason_of(diagnostics details, error_code why) const
 {
     if (details.server.empty())
         details.server = servers_of(config(settings_.url));
-    // What is different in each try, and what is said beside it.
+    // Removes the parts that differ between tries, and the key, which the message names.
     details.key.clear();
     details.waited = {};
     details.attempts = 0;
@@ -418,7 +417,7 @@ void supervisor::begin_wait(const std::string& key)
     waits_for_ = key;
     holder_ = {};
     told_reasons_.clear();
-    reason_ = "server " + servers_of(config(settings_.url)) + ": no answer yet";
+    reason_ = "server " + servers_of(config(settings_.url)) + ": no reply yet";
     keep_explaining();
 }
 
@@ -468,7 +467,7 @@ void supervisor::keep_page()
     const deadline_page::moments until{deadline - settings_.term_before,
                                        deadline - settings_.kill_before};
     page_.set(until);
-    // Who stops the guardian does not stop this.
+    // This timer works even if the guardian is stopped.
     end_by_own_hand_at(until.kill_at);
 }
 
@@ -488,7 +487,7 @@ void supervisor::end_by_own_hand()
     overdue_ = true;
     signal_descendants(::getpid(), SIGKILL, 0, guardian_.process());
     guardian_.resume();
-    end_by_own_hand_at(clock::now() + 10ms); // what has forked meanwhile
+    end_by_own_hand_at(clock::now() + 10ms); // for processes that were forked meanwhile
 }
 
 void supervisor::lose(std::string_view key, error_code why)
@@ -496,8 +495,8 @@ void supervisor::lose(std::string_view key, error_code why)
     if (!running_ || std::exchange(lost_, true))
         return;
     say("lost " + in_quotes(key) + ": " + why.message());
-    // Another may hold the lock by now. The command has the time that it would have had between
-    // TERM and KILL, and no more than was left.
+    // Another owner may hold the lock now. The command gets the usual time between TERM and KILL,
+    // but no more than was left.
     const clock::time_point now = clock::now();
     const clock::time_point kill_at = std::min(
         page_.get().kill_at, now + (settings_.term_before - settings_.kill_before));
@@ -525,7 +524,7 @@ std::vector<std::string> supervisor::environment() const
 
 int supervisor::exit_code_of_unended(std::size_t processes)
 {
-    say("what cannot be signalled goes on without the locks: processes: " +
+    say("processes that cannot be signalled still run without the locks: " +
         std::to_string(processes));
     return not_ended;
 }
@@ -539,9 +538,9 @@ int supervisor::exit_code_of(const outcome& told) const
         return exit_code_of_start(told.error);
     }
     if (told.remainder != 0)
-        say("ended what the command left behind: processes: " + std::to_string(told.remainder));
+        say("ended processes that the command left behind: " + std::to_string(told.remainder));
     if ((told.asked || overdue_) && !lost_)
-        say("not renewed in time; the command was ended before the lease did");
+        say("not renewed in time; the command was ended before the lease expired");
     return told.asked || overdue_ || lost_ ? lost : told.exit_code;
 }
 

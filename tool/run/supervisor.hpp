@@ -23,8 +23,8 @@
 
 namespace leasehold::tool {
 
-/// Acquires the locks, has the guardian run the command, keeps the leases and the page of their
-/// deadlines, and releases when all that came of the command is gone.
+/// Acquires the locks, makes the guardian run the command, keeps the leases and the page of their
+/// deadlines, and releases the locks when all processes of the command have ended.
 class supervisor
 {
 public:
@@ -33,7 +33,7 @@ public:
     struct ending
     {
         int exit_code;
-        int signal; ///< What ended the wait for the locks; 0: nothing.
+        int signal; ///< The signal that ended the wait for the locks; 0: none.
     };
 
     ending run();
@@ -45,14 +45,14 @@ private:
     boost::asio::awaitable<int> locked_run();
     boost::asio::awaitable<int> acquire();
     boost::asio::awaitable<int> run_command();
-    /// Tries until the leases end, or a signal comes, and reports what is left.
-    /// @returns False when something is left.
+    /// Retries until the leases end or a signal arrives, and reports locks that are not released.
+    /// @returns False if a lock is not released.
     boost::asio::awaitable<bool> release(int& code);
-    /// @returns How many processes cannot be ended.
+    /// @returns The number of processes that cannot be ended.
     boost::asio::awaitable<std::size_t> end_orphans();
 
     void obey_signals();
-    /// @name Why the locks are not held yet: reported when that lasts, each reason once
+    /// @name Reasons of a long wait for the locks: each is reported once
     /// @{
     [[nodiscard]] std::string reason_of(diagnostics details, boost::system::error_code why) const;
     void fail(const diagnostics& details, boost::system::error_code why);
@@ -63,7 +63,7 @@ private:
     /// @}
     static void tell_stop(const outcome& told);
     void watch_leases();
-    /// The page has to say what the leases say; earlier when one is gone.
+    /// Writes the deadlines of the leases to the page.
     void keep_page();
     void lose(std::string_view key, boost::system::error_code why);
     void end_by_own_hand_at(clock::time_point when);
@@ -83,13 +83,13 @@ private:
     timer last_moment_;
     timer notice_;
     timer release_over_;
-    std::string waits_for_{}; ///< The key that is acquired; empty: none.
-    diagnostics holder_{};    ///< Of that key, as the first try has found it.
-    std::string failure_{};   ///< The last one of the store; empty: it works.
+    std::string waits_for_{}; ///< The key that is being acquired; empty: none.
+    diagnostics holder_{};    ///< The holder of that key, as the first try has found it.
+    std::string failure_{};   ///< The last error of the store; empty: it works.
     std::string reason_{};
     std::set<std::string> told_reasons_{};
     int stopped_by_ = 0;  ///< The signal that ended the wait.
-    bool trying_ = false; ///< Once, before the wait.
+    bool trying_ = false; ///< During the try before the wait.
     bool running_ = false;
     bool releasing_ = false;
     bool lost_ = false;
