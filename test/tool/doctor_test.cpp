@@ -474,9 +474,9 @@ BOOST_AUTO_TEST_CASE(advice_fits_the_reason_why_a_server_cannot_be_asked)
     const row rows[] = {
         {"redis://:wrong@127.0.0.1:" + std::to_string(server.port()), "Correct the user and the"},
         {"redis://no-such-host.invalid", "Correct the host in the URL"},
-        {"unix:///no/such/socket", "See whether the server runs and listens"},
+        {"unix:///no/such/socket", "Check if the server runs and listens"},
         {secure.url("localhost", "ca=" + secure.own.text), "Use a host in the URL that the"},
-        {secure.url("localhost", ""), "Name the file of the authority"},
+        {secure.url("localhost", ""), "Pass the file of the authority"},
     };
     for (const row& each : rows) {
         const diagnosis found = diagnose(each.url);
@@ -544,7 +544,7 @@ BOOST_AUTO_TEST_CASE(members_of_a_quorum_are_counted_and_must_be_different_serve
     three.kill();
     const diagnosis less = diagnose(url);
     BOOST_TEST(less.has("warning", "reachable"), less);
-    BOOST_TEST(less.has("warning", "quorum", "no more members are there"), less);
+    BOOST_TEST(less.has("warning", "quorum", "only as many members as needed"), less);
     BOOST_TEST(less.code == has_warnings);
     two.kill();
     const diagnosis few = diagnose(url);
@@ -575,7 +575,7 @@ BOOST_AUTO_TEST_CASE(replicas_that_do_not_follow_cannot_take_over)
     findings found;
     judge_server(facts, config("redis+sentinel://127.0.0.1/main"), 50ms, found);
     BOOST_TEST(std::any_of(found.begin(), found.end(), [](const finding& each) {
-        return each.how_bad == level::warning && each.why == "Nothing takes over when it fails.";
+        return each.how_bad == level::warning && each.why == "If it fails, no server takes over.";
     }));
 }
 

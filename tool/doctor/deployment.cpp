@@ -32,46 +32,46 @@ std::int64_t number_of(const resp_value& map, std::string_view key)
     return found == nullptr ? 0 : found->to_number().value_or(0);
 }
 
-/// A Sentinel's view of the master; its address, or nothing.
+/// Checks a Sentinel's view of the master. Returns the master's address, or an empty text.
 std::string look_at_sentinel(server_connection& sentinel, const std::string& master, findings& to)
 {
     const std::string& name = sentinel.name();
     const resp_value view = sentinel.ask({"SENTINEL", "MASTER", master});
     if (view.is_error()) {
         add(to, level::problem, "sentinel", name,
-            "it does not tell of '" + master + "': " + view.text,
+            "it does not report '" + master + "': " + view.text,
             "Clients that ask this Sentinel find no master.",
-            "SENTINEL MONITOR, or the right to SENTINEL MASTER.");
+            "Use SENTINEL MONITOR, or grant the user SENTINEL MASTER.");
         return {};
     }
     const std::string flags = text_of(view, "flags");
     if (flags.find("down") != std::string::npos)
-        add(to, level::problem, "sentinel", name, "the master is down for it (" + flags + ')',
-            "No lock can be taken until another takes over.", "See the master's log.");
+        add(to, level::problem, "sentinel", name, "it reports the master as down (" + flags + ')',
+            "No lock can be acquired until a replica takes over.", "See the master's log.");
     const std::int64_t sentinels = number_of(view, "num-other-sentinels") + 1;
     const std::int64_t quorum = number_of(view, "quorum");
     if (sentinels < 3)
         add(to, level::warning, "sentinel", name,
-            "it knows of " + std::to_string(sentinels) + " Sentinel(s), itself included",
-            "With fewer than three, one that fails takes the majority with it: no failover.",
-            "Run three or five, on machines of their own.");
+            "it knows " + std::to_string(sentinels) + " Sentinel(s), including itself",
+            "With fewer than three Sentinels, no majority is left if one fails: no failover.",
+            "Run three or five Sentinels on separate machines.");
     if (quorum * 2 <= sentinels)
         add(to, level::warning, "sentinel", name,
             "its quorum is " + std::to_string(quorum) + " of " + std::to_string(sentinels),
-            "A minority that is cut off may believe the master down; a majority still has to agree "
-            "before one takes over.",
+            "A disconnected minority may consider the master down. A failover still needs a "
+            "majority.",
             "SENTINEL SET " + master + " quorum " + std::to_string(sentinels / 2 + 1));
     const resp_value vote = sentinel.ask({"SENTINEL", "CKQUORUM", master});
     if (vote.is_error())
         add(to, level::problem, "sentinel", name, "there is no quorum now: " + vote.text,
-            "When the master fails, none takes over.", "Bring the missing Sentinels back.");
+            "If the master fails, no replica takes over.", "Restart the missing Sentinels.");
     const resp_value replicas = sentinel.ask({"SENTINEL", "REPLICAS", master});
     for (const resp_value& each : replicas.items) {
         const std::string state = text_of(each, "flags");
         if (state.find("down") != std::string::npos || state.find("disconnected") != state.npos)
             add(to, level::warning, "sentinel", name,
-                "replica " + text_of(each, "name") + " is down for it (" + state + ')',
-                "It cannot take over.", "Bring it back, or SENTINEL RESET " + master + '.');
+                "replica " + text_of(each, "name") + " is reported as down (" + state + ')',
+                "It cannot take over.", "Restart it, or use SENTINEL RESET " + master + '.');
     }
     return text_of(view, "ip") + ':' + text_of(view, "port");
 }
@@ -80,12 +80,12 @@ struct node
 {
     std::string address;
     std::string flags;
-    std::string master; ///< "-": is one.
+    std::string master; ///< "-": the node is a master.
     bool is_connected = false;
     bool has_slots = false;
 };
 
-/// The lines of CLUSTER NODES.
+/// Reads the reply of CLUSTER NODES, by node id.
 std::map<std::string, node> read_nodes(const std::string& text)
 {
     std::map<std::string, node> all;
@@ -126,19 +126,19 @@ void judge_nodes(const std::map<std::string, node>& all, const std::string& told
         masters += serves;
         if (has_failed(each))
             add(to, serves ? level::problem : level::warning, "cluster", each.address,
-                "the node is down (" + each.flags + "), says " + told_by,
-                serves ? "The locks of its slots cannot be taken or renewed."
+                "the node is down (" + each.flags + "), reports " + told_by,
+                serves ? "The locks of its slots cannot be acquired or renewed."
                        : "It cannot take over.",
-                "See the node's log; CLUSTER FORGET what is gone for good.");
+                "See the node's log. Use CLUSTER FORGET for a node that was removed.");
         else if (serves && replicas[id] == 0)
             add(to, level::warning, "cluster", each.address, "the master has no replica",
-                "When it fails, the locks of its slots cannot be taken until it is back.",
-                "Give it a replica: redis-cli --cluster add-node --cluster-slave.");
+                "If it fails, the locks of its slots cannot be acquired until it is back.",
+                "Add a replica: redis-cli --cluster add-node --cluster-slave.");
     }
     if (masters < 3)
         add(to, level::warning, "cluster", {},
-            std::to_string(masters) + " master(s) serve slots, says " + told_by,
-            "A replica takes over only when a majority of the masters agrees.",
+            std::to_string(masters) + " master(s) serve slots, reports " + told_by,
+            "A replica takes over only if a majority of the masters agrees.",
             "Use three masters or more.");
 }
 
@@ -156,8 +156,8 @@ void look_at_sentinels(boost::asio::io_context& context, const config& where, fi
         }
         catch (const unreachable& failed) {
             add(to, level::warning, "sentinel", name_of(at), failed.what(),
-                "One Sentinel fewer to find the master, and to agree on another.",
-                "Bring it back, or take it out of the URL.");
+                "One Sentinel fewer can report the master, and vote for a failover.",
+                "Restart it, or remove it from the URL.");
         }
         catch (const refused& failed) {
             add(to, level::warning, "sentinel", name_of(at), failed.what(),
@@ -169,10 +169,10 @@ void look_at_sentinels(boost::asio::io_context& context, const config& where, fi
         return;
     std::string all;
     for (const auto& [master, sentinel] : masters)
-        all.append(all.empty() ? "" : ", ").append(sentinel).append(" says ").append(master);
-    add(to, level::problem, "sentinel", {}, "the Sentinels name different masters: " + all,
-        "Clients lock at different servers: two may hold a lock.",
-        "Wait while a failover is under way; else look whether the Sentinels are cut off.");
+        all.append(all.empty() ? "" : ", ").append(sentinel).append(" reports ").append(master);
+    add(to, level::problem, "sentinel", {}, "the Sentinels report different masters: " + all,
+        "Clients use different servers, so two owners may hold one lock.",
+        "If a failover is in progress, wait. Otherwise check the network of the Sentinels.");
 }
 
 void look_at_cluster(boost::asio::io_context& context, const config& where, findings& to)
@@ -186,25 +186,25 @@ void look_at_cluster(boost::asio::io_context& context, const config& where, find
             const auto is_answered = [&](const char* question, const resp_value& answer) {
                 if (answer.is_error())
                     add(to, level::note, "unanswered", server.name(),
-                        std::string(question) + " is refused: " + answer.text,
-                        "The state of the cluster has not been looked at.",
-                        "Name a user that may, with --admin.");
+                        std::string(question) + " is rejected: " + answer.text,
+                        "The state of the cluster was not checked.",
+                        "Pass a user with this right in --admin.");
                 return !answer.is_error();
             };
             const resp_value info = server.ask({"CLUSTER", "INFO"});
             if (is_answered("CLUSTER INFO", info) &&
                 info.text.find("cluster_state:ok") == std::string::npos)
                 add(to, level::problem, "cluster", server.name(), "the cluster's state is not ok",
-                    "Some or all locks cannot be taken or renewed.",
-                    "redis-cli --cluster check, and see which slots nobody serves.");
+                    "Some or all locks cannot be acquired or renewed.",
+                    "Use redis-cli --cluster check to find slots that no node serves.");
             const resp_value nodes = server.ask({"CLUSTER", "NODES"});
             if (is_answered("CLUSTER NODES", nodes))
                 judge_nodes(read_nodes(nodes.text), server.name(), to);
         }
         catch (const unreachable& failed) {
             add(to, level::warning, "cluster", name_of(at), failed.what(),
-                "A client that begins with this node has to ask another.",
-                "Bring it back, or take it out of the URL.");
+                "A client that starts with this node has to ask another one.",
+                "Restart it, or remove it from the URL.");
         }
     }
 }
@@ -216,12 +216,12 @@ void judge_quorum(const std::vector<server_facts>& all, const config& where, fin
     if (all.size() < needed)
         add(to, level::problem, "quorum", {},
             std::to_string(all.size()) + " of " + std::to_string(members) +
-                " members are there, and " + std::to_string(needed) + " are needed",
-            "No lock can be taken.", "Bring members back, one after the other.");
+                " members can be reached, but " + std::to_string(needed) + " are needed",
+            "No lock can be acquired.", "Restart the members, one after the other.");
     else if (all.size() == needed && all.size() < members)
         add(to, level::warning, "quorum", {},
-            "no more members are there than are needed: " + std::to_string(needed),
-            "When one more fails, no lock can be taken.", "Bring the others back.");
+            "only as many members as needed can be reached: " + std::to_string(needed),
+            "If one more fails, no lock can be acquired.", "Restart the other members.");
     std::map<std::string, std::string, std::less<>> by_run;
     for (const server_facts& each : all) {
         const std::string run(each.value("run_id"));
@@ -231,8 +231,8 @@ void judge_quorum(const std::vector<server_facts>& all, const config& where, fin
         if (!is_new)
             add(to, level::problem, "quorum", {},
                 known->second + " and " + each.name + " are the same server",
-                "It votes twice: one that fails is two that fail, and a majority is none.",
-                "Name independent servers.");
+                "It has two votes, so two owners may hold one lock, and its failure counts twice.",
+                "Use independent servers.");
     }
 }
 

@@ -10,16 +10,16 @@
 
 #include <vector>
 
-// What several servers make together.
+// Checks of several servers together.
 namespace leasehold::tool::doctor {
 
-/// Asks each of the Sentinels.
+/// Checks each Sentinel.
 void look_at_sentinels(boost::asio::io_context& context, const config& where, findings& to);
 
-/// Asks the nodes that the URL names what they know of all.
+/// Checks if the nodes of the URL answer, and queries one of them for the state of the cluster.
 void look_at_cluster(boost::asio::io_context& context, const config& where, findings& to);
 
-/// @param all Those that could be reached.
+/// @param all The members that can be reached.
 void judge_quorum(const std::vector<server_facts>& all, const config& where, findings& to);
 
 } // namespace leasehold::tool::doctor

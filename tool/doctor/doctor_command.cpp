@@ -28,22 +28,22 @@ using namespace doctor;
 using std::chrono::milliseconds;
 
 constexpr char about[] =
-    R"(Looks whether the server, or the servers, of a URL are fit to keep locks:
+    R"(Checks if the server, or the servers, of a URL are fit to keep locks:
 version, role, eviction, memory, persistence, replicas, Sentinels, cluster,
-quorum, clocks, latency, and the rights of the user. Then takes the lock KEY for
-a moment, as a program would. Says of each finding why it matters and what to do.
+quorum, clocks, latency, and the rights of the user. Then it acquires the lock
+KEY and releases it. For each finding it prints why it matters and how to fix it.
 
-Without KEY the name is one that nobody uses; name one where the user may touch
-certain keys only. Nothing else is written.
+Without KEY it uses a random name. Pass KEY if the user may access only certain
+keys. It writes nothing else.
 )";
 
 constexpr char notes[] = R"(Exit code:
-  0    nothing that matters was found; notes do not count
-  1    there are warnings: something goes wrong when something else does
-  3    there are problems: locks do not work, or two may hold one
-  2    an argument is wrong
+  0    no warning and no problem; there may be notes
+  1    warnings: locks may fail if something else fails
+  3    problems: locks do not work, or two owners may hold one lock
+  2    an argument is invalid
   70   the output cannot be written
-  77   no server could be asked
+  77   no server could be queried
 )";
 
 constexpr int has_warnings = 1;
@@ -55,31 +55,31 @@ std::string unused_key()
     return "leasehold-doctor:" + std::to_string(random()) + std::to_string(random());
 }
 
-/// What to do about a server that cannot be asked, by what it or the system says.
+/// Advice for a server that cannot be queried, chosen by the error text.
 std::string advice_on(std::string_view why)
 {
     const auto says = [&](auto... any) { return ((why.find(any) != why.npos) || ...); };
     if (says("certificate for another host"))
-        return "Use a host in the URL that the certificate names, or have one issued for this "
+        return "Use a host in the URL that the certificate names, or issue a certificate for this "
                "host.";
     if (says("certificate that is not trusted"))
-        return "Name the file of the authority that issued it: ?ca=FILE in the URL.";
+        return "Pass the file of the authority that issued it: ?ca=FILE in the URL.";
     if (says("trusted certificates cannot be read"))
-        return "Make the file readable, or name another one: ?ca=FILE in the URL.";
+        return "Make the file readable, or pass another one: ?ca=FILE in the URL.";
     if (says("by TLS"))
-        return "See whether this port expects TLS. The scheme of one without TLS is redis://.";
+        return "Check if this port expects TLS. The scheme without TLS is redis://.";
     if (says("WRONGPASS", "invalid password", "NOAUTH", "Client sent AUTH", "ERR AUTH"))
-        return "Correct the user and the password in the URL. ACL LIST at the server shows its "
+        return "Correct the user and the password in the URL. ACL LIST on the server shows its "
                "users.";
     if (says("NOPERM"))
-        return "Give the user the right; docs/production.md lists all that are needed.";
+        return "Grant the user this right; docs/production.md lists all required rights.";
     if (says("DB index"))
-        return "Use a database below the server's setting 'databases'.";
+        return "Use a database number below the server's setting 'databases'.";
     if (says("Host not found"))
         return "Correct the host in the URL, or the name service.";
     if (says("refused", "No such file"))
-        return "See whether the server runs and listens at this address.";
-    return "See whether it runs, and whether the way to it is open.";
+        return "Check if the server runs and listens on this address.";
+    return "Check if the server runs, and if the network lets connections pass.";
 }
 
 class doctor_command final : public command
@@ -89,13 +89,13 @@ public:
     {
         declare_url(options(), url_);
         options().value("--admin", "URL",
-                        "The same servers, as a user that may INFO, CONFIG GET and\n"
-                        "ACL DRYRUN, where that of --url may not (default:\n"
+                        "The same servers, with a user that may use INFO, CONFIG GET\n"
+                        "and ACL DRYRUN if the user of --url may not (default:\n"
                         "LEASEHOLD_ADMIN_URL from the environment, else --url).",
                         [this](std::string_view value) { admin_ = value; });
-        options().value("--apart", "TIME", "Between two looks at the clocks (1s).",
+        options().value("--apart", "TIME", "Time between two readings of the clocks (1s).",
                         [this](std::string_view value) { apart_ = read_duration(value); });
-        options().value("--slow", "TIME", "A round trip that takes longer is told (50ms).",
+        options().value("--slow", "TIME", "Report a round trip that takes longer (50ms).",
                         [this](std::string_view value) { slow_ = read_duration(value); });
         options().flag("--json", "Print one JSON object.", json_);
         options().notes(notes);
@@ -127,8 +127,8 @@ void doctor_command::look(const config& where, const config& admin, const std::s
     const auto cannot_be_asked = [&](const std::string& server, const std::string& why) {
         const bool is_member = where.store == config::kind::redlock;
         found.push_back({is_member ? level::warning : level::problem, "reachable", server, why,
-                         is_member ? "One member fewer to grant locks."
-                                   : "Its locks cannot be taken or renewed.",
+                         is_member ? "One member fewer can grant locks."
+                                   : "Its locks cannot be acquired or renewed.",
                          advice_on(why)});
     };
     judge_url(where, found);
@@ -161,7 +161,7 @@ void doctor_command::look(const config& where, const config& admin, const std::s
             catch (const unreachable& failed) {
                 cannot_be_asked(all.name(places[i]), failed.what());
             }
-            catch (const refused&) { // as the first time, which has been told
+            catch (const refused&) { // was reported after the first reading
             }
         }
     }
@@ -184,13 +184,13 @@ void doctor_command::look(const config& where, const config& admin, const std::s
 int doctor_command::run(const command_line::words& given)
 {
     if (given.arguments.size() > 1)
-        throw usage_error("one KEY at most");
+        throw usage_error("at most one KEY is allowed");
     if (!given.command.empty())
-        throw usage_error("there is nothing to run: '" + given.command.front() + "'");
+        throw usage_error("no command is allowed: '" + given.command.front() + "'");
     const config where = read_url(url_);
     const config admin = admin_.empty() ? where : read_url(admin_);
     if (admin.store != where.store)
-        throw usage_error("--admin must name the same servers as --url");
+        throw usage_error("--admin is a URL of another kind; it must name the servers of --url");
     look(where, admin, given.arguments.empty() ? unused_key() : given.arguments.front());
 
     report_.sort();

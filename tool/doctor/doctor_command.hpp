@@ -7,7 +7,7 @@
 
 namespace leasehold::tool {
 
-/// `leasehold doctor`: whether a server is fit to keep locks.
+/// `leasehold doctor`: checks if a server is fit to keep locks.
 [[nodiscard]] std::unique_ptr<command> make_doctor_command();
 
 } // namespace leasehold::tool

@@ -17,7 +17,7 @@ constexpr int latency_samples = 50;
 
 microseconds now()
 {
-    // Goes on while this machine is suspended, as the library's own clock.
+    // Like the clock of the library, this clock counts while the machine is suspended.
     return duration_cast<microseconds>(clock::now().time_since_epoch());
 }
 

@@ -10,12 +10,13 @@
 
 namespace leasehold::tool::doctor {
 
-/// Asks a server for everything but a second look at its clock. Writes nothing.
-/// @param user Whose rights are asked for, to lock `key`.
+/// Queries all facts of a server except a second reading of its clock. Writes nothing.
+/// @param user The user whose rights to lock `key` are queried.
 /// @throws unreachable
 [[nodiscard]] server_facts examine(server_connection& server, const config& where,
                                    const std::string& user, const std::string& key);
 
+/// Reads the clock of a server.
 /// @throws unreachable, refused
 [[nodiscard]] clock_look look_at_clock(server_connection& server);
 

@@ -10,9 +10,9 @@ namespace leasehold::tool::doctor {
 
 enum class level : std::uint8_t
 {
-    note,    ///< Good to know.
-    warning, ///< Goes wrong when something else does.
-    problem, ///< Locks do not work, or two may hold one.
+    note,    ///< Information.
+    warning, ///< Locks may fail if something else fails.
+    problem, ///< Locks do not work, or two owners may hold one lock.
 };
 
 [[nodiscard]] std::string_view to_text(level) noexcept;
@@ -20,11 +20,11 @@ enum class level : std::uint8_t
 struct finding
 {
     level how_bad = level::note;
-    std::string check;  ///< What was looked at: "eviction".
-    std::string server; ///< Empty: all of them together.
+    std::string check;  ///< The name of the check: "eviction".
+    std::string server; ///< Empty: all servers together.
     std::string what;
-    std::string why;    ///< Why it matters.
-    std::string remedy; ///< What to do.
+    std::string why;    ///< Why the finding matters.
+    std::string remedy; ///< How to fix it.
 };
 
 using findings = std::vector<finding>;

@@ -24,7 +24,7 @@ std::string in_milliseconds(microseconds time)
     return text + " ms";
 }
 
-/// Findings of one server.
+/// Makes the findings of one server.
 class judge
 {
 public:
@@ -36,7 +36,7 @@ public:
     {
         version();
         if (is_sentinel())
-            return; // what servers are asked for means nothing there
+            return; // the other facts have no meaning for a Sentinel
         unanswered();
         role();
         eviction();
@@ -64,7 +64,7 @@ private:
     std::string remedy_of_rights() const
     {
         return "ACL SETUSER " + facts_.user +
-               ", with what the documentation lists for this kind of URL (\"Rights\").";
+               ", with the rights that the documentation lists for this kind of URL (\"Rights\").";
     }
 
     void unanswered();
@@ -90,16 +90,16 @@ void judge::unanswered()
     for (const auto& [command, words] : facts_.refused) {
         const bool unknown = words.find("unknown") != std::string::npos;
         if (command == "ACL DRYRUN" && unknown)
-            add(level::note, "rights", "the server cannot say what a user may do (ACL DRYRUN)",
-                "Only the trial lock has tested the rights.", "Redis 7.0 and Valkey can.");
+            add(level::note, "rights", "the server cannot report a user's rights (ACL DRYRUN)",
+                "Only the trial lock has tested the rights.", "Use Redis 7.0 or newer, or Valkey.");
         else if (command == "INFO")
-            add(level::warning, "unanswered", command + " is refused: " + words,
-                "Neither eviction, persistence, replicas nor the version have been looked at.",
-                "Name a user that may, with --admin.");
+            add(level::warning, "unanswered", command + " is rejected: " + words,
+                "Eviction, persistence, replicas and the version were not checked.",
+                "Pass a user with this right in --admin.");
         else
-            add(level::note, "unanswered", command + " is refused: " + words,
-                "What it would tell has not been looked at.",
-                "Name a user that may, with --admin.");
+            add(level::note, "unanswered", command + " is rejected: " + words,
+                "The facts that this command returns were not checked.",
+                "Pass a user with this right in --admin.");
     }
 }
 
@@ -111,20 +111,19 @@ void judge::version()
                              std::string(facts_.version());
     if (!facts_.is_valkey() && !facts_.is_at_least(6, 2))
         add(level::problem, "version", "the server is " + name,
-            "Commands that locks need are missing.", "Use Redis 6.2 or newer, or Valkey.");
+            "It lacks commands that locks need.", "Use Redis 6.2 or newer, or Valkey.");
     else if (where_.store == config::kind::cluster && !facts_.is_valkey() &&
              !facts_.is_at_least(7, 0))
         add(level::warning, "version", "the server is " + name,
-            "It has no sharded channels: those who wait are told of no release, and look by "
-            "themselves.",
+            "It has no sharded channels: a release does not notify the waiters, and they poll.",
             "Use Redis 7.0 or newer, or Valkey, in a cluster.");
     if (facts_.mode() == "cluster" && where_.store != config::kind::cluster)
         add(level::problem, "version", "the server is part of a cluster",
-            "The library refuses it behind this URL: most keys are elsewhere.",
+            "The library rejects it for this URL, because other nodes have most keys.",
             "Begin the URL with redis+cluster://.");
     if (is_sentinel())
         add(level::problem, "version", "the server is a Sentinel", "It keeps no keys.",
-            "Begin the URL with redis+sentinel://, and name the master behind the address.");
+            "Begin the URL with redis+sentinel://, and append the name of the master.");
 }
 
 void judge::role()
@@ -134,8 +133,8 @@ void judge::role()
     add(level::problem, "role",
         "the server is a replica of " + std::string(facts_.value("master_host")) + ':' +
             std::string(facts_.value("master_port")),
-        "It can be read only: no lock can be taken.",
-        "Name the master; where the master may change, name the Sentinels or the cluster.");
+        "It is read-only: no lock can be acquired.",
+        "Use the URL of the master, or of the Sentinels or the cluster if the master may change.");
 }
 
 void judge::eviction()
@@ -146,11 +145,11 @@ void judge::eviction()
     const bool is_limited = facts_.number("maxmemory").value_or(0) != 0;
     add(is_limited ? level::problem : level::warning, "eviction",
         "maxmemory-policy is " + policy + (is_limited ? "" : ", and there is no limit yet"),
-        std::string("A lock's key, which has a time to live, may be removed while the lock is "
-                    "held: then two hold it.") +
-            (is_one_of_a_quorum() ? " A member that forgets so is not noticed." : ""),
-        "CONFIG SET maxmemory-policy noeviction, and the same in the configuration file; keep a "
-        "cache in a server of its own.");
+        std::string("The server may evict the key of a held lock, because the key has a TTL. Then "
+                    "two owners hold it.") +
+            (is_one_of_a_quorum() ? " The quorum does not notice such a loss." : ""),
+        "Use CONFIG SET maxmemory-policy noeviction, and the same in the configuration file. Use "
+        "a separate server for a cache.");
 }
 
 void judge::memory()
@@ -160,10 +159,10 @@ void judge::memory()
     if (most != 0 && used * 10 >= most * 9)
         add(level::warning, "memory",
             "the server uses " + std::to_string(used * 100 / most) + " % of its maxmemory",
-            "When it is full it refuses to take locks; those that are held go on.",
-            "Raise maxmemory, or move data that is no lock elsewhere.");
+            "If it is full, it rejects new locks. Held locks are still renewed.",
+            "Raise maxmemory, or move other data to another server.");
     if (facts_.value("loading") == "1")
-        add(level::problem, "memory", "the server is loading its data", "It answers nothing else.",
+        add(level::problem, "memory", "the server is loading its data", "It rejects most commands.",
             "Wait.");
 }
 
@@ -175,39 +174,40 @@ void judge::persistence()
     if (facts_.value("rdb_last_bgsave_status") == "err" && facts_.has_snapshots())
         add(refuses_writes ? level::problem : level::warning, "persistence",
             "the last snapshot failed",
-            refuses_writes ? "The server refuses to write: no lock can be taken or renewed."
-                           : "A restart forgets what came after the last good one.",
-            "See the server's log: mostly the disk is full, or memory cannot be overcommitted.");
+            refuses_writes ? "The server rejects writes: no lock can be acquired or renewed."
+                           : "A restart loses all changes after the last good one.",
+            "See the server's log. Often the disk is full, or memory cannot be overcommitted.");
     if (facts_.value("aof_last_write_status") == "err")
         add(level::problem, "persistence", "the append-only file could not be written",
-            "The server refuses to write: no lock can be taken or renewed.",
-            "See the server's log: mostly the disk is full.");
+            "The server rejects writes: no lock can be acquired or renewed.",
+            "See the server's log. Often the disk is full.");
     if (facts_.has_append_only_file()) {
         const std::string_view sync = facts_.setting("appendfsync");
         if (sync == "no" || sync == "everysec")
             add(level::note, "persistence", "appendfsync is " + std::string(sync),
-                sync == "no" ? "When the machine fails, the last half minute is forgotten: a lock "
-                               "of that time may be held by two until the first notices."
-                             : "When the machine fails, the last second is forgotten: a lock of "
-                               "that time may be held by two until the first notices.",
-                "Where that must not be: appendfsync always, or redlock:// of independent "
+                sync == "no" ? "If the machine fails, the last half minute is lost: two owners may "
+                               "hold a lock of that time until the first one's next renewal."
+                             : "If the machine fails, the last second is lost: two owners may hold "
+                               "a lock of that time until the first one's next renewal.",
+                "If this must not happen, use appendfsync always, or redlock:// with independent "
                 "servers.");
         return;
     }
-    // Members of a quorum that forget are noticed, and grant nothing for a while.
+    // The quorum notices a member that has lost its data, and the member grants nothing for a
+    // while.
     if (is_one_of_a_quorum()) {
         add(level::note, "persistence", "the server keeps no append-only file",
-            "After a restart it grants nothing for the longest lease time that was ever asked for.",
-            "With appendonly yes it is back sooner.");
+            "After a restart it grants no lock for the longest lease time ever requested.",
+            "With appendonly yes, it grants locks sooner.");
         return;
     }
-    // A master that is back before it is replaced empties its replicas, too.
+    // A master that restarts before it is replaced also empties its replicas.
     add(level::warning, "persistence",
         facts_.has_snapshots() ? "the server keeps snapshots only"
                                : "the server keeps nothing on disk",
-        "A restart forgets the locks that are held: each may be held by two until its first "
-        "holder notices, at its next renewal.",
-        "appendonly yes; with appendfsync always nothing is forgotten.");
+        "A restart loses the held locks: two owners may hold each one until the next renewal "
+        "of its first holder.",
+        "Use appendonly yes. With appendfsync always, nothing is lost.");
 }
 
 void judge::replication()
@@ -219,9 +219,9 @@ void judge::replication()
         if (!replicas.empty())
             add(level::warning, "replication",
                 "the member has " + std::to_string(replicas.size()) + " replica(s)",
-                "One that takes over has forgotten the last grants, and nothing notices: two may "
-                "then hold a lock.",
-                "Let members be independent masters, without failover.");
+                "A replica that takes over lacks the last grants, which the quorum does not "
+                "notice: two owners may hold a lock.",
+                "Use independent masters without failover as members.");
         return;
     }
     std::int64_t online = 0;
@@ -229,14 +229,15 @@ void judge::replication()
         online += each.online;
         if (!each.online)
             add(level::warning, "replication", "replica " + each.address + " does not follow",
-                "One that takes over now has none of the present locks.", "See the replica's log.");
+                "If it takes over now, it has none of the present locks.",
+                "See the replica's log.");
         else if (each.bytes_behind > 1'000'000)
             add(level::warning, "replication",
                 "replica " + each.address + " is " + std::to_string(each.bytes_behind) +
                     " bytes behind",
-                "One that takes over now does not know the last locks: each may be held by two "
-                "until the first notices.",
-                "Look at the network between the two, and at the replica's load.");
+                "If it takes over now, it lacks the last locks: two owners may hold each one "
+                "until the first one's next renewal.",
+                "Check the network between the two, and the load of the replica.");
     }
     const auto wanted = facts_.setting("min-replicas-to-write");
     if (!wanted.empty() && wanted != "0" && std::to_string(online) != wanted &&
@@ -244,18 +245,18 @@ void judge::replication()
         add(level::problem, "replication",
             "min-replicas-to-write is " + std::string(wanted) + ", and " + std::to_string(online) +
                 " follow(s)",
-            "The server refuses to write: no lock can be taken or renewed.",
-            "Bring replicas back, or lower it.");
+            "The server rejects writes: no lock can be acquired or renewed.",
+            "Restart replicas, or lower the setting.");
     const bool fails_over = where_.store == config::kind::sentinel ||
                             where_.store == config::kind::cluster;
     if (fails_over && online == 0)
         add(level::warning, "replication", "the master has no replica",
-            "Nothing takes over when it fails.", "Give it one, better two.");
+            "If it fails, no server takes over.", "Add one replica, or better two.");
     else if (fails_over)
         add(level::note, "replication",
             std::to_string(online) + " replica(s) follow, asynchronously",
-            "A failover may forget the last locks, unless replicas confirm each.",
-            "Where that must not be, set lock_options::replica_acks to " + std::to_string(online) +
+            "A failover may lose the last locks, unless replicas confirm each one.",
+            "If this must not happen, set lock_options::replica_acks to " + std::to_string(online) +
                 ".");
 }
 
@@ -266,8 +267,8 @@ void judge::connections()
     if (most != 0 && there * 10 >= most * 9)
         add(level::warning, "connections",
             std::to_string(there) + " of " + std::to_string(most) + " connections are in use",
-            "A client that lost its connection may not get a new one, and loses its leases.",
-            "Raise maxclients, and look who opens so many (CLIENT LIST).");
+            "A client that lost its connection may get no new one, and then loses its leases.",
+            "Raise maxclients, and find the clients with many connections (CLIENT LIST).");
 }
 
 void judge::clock()
@@ -275,7 +276,7 @@ void judge::clock()
     for (std::size_t i = 1; i < facts_.clock.size(); ++i) {
         const clock_look& before = facts_.clock[i - 1];
         const clock_look& after = facts_.clock[i];
-        // Asked somewhere between two moments, both times.
+        // The server read its clock between two known moments, both times.
         const microseconds there = after.there - before.there;
         const microseconds least = after.asked - before.answered;
         const microseconds most = after.answered - before.asked;
@@ -288,12 +289,13 @@ void judge::clock()
             continue;
         add(level::problem, "clock",
             "the server's clock stepped " + std::string(step.count() < 0 ? "back" : "ahead") +
-                " by " + in_milliseconds(step) + " while it was looked at",
-            step.count() < 0 ? "Locks live longer than their lease time; with lost data at the "
-                               "same time a fence may be given out that is too small."
-                             : "Locks expire before their holder's deadline: two may hold one.",
-            "Let the clock be slewed, not stepped (chrony: makestep only at the start), and see "
-            "who sets it.");
+                " by " + in_milliseconds(step) + " between two readings",
+            step.count() < 0
+                ? "Locks expire later than their lease time. If data is lost at the "
+                  "same time, a fencing token may be too small."
+                : "Locks expire before the holder's deadline: two owners may hold one.",
+            "Slew the clock instead of stepping it (chrony: makestep only at the start), and find "
+            "the program that sets it.");
     }
 }
 
@@ -306,21 +308,21 @@ void judge::latency()
                                           percentile(facts_.scripts, 100));
     if (way > slow_)
         add(level::warning, "latency", "a round trip takes " + in_milliseconds(way),
-            "Each acquire and each release takes one, and so does each handover.",
-            "Keep the server near those who lock.");
+            "Each acquire, each release and each handoff takes one round trip.",
+            "Run the server near its clients.");
     const microseconds script = percentile(facts_.scripts, 50);
     if (!facts_.scripts.empty() && script > way + slow_ / 10)
         add(level::warning, "latency",
             "a script that does nothing takes " + in_milliseconds(script) + ", a PING " +
                 in_milliseconds(way),
-            "Contended locks are taken by scripts.",
-            "See what else the server does: SLOWLOG GET, INFO commandstats.");
+            "Scripts acquire contended locks.",
+            "Find the other load of the server: SLOWLOG GET, INFO commandstats.");
     if (slowest > slow_ * 10)
         add(level::warning, "latency",
             "one of " + std::to_string(facts_.pings.size() + facts_.scripts.size()) +
                 " requests took " + in_milliseconds(slowest),
-            "A server that stalls for as long as a lease loses it.",
-            "See LATENCY DOCTOR and SLOWLOG GET; leases must be longer than such pauses.");
+            "If the server stalls for as long as a lease, the lease is lost.",
+            "See LATENCY DOCTOR and SLOWLOG GET. Leases must be longer than such pauses.");
 }
 
 void judge::rights()
@@ -328,7 +330,7 @@ void judge::rights()
     if (!facts_.rights)
         return;
     std::string commands;
-    std::string others; // keys and channels: each in the server's words
+    std::string others; // keys and channels, each with the server's reply
     for (const right& each : *facts_.rights) {
         if (each.refusal.empty())
             continue;
@@ -337,7 +339,7 @@ void judge::rights()
                                                 : each.command + " (" + each.refusal + ')';
         if (!each.is_needed)
             add(level::warning, "rights", "the user '" + facts_.user + "' lacks " + words,
-                "Without it " + each.without + ".", remedy_of_rights());
+                "Without this right, " + each.without + ".", remedy_of_rights());
         else if (is_of_command)
             commands.append(" ").append(words);
         else
@@ -345,10 +347,10 @@ void judge::rights()
     }
     if (!commands.empty())
         add(level::problem, "rights", "the user '" + facts_.user + "' lacks" + commands,
-            "Locks do not work without these commands.", remedy_of_rights());
+            "Locks need these commands.", remedy_of_rights());
     if (!others.empty())
-        add(level::problem, "rights", "the user '" + facts_.user + "' may not do" + others,
-            "The lock cannot be used without that key.", remedy_of_rights());
+        add(level::problem, "rights", "the user '" + facts_.user + "' may not use" + others,
+            "The lock needs this key or channel.", remedy_of_rights());
 }
 
 } // namespace
@@ -359,9 +361,9 @@ void judge_url(const config& where, findings& to)
         to.push_back({how_bad, "url", {}, std::move(what), std::move(why), std::move(remedy)});
     };
     if (where.tls && !where.tls_verify)
-        add(level::warning, "the server's certificate is not looked at (verify=none)",
-            "Whoever is between can be the server, and grant any lock to anybody.",
-            "Name the certificate of who signed it: ?ca=FILE.");
+        add(level::warning, "the server's certificate is not verified (verify=none)",
+            "An attacker on the network can act as the server and grant any lock.",
+            "Pass the certificate of the authority that signed it: ?ca=FILE.");
     const auto is_here = [](const config::address& at) {
         return at.host == "localhost" || at.host == "::1" || at.host.starts_with("127.");
     };
@@ -370,8 +372,8 @@ void judge_url(const config& where, findings& to)
     if (!where.tls && !is_local && where.store != config::kind::sentinel &&
         where.store != config::kind::redlock)
         add(level::note, "the connection is not encrypted",
-            "Whoever is between reads the password, and can be the server.",
-            "rediss:// or rediss+cluster://, or a network that nobody else is in.");
+            "An attacker on the network can read the password and act as the server.",
+            "Use rediss:// or rediss+cluster://, or a private network.");
 }
 
 void judge_server(const server_facts& facts, const config& where, milliseconds slow, findings& to)
@@ -381,7 +383,7 @@ void judge_server(const server_facts& facts, const config& where, milliseconds s
 
 void judge_clocks(const std::vector<server_facts>& all, findings& to)
 {
-    // How far each is from this machine's, at least and at most.
+    // The difference to the clock of this machine, at least and at most.
     const server_facts* behind = nullptr;
     const server_facts* ahead = nullptr;
     const auto least = [](const server_facts& of) {
@@ -406,9 +408,9 @@ void judge_clocks(const std::vector<server_facts>& all, findings& to)
                   "the clock of " + ahead->name + " is " +
                       in_milliseconds(least(*ahead) - most(*behind)) + " ahead of that of " +
                       behind->name,
-                  "Fences begin at a server's clock. After a failover to one that is behind, a "
-                  "fence may be smaller than one that was lost.",
-                  "Let all of them follow the same time servers (chronyc tracking)."});
+                  "Fencing tokens start at a server's clock. After a failover to a server that is "
+                  "behind, a token may be smaller than a lost one.",
+                  "Use the same time servers for all of them (chronyc tracking)."});
 }
 
 } // namespace leasehold::tool::doctor

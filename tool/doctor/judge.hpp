@@ -9,17 +9,17 @@
 #include <chrono>
 #include <vector>
 
-// What the facts mean. Nothing here asks a server.
+// Makes findings from facts, without queries to a server.
 namespace leasehold::tool::doctor {
 
 void judge_url(const config& where, findings& to);
 
-/// One server that locks are written to.
-/// @param slow A round trip that takes longer is told.
+/// Checks one server that keeps locks.
+/// @param slow A round trip that takes longer is reported.
 void judge_server(const server_facts& facts, const config& where, std::chrono::milliseconds slow,
                   findings& to);
 
-/// Clocks of servers that a lock may move between, or that vote.
+/// Compares the clocks of servers between which a lock may move, or which vote.
 void judge_clocks(const std::vector<server_facts>& all, findings& to);
 
 } // namespace leasehold::tool::doctor

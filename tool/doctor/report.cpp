@@ -17,7 +17,7 @@ std::string in_milliseconds(microseconds time)
     return digits;
 }
 
-/// Words, in lines below each other.
+/// Appends words in wrapped lines.
 void append_wrapped(std::string_view label, std::string_view words, std::size_t width,
                     std::string& to)
 {
@@ -47,7 +47,7 @@ std::string about(const server_facts& server)
 {
     std::string text = server.name + ": ";
     if (server.info.empty())
-        return text + "says nothing of itself\n";
+        return text + "no details (INFO is rejected)\n";
     text.append(server.is_valkey() ? "Valkey " : "Redis ").append(server.version());
     text.append(", ").append(server.value("role"));
     if (server.is_master())

@@ -9,7 +9,7 @@
 
 namespace leasehold::tool::doctor {
 
-/// What was looked at and found; the worst first.
+/// The servers and the findings; the worst finding first.
 struct report
 {
     std::vector<server_facts> servers{};
@@ -19,7 +19,7 @@ struct report
     [[nodiscard]] std::size_t count(level of) const noexcept;
 };
 
-/// @param width The lines are no longer than that.
+/// @param width The maximum length of a line.
 [[nodiscard]] std::string as_text(const report& of, std::size_t width = 79);
 [[nodiscard]] std::string as_json(const report& of);
 

@@ -6,22 +6,22 @@
 namespace leasehold::tool::doctor {
 namespace {
 
-/// A command that the library sends, as it could be sent.
+/// An example of a command that the library sends.
 struct use
 {
     command_words words;
-    const char* without = nullptr; ///< Null: locks do not work without it.
+    const char* without = nullptr; ///< The effect of its absence. Null: locks do not work.
 };
 
-constexpr char no_listening[] = "those who wait are told of no release, and look by themselves";
+constexpr char no_listening[] = "a release does not notify the waiters, and they poll";
 constexpr char no_kill[] =
-    "what a lost connection has left at the server may take a lock for nobody, for its lease time";
-constexpr char no_grace[] = "dead_holder_grace does nothing: who died keeps its locks, for their "
-                            "lease time";
-constexpr char no_state[] = "the old map of a node that does not reach the others may be believed";
-constexpr char no_fast_release[] = "a release costs a script";
+    "commands of a lost connection may leave an orphaned lock for its lease time";
+constexpr char no_grace[] = "dead_holder_grace has no effect: the locks of a dead holder stay held "
+                            "for their lease time";
+constexpr char no_state[] = "a client may use the outdated map of a disconnected node";
+constexpr char no_fast_release[] = "each release needs a script";
 
-/// What both layouts and the members of a quorum do.
+/// The commands of both layouts and of the members of a quorum.
 void add_common(const std::string& key, std::vector<use>& to)
 {
     const std::string sha(40, '0');
@@ -43,7 +43,7 @@ void add_common(const std::string& key, std::vector<use>& to)
         to.push_back({std::move(words)});
 }
 
-/// What is done with the line of those who wait.
+/// The commands of the queue.
 void add_line(const std::string& key, std::vector<use>& to)
 {
     const std::string line = "leasehold:line:{" + key + '}';
@@ -62,7 +62,7 @@ void add_line(const std::string& key, std::vector<use>& to)
     to.push_back({{"subscribe", "leasehold:turn:client"}, no_listening});
 }
 
-/// CLIENT INFO tells the number of the connection that is to be ended later.
+/// CLIENT INFO returns the id of the connection that may be ended later.
 void add_kill(std::vector<use>& to)
 {
     to.push_back({{"client", "info"}, no_kill});
@@ -100,7 +100,7 @@ void add_redisson(const std::string& key, std::vector<use>& to)
              {"get", "redisson_lock_token:{leasehold}:check"},
          })
         to.push_back({std::move(words)});
-    to.push_back({{"hrandfield", key}, "nobody is told who holds a lock"});
+    to.push_back({{"hrandfield", key}, "errors do not name the holder of a lock"});
     for (const char* const each : {"subscribe", "unsubscribe"})
         to.push_back({{each, channel}, no_listening});
     to.push_back({{"publish", channel, "0"}, no_listening});
@@ -159,7 +159,7 @@ std::string name_of(const command_words& words)
     return has_subcommand ? words[0] + '|' + words[1] : words[0];
 }
 
-/// Of several that are tried with several keys, the first that is refused counts.
+/// If a command is tried with several keys, the first rejection counts.
 void add(right found, std::vector<right>& to)
 {
     for (right& known : to) {
@@ -188,7 +188,7 @@ void ask_rights(server_connection& server, const config& where, const std::strin
     std::vector<right> all;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         if (answers[i].is_error()) {
-            // A command that this server does not have: nothing to be allowed.
+            // The server does not have this command, so there is no right to grant.
             if (answers[i].text.find("Command '") != std::string::npos)
                 continue;
             facts.refused.emplace("ACL DRYRUN", answers[i].text);

@@ -10,8 +10,9 @@
 
 namespace leasehold::tool::doctor {
 
-/// Asks whether `facts.user` may do what the library does with the lock `key`; nothing of it is
-/// done. Sets `facts.rights`, or says in `facts.refused` why the server does not tell.
+/// Queries if `facts.user` may send the commands of the library for the lock `key`, without
+/// executing them. Sets `facts.rights`, or stores in `facts.refused` why the server does not
+/// answer.
 /// @throws unreachable
 void ask_rights(server_connection& server, const config& where, const std::string& key,
                 server_facts& facts);

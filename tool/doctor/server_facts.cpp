@@ -17,7 +17,7 @@ std::optional<std::int64_t> to_number(std::string_view text) noexcept
     return number;
 }
 
-/// "ip=127.0.0.1,port=6380,state=online": the part behind a name.
+/// Returns the value of a name in "ip=127.0.0.1,port=6380,state=online".
 std::string_view part_of(std::string_view line, std::string_view name) noexcept
 {
     while (!line.empty()) {

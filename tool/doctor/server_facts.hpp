@@ -13,17 +13,17 @@ namespace leasehold::tool::doctor {
 
 using std::chrono::microseconds;
 
-/// What a server's clock said, and when.
+/// A reading of a server's clock.
 struct clock_look
 {
-    microseconds asked{};    ///< On a clock of this machine that nobody sets; before it was asked,
-    microseconds answered{}; ///< and when the answer was there.
-    microseconds before{};   ///< The same, on this machine's wall clock.
-    microseconds after{};
-    microseconds there{}; ///< What the server's clock said in between.
+    microseconds asked{};    ///< Time of the query, on a steady clock of this machine.
+    microseconds answered{}; ///< Time of the reply, on the same clock.
+    microseconds before{};   ///< Time of the query, on the wall clock of this machine.
+    microseconds after{};    ///< Time of the reply, on the wall clock.
+    microseconds there{};    ///< Time of the server's clock.
 };
 
-/// A replica, as its master sees it.
+/// A replica, as its master reports it.
 struct replica_facts
 {
     std::string address;
@@ -31,40 +31,40 @@ struct replica_facts
     std::int64_t bytes_behind = 0;
 };
 
-/// A command that the library sends, and what the server would say to it.
+/// A command that the library sends, and if the user may use it.
 struct right
 {
     std::string command;    ///< "set"
-    bool is_needed = false; ///< Without it locks do not work.
-    std::string without{};  ///< What happens without it, where locks do work.
-    /// What the server would say; empty: it would do it.
+    bool is_needed = false; ///< Locks do not work without it.
+    std::string without{};  ///< The effect of its absence, if locks work without it.
+    /// The server's reason for a rejection; empty: the user may use it.
     std::string refusal{};
 };
 
-/// What a server says of itself. Pure data: what it means is judged elsewhere.
+/// The data that a server reports, without conclusions.
 struct server_facts
 {
     std::string name;
     std::map<std::string, std::string, std::less<>> info{};
-    /// What the user may not ask; each with the server's words.
+    /// The queries that the user may not send, with the server's replies.
     std::map<std::string, std::string, std::less<>> refused{};
     std::map<std::string, std::string, std::less<>> settings{}; ///< CONFIG GET
     std::vector<clock_look> clock{};
     std::vector<microseconds> pings{};
     std::vector<microseconds> scripts{};
-    /// Nothing: could not be asked.
+    /// Without a value: the query failed.
     std::optional<std::vector<right>> rights{};
     std::string user{};
 
-    /// Empty: the server does not say.
+    /// Empty: the server does not report it.
     [[nodiscard]] std::string_view value(std::string_view key) const noexcept;
     [[nodiscard]] std::optional<std::int64_t> number(std::string_view key) const noexcept;
     [[nodiscard]] std::string_view setting(std::string_view key) const noexcept;
 
     [[nodiscard]] bool is_valkey() const noexcept;
-    /// "7.0.15"; of Valkey its own.
+    /// "7.0.15"; for Valkey, the version of Valkey.
     [[nodiscard]] std::string_view version() const noexcept;
-    /// "standalone", "cluster" or "sentinel"; Valkey 9 has another name for it.
+    /// "standalone", "cluster" or "sentinel". Valkey 9 reports it under another name.
     [[nodiscard]] std::string_view mode() const noexcept;
     [[nodiscard]] bool is_at_least(int major, int minor) const noexcept;
     [[nodiscard]] bool is_master() const noexcept { return value("role") == "master"; }

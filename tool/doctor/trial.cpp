@@ -48,7 +48,7 @@ void try_lock(const config& where, const std::string& key, findings& to)
 {
     asio::io_context context;
     config quiet = where;
-    quiet.client_info = false; // the server is left as it was
+    quiet.client_info = false; // leaves nothing on the server
     client locks(context, quiet);
     locks.async_run(asio::detached);
     std::exception_ptr failed;
@@ -67,16 +67,16 @@ void try_lock(const config& where, const std::string& key, findings& to)
             to.push_back({level::note,
                           "trial",
                           {},
-                          "the lock '" + key + "' is held by another",
-                          "It has not been tried to take and release it.",
-                          "Name a key that is free."});
+                          "the lock '" + key + "' is held by another owner",
+                          "Acquire and release were not tested.",
+                          "Pass a key that is free."});
             return;
         }
         to.push_back({level::problem,
                       "trial",
                       {},
-                      "the lock '" + key + "' cannot be taken and released: " + error.what(),
-                      "So it would be in a program.",
+                      "the lock '" + key + "' cannot be acquired and released: " + error.what(),
+                      "Programs get the same error.",
                       "See the other findings."});
     }
 }

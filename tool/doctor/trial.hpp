@@ -9,8 +9,8 @@
 
 namespace leasehold::tool::doctor {
 
-/// Takes a lock by the library, as a program would, and releases it. What goes wrong is a problem;
-/// that another holds it is a note.
+/// Acquires a lock through the library, as a program does, and releases it. An error is a problem;
+/// a lock held by another owner is a note.
 void try_lock(const config& where, const std::string& key, findings& to);
 
 } // namespace leasehold::tool::doctor
