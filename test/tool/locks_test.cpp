@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_lock_is_not_listed)
     for (const std::string key : {"hash", "list"}) {
         const ran looked = run({"inspect", key});
         BOOST_TEST(looked.code == 2);
-        BOOST_TEST(looked.says("and no lock"));
+        BOOST_TEST(looked.says("it must be a lock"));
         BOOST_TEST(run({"break", key, "--owner", "a"}).code == 2);
     }
     BOOST_TEST(run({"inspect", "text"}).has("of another library"));
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_gone_is_shown_as_silent_where_it_has_promi
     const ran alive = run({"inspect", "stock"});
     BOOST_TEST(alive.code == 0);
     BOOST_TEST(alive.has("\nsilent for  "));
-    BOOST_TEST(alive.has("s; after 30.0s others may take the lock\n"));
+    BOOST_TEST(alive.has("s; after 30.0s others may acquire the lock\n"));
     BOOST_TEST(run({"inspect", "--json", "stock"}).has(",\"dead_holder_grace_ms\":30000,"));
     // Nothing is known of who has promised nothing.
     BOOST_TEST(!run({"inspect", "other"}).has("silent"));
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_gone_is_shown_as_silent_where_it_has_promi
     dying.kill();
     wait_until(
         [&] { return line_of(run({"ls"}), "job").find(" (silent for ") != std::string::npos; });
-    BOOST_TEST(run({"inspect", "job"}).has("s; after 2.0s others may take the lock\n"));
+    BOOST_TEST(run({"inspect", "job"}).has("s; after 2.0s others may acquire the lock\n"));
     BOOST_TEST(!line_of(run({"ls"}), "stock").empty());
     BOOST_TEST(line_of(run({"ls"}), "stock").find("silent") == std::string::npos);
 }
@@ -429,7 +429,7 @@ BOOST_AUTO_TEST_CASE(lock_with_entries_of_nobody_is_refused_at_once)
     }
     const ran done = run({"break", "stock", "--owner", owner});
     BOOST_TEST(done.code == 77, done.text());
-    BOOST_TEST(done.says("the entries of the lock 'stock' are not those of its owner"),
+    BOOST_TEST(done.says("the reentrant acquisitions of 'stock' are not those of its owner"),
                done.text());
     BOOST_TEST(there.calls("hkeys") < 10u);
 }

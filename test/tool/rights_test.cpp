@@ -222,11 +222,11 @@ BOOST_AUTO_TEST_CASE(what_is_refused_is_not_taken_for_nothing)
                                    words{"break", "orders:1", "--owner", lock.owner()}}) {
         const ran done = run(arguments, url);
         BOOST_TEST(done.code == 77);
-        BOOST_TEST(done.says("is refused: NOPERM"));
+        BOOST_TEST(done.says("is rejected: NOPERM"));
     }
     make_user({&server}, without(looking(), "+pttl"));
     BOOST_TEST(run({"ls"}, url).code == 77);
-    BOOST_TEST(said().find("PTTL is refused") != std::string::npos);
+    BOOST_TEST(said().find("PTTL is rejected") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(in_a_cluster_a_few_more_are_needed)

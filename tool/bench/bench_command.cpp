@@ -28,23 +28,24 @@ namespace {
 using namespace bench;
 using std::chrono::milliseconds;
 
-constexpr char about[] = R"(Measures locks at the server, or the servers, of a URL:
-  - one lock after the other: how long each takes, from the call to the lease,
-    and from the call that releases it to its end
-  - many at a time: how many a second, and what each costs the servers
-  - two clients that want one lock: how long it takes from one to the other
+constexpr char about[] = R"(Measures locks on the server, or the servers, of a URL:
+  - one lock after the other: the duration of an acquire, from the call to the
+    lease, and of a release, from the call to its completion
+  - many at a time: the rate, and the cost of each lock on the servers
+  - two clients that share one lock: the duration of a handoff between them
 
 It loads the server while it runs. All names begin with --prefix; their keys are
-deleted at the end. The counter that all fences come from stays.
+deleted at the end. The counter of the fencing tokens stays.
 )";
 
-constexpr char notes[] = R"(What others do at the servers meanwhile counts as the cost of the locks.
+constexpr char notes[] =
+    R"(Other load of the servers during the run counts as the cost of the locks.
 
 Exit code:
-  0    measured
-  2    an argument is wrong
+  0    the measurements were made
+  2    an argument is invalid
   70   the output cannot be written
-  77   the store cannot be reached, or refuses
+  77   the store cannot be reached, or rejects a command
 )";
 
 std::size_t read_count(std::string_view text)
@@ -56,7 +57,7 @@ std::size_t read_count(std::string_view text)
     return count;
 }
 
-/// The number behind "name:" of an INFO.
+/// Returns the number after "name:" in a reply of INFO.
 double value_of(const std::string& info, const std::string& name)
 {
     const std::size_t at = info.find("\n" + name + ":");
@@ -80,7 +81,7 @@ catch (const unreachable&) { // a member of a quorum that is down
     return std::nullopt;
 }
 
-/// What the layouts keep for a name, also when it is not locked.
+/// The keys of all layouts for a name, including those that stay when it is not locked.
 std::vector<std::string> keys_of(const std::string& name)
 {
     std::vector<std::string> all{name};
@@ -92,7 +93,7 @@ std::vector<std::string> keys_of(const std::string& name)
     return all;
 }
 
-/// @returns What the server said when it would not.
+/// @returns The error of the server, or an empty text.
 std::string remove(servers& all, const std::vector<std::string>& names)
 {
     std::string refusal;
@@ -131,11 +132,11 @@ public:
     bench_command() : command("bench [OPTION...]", about)
     {
         declare_url(options(), url_);
-        options().value("--time", "TIME", "How long each measurement takes (3s).",
+        options().value("--time", "TIME", "Duration of each measurement (3s).",
                         [this](std::string_view value) { time_ = read_duration(value); });
-        options().value("--at-a-time", "COUNT", "Of locks, in the second measurement (100).",
+        options().value("--at-a-time", "COUNT", "Number of locks in the second measurement (100).",
                         [this](std::string_view value) { coroutines_ = read_count(value); });
-        options().value("--prefix", "TEXT", "How all names begin (leasehold-bench:).",
+        options().value("--prefix", "TEXT", "Prefix of all names (leasehold-bench:).",
                         [this](std::string_view value) { prefix_ = value; });
         options().flag("--json", "Print one JSON object.", json_);
         options().notes(notes);
@@ -154,17 +155,17 @@ private:
 int bench_command::run(const command_line::words& given)
 {
     if (!given.arguments.empty() || !given.command.empty())
-        throw usage_error("no argument is taken but options");
+        throw usage_error("only options are allowed as arguments");
     if (prefix_.empty())
-        throw usage_error("--prefix is empty");
+        throw usage_error("--prefix is empty; it must be a text");
     config where = read_url(url_);
-    where.client_info = false; // the server is left as it was
+    where.client_info = false; // leaves nothing on the server
     std::random_device random;
     jobs all({where, prefix_ + std::to_string(random()) + ':', time_, coroutines_});
 
     boost::asio::io_context context;
     servers asked(context, where);
-    // At once, where there is no other that could stand in.
+    // Connects at once, unless other members of a quorum can replace this one.
     if (!asked.is_quorum())
         static_cast<void>(asked.connection(0));
     measurements made;
@@ -177,7 +178,7 @@ int bench_command::run(const command_line::words& given)
     }
     const std::string left = remove(asked, all.names());
     if (!left.empty())
-        say("keys below '" + prefix_ + "' may be left: " + left);
+        say("keys with the prefix '" + prefix_ + "' may be left: " + left);
     if (failed) {
         try {
             std::rethrow_exception(failed);

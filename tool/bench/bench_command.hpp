@@ -7,7 +7,7 @@
 
 namespace leasehold::tool {
 
-/// `leasehold bench`: what locks cost at the user's own servers.
+/// `leasehold bench`: measures locks on the user's own servers.
 [[nodiscard]] std::unique_ptr<command> make_bench_command();
 
 } // namespace leasehold::tool

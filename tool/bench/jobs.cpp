@@ -22,7 +22,7 @@ namespace {
 namespace asio = boost::asio;
 using steady = std::chrono::steady_clock;
 
-/// So long at most for a lock that nobody holds for long: then the store is not there.
+/// Limits the wait for a lock. No lock is held for long, so after this time the store is gone.
 lock_options patience()
 {
     lock_options made;
@@ -30,7 +30,7 @@ lock_options patience()
     return made;
 }
 
-/// Clients and their coroutines, until the time is over, one of them fails, or a signal comes.
+/// Runs clients and their coroutines until the time has passed, one fails, or a signal arrives.
 class session
 {
 public:
@@ -59,7 +59,7 @@ public:
         });
     }
 
-    /// Connections are made before the time begins.
+    /// Connects the clients before the measurement begins.
     asio::awaitable<void> warm_up(const std::string& name)
     {
         for (client& each : clients_) {
@@ -75,8 +75,8 @@ public:
         end_ = began_ + time_;
     }
 
-    /// @returns How many seconds there were.
-    /// @throws What a coroutine has thrown.
+    /// @returns The duration in seconds.
+    /// @throws The exception of a coroutine.
     double run()
     {
         context_.run();
@@ -133,7 +133,7 @@ asio::awaitable<void> own_lock(session& within, std::string name, std::size_t& c
     } while (within.goes_on());
 }
 
-/// One of those who want the same lock.
+/// Runs one of the clients that share a lock.
 asio::awaitable<void> in_turns(session& within, std::size_t index, std::string name,
                                std::pair<std::size_t, steady::time_point>& released, durations& to)
 {

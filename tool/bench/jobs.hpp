@@ -15,25 +15,25 @@ namespace leasehold::tool::bench {
 struct job_settings
 {
     config where;
-    std::string prefix; ///< Of all names; nobody else uses them.
+    std::string prefix; ///< The prefix of all names, which no other process uses.
     std::chrono::milliseconds time{};
     std::size_t coroutines = 0;
 };
 
-/// Runs the jobs, one after the other, and ends early at INT or TERM.
+/// Runs the jobs one after the other. INT and TERM end them early.
 class jobs
 {
 public:
     explicit jobs(job_settings settings) : settings_(std::move(settings)) {}
 
-    /// @param work What the servers have spent; nothing: they do not say.
-    /// @throws boost::system::system_error What the library failed with.
+    /// @param work Returns the work of the servers, or no value if they do not report it.
+    /// @throws boost::system::system_error The error of the library.
     [[nodiscard]] measurements run(const std::function<std::optional<server_work>()>& work);
 
-    /// A signal has ended it.
+    /// The signal that ended the jobs; 0: none.
     [[nodiscard]] int signal() const noexcept { return signal_; }
 
-    /// All names that are locked.
+    /// The names of all locks.
     [[nodiscard]] std::vector<std::string> names() const;
 
 private:

@@ -61,11 +61,10 @@ std::string as_text(const measurements& of)
     text += std::to_string(of.coroutines) + " at a time, each its own lock\n";
     text += "  together  " + fixed(of.locks_a_second_together, 0) + " locks a second\n";
     if (of.server_microseconds)
-        text += "  servers   " + fixed(*of.server_microseconds, 1) +
-                " µs of their processors and " + fixed(of.server_commands.value_or(0), 1) +
-                " commands for each\n";
-    text += "one lock, two clients in turns\n";
-    text += "  handover  " + described(of.handover) + "\n";
+        text += "  servers   " + fixed(*of.server_microseconds, 1) + " µs of CPU time and " +
+                fixed(of.server_commands.value_or(0), 1) + " commands for each\n";
+    text += "one lock, two clients in turn\n";
+    text += "  handoff   " + described(of.handover) + "\n";
     text += "  together  " + fixed(of.handovers_a_second, 0) + " a second\n";
     return text;
 }

@@ -12,20 +12,20 @@ namespace leasehold::tool::bench {
 
 using std::chrono::nanoseconds;
 
-/// How long something took, each time.
+/// The durations of an operation.
 class durations
 {
 public:
     void add(nanoseconds each) { all_.push_back(each); }
     [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
-    /// That which so many of a hundred are not above; 0 without any.
+    /// The smallest duration that `percent` percent of them do not exceed; 0 if there is none.
     [[nodiscard]] nanoseconds percentile(double percent) const;
 
 private:
     std::vector<nanoseconds> all_;
 };
 
-/// What the servers have spent, all together, since they were started.
+/// The total work of the servers since their start.
 struct server_work
 {
     double cpu_seconds = 0;
@@ -34,20 +34,20 @@ struct server_work
 
 struct measurements
 {
-    /// One coroutine takes and leaves a lock that nobody else wants.
+    /// One coroutine acquires and releases a free lock.
     durations acquire{};
     durations release{};
     double locks_a_second = 0;
 
-    /// Many, each its own lock.
+    /// Many coroutines, each with its own lock.
     std::size_t coroutines = 0;
     std::size_t locks_together = 0;
     double locks_a_second_together = 0;
-    /// Of one lock, taken and left; nothing where the servers do not say.
+    /// For one acquire and release; without a value if the servers do not report it.
     std::optional<double> server_microseconds{};
     std::optional<double> server_commands{};
 
-    /// Two clients want one lock: from the call that releases it to the other's having it.
+    /// Two clients share one lock: from the call of the release until the other one holds it.
     durations handover{};
     double handovers_a_second = 0;
 };

@@ -6,7 +6,7 @@
 namespace leasehold::tool {
 namespace {
 
-/// A word of a shell, in single quotes.
+/// Quotes a word for a shell, in single quotes.
 std::string quoted(std::string_view text, std::string_view apostrophe)
 {
     std::string made = "'";
@@ -32,7 +32,7 @@ std::string names(const std::vector<described_command>& commands)
     return all + "--help --version";
 }
 
-/// With backslashes before what means something to _arguments.
+/// Escapes the special characters of _arguments with backslashes.
 std::string for_arguments(std::string_view text)
 {
     std::string made;
@@ -70,7 +70,7 @@ _leasehold()
 {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} options valued i
     COMPREPLY=()
-    # What bash takes apart at "=".
+    # bash splits words at "=".
     if [ "$word" = = ]; then word=; before=${COMP_WORDS[COMP_CWORD - 1]}
     elif [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}
     fi
@@ -96,7 +96,7 @@ _leasehold()
     esac
     for ((i = 2; i < COMP_CWORD; ++i)); do
         [ "${COMP_WORDS[i]}" = -- ] || continue
-        # A command of its own.
+        # Completes another command.
         if declare -F _command_offset >/dev/null; then _command_offset $((i + 1))
         elif [ "$COMP_CWORD" -eq $((i + 1)) ]; then
             mapfile -t COMPREPLY < <(compgen -c -- "$word")
@@ -117,7 +117,7 @@ std::string make_zsh_completions(const std::vector<described_command>& commands)
 # Completions of leasehold for zsh. Made from the program's own options.
 _leasehold() {
     local curcontext="$curcontext" state line
-    _arguments -C '(- *)--help[tell what it can do]' '(- *)--version[tell the version]' \
+    _arguments -C '(- *)--help[print a help text]' '(- *)--version[print the version]' \
         '1:command:->command' '*::argument:->argument'
     case $state in
         command)
@@ -146,7 +146,7 @@ _leasehold() {
                                    : "                        '*:key: ' ;;\n";
     }
     return text + R"(            esac
-            # Behind -- there is a command of its own.
+            # Completes another command after --.
             if [[ $state == behind ]] && (( ${words[(I)--]} && ${words[(I)--]} < CURRENT )); then
                 local at=${words[(I)--]}
                 words=("${(@)words[at + 1,-1]}")
@@ -173,8 +173,8 @@ std::string make_fish_completions(const std::vector<described_command>& commands
         "    contains -- -- (commandline -opc)\n"
         "end\n"
         "complete -c leasehold -n 'not __leasehold_runs_another' -f\n"
-        "complete -c leasehold -n __fish_use_subcommand -l help -d 'What it can do'\n"
-        "complete -c leasehold -n __fish_use_subcommand -l version -d 'The version'\n";
+        "complete -c leasehold -n __fish_use_subcommand -l help -d 'Print a help text'\n"
+        "complete -c leasehold -n __fish_use_subcommand -l version -d 'Print the version'\n";
     for (const described_command& each : commands) {
         text.append("complete -c leasehold -n __fish_use_subcommand -a ").append(each.name);
         text.append(" -d ").append(text_of(each.summary)).append("\n");

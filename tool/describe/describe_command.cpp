@@ -19,7 +19,7 @@ class describe_command final : public command
 public:
     describe_command()
         : command("describe man | bash | zsh | fish [FILE]",
-                  "Writes the manual, or the completions of a shell, to FILE, or prints them.\n")
+                  "Prints the manual, or the completions of a shell, or writes them to FILE.\n")
     {}
 
     int run(const command_line::words& given) override
@@ -36,7 +36,7 @@ public:
         else if (wanted == "fish")
             text = make_fish_completions(commands);
         else
-            throw usage_error("describe what? allowed: man, bash, zsh, fish");
+            throw usage_error("the kind of description is invalid; allowed: man, bash, zsh, fish");
         if (given.arguments.size() == 1) {
             print(text);
             return success;

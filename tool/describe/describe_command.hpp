@@ -7,8 +7,7 @@
 
 namespace leasehold::tool {
 
-/// `leasehold describe`, which no help names: prints the manual, or completions, when the program
-/// is built.
+/// `leasehold describe`: prints the manual or completions during the build. It is not in the help.
 [[nodiscard]] std::unique_ptr<command> make_describe_command();
 
 } // namespace leasehold::tool

@@ -7,15 +7,15 @@
 #include <string_view>
 #include <vector>
 
-// What the program can do, as its manual and the completions of shells have it. Made from the same
-// declarations that the command line is read with.
+// The manual of the program and its completions for shells. They are made from the declarations
+// that also read the command line.
 namespace leasehold::tool {
 
 struct described_command
 {
     std::string name;
     std::string summary;
-    std::string usage; ///< Behind "leasehold ".
+    std::string usage; ///< The text after "leasehold ".
     std::string about;
     std::string notes;
     std::vector<command_line::option> options{};
@@ -24,7 +24,7 @@ struct described_command
 /// All commands, in the order of the help.
 [[nodiscard]] std::vector<described_command> describe_commands();
 
-/// A page for man(1).
+/// Makes a page for man(1).
 [[nodiscard]] std::string make_manual(const std::vector<described_command>& commands,
                                       std::string_view version);
 
@@ -32,7 +32,7 @@ struct described_command
 [[nodiscard]] std::string make_zsh_completions(const std::vector<described_command>& commands);
 [[nodiscard]] std::string make_fish_completions(const std::vector<described_command>& commands);
 
-/// Its first sentence, in one line, without the point.
+/// The first sentence of a text, in one line, without the full stop.
 [[nodiscard]] std::string first_sentence(std::string_view of);
 
 } // namespace leasehold::tool

@@ -10,7 +10,7 @@ namespace {
 constexpr char environment[] = R"(.SH ENVIRONMENT
 .TP
 .B LEASEHOLD_URL
-Where the locks are kept, when there is no
+The store of the locks, if there is no
 .BR \-\-url .
 .TP
 .B LEASEHOLD_ADMIN_URL
@@ -20,11 +20,11 @@ of
 .BR "leasehold doctor" .
 .TP
 .BR LEASEHOLD_KEY ", " LEASEHOLD_FENCE ", " LEASEHOLD_OWNER
-What
+Set by
 .B leasehold run
-tells the command that it runs.
+for the command that it runs.
 .SH EXAMPLES
-A job that is started on several machines and must run on one:
+A job that is started on several machines, but must run on only one:
 .PP
 .RS
 .EX
@@ -33,7 +33,7 @@ leasehold run \-\-no\-wait nightly\-report \-\- /usr/local/bin/report
 .RE
 )";
 
-/// Plain text as the typesetter takes it.
+/// Escapes plain text for the typesetter.
 std::string escaped(std::string_view text)
 {
     std::string made;
@@ -51,7 +51,7 @@ std::string escaped(std::string_view text)
     return made;
 }
 
-/// Lines; of each the beginning is no request.
+/// Appends a line, and escapes a beginning that would be a request.
 void append_line(std::string_view text, std::string& to)
 {
     if (text.starts_with('.'))
@@ -59,8 +59,8 @@ void append_line(std::string_view text, std::string& to)
     to.append(escaped(text)).append("\n");
 }
 
-/// Paragraphs are apart by an empty line. Indented lines stay as they are.
-/// @param begins There is something before that it has to be apart from.
+/// Appends paragraphs, which are separated by empty lines. Indented lines are verbatim.
+/// @param begins The text needs a separator before it.
 void append_text(std::string_view text, bool begins, std::string& to)
 {
     bool is_verbatim = false;
@@ -90,7 +90,7 @@ void append_text(std::string_view text, bool begins, std::string& to)
     switch_to(false);
 }
 
-/// "[OPTION...] KEY": words in capitals are for others to fill in.
+/// "[OPTION...] KEY": words in capitals are placeholders.
 std::string emphasized(std::string_view usage)
 {
     std::string made;
@@ -138,12 +138,12 @@ std::string make_manual(const std::vector<described_command>& commands, std::str
         text.append(".B leasehold\n").append(emphasized(each.usage)).append("\n");
     }
     text += ".SH DESCRIPTION\n"
-            "A lock belongs to one owner at a time, and has a time to live:\n"
-            "when the owner dies or hangs, it is free soon.\n"
-            "Each lock that is taken comes with a number, the fence, that is\n"
-            "larger than all before for its name.\n"
-            "Send it with every write, and let what you write to refuse a\n"
-            "smaller one than it has seen.\n"
+            "A lock has one owner at a time, and a lease time: if the owner\n"
+            "dies or hangs, the lock expires.\n"
+            "Each acquired lock has a fencing token, a number that is larger\n"
+            "than all that were granted before for its name.\n"
+            "Send it with each write, and have the resource reject a token\n"
+            "smaller than the largest it has seen.\n"
             ".SH COMMANDS\n";
     for (const described_command& each : commands)
         append_command(each, text);

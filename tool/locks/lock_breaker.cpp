@@ -23,9 +23,9 @@ namespace {
 namespace native = redis_store::native;
 using break_outcome = break_result::outcome;
 
-// The owner may go on entering while it is broken; not for ever.
+// The owner may acquire reentrantly while the lock is broken; this limits the retries.
 constexpr int most_leaves = 10'000;
-// An entry may be released between two steps; not each time.
+// A reentrant acquisition may be released between two steps, but not each time.
 constexpr int most_misses = 3;
 
 command_words eval(const redis_store::script& called, const std::vector<std::string>& keys,
@@ -37,29 +37,29 @@ command_words eval(const redis_store::script& called, const std::vector<std::str
     return words;
 }
 
-/// An answer; of a key that is another's by now there is none.
+/// Returns the reply, and throws if it is an error other than WRONGTYPE.
 /// @throws refused
 resp_value allowed(resp_value answer)
 {
     if (answer.is_refusal())
-        throw refused("the server refuses to break the lock: " + answer.text);
+        throw refused("the server rejects breaking the lock: " + answer.text);
     return answer;
 }
 
 [[noreturn]] void refuse_entries(const std::string& name)
 {
-    throw refused("the entries of the lock '" + name + "' are not those of its owner");
+    throw refused("the reentrant acquisitions of '" + name + "' are not those of its owner");
 }
 
-/// The first number that a script answers with.
+/// Returns a number of a script's reply, by default the first.
 std::int64_t status_of(const resp_value& answer, std::size_t place = 0)
 {
     if (place >= answer.items.size())
-        throw refused("the server does not answer as a script does");
+        throw refused("the reply is not that of a script");
     return answer.items[place].number;
 }
 
-/// Leaves the lock for its owner, entry by entry.
+/// Releases the lock for its owner, one reentrant acquisition at a time.
 class native_break
 {
 public:
@@ -95,7 +95,7 @@ public:
             if (status == 0 && ++misses == most_misses)
                 refuse_entries(name_);
         }
-        to.result = break_outcome::not_held; // it has gone by itself
+        to.result = break_outcome::not_held; // it was released or has expired
     }
 
 private:
@@ -115,10 +115,11 @@ private:
 
     ask_server ask_;
     std::string name_, value_, fence_, line_, waiters_, entries_;
-    bool entered_ = false; ///< More than once.
+    bool entered_ = false; ///< The owner has acquired the lock reentrantly.
 };
 
-/// The same in the layout `redisson`: the count of the owner, and a mark for each further entry.
+/// The same in the layout `redisson`, which keeps a count for the owner, and a mark for each
+/// reentrant acquisition.
 void break_redisson(const ask_server& ask, const std::string& name, const std::string& owner,
                     bool cluster, break_result& to)
 {
@@ -148,7 +149,7 @@ void break_redisson(const ask_server& ask, const std::string& name, const std::s
         if (!is_in)
             return;
         resp_value left = leave("");
-        if (status_of(left) == 0 && !entry.empty()) // only what was entered again is left
+        if (status_of(left) == 0 && !entry.empty()) // only reentrant acquisitions are left
             left = leave(entry);
         switch (status_of(left)) {
         case 1:
@@ -161,7 +162,7 @@ void break_redisson(const ask_server& ask, const std::string& name, const std::s
                 if (field.text.find('/') == std::string::npos)
                     to.next = field.text;
             return;
-        case 5: // the first in line has it when those who know no line have had their turn
+        case 5: // the first waiter gets it after the turn of external clients
             to.result = break_outcome::passed_on;
             to.next = native::owner_of(ask({"LINDEX", line, "0"}).text);
             return;
@@ -184,7 +185,7 @@ bool break_member(const ask_server& ask, const std::string& name, const std::str
     for (int tries = 0; tries < most_leaves; ++tries) {
         if (ask({"GET", name}).text != quorum::value_of(owner))
             return tries > 0;
-        // The entries may be what another owner has left; then this owner has entered once.
+        // The entries may be left of another owner; then this owner holds the lock once.
         std::string entry;
         if (ask({"HGET", entries, "owner"}).text == quorum::value_of(owner)) {
             for (const resp_value& field : ask({"HKEYS", entries}).items) {
@@ -216,7 +217,7 @@ break_result break_at_quorum(servers& where, const std::string& name, const std:
         done.result = done.before.owner == owner ? break_outcome::not_held
                                                  : break_outcome::other_owner;
     }
-    // What only a few members have is broken as well: it keeps the others of them out.
+    // A lock at only a few members is broken as well, because it blocks other owners there.
     for (std::size_t place = 0; place < where.size(); ++place) {
         try {
             server_connection& member = where.connection(place);
@@ -227,7 +228,7 @@ break_result break_at_quorum(servers& where, const std::string& name, const std:
                 ++done.members;
         }
         catch (const unreachable&) {
-            // Enough of them answered when the lock was looked for.
+            // Enough members answered when the lock was read.
         }
     }
     if (done.members > 0)
@@ -248,7 +249,7 @@ break_result break_lock(servers& where, const std::string& name, const std::stri
     done.before = std::move(*found);
     if (done.before.kind == lock_kind::foreign || done.before.kind == lock_kind::quorum)
         throw usage_error("KEY '" + name +
-                          "' is a lock of another kind; whoever has taken it has to give it back");
+                          "' is a lock of another kind; only its own client can release it");
     const ask_server ask = [&](const command_words& words) {
         return allowed(where.ask(name, words));
     };

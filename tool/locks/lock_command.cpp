@@ -24,18 +24,18 @@ const std::string& lock_command::only_key(const command_line::words& given)
     if (given.arguments.empty())
         throw usage_error("KEY is missing");
     if (given.arguments.size() > 1 || !given.command.empty())
-        throw usage_error("one KEY is allowed, and nothing behind it");
+        throw usage_error("there are several arguments; only one KEY is allowed");
     const std::string& key = given.arguments.front();
     if (key.empty() || is_reserved(key))
-        throw usage_error("KEY is '" + key + "', which is no name of a lock");
+        throw usage_error("KEY is '" + key + "'; it must be the name of a lock");
     return key;
 }
 
 std::string lock_command::pattern(const command_line::words& given)
 {
     if (given.arguments.size() > 1 || !given.command.empty())
-        throw usage_error("one PATTERN is allowed, and nothing behind it; quote it, so that the "
-                          "shell leaves it as it is");
+        throw usage_error("there are several arguments; only one PATTERN is allowed, in quotes so "
+                          "that the shell does not expand it");
     return given.arguments.empty() ? "*" : given.arguments.front();
 }
 

@@ -11,7 +11,7 @@
 
 namespace leasehold::tool {
 
-/// What the commands have in common that look at locks: `--url`, `--json`, and their servers.
+/// The common part of commands that read locks: `--url`, `--json`, and the servers.
 class lock_command : public command
 {
 protected:
@@ -22,9 +22,9 @@ protected:
     [[nodiscard]] bool json() const noexcept { return json_; }
     [[nodiscard]] const std::string& url() const noexcept { return url_; }
 
-    /// The one KEY that has to be there.
+    /// Returns the only argument, a KEY.
     [[nodiscard]] static const std::string& only_key(const command_line::words& given);
-    /// The pattern that may be there; without it everything.
+    /// Returns the only argument, a pattern, or "*" if there is none.
     [[nodiscard]] static std::string pattern(const command_line::words& given);
 
     boost::asio::io_context context_{1};

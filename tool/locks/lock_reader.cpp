@@ -21,13 +21,13 @@ namespace {
 namespace native = redis_store::native;
 using std::chrono::milliseconds;
 
-// No value of a lock is longer, and what is none need not be carried here.
+// The values of locks are not longer. Longer values are read only in part.
 constexpr char last_byte[] = "511";
 
-// So many keys go into one request.
+// The number of keys in one request.
 constexpr std::size_t at_once = 500;
 
-/// Writes a name that is made into a string that is kept.
+/// Returns the result of a function that appends to a string.
 template <class Make>
 std::string made_by(Make make, std::string_view name)
 {
@@ -44,7 +44,7 @@ std::string native_fence_key(const std::string& name, bool in_cluster)
     return key;
 }
 
-/// What the flags behind an owner say that it has promised.
+/// Reads the owner's dead_holder_grace from the flags after the owner.
 std::optional<milliseconds> read_grace(std::string_view flags)
 {
     const std::size_t begin = flags.find('g');
@@ -54,7 +54,7 @@ std::optional<milliseconds> read_grace(std::string_view flags)
     return grace > 0 ? std::optional(milliseconds(grace)) : std::nullopt;
 }
 
-/// From what is left of the record of the last sign of life.
+/// Computes the time since the last heartbeat from the TTL of its record.
 std::optional<milliseconds> read_silence(const resp_value& answer)
 {
     const auto left = answer.to_number();
@@ -64,7 +64,7 @@ std::optional<milliseconds> read_silence(const resp_value& answer)
     return std::max(age, milliseconds(0));
 }
 
-/// How the value of a string says that it is a lock, and whose. Nothing: of another kind.
+/// Reads the kind of a lock and its owner from a string. Returns false if it is of another kind.
 bool read_value(const std::string& value, lock_state& to)
 {
     const std::string_view text = value;
@@ -84,7 +84,7 @@ bool read_value(const std::string& value, lock_state& to)
     return true;
 }
 
-/// False: it has gone meanwhile.
+/// Reads the time left. Returns false if the lock is gone.
 bool read_life(const resp_value& answer, lock_state& to)
 {
     const auto left = answer.to_number();
@@ -106,7 +106,7 @@ std::size_t read_count(const resp_value& answer)
     return static_cast<std::size_t>(std::max<std::int64_t>(answer.to_number().value_or(0), 0));
 }
 
-/// Of PUBSUB NUMSUB for one channel.
+/// Reads the reply of PUBSUB NUMSUB for one channel.
 std::size_t read_listeners(const resp_value& answer)
 {
     return answer.items.size() == 2 ? read_count(answer.items[1]) : 0;
@@ -133,7 +133,7 @@ command_words info_question(const std::string& client)
 
 std::string refusal_text(const std::string& command, const std::string& answer)
 {
-    return command + " is refused: " + answer;
+    return command + " is rejected: " + answer;
 }
 
 bool by_name(const lock_state& left, const lock_state& right)
@@ -188,7 +188,7 @@ void lock_reader::scan(std::size_t place, const std::string& pattern, const char
         const resp_value page = servers_.connection(place).demand(
             {"SCAN", cursor, "MATCH", pattern, "COUNT", "1000", "TYPE", type});
         if (page.items.size() != 2)
-            throw refused(servers_.name(place) + " does not answer SCAN as Redis does");
+            throw refused(servers_.name(place) + " does not answer SCAN like Redis");
         cursor = page.items[0].text;
         std::vector<std::string> names;
         for (const resp_value& each : page.items[1].items) {
@@ -231,7 +231,7 @@ void lock_reader::read_strings(const asker& ask, const std::vector<std::string>&
 void lock_reader::read_hashes(const asker& ask, const std::vector<std::string>& names,
                               std::vector<lock_state>& to)
 {
-    // The first fields are enough to tell a lock: what has many is most often none.
+    // The first fields are enough to identify a lock: most hashes with many fields are not locks.
     commands asked;
     for (const std::string& name : names)
         asked.push_back({name, {"HSCAN", name, "0", "COUNT", "10"}});
@@ -262,8 +262,8 @@ void lock_reader::read_hashes(const asker& ask, const std::vector<std::string>& 
     std::move(found.begin(), found.end(), std::back_inserter(to));
 }
 
-/// Asks for the time to live, and for what `of` says, of each lock; those that have gone meanwhile
-/// are taken out.
+/// Reads the TTL of each lock, and the replies to the commands of `of`; removes locks that are
+/// gone.
 void lock_reader::read_rest(const asker& ask, std::vector<lock_state>& locks,
                             const std::function<commands(const lock_state&)>& of,
                             const std::function<void(lock_state&, const resp_value*)>& take)
@@ -337,7 +337,8 @@ void lock_reader::read_redisson(const asker& ask, std::vector<lock_state>& locks
         },
         [](lock_state& lock, const resp_value* said) {
             lock.fence_at_most = read_fence(said[0]);
-            // The first in line listen like those who know no line, while one of these holds it.
+            // While an external client holds the lock, the first waiters also listen to its
+            // channel.
             lock.waiters = std::max(read_listeners(said[1]), read_count(said[2]));
         });
 }
@@ -394,7 +395,7 @@ void lock_reader::describe(const asker& ask, std::vector<lock_state>& locks)
     }
 }
 
-/// A client tells each member that it asks for a lock; some may have forgotten since.
+/// A client registers at each member, but some members may have lost the record.
 void lock_reader::describe_by_members(std::vector<lock_state>& locks,
                                       const std::vector<std::size_t>& places,
                                       std::vector<std::string>& problems)
@@ -484,7 +485,7 @@ lock_list lock_reader::list_quorum(const std::string& pattern)
     return all;
 }
 
-/// Of each name the owner that most members have.
+/// Returns, for each name, the owner that most members have.
 std::vector<lock_state> lock_reader::merge(const std::vector<std::vector<lock_state>>& seen)
 {
     struct votes
@@ -517,7 +518,7 @@ std::vector<lock_state> lock_reader::merge(const std::vector<std::vector<lock_st
         auto& [lock, lives] = best->second;
         lock.members = lives.size();
         lock.of = servers_.size();
-        // It is held for as long as so many have it.
+        // The lock is held while a quorum of the members has it.
         std::sort(lives.rbegin(), lives.rend());
         lock.left = lives[std::min(quorum(), lives.size()) - 1];
         merged.push_back(std::move(lock));
@@ -571,10 +572,10 @@ std::optional<lock_state> lock_reader::find(const std::string& name)
     if (found.empty()) {
         if (!refusals_.empty())
             return std::nullopt;
-        // It may have gone since.
+        // The key may be gone meanwhile.
         if (servers_.ask(name, {"TYPE", name}).text == "none")
             return std::nullopt;
-        throw usage_error("KEY '" + name + "' is a " + type.text + ", and no lock");
+        throw usage_error("KEY '" + name + "' is a " + type.text + "; it must be a lock");
     }
     lock_state& lock = found.front();
     lock.info = describe(lock.client);
@@ -587,7 +588,7 @@ void lock_reader::read_line(lock_state& of)
 {
     const std::string line = made_by(native::line_key, of.name);
     const std::string waiters = made_by(native::waiters_key, of.name);
-    // The clock is that of the server that the line is in.
+    // The times are by the clock of the server that keeps the queue.
     const answers said = all_of_them()(
         {{line, {"LRANGE", line, "0", "-1"}}, {waiters, {"HGETALL", waiters}}, {line, {"TIME"}}});
     const resp_value& time = said[2];

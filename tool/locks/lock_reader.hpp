@@ -14,37 +14,38 @@
 
 namespace leasehold::tool {
 
-/// The locks that were found.
+/// The locks that were read.
 struct lock_list
 {
     std::vector<lock_state> locks{};     ///< By name.
-    std::vector<std::string> problems{}; ///< What could not be asked, and why.
-    bool complete = true; ///< Nothing is missing: of a quorum enough members were asked.
+    std::vector<std::string> problems{}; ///< Failed queries, with the reasons.
+    bool complete = true; ///< No lock is missing: enough members of a quorum answered.
 };
 
-/// Looks at locks, of every layout, and changes nothing.
+/// Reads locks of all layouts, and changes nothing.
 class lock_reader
 {
 public:
     explicit lock_reader(servers& where) : servers_(where) {}
 
-    /// @param pattern As `SCAN` has it.
+    /// Lists the locks.
+    /// @param pattern A pattern of `SCAN`.
     /// @throws interrupted
     [[nodiscard]] lock_list list(const std::string& pattern);
 
-    /// With all that is known of it. Nothing: it is free.
-    /// @throws unreachable, refused, usage_error (it is no lock)
+    /// Reads all details of a lock. Returns no value if it is free.
+    /// @throws unreachable, refused, usage_error (it is not a lock)
     [[nodiscard]] std::optional<lock_state> look(const std::string& name);
 
 private:
     using commands = std::vector<servers::keyed_command>;
     using answers = std::vector<resp_value>;
-    /// Asks whoever has the keys.
+    /// Queries the servers that have the keys.
     using asker = std::function<answers(const commands&)>;
 
     [[nodiscard]] asker all_of_them();
     [[nodiscard]] asker member(std::size_t place);
-    /// Remembers what was refused, so that it is not taken for nothing.
+    /// Stores rejected commands, so that they are not taken for missing keys.
     answers checked(const commands& asked, answers said);
     void tell_refusals(lock_list& to) const;
     [[nodiscard]] std::optional<lock_state> find(const std::string& name);
@@ -62,7 +63,7 @@ private:
                    const std::function<void(lock_state&, const resp_value*)>& take);
     void read_line(lock_state& of);
     [[nodiscard]] client_info describe(const std::string& client);
-    /// Those that nothing is known of yet.
+    /// Reads the details of all clients that have none yet.
     void describe(const asker& ask, std::vector<lock_state>& locks);
     void describe_by_members(std::vector<lock_state>& locks, const std::vector<std::size_t>& places,
                              std::vector<std::string>& problems);
@@ -74,7 +75,7 @@ private:
     std::map<std::string, std::string> refusals_; ///< By command.
 };
 
-/// Whether a key is one that belongs to locks, and no lock.
+/// Returns true if a key has a reserved prefix and so is not a lock.
 [[nodiscard]] bool is_reserved(std::string_view key) noexcept;
 
 } // namespace leasehold::tool

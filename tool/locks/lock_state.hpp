@@ -12,13 +12,13 @@
 
 namespace leasehold::tool {
 
-/// How a lock is kept.
+/// The layout of a lock.
 enum class lock_kind : std::uint8_t
 {
     native,
     redisson,
-    quorum,  ///< At members that vote.
-    foreign, ///< By another library, as a string.
+    quorum,  ///< At the members of a quorum.
+    foreign, ///< A string of another library.
 };
 
 [[nodiscard]] constexpr const char* name_of(lock_kind kind) noexcept
@@ -32,46 +32,46 @@ enum class lock_kind : std::uint8_t
     return "foreign";
 }
 
-/// One that stands in the line of a lock.
+/// A waiter in the queue of a lock.
 struct lock_waiter
 {
     std::string owner;
-    std::string client; ///< As `client::id`.
+    std::string client; ///< The `client::id` of its client.
     client_info info{};
-    bool there = true; ///< It has looked lately.
+    bool there = true; ///< Its presence has not expired.
 };
 
-/// A lock that is held, as its server has it.
+/// A held lock, as stored on its server.
 struct lock_state
 {
     std::string name{};
     lock_kind kind = lock_kind::native;
-    std::string owner{};   ///< In full: with it one can enter the lock, and break it.
-    std::string client{};  ///< As `client::id`.
-    client_info info{};    ///< What that says of itself.
-    std::size_t holds = 1; ///< How often the owner is in.
-    /// Without a value: it never ends.
+    std::string owner{};  ///< In full: sufficient to acquire the lock reentrantly, and to break it.
+    std::string client{}; ///< The `client::id` of the holder.
+    client_info info{};   ///< The details that the client has stored.
+    std::size_t holds = 1; ///< The number of acquisitions of the owner.
+    /// Without a value: it never expires.
     std::optional<std::chrono::milliseconds> left{};
-    /// The holder has promised signs of life: without any for so long, others may take the lock.
+    /// The holder sends heartbeats; after this time without one, others may acquire the lock.
     std::optional<std::chrono::milliseconds> grace{};
-    /// Since the last of them; no more is told than `longest_silence`.
+    /// The time since the last heartbeat, at most `longest_silence`.
     std::optional<std::chrono::milliseconds> silent{};
-    /// The fence of the holder is not larger. Which it is the holder alone knows.
+    /// An upper bound of the fencing token, which only the holder knows.
     std::optional<std::uint64_t> fence_at_most{};
-    std::size_t waiters = 0;         ///< Clients.
-    std::size_t members = 0;         ///< Of a quorum: how many of them have it.
-    std::size_t of = 0;              ///< How many there are.
-    std::vector<lock_waiter> line{}; ///< Only where one lock was asked for.
+    std::size_t waiters = 0;         ///< The number of waiting clients.
+    std::size_t members = 0;         ///< The number of members of a quorum that have the lock.
+    std::size_t of = 0;              ///< The number of all members.
+    std::vector<lock_waiter> line{}; ///< The queue; only if one lock is read.
 
-    /// The holder has missed more than one sign of life: they come four times in its grace. That
-    /// its process is gone is most likely then, and not certain.
+    /// The holder has missed more than one heartbeat; it sends four in its grace period. Its
+    /// process has probably ended, but this is not certain.
     [[nodiscard]] bool is_silent() const noexcept
     {
         return grace && silent && *silent > *grace / 2;
     }
 };
 
-/// A sign of life is remembered for so long.
+/// The time for which a heartbeat is recorded.
 inline constexpr std::chrono::milliseconds longest_silence = std::chrono::minutes(2);
 
 } // namespace leasehold::tool

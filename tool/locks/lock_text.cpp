@@ -66,7 +66,7 @@ void add_info(json_writer& to, const client_info& info)
 std::string life_text(std::optional<milliseconds> left)
 {
     if (!left)
-        return "never ends";
+        return "no limit";
     const auto ms = std::max<milliseconds::rep>(left->count(), 0);
     char text[48];
     if (ms < 60'000)
@@ -118,7 +118,7 @@ std::vector<std::string> lock_table(std::span<const lock_state> locks, std::size
         for (std::size_t i = 0; i < count; ++i)
             widths[i] = std::max(widths[i], width_of(each[i]));
     }
-    // Names may be long, and what stands behind them is to be seen.
+    // Long names are cut, so that the other columns stay visible.
     if (columns > 0) {
         std::size_t rest = 2 * (count - 1);
         for (std::size_t i = 1; i < count; ++i)
@@ -195,9 +195,9 @@ std::string lock_details(const lock_state& lock)
     line("version", printable(lock.info.version));
     line("time left", life_text(lock.left));
     if (lock.silent)
-        line("silent for",
-             silence_text(lock) + "; after " + life_text(lock.grace) + " others may take the lock");
-    line("fence", lock.fence_at_most ? "not larger than " + fence_text(lock) : std::string());
+        line("silent for", silence_text(lock) + "; after " + life_text(lock.grace) +
+                               " others may acquire the lock");
+    line("fence", lock.fence_at_most ? "at most " + fence_text(lock) : std::string());
     line("held", lock.holds == 1 ? "once" : std::to_string(lock.holds) + " times by its owner");
     if (lock.of > 0)
         line("members", std::to_string(lock.members) + " of " + std::to_string(lock.of));
@@ -208,7 +208,7 @@ std::string lock_details(const lock_state& lock)
         if (const std::string process = process_text(each.info); !process.empty())
             who.append(" (").append(process).append(")");
         if (!each.there)
-            who.append(", not seen lately");
+            who.append(", presence expired");
         line("  " + std::to_string(i + 1), who);
     }
     return text;

@@ -13,29 +13,29 @@
 #include <string>
 #include <vector>
 
-// How locks are shown. What others have written is shown with its control characters escaped.
+// Texts that show locks. Control characters in values of other programs are escaped.
 namespace leasehold::tool {
 
-/// "12.3s", "4m10s"; "never ends".
+/// "12.3s", "4m10s"; "no limit".
 [[nodiscard]] std::string life_text(std::optional<std::chrono::milliseconds> left);
 
-/// "2026-11-23T02:04:05Z"; empty: not known.
+/// "2026-11-23T02:04:05Z"; empty: unknown.
 [[nodiscard]] std::string time_text(std::chrono::sys_time<std::chrono::milliseconds> at);
 
 using detail::process_text;
 
-/// "silent for 12.3s"; empty: the holder is not silent, or has not promised not to be.
+/// "silent for 12.3s"; empty: the holder is not silent, or sends no heartbeats.
 [[nodiscard]] std::string silent_text(const lock_state& lock);
 
-/// A line for each lock below a line of headings.
-/// @param columns What is longer is cut; 0: nothing is.
+/// Returns a line of headings, and a line for each lock.
+/// @param columns Longer lines are cut; 0: no limit.
 [[nodiscard]] std::vector<std::string> lock_table(std::span<const lock_state> locks,
                                                   std::size_t columns);
 
-/// As an object.
+/// Writes the lock as an object.
 void write_json(json_writer& to, const lock_state& lock);
 
-/// Everything, a line each: for one lock.
+/// Returns all details of a lock, one per line.
 [[nodiscard]] std::string lock_details(const lock_state& lock);
 
 } // namespace leasehold::tool
