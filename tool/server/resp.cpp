@@ -12,8 +12,8 @@ using value_kind = resp_value::kind;
 constexpr std::size_t largest_answer = std::size_t(256) << 20;
 constexpr int deepest = 64;
 
-/// Reads one value from the beginning of what has come. Half of one: nothing, and it is tried again
-/// from there when more is there.
+/// Reads one value from the beginning of the received bytes. If the value is incomplete, it returns
+/// nothing, and the caller retries when more bytes have arrived.
 class parser
 {
 public:
@@ -25,12 +25,12 @@ public:
     std::optional<resp_value> read(int depth = 0)
     {
         if (depth > deepest)
-            throw resp_error("an answer is nested too deeply");
+            throw resp_error("a reply is nested too deeply");
         const auto head = line();
         if (!head)
             return std::nullopt;
         if (head->empty())
-            throw resp_error("an answer is no RESP");
+            throw resp_error("a reply is not RESP");
         const std::string_view body = head->substr(1);
         switch (head->front()) {
         case '+':
@@ -52,12 +52,12 @@ public:
         case '~': return list(number(body), depth);
         case '%': return list(doubled(number(body)), depth);
         case '>': push_ = depth == 0; return list(number(body), depth);
-        case '|': { // attributes, of the value behind them
+        case '|': { // attributes of the value after them
             if (!list(doubled(number(body)), depth))
                 return std::nullopt;
             return read(depth + 1);
         }
-        default: throw resp_error("an answer is no RESP");
+        default: throw resp_error("a reply is not RESP");
         }
     }
 
@@ -78,14 +78,14 @@ private:
         const char* const end = text.data() + text.size();
         const auto [stopped, failed] = std::from_chars(text.data(), end, value);
         if (failed != std::errc() || stopped != end)
-            throw resp_error("an answer is no RESP");
+            throw resp_error("a reply is not RESP");
         return value;
     }
 
     static std::int64_t doubled(std::int64_t pairs)
     {
         if (pairs > static_cast<std::int64_t>(largest_answer))
-            throw resp_error("an answer is too large");
+            throw resp_error("a reply is too large");
         return pairs * 2;
     }
 
@@ -109,17 +109,17 @@ private:
         if (size < 0)
             return resp_value{};
         if (size > static_cast<std::int64_t>(largest_answer))
-            throw resp_error("an answer is too large");
+            throw resp_error("a reply is too large");
         const auto length = static_cast<std::size_t>(size);
         if (rest_.size() < length + 2)
             return std::nullopt;
         std::string_view body = rest_.substr(0, length);
         if (rest_.substr(length, 2) != "\r\n")
-            throw resp_error("an answer is no RESP");
+            throw resp_error("a reply is not RESP");
         rest_.remove_prefix(length + 2);
         if (type == '!')
             return error(body);
-        if (type == '=' && length >= 4) // "txt:" says of what kind it is
+        if (type == '=' && length >= 4) // a prefix such as "txt:" gives the format
             body.remove_prefix(4);
         return text(body);
     }
@@ -191,7 +191,7 @@ std::optional<resp_value> resp_reader::next()
         auto value = parsing.read();
         if (!value) {
             if (bytes_.size() > largest_answer)
-                throw resp_error("an answer is too large");
+                throw resp_error("a reply is too large");
             return std::nullopt;
         }
         const bool push = parsing.is_push();

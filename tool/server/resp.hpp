@@ -9,25 +9,25 @@
 #include <string_view>
 #include <vector>
 
-// What is said to a Redis server and what it answers, as RESP3 has it.
+// Commands to a Redis server and its replies, in RESP3.
 namespace leasehold::tool {
 
-/// The bytes are no RESP.
+/// The bytes are not RESP.
 struct resp_error : std::runtime_error
 {
     using std::runtime_error::runtime_error;
 };
 
-/// An answer: a text, a number, nothing, an error, or a list of answers.
+/// A reply: a text, a number, nothing, an error, or a list of replies.
 struct resp_value
 {
     enum class kind : std::uint8_t
     {
         nothing,
-        text,   ///< Also a number with a point, true and false: as they are written.
-        number, ///< Whole.
-        error,  ///< The server's words are in `text`.
-        list,   ///< Also a set; of a map each key, and its value behind it.
+        text,   ///< Also a decimal number, true and false, as text.
+        number, ///< An integer.
+        error,  ///< The error text is in `text`.
+        list,   ///< Also a set, and a map as keys with their values after them.
     };
 
     kind type = kind::nothing;
@@ -37,30 +37,31 @@ struct resp_value
 
     [[nodiscard]] bool is_error() const noexcept { return type == kind::error; }
     [[nodiscard]] bool is_nothing() const noexcept { return type == kind::nothing; }
-    /// The answer is an error of this code: its first word.
+    /// Returns true if the reply is an error with this code, its first word.
     [[nodiscard]] bool is_error(std::string_view code) const noexcept;
-    /// An error, and not only that the key has another type, which means that it is another's now.
+    /// Returns true for an error other than WRONGTYPE, which means that the key is now used
+    /// otherwise.
     [[nodiscard]] bool is_refusal() const noexcept { return is_error() && !is_error("WRONGTYPE"); }
 
-    /// A number, also one that is written as a text.
+    /// Returns a number, also one written as text.
     [[nodiscard]] std::optional<std::int64_t> to_number() const noexcept;
 
-    /// The value behind a key of a map. Null: there is none.
+    /// Returns the value of a key in a map, or null.
     [[nodiscard]] const resp_value* find(std::string_view key) const noexcept;
 };
 
 using command_words = std::vector<std::string>;
 
-/// Adds a command as it is sent.
+/// Appends a command in the format in which it is sent.
 void append_command(const command_words& words, std::string& to);
 
-/// Puts together what comes in pieces.
+/// Assembles replies that arrive in pieces.
 class resp_reader
 {
 public:
     void add(std::string_view bytes) { bytes_.append(bytes); }
 
-    /// The next answer, once all of it is there. Messages of channels are left out.
+    /// Returns the next complete reply, or nothing. Skips messages of channels.
     /// @throws resp_error
     [[nodiscard]] std::optional<resp_value> next();
 

@@ -26,7 +26,7 @@ namespace asio = boost::asio;
 using steady = std::chrono::steady_clock;
 using socket_type = asio::generic::stream_protocol::socket;
 
-/// Whether the calls of a context are to end.
+/// Tells the calls of a context to end.
 class interruption : public asio::execution_context::service
 {
 public:
@@ -59,7 +59,8 @@ bool is_closed(error_code failed)
     return failed == asio::error::eof || failed == asio::ssl::error::stream_truncated;
 }
 
-/// @param other_host Is set when the certificate is trusted, and for another host. Outlives it.
+/// @param other_host Set to true if the certificate is trusted, but for another host. Outlives the
+/// context.
 asio::ssl::context tls_context(const connection_settings& settings, const std::string& host,
                                bool& other_host)
 {
@@ -112,7 +113,7 @@ struct server_connection::state
         throw unreachable(name + " " + why);
     }
 
-    /// What an operation ends with. Its handler may run when the wait for it was given up.
+    /// The result of an operation. The handler may run after the wait has timed out.
     struct outcome
     {
         bool done = false;
@@ -126,8 +127,8 @@ struct server_connection::state
         void operator()(error_code failed, std::size_t bytes) const { *to = {true, failed, bytes}; }
     };
 
-    /// Runs one operation to its end; not done: the time is over.
-    /// @param start Is given the handler.
+    /// Runs one operation to its end. If the result is not done, the timeout has passed.
+    /// @param start Starts the operation with the handler.
     template <class Start>
     outcome wait_for(Start start)
     {
@@ -155,8 +156,8 @@ struct server_connection::state
         return "does not answer within " + std::to_string(settings.timeout.count()) + " ms";
     }
 
-    /// As `wait_for`, and throws.
-    /// @returns How many bytes it moved.
+    /// The same as `wait_for`, but throws on an error.
+    /// @returns The number of transferred bytes.
     template <class Start>
     std::size_t finish(Start start)
     {
@@ -234,7 +235,7 @@ struct server_connection::state
         if (settings.tls_verify && verdict != X509_V_OK)
             fail(std::string("shows a certificate that is not trusted: ") +
                  ::X509_verify_cert_error_string(verdict));
-        // As a port does that knows nothing of it: the greeting means nothing there.
+        // A port without TLS does not understand the handshake, and behaves like this.
         fail("cannot be reached by TLS: " + (!ended.done               ? "it " + too_late()
                                              : is_closed(ended.failed) ? "it closes the connection"
                                                                        : ended.failed.message()));
@@ -258,7 +259,7 @@ struct server_connection::state
                     return std::move(*value);
             }
             catch (const resp_error& wrong) {
-                fail(std::string("is no Redis server: ") + wrong.what());
+                fail(std::string("is not a Redis server: ") + wrong.what());
             }
             const std::size_t count = finish([&](const handler& then) {
                 if (stream)
@@ -276,7 +277,7 @@ struct server_connection::state
     std::string name;
     socket_type socket;
     asio::ip::tcp::resolver resolver;
-    bool other_host = false; ///< What the server has shown is trusted, and for another.
+    bool other_host = false; ///< The server's certificate is trusted, but for another host.
     std::optional<asio::ssl::context> tls;
     std::optional<tls_stream> stream;
     steady::time_point deadline;
@@ -332,7 +333,7 @@ server_connection::~server_connection()
 {
     if (!state_)
         return;
-    // What was given up is destroyed, or ends, while that which it reads into is still there.
+    // Operations that have timed out end, or are destroyed, while their buffers still exist.
     error_code ignored;
     state_->socket.close(ignored);
     state_->resolver.cancel();
@@ -340,7 +341,7 @@ server_connection::~server_connection()
         state_->context.restart();
         state_->context.poll();
     }
-    catch (...) { // of a handler of others
+    catch (...) { // thrown by another handler
     }
 }
 
@@ -367,7 +368,7 @@ resp_value server_connection::demand(const command_words& words)
 {
     resp_value answer = ask(words);
     if (answer.is_error())
-        throw refused(name() + " refuses " + words.front() + ": " + answer.text);
+        throw refused(name() + " rejects " + words.front() + ": " + answer.text);
     return answer;
 }
 

@@ -17,25 +17,25 @@
 
 namespace leasehold::tool {
 
-/// A server cannot be reached, or says nothing in time. Says which.
+/// A server cannot be reached, or does not reply in time. The text names the server.
 struct unreachable : std::runtime_error
 {
     using std::runtime_error::runtime_error;
 };
 
-/// A server refuses what has to be done. Says which, and its words.
+/// A server rejects a required command. The text names the server and has its reply.
 struct refused : std::runtime_error
 {
     using std::runtime_error::runtime_error;
 };
 
-/// A signal has ended the wait for an answer.
+/// A signal has ended the wait for a reply.
 struct interrupted : std::runtime_error
 {
     interrupted() : std::runtime_error("interrupted") {}
 };
 
-/// What a connection needs beside an address: how to greet, and how long to wait.
+/// The settings of a connection other than the address.
 struct connection_settings
 {
     std::string user{};
@@ -47,17 +47,17 @@ struct connection_settings
     std::chrono::milliseconds timeout{5'000}; ///< For the connection, and for each call of `ask`.
 };
 
-/// To the servers that keep the locks.
+/// Settings for the servers that keep the locks.
 [[nodiscard]] connection_settings settings_of(const config& where);
-/// To the Sentinels.
+/// Settings for the Sentinels.
 [[nodiscard]] connection_settings sentinel_settings_of(const config& where);
 
-/// A connection to one server, asked and answered one call after the other. Each call blocks, and
-/// runs the context while it does.
+/// A connection to one server, for one call at a time. Each call blocks, and runs the context
+/// meanwhile.
 class server_connection
 {
 public:
-    /// Connects and greets.
+    /// Connects and sends HELLO.
     /// @param socket If not empty, the path of a local socket, used instead of the address.
     /// @throws unreachable, refused
     server_connection(boost::asio::io_context& context, const connection_settings& settings,
@@ -66,19 +66,19 @@ public:
     server_connection& operator=(server_connection&&) noexcept;
     ~server_connection();
 
-    /// Sends a command and waits for its answer; an error that the server answers is an answer.
+    /// Sends a command and waits for its reply, which may be an error.
     /// @throws unreachable
     [[nodiscard]] resp_value ask(const command_words& words);
 
-    /// Sends many at once. As many answers, in the same order.
+    /// Sends many commands at once, and returns their replies in the same order.
     /// @throws unreachable
     [[nodiscard]] std::vector<resp_value> ask_all(const std::vector<command_words>& commands);
 
-    /// As `ask`, where an error leaves nothing to do.
+    /// The same as `ask`, but throws if the reply is an error.
     /// @throws unreachable, refused
     [[nodiscard]] resp_value demand(const command_words& words);
 
-    /// Not after a call that has thrown `unreachable`.
+    /// False after a call that has thrown `unreachable`.
     [[nodiscard]] bool is_open() const noexcept;
 
     /// "127.0.0.1:6379", or the path of a socket.
@@ -89,8 +89,8 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// Ends the calls of all connections of a context, from a handler that the context runs: what they
-/// throw is `interrupted`. So do later ones.
+/// Ends the calls of all connections of a context, from a handler that the context runs. These and
+/// later calls throw `interrupted`.
 void interrupt(boost::asio::io_context& context);
 [[nodiscard]] bool is_interrupted(boost::asio::io_context& context);
 

@@ -19,7 +19,7 @@ using redirect = redis_store::redirection::kind;
 constexpr std::uint16_t nobody = 0xffff;
 constexpr int most_redirections = 16;
 
-/// Asks one after the other until one answers.
+/// Queries one server after the other until one answers.
 template <class Ask>
 auto first_that_answers(const std::vector<config::address>& all, Ask ask)
 {
@@ -42,7 +42,7 @@ config::address read_address(const resp_value& host, const resp_value& port)
 {
     const auto number = port.to_number().value_or(0);
     if (host.is_error() || number <= 0 || number > 65535)
-        throw refused("an answer names no address");
+        throw refused("a reply contains no address");
     return {host.text == "?" ? std::string() : host.text, static_cast<std::uint16_t>(number)};
 }
 
@@ -61,7 +61,7 @@ void servers::look_again()
         const std::string name = where_.unix_socket.empty() ? name_of(at) : where_.unix_socket;
         found.push_back({at, name});
         for (server& known : all_) {
-            // A master that Sentinels name again may be another process.
+            // A master that Sentinels report again may be another process.
             if (is_cluster() && known.at == at)
                 found.back().connection = std::move(known.connection);
         }
@@ -123,7 +123,7 @@ std::vector<config::address> servers::find_in_cluster()
                                                                                    masters.begin());
         }
         if (masters.empty())
-            throw refused(node.name() + " knows of no master that serves slots");
+            throw refused(node.name() + " knows no master that serves slots");
         return true;
     });
     slots_ = std::move(slots);
@@ -144,8 +144,8 @@ std::size_t servers::place_of(std::string_view key) const
         return 0;
     const redis_store::slot_number slot = redis_store::slot_of(key);
     if (slots_[slot] == nobody)
-        throw refused("the cluster serves nobody the slot " + std::to_string(slot) +
-                      ", which the key '" + std::string(key) + "' is in");
+        throw refused("no node of the cluster serves slot " + std::to_string(slot) +
+                      " of the key '" + std::string(key) + "'");
     return slots_[slot];
 }
 
@@ -178,7 +178,7 @@ resp_value servers::follow(const keyed_command& command, std::size_t place, resp
         }
         case redirect::try_again:
         case redirect::down: {
-            // Nothing tells when it is over.
+            // The server does not report the end of this state.
             boost::asio::steady_timer pause(context_, std::chrono::milliseconds(100));
             pause.wait();
             answer = connection(place).ask(command.words);

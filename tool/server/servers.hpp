@@ -16,13 +16,13 @@
 
 namespace leasehold::tool {
 
-/// The servers that a URL leads to, those that can be written to: the one, the master that the
-/// Sentinels name, the masters of a cluster, or the members of a quorum. Each is connected to when
-/// it is first asked, and again after it could not be reached.
+/// The writable servers of a URL: the single server, the master that the Sentinels report, the
+/// masters of a cluster, or the members of a quorum. Connects to each on its first use, and again
+/// after an error.
 class servers
 {
 public:
-    /// Finds out which they are.
+    /// Finds the servers.
     /// @throws unreachable, refused
     servers(boost::asio::io_context& context, config where);
 
@@ -36,23 +36,23 @@ public:
     /// @throws unreachable, refused
     [[nodiscard]] server_connection& connection(std::size_t place);
 
-    /// A command and the key that says which server it is for.
+    /// A command, and the key that determines its server.
     struct keyed_command
     {
         std::string key;
         command_words words;
     };
 
-    /// Asks the server that has the key; of a cluster the one that has it by now. Not for a quorum,
-    /// where all have it. An error that is left is an answer.
+    /// Queries the server that has the key, and follows redirections of a cluster. Not for a
+    /// quorum, where all members have the key. The reply may be an error.
     /// @throws unreachable, refused
     [[nodiscard]] resp_value ask(const std::string& key, const command_words& words);
 
-    /// As many answers, in the same order; each server is sent all of its commands at once.
+    /// Returns the replies in the same order. Sends each server all of its commands at once.
     /// @throws unreachable, refused
     [[nodiscard]] std::vector<resp_value> ask_all(const std::vector<keyed_command>& commands);
 
-    /// Finds out again which they are: after a failover, or when slots have moved.
+    /// Finds the servers again, after a failover or after slots have moved.
     /// @throws unreachable, refused
     void look_again();
 
@@ -75,7 +75,7 @@ private:
     boost::asio::io_context& context_;
     config where_;
     std::vector<server> all_;
-    std::vector<std::uint16_t> slots_; ///< In a cluster: the place of each slot's master.
+    std::vector<std::uint16_t> slots_; ///< In a cluster: the index of each slot's master.
 };
 
 } // namespace leasehold::tool
