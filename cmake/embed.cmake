@@ -1,7 +1,8 @@
-# leasehold_embed(OUTPUT HEADER FILES...): one header with each file's text as a constant named
-# after the file.
-# Comments and indentation stay behind: the text is sent to the server. A line "--include PATH" is
-# the text of that file, which several share; PATH begins at the folder of the file that says it.
+# leasehold_embed(HEADER FILES...): writes one header, with each text as a constant named after its
+# file.
+# Removes comments and indentation, because the text is sent to the server. A line "--include PATH"
+# is replaced with the text of that shared file; PATH is relative to the folder of the including
+# file.
 function(leasehold_embed header)
     set(content "#pragma once\n// Made by CMake from the .lua files.\n")
     string(APPEND content "namespace leasehold::scripts {\n")

@@ -1,7 +1,7 @@
 # Installs the libraries and their headers, so that find_package(leasehold [COMPONENTS ...]) gives
 # leasehold::core, leasehold::redis, leasehold::testing, and leasehold::leasehold with redis, and
-# pkg-config the same as leasehold-core, leasehold and leasehold-testing. testing is not there when
-# it was not built.
+# pkg-config the same as leasehold-core, leasehold and leasehold-testing. testing is absent if it
+# was not built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 include(${PROJECT_SOURCE_DIR}/packaging/pkg-config/pkg-config.cmake)
@@ -17,7 +17,7 @@ if(PROJECT_VERSION_MAJOR EQUAL 0)
 endif()
 
 set(components core redis)
-set(testing_needs_lua OFF) # by those who link it: a shared library brings its own
+set(testing_needs_lua OFF) # for programs that link it; a shared library contains Lua
 if(TARGET leasehold_testing)
     list(APPEND components testing)
     get_target_property(type leasehold_testing TYPE)
@@ -26,7 +26,7 @@ if(TARGET leasehold_testing)
     endif()
 endif()
 
-# Each component has its own file of targets: one that is not asked for needs nothing to be there.
+# Each component has its own file of targets, so an unused component needs no dependencies.
 foreach(component IN LISTS components)
     set(targets leasehold_${component})
     set_target_properties(${targets} PROPERTIES

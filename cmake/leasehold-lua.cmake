@@ -1,5 +1,5 @@
 # Finds Lua 5.1, with which the simulator, like Redis, runs scripts. Sets leasehold_lua_FOUND, and
-# makes the target leasehold::lua if it is true. The installed package uses this file, too.
+# creates the target leasehold::lua if it is true. The installed package also uses this file.
 #   LEASEHOLD_LUA_INCLUDE  the folder of its headers
 #   LEASEHOLD_LUA_LIBRARY  the library
 set(leasehold_lua_advice "leasehold::testing needs Lua 5.1, which was not found. Install it, on \

@@ -1,4 +1,5 @@
-# What is exported is marked, <leasehold/detail/export.hpp>; or else all of it is.
+# Exports only marked names, see <leasehold/detail/export.hpp>, or with LEASEHOLD_EXPORT_INTERNALS
+# all names.
 function(leasehold_visibility target)
     if(LEASEHOLD_EXPORT_INTERNALS)
         target_compile_definitions(${target} PUBLIC LEASEHOLD_EXPORTS_INTERNALS)
@@ -8,7 +9,8 @@ function(leasehold_visibility target)
     endif()
 endfunction()
 
-# leasehold_library(NAME SOURCES...): the library leasehold_NAME, for its users leasehold::NAME.
+# leasehold_library(NAME SOURCES...): adds the library leasehold_NAME, with the alias
+# leasehold::NAME.
 function(leasehold_library name)
     set(target leasehold_${name})
     add_library(${target} ${ARGN})
