@@ -11,9 +11,9 @@ set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CONTACT "Leasehold maintainers <maintainers@leasehold.example>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "locks for scripts, kept in Redis or Valkey")
 set(CPACK_PACKAGE_DESCRIPTION
-"leasehold run holds locks while a command runs, and ends all that came of the
-command in time when they cannot be kept. Other commands show who holds what,
-and whether a server is fit to keep locks.")
+"leasehold run holds locks while a command runs. If a lock cannot be renewed, it
+ends the command and its children in time. Other commands show the holders of
+locks, and check if a server is fit to keep locks.")
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

@@ -30,8 +30,8 @@ using std::chrono::milliseconds;
 constexpr char about[] =
     R"(Checks if the server, or the servers, of a URL are fit to keep locks:
 version, role, eviction, memory, persistence, replicas, Sentinels, cluster,
-quorum, clocks, latency, and the rights of the user. Then it acquires the lock
-KEY and releases it. For each finding it prints why it matters and how to fix it.
+quorum, clocks, latency, and the rights of the user. Then it acquires and
+releases the lock KEY. Each finding says why it matters and how to fix it.
 
 Without KEY it uses a random name. Pass KEY if the user may access only certain
 keys. It writes nothing else.

@@ -51,7 +51,7 @@ ended: it is reported, and may outlive the lock.
 If the store does not answer when the command has ended, the release is retried
 until the lease ends or a signal arrives.
 
-Exit code: that of the command (128 plus the number of a signal that ended it), or
+Exit code: that of the command (128 plus the signal that ended it), or
   2    an argument is invalid, or KEY is not a lock
   70   the second process was ended from outside, and so was the command
   75   another owner holds the lock
