@@ -12,7 +12,7 @@ namespace leasehold::fsm {
 
 using random_source = std::mt19937_64;
 
-/// A random duration between `low` and `high`, both included.
+/// A random duration from `low` to `high`, both included.
 inline clock::duration pick(random_source& random, clock::duration low, clock::duration high)
 {
     return clock::duration(std::uniform_int_distribution<clock::rep>(
@@ -20,8 +20,7 @@ inline clock::duration pick(random_source& random, clock::duration low, clock::d
 }
 
 /// Exponential backoff with full jitter: each pause is random below a bound that doubles from the
-/// floor to the ceiling. Full jitter, because equal pauses keep those who collided once together
-/// for ever.
+/// floor to the ceiling. With equal pauses, clients that collide once collide every time.
 class backoff
 {
 public:
@@ -37,7 +36,7 @@ public:
         const clock::duration bound = bound_;
         BOOST_ASSERT(bound >= floor_ && bound <= ceiling_);
         bound_ = bound_ > ceiling_ / 2 ? ceiling_ : bound_ * 2;
-        // Never next to nothing: a pause shorter than a round trip is only load.
+        // Never close to zero: a pause shorter than a round trip only adds load.
         return pick(random, std::min(floor_, bound) / 2, bound);
     }
 

@@ -11,8 +11,8 @@
 
 namespace leasehold::fsm {
 
-/// How one client contends for one name, on behalf of all who wait for it here. Decides; does
-/// nothing itself.
+/// How one client contends for one name, for all its waiters. Decides only: it performs no I/O.
+///
 ///
 ///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, or from
 ///   the top
@@ -21,22 +21,21 @@ namespace leasehold::fsm {
 ///                    sending ──failed again──▶ pausing ──due, hint──▶ sending
 ///   releasing ──left, others may wait──▶ yielding ──due, hint of another's release──▶ sending
 ///
-/// Contention belongs to the name and not to a waiter: waiters come and go, a wake-up or a grant is
-/// never lost with one of them.
+/// The state belongs to the name and not to a waiter: waiters come and go, but no wake-up and no
+/// grant is lost with them.
 class contention
 {
 public:
     enum class state : unsigned char
     {
-        idle,      ///< Nobody wants it.
-        sending,   ///< One acquire is under way, or about to be.
-        sleeping,  ///< Another has it, or the store did not serve; looks again later, or when
-                   ///< something has changed.
-        pausing,   ///< The store failed again. No connection shortens the pause (`failure_row`).
-        yielding,  ///< It was left, and others may wait: they get a head start, or this client
-                   ///< would win every time. Ends with the release of another.
-        holding,   ///< This client has it.
-        releasing, ///< It is being left.
+        idle,      ///< No waiter.
+        sending,   ///< An acquire is outstanding or about to be sent.
+        sleeping,  ///< Another owner holds the lock, or the store failed. Polls.
+        pausing,   ///< The store failed again. A connection does not end the pause (`failure_row`).
+        yielding,  ///< Released, and others may wait: they get a head start, because otherwise this
+                   ///< client would always win. Ends with a release by another client.
+        holding,   ///< This client holds the lock.
+        releasing, ///< The release is outstanding.
     };
 
     struct action
@@ -45,7 +44,7 @@ public:
         {
             none,
             send,  ///< Send an acquire now.
-            sleep, ///< Call `due` after `pause`, unless something else happens first.
+            sleep, ///< Call `due` after `pause`, unless another event comes first.
         };
         kind what = kind::none;
         clock::duration pause{};
@@ -59,32 +58,32 @@ public:
         backoff_ = policy;
     }
 
-    /// From here on, where nothing had to be decided before: this client has it, or is leaving it.
+    /// Starts in a later state, if nothing had to be decided: this client holds or releases.
     void resume(bool leaves) noexcept
     {
         BOOST_ASSERT(state_ == state::idle);
         state_ = leaves ? state::releasing : state::holding;
     }
 
-    /// There is a waiter now. `online`: whether the store can be reached.
+    /// A waiter has arrived. `online`: whether the store can be reached.
     action wanted(bool online) noexcept
     {
         if (state_ != state::idle)
             return {};
         if (online)
             return send();
-        state_ = state::sleeping; // until it can be reached; a waiter's own limit goes on counting
+        state_ = state::sleeping; // a waiter's own limit continues
         return {};
     }
 
-    /// There is no waiter any more. A request under way stays under way.
+    /// The last waiter has left. An outstanding request stays outstanding.
     void unwanted() noexcept
     {
         if (waits())
             rest();
     }
 
-    /// The acquire was not sent and is not going to be: nobody wants it, or the store cannot be
+    /// The acquire was not sent and will not be: there is no waiter, or the store cannot be
     /// reached.
     void unsent(bool wanted) noexcept
     {
@@ -95,20 +94,20 @@ public:
             rest();
     }
 
-    /// Something suggests that the name is free. A store that cannot be reached would only count as
-    /// failing again; the next connection is a reason to look, too.
+    /// A wake-up: the lock may be free. While the store cannot be reached, a request would only
+    /// count as another failure; the next connection also triggers a poll.
     action hint(bool online) noexcept
     {
         if (has(mutant::hint_ignored) || (waits() && !online))
             return {};
         switch (state_) {
-        case state::sending: again_ = true; break; // the answer may be older than the hint
+        case state::sending: again_ = true; break; // the reply may be older than the wake-up
         case state::sleeping:
         case state::pausing: return send();
         case state::releasing: own_heard_ = true; break;
         case state::yielding:
-            // This client hears of its own release too. If that message is lost, it misses the next
-            // one, and the head start ends by itself.
+            // This client also receives its own release. If that message is lost, the next one is
+            // ignored, and the head start ends by its timer.
             if (std::exchange(own_heard_, true))
                 return send();
             break;
@@ -123,7 +122,7 @@ public:
         return state_ == state::sleeping || state_ == state::yielding ? send() : action{};
     }
 
-    /// The pause is over.
+    /// The pause has ended.
     action due(bool online) noexcept
     {
         if (!waits())
@@ -143,7 +142,7 @@ public:
         late_ = 0;
     }
 
-    /// Another owner has it for `remaining` more; negative: nobody knows how long.
+    /// Another owner holds the lock for `remaining`. Negative: the time is unknown.
     action held(clock::duration remaining, bool wanted, random_source& random)
     {
         BOOST_ASSERT(state_ == state::sending);
@@ -152,7 +151,7 @@ public:
         if (!wanted)
             return rest();
         if (again_)
-            return send(); // once: `send` forgets the hint
+            return send(); // once: `send` clears the wake-up
         clock::duration pause = backoff_.next(random);
         if (remaining >= clock::duration::zero())
             pause = std::min(pause, remaining + pick(random, std::chrono::milliseconds(1),
@@ -164,7 +163,7 @@ public:
         return sleep(pause);
     }
 
-    /// The store did not execute it, or nobody knows.
+    /// The store did not execute the request, or the outcome is unknown.
     action failed(bool wanted, random_source& random)
     {
         BOOST_ASSERT(state_ == state::sending);
@@ -172,15 +171,15 @@ public:
             return rest();
         const bool again = failures_.failed();
         if (!again)
-            backoff_.reset(); // how long it has waited for others says nothing of the store
+            backoff_.reset(); // the waits for other owners say nothing about the store
         const action pause = sleep(backoff_.next(random));
         if (again)
             state_ = state::pausing;
         return pause;
     }
 
-    /// It reached the server after its time; the reply has brought the server's time, so the next
-    /// one should fit.
+    /// The request reached the server after its time limit. The reply contains the server's time,
+    /// so the next request should be in time.
     action late(bool wanted, random_source& random)
     {
         BOOST_ASSERT(state_ == state::sending);
@@ -198,7 +197,7 @@ public:
         own_heard_ = false;
     }
 
-    /// The lock is free. `others`: other processes wait, or nobody knows whether they do.
+    /// The lock was released. `others`: other processes wait, or it is unknown whether they do.
     action left(bool wanted, bool others, bool online, random_source& random)
     {
         BOOST_ASSERT(state_ == state::releasing);
@@ -215,7 +214,7 @@ public:
         return this->wanted(online);
     }
 
-    /// Nothing is under way, and somebody waits.
+    /// No request is outstanding, and there are waiters.
     [[nodiscard]] bool waits() const noexcept
     {
         return state_ == state::sleeping || state_ == state::pausing || state_ == state::yielding;
@@ -246,8 +245,8 @@ private:
 
     backoff backoff_;
     state state_ = state::idle;
-    bool again_ = false;     ///< Told of a release since the request under way was sent.
-    bool own_heard_ = false; ///< Of its last release, by itself.
+    bool again_ = false;     ///< A wake-up arrived after the outstanding request was sent.
+    bool own_heard_ = false; ///< This client has received the message of its own last release.
     failure_row failures_;
     unsigned char late_ = 0;
 };

@@ -3,13 +3,13 @@
 
 namespace leasehold::fsm {
 
-/// Failures of a store one after the other. The next connection makes up for the first; when it
-/// fails again no connection shortens the pause, for one that comes and goes is not to bring a
-/// request each time.
+/// Consecutive failures of a store. The next connection ends the pause after the first failure.
+/// After later ones it does not, because a connection that comes and goes must not cause a request
+/// each time.
 class failure_row
 {
 public:
-    /// True when it has failed the time before, too.
+    /// Whether the previous request failed, too.
     bool failed() noexcept
     {
         length_ = length_ == none ? one : several;

@@ -11,30 +11,30 @@
 
 namespace leasehold::fsm {
 
-/// When one who waits in a line looks again by itself. It is told of its turn; a look finds what no
-/// message says: that the holder has gone, or the message was lost.
+/// When a waiter in a queue polls. The store notifies it of a grant; a poll finds what no message
+/// reports: that the holder is gone, or that the message was lost.
 class look_pace
 {
 public:
-    /// @param presence How long a look counts: the next one has to come in time.
-    /// @param lease    What is asked for; how long the store is left alone when it does not say
-    ///                 until when another holds the lock.
+    /// @param presence The time for which a poll counts: the next one has to come before it ends.
+    /// @param lease    The requested lease time; the interval if the store does not report
+    ///                 until when another owner holds the lock.
     look_pace(clock::duration presence, clock::duration lease) noexcept
         : presence_(presence), lease_(lease)
     {}
 
-    /// @param place How many are before it.
-    /// @param remaining The time to live of the lock; negative: nobody knows.
+    /// @param place The number of waiters ahead.
+    /// @param remaining The TTL of the lock. Negative: unknown.
     [[nodiscard]] clock::duration next(std::uint32_t place, clock::duration remaining,
                                        random_source& random) const
     {
-        // Not all of those who joined at once at the same time.
+        // Random, so that waiters that joined together do not poll together.
         const clock::duration present = pick(random, presence_ / 4, presence_ / 3);
         if (place >= lookers)
             return present;
         if (remaining < clock::duration::zero())
             remaining = lease_;
-        // One after the other: the first that looks finds out, and tells whose turn it is.
+        // One after the other: the first poll finds the lock free, and the next owner is notified.
         return std::min(present, remaining + past_the_end + place * step);
     }
 

@@ -8,8 +8,8 @@
 
 namespace leasehold::fsm {
 
-/// How one client contends for one name in a store that keeps a line, on behalf of all who wait for
-/// it here. Decides; does nothing itself. `contention` is the same for stores without a line.
+/// How one client contends for one name in a store that keeps a queue, for all its waiters. Decides
+/// only: it performs no I/O. `contention` is the same for stores without a queue.
 ///
 ///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, or from
 ///   the top
@@ -21,41 +21,40 @@ namespace leasehold::fsm {
 ///                    releasing
 ///   releasing, and the next owner has joined ──left──▶ in_line, holding or sending
 ///
-/// One request does everything a waiter does: to join, to say that it is there, to look and to
-/// confirm that it was given the lock are the same acquire under the same owner, sent again. So a
-/// notification is only a reason to send it.
 ///
-/// The owner lives from its first request until its end was reported: by the answer to a release,
-/// or by "held" where it had not joined. Nothing that may have run is ever repeated under another
-/// owner. `test/model` drives this class through every order of events.
+/// To join, to extend a waiter's presence, to poll and to confirm a grant, the same acquire is sent
+/// again under the same owner. So a notification is only a reason to send it.
+///
+/// The owner lives from its first request until its end is reported: by the reply to a release, or
+/// by "held" if it had not joined. A request that may have been executed is never repeated under
+/// another owner. `test/model` drives this class through every order of events.
 class queued_contention
 {
 public:
     enum class state : unsigned char
     {
-        idle,      ///< Nobody wants it; there is no owner.
-        sending,   ///< One acquire is under way, or about to be.
-        in_line,   ///< Another has it; the store has the owner in line. Looks again later, or when
-                   ///< told.
-        pausing,   ///< The store did not serve, or nobody knows.
-        holding,   ///< This client has it.
-        releasing, ///< It is being left: the lock, the line, or what may have become of a request.
+        idle,      ///< No waiter and no owner.
+        sending,   ///< An acquire is outstanding or about to be sent.
+        in_line,   ///< Another owner holds the lock; this one is in the queue. Polls.
+        pausing,   ///< The store failed, or the outcome is unknown.
+        holding,   ///< This client holds the lock.
+        releasing, ///< The release is outstanding: of the lock, the position, or a lost request.
     };
 
-    /// Whom a notification names.
+    /// The owner that a notification names.
     enum class whose : unsigned char
     {
-        current, ///< The owner of the request that is under way, or in line.
-        next,    ///< The owner that the release under way carries.
+        current, ///< The owner of the outstanding request, or in the queue.
+        next,    ///< The owner that joins with the outstanding release.
         ended,   ///< An owner whose end was reported.
     };
 
-    /// What became of the next owner in the answer to a release.
+    /// The state of the next owner, by the reply to a release.
     enum class succession : unsigned char
     {
-        none,    ///< It is not known to have joined: the release carried none, or ran before.
+        none,    ///< The release had no next owner, or was executed before it joined.
         in_line, ///< It has joined.
-        granted, ///< Nobody else was there: it has the lock.
+        granted, ///< The queue was empty: it holds the lock.
     };
 
     struct action
@@ -64,32 +63,32 @@ public:
         {
             none,
             send,      ///< Send an acquire that waits.
-            sleep,     ///< Call `due` later, unless something else happens first.
-            leave,     ///< Send a release of the owner, until it is answered; then call `left`.
+            sleep,     ///< Call `due` later, unless another event comes first.
+            leave,     ///< Send a release of the owner until it is answered, then call `left`.
             give_back, ///< Send a release of the owner that the notification named.
         };
         kind what = kind::none;
-        /// To send: a request of this owner may have run before. Then the store must not take a way
-        /// that does not prolong what it finds.
+        /// For `send`: a request of this owner may have been executed. The store must then use a
+        /// way that extends what it finds.
         bool again = false;
-        /// To leave: the release carries the next owner, which joins at the end of the line.
+        /// For `leave`: the next owner joins at the end of the queue with the release.
         bool joins = false;
     };
 
     [[nodiscard]] state current() const noexcept { return state_; }
 
-    /// The release under way carries the next owner.
+    /// The outstanding release lets the next owner join.
     [[nodiscard]] bool joins() const noexcept { return joins_; }
 
-    /// From here on, where nothing had to be decided before: this client has it, or is leaving it
-    /// by a release that carries nobody.
+    /// Starts in a later state, after events that needed no decision: this client holds the lock,
+    /// or releases it without a next owner.
     void resume(bool leaves) noexcept
     {
         BOOST_ASSERT(state_ == state::idle && !known_);
         state_ = leaves ? state::releasing : state::holding;
     }
 
-    /// There is a waiter now. `online`: whether the store can be reached.
+    /// A waiter has arrived. `online`: whether the store can be reached.
     action wanted(bool online) noexcept
     {
         if (state_ != state::idle)
@@ -100,11 +99,11 @@ public:
         return {};
     }
 
-    /// There is no waiter any more: the last one was cancelled, or the client shuts down. Leaves
-    /// the line. A request under way stays under way; its answer decides.
+    /// The last waiter was cancelled, or the client shuts down. Leaves the queue. An outstanding
+    /// request stays outstanding; its reply decides.
     action unwanted() noexcept { return waits() ? give_up() : action{}; }
 
-    /// The acquire was not sent and is not going to be.
+    /// The acquire was not sent and will not be.
     action unsent(bool wanted) noexcept
     {
         BOOST_ASSERT(state_ == state::sending);
@@ -114,7 +113,7 @@ public:
         return {};
     }
 
-    /// The acquire is not sent under this owner, which has ended by that: the next one asks.
+    /// The acquire is not sent under this owner, which ends. The next owner sends it.
     action renounced() noexcept
     {
         BOOST_ASSERT(state_ == state::sending);
@@ -123,13 +122,13 @@ public:
         return leave(false);
     }
 
-    /// The store says that an owner of this client has its turn.
+    /// The store reports a grant for an owner of this client.
     action turn(whose named) noexcept
     {
         if (named == whose::ended)
             return {action::kind::give_back};
         switch (state_) {
-        case state::sending: told_ = true; break; // the answer may be older
+        case state::sending: told_ = true; break; // the reply may be older
         case state::releasing: told_ = told_ || (joins_ && named == whose::next); break;
         case state::in_line:
         case state::pausing: return send();
@@ -139,11 +138,11 @@ public:
         return {};
     }
 
-    /// The store can be reached again, and may have lost everything.
+    /// The store can be reached again, and may have lost all data.
     action connected() noexcept { return waits() ? send() : action{}; }
 
-    /// This client is told of turns from now on. Whoever was in line before missed them, and is not
-    /// known to listen; so may be who has a request under way.
+    /// This client receives grant notifications from now on. The owner in the queue, or of an
+    /// outstanding request, may have missed one, and is not known to listen.
     action listening() noexcept
     {
         switch (state_) {
@@ -157,7 +156,7 @@ public:
         return {};
     }
 
-    /// The pause is over.
+    /// The pause has ended.
     action due(bool online) noexcept
     {
         if (!waits())
@@ -168,15 +167,15 @@ public:
         return {};
     }
 
-    /// `in_time`: before the deadline, which counts from the sending of this very request.
+    /// `in_time`: before the deadline, counted from the sending of this request.
     action granted(bool in_time, bool wanted) noexcept
     {
         BOOST_ASSERT(state_ == state::sending);
         return enter(in_time, wanted);
     }
 
-    /// Another owner has it. Not in line where the request could not join: it went a way that only
-    /// takes what is free, or it is a try.
+    /// Another owner holds the lock. Not `in_line` if the request could not join: it used the fast
+    /// path, which only takes a free lock, or it was a try.
     action held(bool in_line, bool wanted) noexcept
     {
         BOOST_ASSERT(state_ == state::sending);
@@ -186,12 +185,12 @@ public:
             return give_up();
         known_ = true;
         if (told_ || !in_line)
-            return send(); // which forgets that it was told
+            return send(); // which clears the notification
         state_ = state::in_line;
         return {action::kind::sleep};
     }
 
-    /// The store did not execute it, or it `may_have_run`.
+    /// The store did not execute the request, or it `may_have_run`.
     action failed(bool may_have_run, bool wanted) noexcept
     {
         BOOST_ASSERT(state_ == state::sending);
@@ -204,8 +203,8 @@ public:
         return {action::kind::sleep};
     }
 
-    /// It reached the server after its time and was not executed. The answer has brought the
-    /// server's time, so the next one should fit.
+    /// The request reached the server after its time limit and was not executed. The reply contains
+    /// the server's time, so the next request should be in time.
     action late(bool wanted) noexcept
     {
         BOOST_ASSERT(state_ == state::sending);
@@ -218,15 +217,15 @@ public:
         return {action::kind::sleep};
     }
 
-    /// The lock is left. `wanted`: others wait here, so the next owner joins in the same step.
+    /// The lock is released. `wanted`: there are waiters, so the next owner joins in this step.
     action leaving(bool wanted) noexcept
     {
         BOOST_ASSERT(state_ == state::holding);
         return leave(wanted);
     }
 
-    /// The release is sent, and carries nobody after all: whoever waited has gone since, or the
-    /// next owner has to ask for itself. Not after one that carried it was sent.
+    /// The release is sent without a next owner: the waiters have left since, or the next owner has
+    /// to send its own request. Not to be called after the release with a next owner was sent.
     void joins_nobody() noexcept
     {
         BOOST_ASSERT(state_ == state::releasing);
@@ -234,15 +233,15 @@ public:
         told_ = false;
     }
 
-    /// The release was answered: the owner has ended. `next` says what became of the next one, and
-    /// `in_time` whether its deadline, which counts from the sending of the release, lies ahead.
+    /// The release was answered: the owner has ended. `next`: the state of the next owner.
+    /// `in_time`: whether its deadline, counted from the sending of the release, lies ahead.
     action left(succession next, bool in_time, bool wanted, bool online) noexcept
     {
         BOOST_ASSERT(state_ == state::releasing);
         BOOST_ASSERT(joins_ || next == succession::none);
         const bool told = std::exchange(told_, false);
         known_ = std::exchange(joins_, false);
-        if (!known_) { // it carried none
+        if (!known_) { // the release had no next owner
             state_ = state::idle;
             return wanted ? this->wanted(online) : action{};
         }
@@ -260,7 +259,7 @@ public:
         return {action::kind::sleep};
     }
 
-    /// Nothing is under way, and somebody waits.
+    /// No request is outstanding, and there are waiters.
     [[nodiscard]] bool waits() const noexcept
     {
         return state_ == state::in_line || state_ == state::pausing;
@@ -302,7 +301,7 @@ private:
         return {action::kind::leave, false, joins};
     }
 
-    /// Nobody wants it: what the store may know of is left.
+    /// The last waiter has left: releases what the store may know.
     action give_up() noexcept
     {
         late_ = false;
@@ -314,10 +313,10 @@ private:
     }
 
     state state_ = state::idle;
-    bool known_ = false; ///< An earlier request of this owner may have run.
-    bool told_ = false;  ///< Of its turn, while a request was under way.
-    bool joins_ = false; ///< The release under way carries the next owner.
-    bool late_ = false;  ///< The last request came too late.
+    bool known_ = false; ///< An earlier request of this owner may have been executed.
+    bool told_ = false;  ///< A grant was reported while a request was outstanding.
+    bool joins_ = false; ///< The outstanding release lets the next owner join.
+    bool late_ = false;  ///< The last request reached the server too late.
 };
 
 } // namespace leasehold::fsm

@@ -7,13 +7,13 @@
 
 namespace leasehold::fsm {
 
-/// Whether one who waits may sleep until the lock ends. A server whose clock has stepped back, or
-/// stands still, keeps it for longer than its holder asked for.
+/// Whether a waiter must not rely on the TTL of the lock. A server whose clock has stepped back, or
+/// has stopped, keeps the lock for longer than its holder requested.
 class expiry_doubt
 {
 public:
-    /// @param remaining The time to live of the lock; negative: it never ends.
-    /// @param lease What a lease should take at most, or thereabouts.
+    /// @param remaining The TTL of the lock. Negative: it never expires.
+    /// @param lease The approximate maximum lease time.
     [[nodiscard]] bool of(std::chrono::milliseconds remaining, clock::duration lease,
                           clock::time_point now) noexcept
     {
@@ -25,7 +25,7 @@ public:
 
 private:
     static constexpr int odd_factor = 10;
-    /// Sooner it may be the same by chance.
+    /// Within this time, equal values may be a coincidence.
     static constexpr std::chrono::milliseconds shortest{10};
 
     std::chrono::milliseconds last_{-1};

@@ -12,23 +12,23 @@
 
 namespace leasehold::fsm {
 
-/// How long a lock is left free for those who do not know the line, when it is released. They look
-/// at points in time that nobody here knows, so what counts for them is the share of the time.
+/// How long a released lock stays free for external clients, which do not know the queue. Their
+/// polling times are unknown, so the share of the free time counts for them.
 class foreign_turn
 {
 public:
     using milliseconds = std::chrono::milliseconds;
 
-    /// Each costs two looks of the first in line, so shorter ones come less often instead.
+    /// Each pause costs two polls of the first waiter, so shorter pauses come less often instead.
     static constexpr milliseconds shortest{5};
-    /// Every library that is known looks again within this time.
+    /// Every known library polls within this time.
     static constexpr milliseconds longest{300};
 
-    /// @param percent Of the time that it is held.
+    /// @param percent Share of the time for which the lock is held.
     explicit foreign_turn(std::uint32_t percent) noexcept : percent_(percent) {}
 
-    /// @param held How long it was.
-    /// @returns Zero: it goes to the next in line at once.
+    /// @param held The time for which the lock was held.
+    /// @returns Zero: the next waiter gets the lock at once.
     [[nodiscard]] milliseconds after(clock::duration held, random_source& random) const
     {
         if (percent_ == 0 || has(mutant::foreign_turn_not_left) || held <= clock::duration::zero())

@@ -14,7 +14,7 @@
 
 namespace leasehold::fsm {
 
-/// The part of a lease that is not counted on: clocks may drift apart by this much.
+/// The part of a lease that is not used, because clocks may drift apart by this much.
 constexpr clock::duration drift_margin(clock::duration lease) noexcept
 {
     return lease / 100 + std::chrono::milliseconds(2);
@@ -29,10 +29,10 @@ constexpr clock::time_point end_of_hold(clock::time_point since,
     return longest >= room ? clock::time_point::max() : since + longest;
 }
 
-/// When a lease is renewed, and when it is over. Decides; does nothing itself.
+/// When a lease is renewed, and when it ends. Decides only: it performs no I/O.
 ///
-/// Waits until the renewal is due, sends it, waits for the answer; a failure is tried again until
-/// the deadline. Once it has ended it stays ended.
+/// Waits until the renewal is due, sends it and waits for the reply. A failed renewal is retried
+/// until the deadline. A lease that has ended stays ended.
 class keep_alive
 {
 public:
@@ -40,12 +40,12 @@ public:
     {
         wait,  ///< Call `due` at `next()`.
         renew, ///< Send a renewal, then call `sent`.
-        end,   ///< The lease is over, for `reason()`.
+        end,   ///< The lease has ended, for `reason()`.
     };
 
-    /// @param sent     When the acquire was sent that was granted.
-    /// @param lease    At most 49 days, in whole milliseconds; so is the interval.
-    /// @param interval From one confirmed renewal to the next; zero: never renewed.
+    /// @param sent     The time at which the granted acquire was sent.
+    /// @param lease    At most 49 days, in whole milliseconds. So is the interval.
+    /// @param interval The time between confirmed renewals. Zero: the lease is never renewed.
     /// @param ends     The end of the longest hold.
     keep_alive(clock::time_point sent, clock::duration lease, clock::duration interval,
                clock::time_point ends) noexcept
@@ -54,38 +54,38 @@ public:
         confirm(sent);
     }
 
-    /// Valid until here, at most.
+    /// The time until which the lease is valid, at most.
     [[nodiscard]] clock::time_point deadline() const noexcept
     {
         return std::min(deadline_, alive_until_);
     }
 
-    /// The same without the promise.
+    /// The same without the heartbeats.
     [[nodiscard]] clock::time_point renewed_until() const noexcept { return deadline_; }
 
-    /// It ends, or has ended, for want of a sign of life and not of a renewal.
+    /// The lease ends, or has ended, because of a missing heartbeat and not of a renewal.
     [[nodiscard]] bool silent() const noexcept { return alive_until_ < deadline_; }
 
-    /// From now on it ends, too, when no sign of life was confirmed for `grace`; at `sent` one was
-    /// sent.
+    /// From now on the lease also ends if no heartbeat was confirmed for `grace`. One was sent at
+    /// `sent`.
     void promise(clock::time_point sent, clock::duration grace) noexcept
     {
         alive_until_ = sent + grace - drift_margin(grace);
     }
 
-    /// A sign of life that was sent at `sent` was confirmed.
+    /// A heartbeat that was sent at `sent` was confirmed.
     action alive(clock::time_point sent, clock::duration grace, clock::time_point now) noexcept
     {
         if (ended_)
             return action::wait;
         if (now >= deadline())
-            return due(now); // whoever waits may have superseded it before the sign came
+            return due(now); // a waiter may have removed the holder before the heartbeat arrived
         alive_until_ = std::max(alive_until_, (has(mutant::sign_from_answer) ? now : sent) + grace -
                                                   drift_margin(grace));
         return action::wait;
     }
 
-    /// When to call `due` next.
+    /// The time at which to call `due` next.
     [[nodiscard]] clock::time_point next() const noexcept
     {
         if (has(mutant::deadline_not_watched) && in_flight_)
@@ -97,8 +97,8 @@ public:
     [[nodiscard]] bool in_flight() const noexcept { return in_flight_; }
     [[nodiscard]] errc reason() const noexcept { return reason_; }
 
-    /// A renewal was sent that nobody knows of whether it ran, or still will: what it was for may
-    /// be there for longer than was confirmed.
+    /// A renewal was sent and its outcome is unknown, or it may still be executed: the lock may
+    /// have a longer TTL than was confirmed.
     [[nodiscard]] bool doubtful() const noexcept
     {
         return doubtful_ && !has(mutant::doubt_forgotten);
@@ -123,12 +123,12 @@ public:
         in_flight_ = true;
     }
 
-    /// A renewal that was sent at `sent` was confirmed. Also for an answer that was no longer
-    /// waited for: it is proof all the same.
+    /// A renewal that was sent at `sent` was confirmed. A late reply counts, too: it proves the
+    /// same.
     action confirmed(clock::time_point sent, clock::time_point now) noexcept
     {
         if (ended_)
-            return action::wait; // nothing brings a lost lease back
+            return action::wait; // nothing restores a lost lease
         if (now >= deadline() && !has(mutant::late_renewal_revives))
             return due(now);
         in_flight_ = false;
@@ -136,7 +136,7 @@ public:
         return action::wait;
     }
 
-    /// No answer, or one that says "not executed".
+    /// No reply, or the reply "not executed".
     void failed(clock::time_point now) noexcept
     {
         unanswered();
@@ -144,10 +144,10 @@ public:
         renew_at_ = now + clock::duration(interval_) / 4;
     }
 
-    /// The store says that the owner is not in.
+    /// The store reports that the owner does not hold the lock.
     action gone() noexcept { return ended_ ? action::wait : end(errc::lost); }
 
-    /// The store can be reached again: ask at once what it still knows.
+    /// The store can be reached again. Checks at once whether it still has the lock.
     void connected(clock::time_point now) noexcept
     {
         unanswered();
@@ -155,21 +155,21 @@ public:
         renew_at_ = now;
     }
 
-    /// The store may have forgotten it: asks, unless that is under way.
+    /// The store may have lost the lock. Sends a renewal, unless one is outstanding.
     void ask(clock::time_point now) noexcept
     {
         if (!in_flight_)
             renew_at_ = std::min(renew_at_, now);
     }
 
-    /// It serves another holder now, whose longest hold ends at `ends`.
+    /// The lease serves another holder now, whose longest hold ends at `ends`.
     void extend(clock::time_point ends) noexcept
     {
         BOOST_ASSERT(!ended_);
         ends_ = ends;
     }
 
-    /// @param why None: it was released.
+    /// @param why None: the lease was released.
     action end(errc why) noexcept
     {
         BOOST_ASSERT(!ended_);
@@ -189,8 +189,8 @@ private:
         const clock::duration interval = interval_;
         const auto margin = has(mutant::no_margin) ? clock::duration::zero() : drift_margin(lease);
         deadline_ = std::max(deadline_, std::min(sent + lease - margin, ends_));
-        // Due times share a grid, so that leases taken one after another are renewed in one batch;
-        // early by a 64th at most.
+        // Due times share a grid, so that leases acquired one after another are renewed in one
+        // batch, at most a 64th early.
         const clock::duration grid = std::max<clock::duration>(lease / 64,
                                                                std::chrono::milliseconds(1));
         const auto due = (sent + interval).time_since_epoch();
@@ -204,7 +204,7 @@ private:
         return std::chrono::duration_cast<compact>(d);
     }
 
-    // One for each lease that is held: small.
+    // Small, because each held lease has one.
     compact lease_;
     compact interval_;
     clock::time_point ends_;

@@ -13,11 +13,10 @@
 
 namespace leasehold::fsm {
 
-/// Leaves a lock for certain: repeats the release until the store has answered it, or until the
-/// time to live has passed anyway. Where that may have been prolonged, by others under the same
-/// owner or by a renewal that is still on its way, only an answer ends it. Serves a release that a
-/// holder waits for, and an acquire whose answer never came (an orphan). Decides; does nothing
-/// itself.
+/// Repeats a release until the store answers it, or until the TTL has passed. If other leases of
+/// the owner or a late renewal may have extended the TTL, only a reply ends it. Serves a release
+/// that a holder waits for, and an acquire whose reply never came (an orphaned lock). Decides only:
+/// it performs no I/O.
 class release
 {
 public:
@@ -25,15 +24,15 @@ public:
     {
         wait, ///< Call `due` at `next()`, or when the store can be reached again.
         send, ///< Send a release now.
-        told, ///< Who waits may be told `outcome()`; it goes on without them. Call `due` again.
-        done, ///< `outcome()` says how it ended.
+        told, ///< The caller may get `outcome()`; the release continues without it. Call `due`
+              ///< again.
+        done, ///< The release has ended with `outcome()`.
     };
 
-    /// @param runs_until An acquire of this owner may still run until then; the past for a lock
-    /// that is held. "Not owner" is the last word
-    ///                   only to a release sent later.
-    /// @param over       By then the time to live has passed, whatever happened, unless it may have
-    /// been `prolonged`.
+    /// @param runs_until Until then an acquire of this owner may be executed. The past for a lock
+    ///                   that is held. "Not owner" is final only for a release sent later.
+    /// @param over       The time at which the TTL has passed in any case, unless it may have been
+    /// `prolonged`.
     release(clock::time_point runs_until, clock::time_point over, bool prolonged) noexcept
         : runs_until_(runs_until), over_(over), prolonged_(prolonged)
     {}
@@ -44,7 +43,7 @@ public:
     }
     [[nodiscard]] error_code outcome() const noexcept { return outcome_; }
 
-    /// The store has said that the owner does not hold the lock; an acquire may still run.
+    /// The store reports that the owner does not hold the lock; an acquire may still be executed.
     [[nodiscard]] bool waits_for_late_acquire() const noexcept { return waits_for_late_; }
 
     action due(clock::time_point now, bool online) noexcept
@@ -81,13 +80,13 @@ public:
         return due(now, true);
     }
 
-    /// The acquire that is to be given back has run, or never will.
+    /// The acquire that is to be released has been executed, or never will be.
     void nothing_runs_late(clock::time_point now) noexcept
     {
         runs_until_ = std::min(runs_until_, now);
     }
 
-    /// The same, while the store can be reached: nothing has to be waited for.
+    /// The same while the store can be reached: no wait is needed.
     action settled(clock::time_point now) noexcept
     {
         nothing_runs_late(now);
@@ -109,7 +108,7 @@ public:
             waits_for_late_ = true;
             return due(now, true);
         }
-        // Repeated after an answer that was lost: the first one did it.
+        // Repeated after a lost reply: the first release was executed.
         outcome_ = unknown_ ? error_code() : error_code(errc::not_owner);
         return done();
     }
@@ -137,7 +136,7 @@ private:
         return action::done;
     }
 
-    // Between two tries when nobody waits for it any more. A new connection is made use of at once.
+    // The time between retries when no caller waits any more. A new connection is used at once.
     static constexpr clock::duration shortest_patience = std::chrono::seconds(1);
     static constexpr clock::duration longest_patience = std::chrono::seconds(60);
 
@@ -152,7 +151,7 @@ private:
     bool in_flight_ = false;
     bool unknown_ = false;
     bool waits_for_late_ = false;
-    bool done_ = false; ///< It is not to be asked again.
+    bool done_ = false; ///< `due` must not be called again.
 };
 
 } // namespace leasehold::fsm

@@ -13,47 +13,47 @@
 
 namespace leasehold::fsm {
 
-/// One acquire at a quorum of members: who has granted the lock, and with which fence. Decides;
-/// does nothing itself.
+/// One acquire at a quorum of members: which members granted the lock, and with which fence.
+/// Decides only: it performs no I/O.
 ///
-/// First round: each member is asked for the lock and offered a fence, the same to all. A member
-/// that grants the lock accepts the fence when it is larger than all that it has accepted for the
-/// name; otherwise it says the largest. A quorum that granted and accepted makes the lease. Second
-/// round, where a quorum granted but not enough accepted: one more than the largest is offered.
+/// First round: each member is asked for the lock and offered the same fence. A member that grants
+/// the lock accepts the fence if it is larger than all that it has accepted for the name. Otherwise
+/// it returns its largest. A quorum that granted and accepted makes the lease. Second round, if a
+/// quorum granted but not enough accepted: the largest fence plus one is offered.
 ///
-/// A fence is given out only when a quorum has accepted it, and a member accepts each value once:
-/// two leases with one fence, or one asked for later with a smaller one, would need two quorums
-/// without a common member. Clocks, times to live and delays do not appear in this.
+/// A fence is used only if a quorum has accepted it, and a member accepts each value once. For two
+/// leases with one fence, or a later lease with a smaller fence, two quorums without a common
+/// member would be needed. Clocks, TTLs and delays have no influence.
 class acquire_vote
 {
 public:
     enum class answer : unsigned char
     {
-        accepted, ///< The lock is ours there, and so is the fence.
-        outbid,   ///< The lock is ours there; the fence is not larger than one before.
-        held,     ///< Another has the lock there.
+        accepted, ///< The member granted the lock and accepted the fence.
+        outbid,   ///< The member granted the lock; the fence is not larger than an earlier one.
+        held,     ///< Another owner holds the lock there.
         refused,  ///< Not executed there.
-        unknown,  ///< No answer, and none is waited for.
+        unknown,  ///< No reply, and none is expected.
     };
 
     enum class action : unsigned char
     {
         wait,
-        raise,   ///< Offer `offer()` to those who `is_asked`.
+        raise,   ///< Offer `offer()` to the members that `is_asked`.
         granted, ///< With `offer()`.
-        failed,  ///< It cannot succeed any more.
+        failed,  ///< The acquire cannot succeed any more.
     };
 
-    /// @param first The first of the fences that are offered.
-    /// @param count How many.
+    /// @param first The first of the offered fences.
+    /// @param count The number of offered fences.
     acquire_vote(const quorum_size& size, std::uint64_t first, std::uint32_t count) noexcept
         : size_(size), offer_(first), count_(count), largest_(first > 0 ? first - 1 : 0)
     {}
 
-    /// The member is asked, in the first round.
+    /// The member is asked in the first round.
     void ask(unsigned member) noexcept { first_.expect(member); }
 
-    /// Members that nobody waits for may all the same be granted what they were asked for.
+    /// The current round. Members that are not waited for may still grant a request.
     [[nodiscard]] unsigned round() const noexcept { return round_; }
     [[nodiscard]] std::uint64_t offer() const noexcept { return offer_; }
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
@@ -69,7 +69,7 @@ public:
         return (round_ == 1 ? first_ : second_).state[member] == ballot::asked;
     }
 
-    /// @param fence The largest that the member has accepted, if it said.
+    /// @param fence The largest that the member has accepted, if it reported one.
     action answered(unsigned member, unsigned round, answer said, std::uint64_t fence) noexcept
     {
         largest_ = std::max(largest_, fence);
@@ -81,7 +81,7 @@ public:
         return round == round_ ? decide() : action::wait;
     }
 
-    /// Who has not answered by now is not waited for.
+    /// Members that have not answered by now are not waited for.
     action late() noexcept
     {
         if (over_)
@@ -90,27 +90,27 @@ public:
         return decide();
     }
 
-    /// Enough granted the lock that only the fence is missing, and those who could still accept it
-    /// have not answered.
+    /// Enough members granted the lock and only the fence is missing. The members that could still
+    /// accept it have not answered.
     [[nodiscard]] bool lingers() const noexcept
     {
         return !over_ && round_ == 1 && first_.granted() >= size_.grants;
     }
 
-    /// Of a vote that failed: it could have succeeded if those who said that another has the lock
-    /// had granted it. Otherwise members were missing.
+    /// For a failed vote: it could have succeeded if the members that reported another owner had
+    /// granted the lock. Otherwise members were missing.
     [[nodiscard]] bool is_held() const noexcept
     {
         return first_.held > 0 && could_have(first_.held);
     }
 
-    /// It could have succeeded if so many more had granted the lock.
+    /// The vote could have succeeded if `more` members had granted the lock.
     [[nodiscard]] bool could_have(unsigned more) const noexcept
     {
         return first_.granted() + first_.pending + more >= size_.grants;
     }
 
-    /// How many granted the lock in the first round.
+    /// The number of members that granted the lock in the first round.
     [[nodiscard]] unsigned granted() const noexcept { return first_.granted(); }
 
 private:
@@ -183,7 +183,7 @@ private:
     {
         round_ = 2;
         offer_ = largest_ + 1;
-        // Who has not answered may have granted it, too.
+        // A member that has not answered may have granted it, too.
         for (unsigned i = 0; i < size_.members; ++i) {
             if (granted_[i] || first_.state[i] == ballot::asked)
                 second_.expect(i);

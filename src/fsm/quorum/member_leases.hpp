@@ -12,12 +12,12 @@
 namespace leasehold::fsm {
 
 /// For how long each member of a quorum has a lock for its owner, as far as this client knows.
-/// Decides; does nothing itself.
+/// Decides only: it performs no I/O.
 ///
-/// A member that has confirmed the lock grants it to no other owner before that time, whether it
-/// can be reached or not; if it forgets the lock, it is silent for as long. So while a majority has
-/// the lock in this sense, the lock can be created at the other members without harm, and these
-/// count from then on.
+/// A member that has confirmed the lock grants it to no other owner before that time, even if it
+/// cannot be reached. If it loses the lock, it grants nothing for that time. So while a majority
+/// has the lock in this sense, it can safely be created at the other members, and these count from
+/// then on.
 class member_leases
 {
 public:
@@ -28,12 +28,12 @@ public:
         until_[member] = std::max(until_[member], until);
     }
 
-    /// The member has answered that the owner does not have the lock there.
+    /// The member has answered that the owner does not hold the lock there.
     void lacks(unsigned member) noexcept { until_[member] = clock::time_point::min(); }
 
     [[nodiscard]] clock::time_point until(unsigned member) const noexcept { return until_[member]; }
 
-    /// A majority has the lock for as long. Nothing may be created after it.
+    /// The time until which a majority has the lock. Nothing may be created after it.
     [[nodiscard]] clock::time_point limit() const noexcept
     {
         auto all = until_;
@@ -42,7 +42,7 @@ public:
         return *last;
     }
 
-    /// Every member has the lock at that time.
+    /// Whether every member has the lock at that time.
     [[nodiscard]] bool complete(clock::time_point at) const noexcept
     {
         return std::all_of(until_.begin(), until_.begin() + size_.members,

@@ -11,45 +11,44 @@
 
 namespace leasehold::fsm {
 
-/// What a member of a quorum says of itself. One whose record is gone, or that has restarted since
-/// it was written, is a stranger: it may have forgotten locks and fences, and grants nothing until
-/// it was made a member again.
+/// What a member of a quorum reports about itself. If its record is gone, or it has restarted since
+/// the record was written, it is a stranger: it may have lost locks and fences, and grants nothing
+/// until it is made a member again.
 struct member_view
 {
     bool reachable = false;
     bool is_member = false;
     std::uint64_t epoch = 0;
-    std::uint64_t largest = 0; ///< The largest fence of all names that it knows of.
-    std::uint64_t nonce = 0; ///< Of a stranger: drawn when somebody found out; not the same twice.
-    std::uint64_t began = 0; ///< `rejoin::beginning()` of the seed that made it a member; or 0.
-    std::chrono::milliseconds lease{}; ///< The longest that was ever asked for.
+    std::uint64_t largest = 0; ///< The largest fence of all names that it knows.
+    std::uint64_t nonce = 0;   ///< Of a stranger: generated at its detection; unique.
+    std::uint64_t began = 0;   ///< `rejoin::beginning()` of the seed that made it a member, or 0.
+    std::chrono::milliseconds lease{}; ///< The longest lease that was ever requested.
 };
 
-/// How strangers become members. Decides; does nothing itself.
+/// How strangers become members. Decides only: it performs no I/O.
 ///
-/// A majority of members that are none adopts a higher epoch: from then on they refuse requests of
-/// older ones, so that nothing that a stranger accepted before it forgot can be completed any more.
-/// What they then say is the largest fence that may have been completed is where the stranger goes
-/// on, and its silence lasts until the longest lease that it may have granted is over. Reading
-/// without the epoch is not enough: an acquire that the stranger had accepted would finish
-/// afterwards.
+/// A majority of members without strangers adopts a higher epoch. From then on they reject requests
+/// of older epochs, so nothing that a stranger accepted before the loss can complete. The stranger
+/// continues with the largest fence that these members report, and grants nothing until the longest
+/// lease that it may have granted has ended. Reading without the epoch is not enough: an acquire
+/// that the stranger had accepted could finish afterwards.
 ///
-/// Where all members are strangers at the same time there is nothing to be read: they begin anew,
-/// above whatever they still know. That all are is known when two looks, one after the other, find
-/// the same strangers. Some of the seeds may be lost. Each seed therefore carries the sum of all
-/// nonces, and a later client sends the missing ones when that is still the sum: no member has
-/// forgotten anything since, and the others have granted nothing without a majority.
+/// If all members are strangers at the same time, nothing can be read: they begin anew, above all
+/// values that they still know. Two looks in sequence that find the same strangers prove this. Some
+/// of the seeds may be lost. Each seed therefore carries the sum of all nonces. If that is still
+/// the sum, a later client sends the missing seeds: no member has lost data since, and the others
+/// granted nothing without a majority.
 ///
-/// Everything that is written to a stranger names its nonce: what comes late, to one that forgot
-/// again meanwhile, has no effect.
+/// Every write to a stranger names its nonce: a late write has no effect if the stranger has lost
+/// its data again.
 class rejoin
 {
 public:
     enum class step : unsigned char
     {
-        nothing, ///< Who can be reached is a member.
-        adopt,   ///< Have all members adopt `epoch()`, and say what they answer.
-        confirm, ///< Look at all once more, and say what they answer.
+        nothing, ///< All members that can be reached are members, not strangers.
+        adopt,   ///< Let all members adopt `epoch()`, and pass their replies to `adopted`.
+        confirm, ///< Look at all members once more, and pass their replies to `confirmed`.
         finish,  ///< All began anew, but some seeds did not arrive: send them again.
         stuck,   ///< Too few members are left, and not all others can be reached.
     };
@@ -77,7 +76,7 @@ public:
             step_ = step::stuck;
     }
 
-    /// Identifies the members that begin anew together, by their nonces; 0: they do not.
+    /// Identifies the members that begin anew together, by their nonces. 0: they do not.
     [[nodiscard]] std::uint64_t beginning() const noexcept
     {
         return step_ == step::confirm || step_ == step::finish ? sum_of_nonces() : 0;
@@ -99,7 +98,7 @@ public:
         take(largest, lease);
     }
 
-    /// The answer to the second look.
+    /// The reply to the second look.
     void confirmed(unsigned member, const member_view& now) noexcept
     {
         if (now.is_member || now.nonce != seen_[member].nonce || !once(member))
@@ -107,7 +106,7 @@ public:
         take(now.largest, now.lease);
     }
 
-    /// Strangers can be made members, with what follows.
+    /// Strangers can be made members, with the values below.
     [[nodiscard]] bool ready() const noexcept
     {
         return step_ == step::finish || (step_ == step::adopt && answers_ >= size_.adopters()) ||
@@ -119,14 +118,14 @@ public:
         return seen_[member].nonce;
     }
 
-    /// Fences have to be larger from here on.
+    /// New fences have to be larger.
     [[nodiscard]] std::uint64_t floor() const noexcept { return floor_; }
 
-    /// The longest that was ever asked for: strangers have to know it, too, for the next that
-    /// forgets.
+    /// The longest lease that was ever requested. Strangers have to record it for the next loss of
+    /// data.
     [[nodiscard]] std::chrono::milliseconds lease() const noexcept { return lease_; }
 
-    /// From the time at which it was found that it may have forgotten.
+    /// Counted from the detection of the loss.
     [[nodiscard]] std::chrono::milliseconds silence() const noexcept { return silence_; }
 
 private:
@@ -135,11 +134,11 @@ private:
         std::uint64_t sum = 0;
         for (unsigned i = 0; i < size_.members; ++i)
             sum += seen_[i].nonce;
-        return sum % (std::uint64_t(1) << 53); // a double holds it
+        return sum % (std::uint64_t(1) << 53); // a double can represent it
     }
 
-    /// Whether all were strangers at the same time, and none has forgotten anything since. What
-    /// those that are members know is then what the others are to know.
+    /// Whether all were strangers at the same time, and none has lost data since. The others then
+    /// get the values of those that are members.
     bool began_together() noexcept
     {
         const std::uint64_t beginning = sum_of_nonces();

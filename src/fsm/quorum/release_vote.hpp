@@ -5,8 +5,8 @@
 
 namespace leasehold::fsm {
 
-/// The release of a lock at a quorum of members. All are told; what a quorum answers is what became
-/// of it. Decides; does nothing itself.
+/// The release of a lock at a quorum of members. It is sent to all; the replies of a quorum decide
+/// the outcome. Decides only: it performs no I/O.
 class release_vote
 {
 public:
@@ -14,9 +14,9 @@ public:
     {
         open,
         freed,
-        left,      ///< Other entries of the owner still hold it.
-        not_owner, ///< The owner, or the entry, does not hold it.
-        failed,    ///< Too few answered.
+        left,      ///< Other entries of the owner still hold the lock.
+        not_owner, ///< The owner, or the entry, does not hold the lock.
+        failed,    ///< Too few members answered.
     };
 
     explicit release_vote(const quorum_size& size) noexcept : size_(size) {}
@@ -27,12 +27,12 @@ public:
 
     [[nodiscard]] unsigned answers() const noexcept { return freed_ + left_ + not_owner_; }
 
-    /// @param pending So many have not answered, and may.
+    /// @param pending The number of members that may still answer.
     [[nodiscard]] result decide(unsigned pending) const noexcept
     {
         if (answers() < size_.grants)
             return pending == 0 ? result::failed : result::open;
-        // A member that has missed an entry frees what the others keep.
+        // A member that missed an entry frees a lock that the others keep.
         if (left_ > freed_)
             return result::left;
         return freed_ > 0 ? result::freed : result::not_owner;

@@ -8,11 +8,11 @@
 
 namespace leasehold::fsm {
 
-/// The renewal of one lock at a quorum of members. Decides; does nothing itself.
+/// The renewal of one lock at a quorum of members. Decides only: it performs no I/O.
 ///
-/// A majority that still has the lock for its owner keeps all others from a majority. Members that
-/// lack the lock get it again only after that. They do not count, unless too few members that have
-/// it answer: while a majority has the lock by `member_leases`, those that get it again count.
+/// A majority that still has the lock for its owner keeps all other owners from a majority. Only
+/// then is the lock created at members that lack it. These do not count, with one exception: if too
+/// few members that have the lock answer, they count while a majority has it by `member_leases`.
 class renewal_vote
 {
 public:
@@ -20,8 +20,8 @@ public:
     {
         open,
         renewed,
-        gone,   ///< So many do not have it that no majority can.
-        failed, ///< Too few have answered.
+        gone,   ///< Too many members do not have the lock: no majority can.
+        failed, ///< Too few members have answered.
     };
 
     explicit renewal_vote(const quorum_size& size) noexcept : size_(size) {}
@@ -35,7 +35,7 @@ public:
         ++renewed_;
     }
 
-    /// @param pending So many have not answered, and may.
+    /// @param pending The number of members that may still answer.
     [[nodiscard]] result decide(unsigned pending) const noexcept
     {
         if (renewed_ >= size_.majority() - (has(mutant::minority_renews) ? 1 : 0))
