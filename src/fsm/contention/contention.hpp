@@ -13,7 +13,6 @@ namespace leasehold::fsm {
 
 /// How one client contends for one name, for all its waiters. Decides only: it performs no I/O.
 ///
-///
 ///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, or from
 ///   the top
 ///                    sending ──held─────▶ sleeping ──due, hint, connected──▶ sending

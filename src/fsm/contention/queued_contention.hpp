@@ -21,7 +21,6 @@ namespace leasehold::fsm {
 ///                    releasing
 ///   releasing, and the next owner has joined ──left──▶ in_line, holding or sending
 ///
-///
 /// To join, to extend a waiter's presence, to poll and to confirm a grant, the same acquire is sent
 /// again under the same owner. So a notification is only a reason to send it.
 ///

@@ -24,8 +24,7 @@ public:
     {
         wait, ///< Call `due` at `next()`, or when the store can be reached again.
         send, ///< Send a release now.
-        told, ///< The caller may get `outcome()`; the release continues without it. Call `due`
-              ///< again.
+        told, ///< The caller may get `outcome()`; the release continues. Call `due` again.
         done, ///< The release has ended with `outcome()`.
     };
 

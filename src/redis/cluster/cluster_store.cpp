@@ -13,7 +13,7 @@ public:
     cluster_store(const config& settings, std::shared_ptr<environment> from)
         : all_(std::make_shared<shards>(settings, std::move(from)))
     {}
-    // On whichever thread: what may be under way yet is not touched again when it was closed.
+    // On any thread: after the close, nothing that may still run uses these objects.
     ~cluster_store() override
     {
         if (!closed_)

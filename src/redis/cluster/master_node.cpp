@@ -12,7 +12,7 @@ void master_node::open(const config& where, const std::shared_ptr<environment>& 
                                      from->make_time(), where.timeout);
     way->knows_receivers = std::move(knows_receivers);
     replicas = std::make_shared<replica_confirmations>(where, from);
-    // Both connections lead to one node; what is not there has moved to another.
+    // Both connections lead to one node; a missing lock has moved to another node.
     replicas->on_other_server = std::move(on_other_server);
     way->on_lost = [weak = std::weak_ptr(replicas)] {
         if (const auto confirmation = weak.lock())

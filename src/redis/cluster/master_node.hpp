@@ -18,15 +18,15 @@
 
 namespace leasehold::redis_store::cluster {
 
-/// A master, or what was one, and the connections to it, which are opened when they are first
-/// needed. What it says is about it alone.
+/// A current or former master, and the connections to it, opened when they are first needed. What
+/// it reports concerns this node only.
 class master_node final : public store_listener
 {
 public:
     enum class state : std::uint8_t
     {
-        fresh,   ///< Nothing has been asked of it.
-        opening, ///< It is not known yet whether it can be reached.
+        fresh,   ///< No request was made.
+        opening, ///< It is unknown whether it can be reached.
         up,
         down,
     };
@@ -44,29 +44,29 @@ public:
         : partition(number), at(std::move(where)), told_(told)
     {}
 
-    /// Makes what leads to it; nothing is connected to before `connect`.
+    /// Makes the connections. None is opened before `connect`.
     /// @param where The node is its only address.
     void open(const config& where, const std::shared_ptr<environment>& from,
               std::unique_ptr<command_set> keys, std::function<bool()> knows_receivers,
               std::function<void()> on_other_server);
     void connect(const asio::any_io_executor& strand,
                  const std::shared_ptr<detail::context_poster>& home);
-    /// What it has is answered.
+    /// Its outstanding requests are answered.
     void close() noexcept;
     /// It serves nothing any more, and may be opened again.
     void let_go() noexcept;
 
     const store_partition partition;
     const config::address at;
-    std::shared_ptr<pipeline> way;                   ///< Null: fresh.
-    std::shared_ptr<replica_confirmations> replicas; ///< With it.
+    std::shared_ptr<pipeline> way;                   ///< Null if `fresh`.
+    std::shared_ptr<replica_confirmations> replicas; ///< Null together with `way`.
     state now = state::fresh;
-    bool announced = false;    ///< The listener takes it to be reachable.
-    bool used = false;         ///< A request went there since it was opened.
+    bool announced = false;    ///< The listener considers it reachable.
+    bool used = false;         ///< A request was sent to it since it was opened.
     bool serves = false;       ///< Slots, as far as is known.
-    std::size_t under_way = 0; ///< Requests that it has.
-    error_code why;            ///< It is down.
-    /// What is known of that. Null: nothing.
+    std::size_t under_way = 0; ///< Its outstanding requests.
+    error_code why;            ///< The reason why it is down.
+    /// The details of `why`. May be null.
     std::shared_ptr<const diagnostics> trouble{};
 
 private:

@@ -13,28 +13,28 @@
 
 namespace leasehold::redis_store::cluster {
 
-/// An answer of any form: texts, numbers and lists of them, which may be nested. A map is a list of
+/// A reply of any form: texts, numbers, and lists of them, which may be nested. A map is a list of
 /// keys and values.
 class LEASEHOLD_REDIS_EXPORT reply_tree
 {
 public:
     void record(const boost::redis::resp3::node_view& node);
 
-    /// The server's text; empty: no error.
+    /// The server's text. Empty: no error.
     [[nodiscard]] const std::string& error() const noexcept { return error_; }
 
-    /// Its root is the answer itself.
+    /// The root is the reply itself.
     class LEASEHOLD_REDIS_EXPORT value
     {
     public:
         value(const reply_tree& tree, std::size_t at) noexcept : tree_(&tree), at_(at) {}
 
         [[nodiscard]] std::vector<value> items() const;
-        /// Of a list of keys and values; an empty text when it is missing.
+        /// The value of the key in a list of keys and values. Empty if it is missing.
         [[nodiscard]] std::string_view text_of(std::string_view key) const;
         [[nodiscard]] std::vector<value> items_of(std::string_view key) const;
         [[nodiscard]] std::string_view text() const noexcept;
-        /// Negative: no whole number.
+        /// Negative: not a whole number.
         [[nodiscard]] std::int64_t number() const noexcept;
 
     private:
@@ -49,7 +49,7 @@ private:
         std::size_t depth;
         std::string text;
     };
-    std::vector<entry> nodes_; ///< In the order in which they came, each before what is in it.
+    std::vector<entry> nodes_; ///< In the order of arrival, each before its elements.
     std::string error_;
 };
 

@@ -21,7 +21,7 @@ namespace leasehold::redis_store::cluster {
 
 struct acquire_work
 {
-    acquire_request asked; ///< Its views are of the request's texts.
+    acquire_request asked; ///< Its views refer to the request's texts.
     store::acquire_handler handler;
 };
 
@@ -29,11 +29,11 @@ struct release_work
 {
     release_request asked;
     acquire_request next;
-    std::string next_owner; ///< Empty: it carries none.
+    std::string next_owner; ///< Empty: no next owner.
     store::release_handler handler;
 };
 
-/// Renewals that were asked for together, each of which goes its own way.
+/// Renewals that were requested together and are sent separately.
 struct renewal_round
 {
     store::renew_handler handler;
@@ -51,8 +51,8 @@ struct renewal_work
     std::size_t place;
 };
 
-/// What was asked of the store, with its own copies of texts: it may have to be asked again, of
-/// another node, whose clock is another. It stays where it is.
+/// A request to the store with its own copies of texts: it may be sent again to another node, with
+/// another clock. Its address is stable.
 struct request
 {
     request(std::string_view lock, std::string_view by, std::string_view entered)
@@ -63,9 +63,9 @@ struct request
 
     enum class standing : std::uint8_t
     {
-        parked,   ///< Waits here: for a node, its turn, or time to pass.
+        parked,   ///< Waits here: for a node, for its turn, or for a time.
         sent,     ///< A node has it.
-        answered, ///< Its handler is called soon, or was.
+        answered, ///< Its handler was called, or will be soon.
     };
 
     const std::string name, owner, entry;
@@ -73,13 +73,13 @@ struct request
     std::variant<std::monostate, acquire_work, release_work, renewal_work> work{};
     standing now = standing::parked;
     store_partition at = 0;     ///< The node that has it.
-    store_partition ask_at = 0; ///< The node to which its slot is on its way; 0: none.
+    store_partition ask_at = 0; ///< The node to which its slot migrates. 0: none.
     bool asking = false;        ///< It was sent there with ASKING.
     unsigned redirections = 0;
-    clock::time_point give_up{};             ///< It is not sent later.
-    clock::time_point not_before{};          ///< It is not sent sooner.
-    std::shared_ptr<const diagnostics> said; ///< By the node that has not executed it.
-    std::list<std::shared_ptr<request>>::iterator place{}; ///< Among those that are parked.
+    clock::time_point give_up{};             ///< It is not sent after this time.
+    clock::time_point not_before{};          ///< It is not sent before this time.
+    std::shared_ptr<const diagnostics> said; ///< The error of the node that did not execute it.
+    std::list<std::shared_ptr<request>>::iterator place{}; ///< Among the parked requests.
 
     [[nodiscard]] bool is_renewal() const noexcept
     {
@@ -89,17 +89,17 @@ struct request
 
 using request_ptr = std::shared_ptr<request>;
 
-/// The requests for one name that are not answered, in the order of the calls.
+/// The unanswered requests for one name, in the order of the calls.
 struct lane
 {
     std::vector<request_ptr> requests;
-    /// They go one after the other: the slot moves, and what two nodes are asked has no order.
+    /// Sent one after the other: the slot moves, and requests to two nodes have no order.
     bool careful = false;
 };
 
-/// The request has been undone by a later one: its caller has given it up, and it must not run when
-/// that has run. A release that carries an owner which has been given up does not carry it any
-/// more.
+/// Whether a later call has undone the request: its caller has cancelled it, and it must not be
+/// executed after the release. If the next owner of a release was cancelled, the release is sent
+/// without it.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT bool is_undone(const lane& all, request& one);
 
 } // namespace leasehold::redis_store::cluster

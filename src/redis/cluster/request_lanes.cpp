@@ -64,7 +64,7 @@ bool request_lanes::may_go(lane& all, const request& one, store_partition to)
     return true;
 }
 
-// Handlers are destroyed one after the other: that may reach back into here.
+// Handlers are destroyed one after the other: a destructor may call back into this object.
 void request_lanes::forget_all() noexcept
 {
     const auto parked = std::exchange(parked_, {});

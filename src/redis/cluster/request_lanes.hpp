@@ -11,12 +11,12 @@
 
 namespace leasehold::redis_store::cluster {
 
-/// The requests that have no answer, in the order of the calls for each name, and those among them
-/// that wait: for a node, for their turn, or for time to pass.
+/// The unanswered requests, for each name in the order of the calls, and those among them that
+/// wait: for a node, for their turn, or for a time.
 class request_lanes
 {
 public:
-    /// Behind all others for its name. Renewals are in no order, and wait only.
+    /// Appends to the requests for its name. Renewals have no order and only wait.
     void enter(const request_ptr& one);
     void leave(const request_ptr& one);
 
@@ -24,22 +24,22 @@ public:
     void unpark(request& one);
     [[nodiscard]] bool any_parked() const noexcept { return !parked_.empty(); }
     [[nodiscard]] const std::list<request_ptr>& parked() const noexcept { return parked_; }
-    /// As they are now: for who changes them.
+    /// A copy, for callers that change the list.
     [[nodiscard]] std::vector<request_ptr> all_parked() const
     {
         return {parked_.begin(), parked_.end()};
     }
 
-    /// From now on requests for its name go one after the other.
-    /// @return The request has been undone by a later one.
+    /// From now on, requests for its name are sent one after the other.
+    /// @return Whether a later call has undone the request.
     bool go_carefully(request& one);
 
-    /// Null: there are no requests for the name.
+    /// Null if there are no requests for the name.
     [[nodiscard]] lane* find(const std::string& name);
-    /// All that is before it is at the node that it goes to.
+    /// Whether all requests before it are at the node that it is sent to.
     [[nodiscard]] static bool may_go(lane& all, const request& one, store_partition to);
 
-    /// The context ends, and all with it.
+    /// The context ends, and all requests with it.
     void forget_all() noexcept;
 
 private:

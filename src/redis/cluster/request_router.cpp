@@ -12,14 +12,14 @@
 namespace leasehold::redis_store::cluster {
 namespace {
 
-// Before what is in between two nodes, or served by nobody, is tried again.
+// The pause before a request is retried that no node serves, or whose slot moves.
 constexpr std::chrono::milliseconds shortest_pause{20};
 constexpr std::chrono::milliseconds longest_pause{50};
 
-// So many nodes may send a request on at once; after that there is a pause each time.
+// This many redirections are followed at once; each further one after a pause.
 constexpr unsigned quick_redirections = 3;
 
-// No caller waits longer for one request.
+// The maximum time of one request.
 constexpr std::chrono::milliseconds request_limit{5'000};
 
 redirection redirection_in(error_code code, const std::shared_ptr<const diagnostics>& details)
@@ -106,7 +106,7 @@ void request_router::look(clock::time_point at)
     retry();
 }
 
-/// Tells when to look, where seldom anything is to be waited for.
+/// Reports the time of the next `look`, which is seldom needed.
 void request_router::look_after()
 {
     if (lanes_.any_parked() || turns_.take_changed())
@@ -117,7 +117,7 @@ bool request_router::is_served(std::string_view name) const
 {
     if (settings_.layout == config::key_layout::native)
         return true;
-    // In the other layout some names are in another slot than what belongs to them.
+    // In the other layout, some keys of a name may be in another slot.
     std::string key;
     fence_key(name, key);
     return slot_of(key) == slot_of(name);
@@ -137,7 +137,7 @@ void request_router::acquire(const acquire_request& asked, store::acquire_handle
     work.asked.entry = one->entry;
     one->work = std::move(work);
     one->give_up = now() + std::max(asked.budget, std::chrono::milliseconds(0));
-    if (asked.entry.empty()) // the owner of a re-entry may be another client's
+    if (asked.entry.empty()) // the owner of a reentrant acquisition may belong to another client
         turns_.belongs_to(asked.owner);
     submit(one);
 }
@@ -156,7 +156,7 @@ void request_router::release(const release_request& asked, store::release_handle
     }
     one->work = std::move(work);
     one->give_up = now() + request_limit;
-    // The node that confirms a grant or a renewal of it may be another than the one asked now.
+    // Another node may confirm a grant, or its renewal, than the one that is asked now.
     for (const auto& each : map_.nodes())
         if (each->replicas)
             each->replicas->leaving(asked.owner, asked.entry);
@@ -199,11 +199,11 @@ void request_router::renew(std::span<const renewal> asked, store::renew_handler 
         submit(each);
 }
 
-/// Takes a request in; inside a call.
+/// Accepts a request; inside a call.
 void request_router::submit(const request_ptr& one)
 {
     if (!home_)
-        return; // it was never opened: nobody is there to be told
+        return; // never opened: there is no caller to notify
     lanes_.enter(one);
     if (!open_)
         return refuse(one, errc::store_unavailable);
@@ -217,13 +217,13 @@ void request_router::submit(const request_ptr& one)
         told_.on_change();
 }
 
-/// Sends of a name what may be sent now.
+/// Sends the requests for a name that may be sent now.
 void request_router::advance(const std::string& name)
 {
     lane* const all = lanes_.find(name);
     if (all == nullptr)
         return;
-    // It is not answered meanwhile: that comes later, always.
+    // No request is answered in this loop: replies always come later.
     for (std::size_t i = 0; i < all->requests.size(); ++i) {
         const request_ptr one = all->requests[i];
         if (one->now != request::standing::parked)
@@ -236,7 +236,7 @@ void request_router::advance(const std::string& name)
     }
 }
 
-/// To the node that serves it, if that is there.
+/// Sends it to the node that serves it, if that node can be reached.
 void request_router::go(const request_ptr& one)
 {
     const store_partition to = target(*one);
@@ -261,7 +261,7 @@ void request_router::send(const request_ptr& one, master_node& to)
     ++to.under_way;
     to.used = true;
     const auto self = self_.lock();
-    // What is left of the time that its caller gives it.
+    // The rest of the caller's time limit.
     const auto left = [&](std::chrono::milliseconds budget) {
         using std::chrono::milliseconds;
         return std::min(budget, std::chrono::floor<milliseconds>(one->give_up - now()));
@@ -322,7 +322,7 @@ void request_router::answered(const request_ptr& one, error_code code, Reply rep
             return;
     }
     if constexpr (std::is_same_v<Reply, renew_reply>) {
-        // The source sends on what it has in part as well: the lock may be there still.
+        // The source also sends on keys that it has in part: the lock may still be there.
         const bool is_doubtful = !code && one->asking && open_ &&
                                  settings_.layout == config::key_layout::native &&
                                  reply.results.front() == renewal_result::gone &&
@@ -337,7 +337,7 @@ void request_router::answered(const request_ptr& one, error_code code, Reply rep
     finish(one, code, std::move(reply));
 }
 
-/// True when it is asked again, now or later.
+/// Whether it is sent again, now or later.
 bool request_router::redirect(const request_ptr& one, master_node& by, const redirection& said)
 {
     using kind = redirection::kind;
@@ -362,7 +362,7 @@ bool request_router::redirect(const request_ptr& one, master_node& by, const red
     const bool elsewhere = said.what == kind::moved || said.what == kind::ask;
     const bool at_once = elsewhere && one->redirections <= quick_redirections &&
                          target(*one) != by.partition;
-    // Where nobody serves it that may last.
+    // A slot that no node serves may stay so for longer.
     const int times = said.what == kind::down ? 5 : 1;
     one->not_before = at_once ? clock::time_point{}
                               : now() + times * fsm::pick(random_, clock::duration(shortest_pause),
@@ -460,7 +460,7 @@ void request_router::finish(const request_ptr& one, error_code code, renew_reply
                                  renew_reply(std::move(round.results), std::move(round.details)));
 }
 
-/// What waits here may go on: a node or the map is another.
+/// Sends the requests that wait here: a node or the map has changed.
 void request_router::retry()
 {
     for (const request_ptr& each : lanes_.all_parked()) {

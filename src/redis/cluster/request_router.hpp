@@ -22,57 +22,57 @@
 
 namespace leasehold::redis_store::cluster {
 
-/// Sends each request to the node that serves its slot, and follows where it is sent on to.
+/// Sends each request to the node that serves its slot, and follows redirections.
 ///
-/// **Who is asked.** The node that serves the slot of the name, as far as is known. What a node has
-/// not executed, because the slot is elsewhere (MOVED), on its way (ASK, TRYAGAIN) or served by
-/// nobody for now (CLUSTERDOWN), is asked again, of whom it names or after a pause, until the time
-/// of the request is over; then it is answered as not executed.
+/// **Target.** The node that serves the slot of the name, as far as is known. If a node has not
+/// executed a request, it is sent again, to the node named in the reply or after a pause. The
+/// reasons are: the slot is elsewhere (MOVED), it migrates (ASK, TRYAGAIN), or no node serves it
+/// for now (CLUSTERDOWN). At the request's time limit it is answered as not executed.
 ///
-/// **Order.** Requests for one name go to one node in the order of the calls. When one of them is
-/// sent elsewhere those behind it wait until it has been answered, and an acquire that was undone
-/// meanwhile is not sent again: it would run after the release.
+/// **Order.** Requests for one name go to one node in the order of the calls. If one is redirected,
+/// the later ones wait until it is answered. An acquire that was undone meanwhile is not sent
+/// again: it would be executed after the release.
 class request_router
 {
 public:
     struct user
     {
-        std::function<void(master_node& which)> open; ///< It is needed for the first time.
-        /// A node says who serves a slot.
+        std::function<void(master_node& which)> open; ///< The node is needed for the first time.
+        /// A node reports which node serves a slot.
         std::function<void(const redirection& said, master_node& by)> learn;
         std::function<void()> want_map;
-        std::function<void()> tidy; ///< A node that serves nothing has answered all.
+        std::function<void()> tidy; ///< A node that serves nothing has answered all requests.
         std::function<std::string(store_partition node)> server_of;
-        std::function<void()> on_change; ///< Of `next_look`.
+        std::function<void()> on_change; ///< `next_look` has changed.
     };
 
     request_router(const config& settings, slot_map& map, detail::time_source& time,
                    fsm::random_source& random, turns& line, user told);
 
-    /// @param self This; requests that nodes have keep it.
+    /// @param self This object; requests that nodes have keep it.
     void open(const std::shared_ptr<request_router>& self,
               const std::shared_ptr<detail::context_poster>& home);
-    /// Nothing is sent any more. What nodes have is answered by them.
+    /// Nothing is sent any more. Requests that nodes have are answered by them.
     void close() noexcept { open_ = false; }
-    void refuse_all(); ///< What is not sent.
-    /// The context ends, and all with it.
+    void refuse_all(); ///< Rejects the requests that are not sent.
+    /// The context ends, and all requests with it.
     void forget_all() noexcept;
 
     void acquire(const acquire_request& asked, store::acquire_handler handler);
     void renew(std::span<const renewal> asked, store::renew_handler handler);
     void release(const release_request& asked, store::release_handler handler);
 
-    /// False: what belongs to the name is in another slot.
+    /// Whether everything that belongs to the name is in its slot.
     [[nodiscard]] bool is_served(std::string_view name) const;
 
     void on_down(const master_node& which);
-    /// What waits here may go on: a node or the map is another.
+    /// Sends the requests that wait here: a node or the map has changed.
     void retry();
     [[nodiscard]] bool waits_for(store_partition node) const;
 
-    /// Whether time has brought something about.
+    /// Does what is due at this time.
     void look(clock::time_point at);
-    /// When to look; the end of time: nothing waits here.
+    /// The time of the next `look`. The maximum: nothing waits here.
     [[nodiscard]] clock::time_point next_look() const;
 
 private:
@@ -84,7 +84,7 @@ private:
     template <class Reply>
     void answered(const request_ptr& one, error_code code, Reply reply);
     [[nodiscard]] bool redirect(const request_ptr& one, master_node& by, const redirection& said);
-    void refuse(request_ptr one, error_code code); // a copy: what it is known by goes
+    void refuse(request_ptr one, error_code code); // a copy: the caller's reference may go
     void finish(const request_ptr& one, error_code code, acquire_reply reply);
     void finish(const request_ptr& one, error_code code, release_reply reply);
     void finish(const request_ptr& one, error_code code, renew_reply reply);

@@ -11,11 +11,11 @@
 namespace leasehold::redis_store::cluster {
 namespace {
 
-// After that a channel that was asked for is asked for again: an error may have been taken for the
-// answer to a sign of life.
+// An unconfirmed channel is requested again after this time: an error may have been taken for the
+// reply to a health check.
 constexpr std::chrono::seconds confirmation_patience{2};
 
-/// A command behind another that ends here.
+/// Ends the current command and appends another one.
 struct command_behind
 {
     std::string_view verb, channel;
@@ -35,7 +35,7 @@ void boost_redis_to_bulk(std::string& to, const command_behind& what)
 void shard_connection::subscribe(std::string_view channel)
 {
     if (!is_made())
-        return connect(); // which says it for all
+        return connect(); // which subscribes to all channels
     channel_connection::say("UNSUBSCRIBE", command_behind{"SSUBSCRIBE", channel});
 }
 
@@ -145,7 +145,7 @@ bool shard_channels::hears(const std::string& channel, store_partition node) con
     return found != channels_.end() && found->second.heard && found->second.node == node;
 }
 
-/// Asks for it at the node that serves its slot.
+/// Subscribes at the node that serves the channel's slot.
 void shard_channels::place(const std::string& channel, channel_state& state)
 {
     state.heard = false;
@@ -167,7 +167,7 @@ void shard_channels::on_map()
             at(state.node).unsubscribe(channel);
         place(channel, state);
     }
-    // A connection that nothing is heard on any more.
+    // A connection without channels.
     for (auto i = connections_.begin(); i != connections_.end();) {
         const bool used = std::any_of(channels_.begin(), channels_.end(), [&](const auto& each) {
             return each.second.node == i->first;
@@ -176,7 +176,7 @@ void shard_channels::on_map()
             ++i;
             continue;
         }
-        // Later: this may be one of its own calls.
+        // Later: this may be inside one of its own calls.
         i->second->forget_owner();
         home_->post([unused = i->second] { unused->close(); });
         i = connections_.erase(i);
@@ -244,7 +244,7 @@ void shard_channels::on_push(shard_connection& of, store_partition node,
     if (words[0] == "ssubscribe") {
         allowed_ = true;
         found->second.heard = true;
-        const std::string channel = found->first; // it may not be wanted any more, soon
+        const std::string channel = found->first; // the channel may soon be unwanted
         told_.on_heard(channel, node, of.is_first());
     }
     else if (words[0] == "smessage") {
@@ -252,7 +252,7 @@ void shard_channels::on_push(shard_connection& of, store_partition node,
         told_.on_message(channel, words[2]);
     }
     else if (words[0] == "sunsubscribe" && !has(mutant::channels_stay)) {
-        // Nobody has asked for that: the slot is served by another.
+        // Not requested: another node serves the slot.
         found->second.heard = false;
         found->second.node = 0;
         found->second.asked = told_.now();
@@ -262,8 +262,8 @@ void shard_channels::on_push(shard_connection& of, store_partition node,
 
 bool shard_channels::on_refusal(store_partition node, const std::string& text)
 {
-    // Valkey 8.0, to the UNSUBSCRIBE of a connection that has subscribed to nothing yet. It obeys
-    // what is behind it.
+    // Valkey 8.0's reply to UNSUBSCRIBE on a connection without a subscription. It executes the
+    // command behind it.
     if (text.starts_with("NOSUB"))
         return true;
     const redirection said = read_redirection(text);
@@ -273,7 +273,7 @@ bool shard_channels::on_refusal(store_partition node, const std::string& text)
         told_.on_moved(node, said);
     else
         told_.on_lost_slot();
-    return true; // what was not confirmed is asked for again
+    return true; // unconfirmed channels are requested again
 }
 
 } // namespace leasehold::redis_store::cluster

@@ -33,13 +33,13 @@ public:
     void subscribe(std::string_view channel);
     void unsubscribe(std::string_view channel);
 
-    /// The node says that the channel is not subscribed any more. True: it answers `unsubscribe`.
+    /// The node reports that the channel is no longer subscribed. True: the reply to `unsubscribe`.
     [[nodiscard]] bool has_left(std::string_view channel);
 
-    /// The owner is not told anything any more.
+    /// The owner is not called any more.
     void forget_owner() noexcept { owner_ = nullptr; }
 
-    /// The first channel since the connection was made is heard.
+    /// Whether this is the first confirmed channel since the connection was made.
     [[nodiscard]] bool is_first() noexcept { return !std::exchange(heard_, true); }
 
 private:
@@ -49,34 +49,34 @@ private:
     bool on_refusal(const std::string& text) override;
     void on_silence() noexcept override;
 
-    shard_channels* owner_; ///< Null: nobody is told any more.
+    shard_channels* owner_; ///< Null: nothing is reported any more.
     const store_partition node_;
     bool heard_ = false;
-    std::multiset<std::string, std::less<>> leaving_; ///< `unsubscribe` without an answer.
+    std::multiset<std::string, std::less<>> leaving_; ///< `unsubscribe` calls without a reply.
 };
 
-/// Channels of shards (SSUBSCRIBE): each is heard at the node that serves its slot, over one
-/// connection for each node, made when it is first needed. When a slot moves its channels follow.
-/// All on the strand.
+/// Channels of shards (SSUBSCRIBE): each is subscribed to at the node that serves its slot, over
+/// one connection per node, made when it is first needed. If a slot moves, its channels follow. All
+/// on the strand.
 ///
-/// Boost.Redis has no command for them. It writes them as an argument of an UNSUBSCRIBE, which is
-/// answered by a push message as they are, so that nothing is waited for.
+/// Boost.Redis has no command for them. They are written as an argument of an UNSUBSCRIBE, whose
+/// reply is a push message like theirs, so that no reply is waited for.
 class shard_channels
 {
 public:
     struct user
     {
-        /// `node` serves the slot and tells what is published from now on; what was before may have
-        /// been missed. `first`: of the channels there, since the connection was made.
+        /// `node` serves the slot and sends what is published from now on; earlier messages may
+        /// have been missed. `first`: of the channels there, since the connection was made.
         std::function<void(const std::string& channel, store_partition node, bool first)> on_heard;
         std::function<void(const std::string& channel, const std::string& text)> on_message;
-        std::function<store_partition(slot_number slot)> node_of; ///< 0: nobody serves it.
+        std::function<store_partition(slot_number slot)> node_of; ///< 0: no node serves it.
         std::function<config(store_partition node)> settings_of;
-        /// The node says that another one serves the slot.
+        /// The node reports that another one serves the slot.
         std::function<void(store_partition node, const redirection& said)> on_moved;
-        /// Where the slot of a channel is now has to be found out.
+        /// The node that now serves the slot of a channel is unknown.
         std::function<void()> on_lost_slot;
-        std::function<void()> on_change; ///< Of `next_look`.
+        std::function<void()> on_change; ///< `next_look` has changed.
         std::function<clock::time_point()> now;
     };
 
@@ -86,19 +86,19 @@ public:
               const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
     void close() noexcept;
 
-    /// Subscribes to the channel. `on_heard` follows, also if the client has subscribed before.
+    /// Subscribes to the channel. `on_heard` follows, also if the client is already subscribed.
     void want(const std::string& channel, slot_number slot);
     void unwant(const std::string& channel);
-    /// It is heard, and at this node.
+    /// Whether the subscription is confirmed, and at this node.
     [[nodiscard]] bool hears(const std::string& channel, store_partition node) const;
-    /// False when a node has forbidden it: then it is not known who else would listen.
+    /// False if a node has denied it: then it is unknown which other clients would listen.
     [[nodiscard]] bool allowed() const noexcept { return allowed_; }
 
-    /// Slots may be served by others.
+    /// Other nodes may serve the slots.
     void on_map();
-    /// Asks once more for what was not confirmed.
+    /// Subscribes again to unconfirmed channels.
     void look();
-    /// When to look; the end of time: there is nothing to look at.
+    /// The time of the next `look`. The maximum: nothing is due.
     [[nodiscard]] clock::time_point next_look() const;
 
 private:
@@ -107,7 +107,7 @@ private:
     struct channel_state
     {
         slot_number slot;
-        store_partition node = 0; ///< Where it was asked for; 0: nowhere yet.
+        store_partition node = 0; ///< The node of the subscription. 0: none yet.
         bool heard = false;
         clock::time_point asked{};
     };
@@ -115,7 +115,7 @@ private:
     void place(const std::string& channel, channel_state& state);
     shard_connection& at(store_partition node);
 
-    // Of the connections.
+    // Events of the connections.
     void on_attempt(shard_connection& of, store_partition node);
     void on_lost(store_partition node, error_code why);
     void on_push(shard_connection& of, store_partition node, const std::vector<std::string>& words);

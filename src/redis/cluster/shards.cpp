@@ -25,7 +25,7 @@ shards::shards(const config& settings, std::shared_ptr<environment> from)
                  .on_down = [this](master_node& which, error_code why) { on_down(which, why); },
                  .on_error =
                      [this](master_node& by, error_code code, const diagnostics& details) {
-                         // That a slot is elsewhere is nobody's error.
+                         // A moved slot is not an error of the lock.
                          if (listener_ != nullptr &&
                              read_redirection(details.server_message).what ==
                                  redirection::kind::none)
@@ -130,11 +130,11 @@ void shards::close() noexcept
         router_.refuse_all();
     }
     catch (const std::bad_alloc&) {
-        router_.forget_all(); // they may keep this, by way of the client
+        router_.forget_all(); // they may keep this object alive, through the client
     }
 }
 
-// Whatever is kept belongs to the context that ends.
+// Everything that is kept belongs to the context that ends.
 void shards::on_context_end() noexcept
 {
     listener_ = nullptr;
@@ -187,7 +187,7 @@ void shards::open_node(master_node& which)
     });
 }
 
-/// The listener may send requests for its names: it is there, or is connected to then.
+/// The listener may send requests for its names: the node is connected, or is connected for them.
 void shards::announce(master_node& which)
 {
     if (std::exchange(which.announced, true) || listener_ == nullptr)
@@ -212,13 +212,13 @@ void shards::on_down(master_node& which, error_code why)
     which.announced = false;
     which.why = why;
     if (!which.used && !router_.waits_for(which.partition)) {
-        // It was only to be told who this client is, which is no concern of anybody.
+        // It was opened only for the client's record, and that failure affects no caller.
         home_->post([self = shared_from_this(), &which] {
             const bool needed = which.used || self->router_.waits_for(which.partition);
             if (self->listener_ == nullptr || which.now != master_node::state::down || needed)
                 return;
             which.let_go();
-            // Somebody may wait until it can be asked.
+            // A request may wait for the node to be ready.
             if (which.serves && !has(mutant::let_go_unseen))
                 self->announce(which);
         });
@@ -258,13 +258,13 @@ void shards::write_note()
         return;
     master_node* const there = node_beside(note_->key());
     if (there == nullptr)
-        return note_->put_off(now() + pause); // or until it has come
+        return note_->put_off(now() + pause); // or until it has arrived
     there->way->ask_aside(
         [&](boost::redis::request& to) { return note_->write(now(), to); },
         [self = shared_from_this(), there](error_code failed, answers told) {
             if (failed || !self->note_->answered(told) || !there->way)
                 return;
-            // It may be written and not be given an end.
+            // A record could be written but not given a TTL.
             there->way->ask_aside(
                 [&](boost::redis::request& to) { return self->note_->remove(to); },
                 [](error_code, answers) {});
@@ -279,7 +279,7 @@ void shards::describe(std::string_view holder, store::describe_handler handler)
         home_->post([done = std::move(handler)]() mutable { std::move(done)(client_info()); });
 }
 
-/// Lets go of nodes that serve nothing any more, when they have answered.
+/// Closes nodes that serve nothing any more, when they have answered.
 void shards::tidy()
 {
     home_->post([self = shared_from_this()] {
@@ -295,7 +295,7 @@ void shards::tidy()
 
 // The map.
 
-/// @param from Who is up to date, if that is known.
+/// @param from A node that is up to date, if one is known.
 void shards::want_map(const std::optional<config::address>& from)
 {
     if (!refresh_.want(from) || listener_ == nullptr)
@@ -356,10 +356,10 @@ void shards::apply(const topology& found)
         listener_->on_disconnected(0, errc::store_refused);
     if (listener_ == nullptr)
         return;
-    // Who waited for a node that cannot be reached is told of the one that serves its names now.
+    // Waiters at an unreachable node are notified of the node that serves their names now.
     for (const store_partition each : change.rescuers)
         map_.get(each).announced = false;
-    const std::size_t count = map_.nodes().size(); // the listener may make more
+    const std::size_t count = map_.nodes().size(); // the listener may add nodes
     for (std::size_t i = 1; i < count; ++i) {
         master_node& each = *map_.nodes()[i];
         if (each.serves && each.now != master_node::state::down &&
@@ -374,17 +374,17 @@ void shards::apply(const topology& found)
     set_timer();
 }
 
-/// A node says who serves a slot.
+/// A node reports which node serves a slot.
 void shards::learn(const redirection& said, master_node& by)
 {
     const address_reading reached(settings_);
     master_node& there = map_.at(reached(said.where, by.at));
     const master_node& before = map_.get(map_[said.slot]);
     if (map_.move(said.slot, there)) {
-        // Who waited for a node that cannot be reached is told of this one, too.
+        // Waiters at an unreachable node are notified of this one, too.
         if (!before.announced && !has(mutant::new_node_not_told))
             there.announced = false;
-        // Whatever is in that slot may ask there. Later, because this may be inside a call.
+        // Names in that slot may send requests there. Later, because this may be inside a call.
         home_->post([self = shared_from_this(), &there] {
             const bool can_ask = there.now == master_node::state::fresh ||
                                  there.now == master_node::state::up;

@@ -28,11 +28,11 @@
 
 namespace leasehold::redis_store::cluster {
 
-/// The masters of a Redis Cluster, each of which is a partition: a pipeline of its own, opened when
-/// it is first needed, and what goes from one to the other. All on the strand.
+/// The masters of a Redis Cluster, and the requests that move between them. Each master is a
+/// partition: a pipeline of its own, opened when it is first needed. All on the strand.
 ///
-/// The parts: `slot_map` knows the nodes and who serves each slot, `topology_refresh` asks for it,
-/// `request_router` sends requests by it, `shard_channels` hears by it.
+/// The parts: `slot_map` knows the nodes and their slots, `topology_refresh` asks for them,
+/// `request_router` sends requests by them, `shard_channels` subscribes by them.
 class shards final : public detail::context_observer, public std::enable_shared_from_this<shards>
 {
 public:
@@ -51,8 +51,8 @@ public:
 
     [[nodiscard]] request_router& requests() noexcept { return router_; }
 
-    /// A request goes out: of this owner, for so long a lease. Says who this client is, if that is
-    /// due and the node is there.
+    /// A request of this owner is sent, with this lease time. Writes the client's record, if that
+    /// is due and the node is connected.
     void introduce(std::string_view owner, std::string_view entry, std::chrono::milliseconds lease);
     void describe(std::string_view holder, store::describe_handler handler);
     [[nodiscard]] client_info own_info() const { return note_ ? note_->said() : client_info(); }
@@ -69,7 +69,7 @@ private:
     [[nodiscard]] config settings_of(const config::address& at) const;
     void hint(const std::string& channel);
     void write_note();
-    /// The node of a key that belongs to no lock. Null: it is not there, or not yet.
+    /// The node of a key that belongs to no lock. Null: it is not connected, or not yet.
     [[nodiscard]] master_node* node_beside(std::string_view key);
     void open_node(master_node& which);
     void on_up(master_node& which);
@@ -99,14 +99,14 @@ private:
     const master_node::user of_nodes_;
     slot_map map_;
     topology_refresh refresh_;
-    error_code no_map_reason_; ///< The listener was told.
-    std::string no_map_words_; ///< With it.
+    error_code no_map_reason_; ///< Reported to the listener.
+    std::string no_map_words_; ///< Together with the reason.
     const std::shared_ptr<slot_floors> floors_ = std::make_shared<slot_floors>();
 
     shard_channels channels_;
     const std::shared_ptr<turns> turns_;
-    const std::unique_ptr<watched_names> watched_; ///< Of the layout `redisson`.
-    const std::shared_ptr<client_note> note_;      ///< Null: none is to be written.
+    const std::unique_ptr<watched_names> watched_; ///< For the layout `redisson`.
+    const std::shared_ptr<client_note> note_;      ///< Null: no record is written.
     request_router router_;
 };
 

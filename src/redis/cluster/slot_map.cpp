@@ -35,7 +35,7 @@ slot_map::change slot_map::apply(const topology& found)
         std::fill(next.begin() + each.first, next.begin() + each.last + 1, masters[each.master]);
     change result;
     result.whole = std::find(next.begin(), next.end(), 0u) == next.end();
-    // A node that knows of nobody may not have met the others; who served it before will tell.
+    // A node without the owner of a slot may not know all nodes; the previous owner will redirect.
     for (std::size_t i = 0; i < slot_count; ++i) {
         if (next[i] == 0 && slots_[i] != 0) {
             next[i] = slots_[i];

@@ -17,14 +17,14 @@
 
 namespace leasehold::redis_store::cluster {
 
-/// Who serves each slot, as far as is known, and all nodes that ever did. A node's partition is its
-/// number here; 0 is nobody.
+/// The node that serves each slot, as far as is known, and all nodes that ever did. A node's
+/// partition is its index here; 0 is no node.
 class slot_map
 {
 public:
     explicit slot_map(const master_node::user& told);
 
-    /// 0: nobody, as far as is known.
+    /// 0: no node, as far as is known.
     [[nodiscard]] store_partition operator[](slot_number slot) const noexcept
     {
         return slots_[slot];
@@ -35,9 +35,9 @@ public:
     {
         return partition != 0 && partition < nodes_.size();
     }
-    /// The node that is reached there: a new one if there is none yet.
+    /// The node at the address: a new one if there is none yet.
     master_node& at(const config::address& where);
-    /// All, nobody included, which is the first. They stay where they are.
+    /// All nodes. The first is no node. Their addresses are stable.
     [[nodiscard]] const std::deque<std::unique_ptr<master_node>>& nodes() const noexcept
     {
         return nodes_;
@@ -45,18 +45,18 @@ public:
 
     struct change
     {
-        bool whole = false;    ///< The node that told it knows who serves each slot.
-        bool any_down = false; ///< Of those that serve; another may be about to take its place.
-        /// Nodes that can be reached and serve slots now of one that cannot.
+        bool whole = false;    ///< The node that reported it knows the node of every slot.
+        bool any_down = false; ///< A serving node is down; another may be about to replace it.
+        /// Reachable nodes that now serve slots of an unreachable one.
         std::set<store_partition> rescuers{};
     };
     change apply(const topology& found);
 
-    /// The next one behind a slot that the node serves, if there is any other.
+    /// The next slot after it that the node serves, if there is another.
     [[nodiscard]] std::optional<slot_number> other_slot_of(store_partition partition,
                                                            slot_number but) const noexcept;
 
-    /// A node serves the slot. False: that is known.
+    /// Records that a node serves the slot. False: that was known.
     bool move(slot_number slot, master_node& to);
 
 private:

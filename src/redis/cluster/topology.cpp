@@ -8,7 +8,7 @@ namespace {
 
 using value = reply_tree::value;
 
-/// What a server writes where it does not know its own address, or must not tell it.
+/// What a server writes if it does not know its own address, or must not report it.
 std::string_view host_in(std::string_view text) noexcept
 {
     return text == "?" ? std::string_view() : text;
@@ -58,11 +58,11 @@ std::optional<config::address> address_of(const value& node, const config::addre
         }
         return -1;
     };
-    // The preferred way to it is its endpoint, which may be a name.
+    // The preferred address of a node is its endpoint, which may be a name.
     std::string_view host = host_in(node.text_of("endpoint"));
     if (host.empty())
         host = node.text_of("ip");
-    // A node that knows of no TLS is behind something that does.
+    // A node without TLS is behind a proxy with TLS.
     std::int64_t port = reached.tls() ? number_of("tls-port") : 0;
     if (port <= 0)
         port = number_of("port");

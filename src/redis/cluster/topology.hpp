@@ -14,28 +14,28 @@
 
 namespace leasehold::redis_store::cluster {
 
-/// Who serves which slots, as one node of a cluster sees it.
+/// The slots and their nodes, as one node of a cluster sees them.
 struct topology
 {
     struct range
     {
         slot_number first;
         slot_number last;   ///< Included.
-        std::size_t master; ///< Its place in `masters`.
+        std::size_t master; ///< Its index in `masters`.
     };
-    std::vector<config::address> masters; ///< Those that serve slots.
+    std::vector<config::address> masters; ///< The masters that serve slots.
     std::vector<range> ranges;
     std::vector<config::address> others; ///< Replicas, which can be asked as well.
 };
 
-/// Where a client reaches what a cluster announces.
+/// The client's address for an address that a cluster announces.
 class LEASEHOLD_REDIS_EXPORT address_reading
 {
 public:
     /// @param settings Of the cluster.
     explicit address_reading(const config& settings) : settings_(&settings) {}
 
-    /// @param said An empty host is that of whoever `asked` is.
+    /// @param said An empty host means the host of `asked`.
     [[nodiscard]] config::address operator()(const config::address& said,
                                              const config::address& asked) const;
 
@@ -45,7 +45,7 @@ private:
     const config* settings_;
 };
 
-/// Reads the answer to CLUSTER SHARDS; nothing, when it says of no slot who serves it.
+/// Reads the reply to CLUSTER SHARDS. Nothing if it names no node for any slot.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::optional<topology> read_shards(
     const reply_tree& answer, const config::address& asked, const address_reading& reached);
 

@@ -10,7 +10,7 @@
 namespace leasehold::redis_store::cluster {
 namespace {
 
-// Another one may know; and who hangs is asked again with the next question.
+// Another node may know; a node that hangs is asked again with the next question.
 constexpr std::chrono::milliseconds node_patience{1'000};
 
 } // namespace
@@ -116,7 +116,7 @@ void topology_question::ask_map(bool shards)
 
 void topology_question::on_answer(bool shards, const reply_tree& answer)
 {
-    // A server before 7.0 knows the older command only.
+    // A server before 7.0 knows only the older command.
     const bool unknown = answer.error().starts_with("ERR unknown") ||
                          answer.error().starts_with("ERR Unknown");
     if (shards && unknown)
@@ -130,7 +130,7 @@ void topology_question::on_answer(bool shards, const reply_tree& answer)
     const address_reading reached(settings_);
     const auto found = shards ? read_shards(answer, asked, reached)
                               : read_slots(answer, asked, reached);
-    if (!found) // it has not met the others yet, or has been sent away
+    if (!found) // it has not met the others yet, or has been removed
         return give_up(errc::store_refused, "the node knows of no slot who serves it");
     const auto told = std::move(told_.found);
     const auto self = shared_from_this();
@@ -148,7 +148,7 @@ void topology_question::give_up(error_code why, std::string_view said)
     if (!told_.failed)
         return;
     const auto self = shared_from_this();
-    // What a server has said is worth more than that another is not there.
+    // A server's reply is more useful than the report that another is unreachable.
     const bool refused = why == condition::bad_request || why == errc::store_refused;
     if (refused && (!said.empty() || said_.empty())) {
         why_ = why;

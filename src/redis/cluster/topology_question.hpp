@@ -17,18 +17,18 @@
 
 namespace leasehold::redis_store::cluster {
 
-/// Asks nodes who serves what, one after the other, until one says. Each over a connection of its
-/// own that ends with the answer: a node that hangs, or is one no more, holds up nothing else.
-/// Once; all on the strand.
+/// Asks nodes for the slots and their nodes, one after the other, until one answers. Each is asked
+/// over a connection of its own that ends with the reply: a node that hangs, or has left the
+/// cluster, delays nothing else. Used once; all on the strand.
 class topology_question final : public connection_observer,
                                 public std::enable_shared_from_this<topology_question>
 {
 public:
-    /// Told once, unless it is closed before.
+    /// Called once, unless it is closed before.
     struct listener
     {
         std::function<void(const topology& found)> found;
-        /// No node has answered it: what a server refused, or why none is reached.
+        /// No node has answered: the text of a server that refused, or why no node is reached.
         std::function<void(error_code why, const std::string& said)> failed;
     };
 
@@ -58,11 +58,11 @@ private:
     const config settings_;
     const std::shared_ptr<environment> from_;
     const std::vector<config::address> nodes_;
-    std::size_t next_ = 0; ///< Of the nodes, after the one that is asked.
+    std::size_t next_ = 0; ///< The index of the node after the one that is asked.
     listener told_;
     error_code why_;
     std::string said_;
-    std::set<std::string> unreached_; ///< Nodes, each with the reason.
+    std::set<std::string> unreached_; ///< The nodes, each with the reason.
     asio::any_io_executor strand_;
     const std::unique_ptr<detail::time_source> time_;
     std::shared_ptr<reconnecting_connection> connection_;

@@ -10,7 +10,7 @@
 namespace leasehold::redis_store::cluster {
 namespace {
 
-// Between two questions of who serves what.
+// The pause between two questions for the topology.
 constexpr std::chrono::seconds pause{1};
 
 } // namespace
@@ -43,8 +43,8 @@ std::vector<config::address> topology_refresh::candidates(const slot_map& map)
         if (each->partition != 0 && each->serves)
             add(each->at);
     }
-    // Each time another one first, so that nobody's mistake is believed for ever: the only one that
-    // can be reached may be the one that the others have lost.
+    // Starts with another node each time, so that no wrong map stays for ever: the only reachable
+    // node may be one that the others have lost.
     if (!has(mutant::same_node_asked))
         std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(seed_++ % all.size()),
                     all.end());

@@ -17,8 +17,8 @@
 
 namespace leasehold::redis_store::cluster {
 
-/// When the cluster is asked who serves what, and whom: one question at a time, and a pause between
-/// two.
+/// When the cluster is asked for its topology, and which node is asked: one question at a time,
+/// with a pause in between.
 class topology_refresh
 {
 public:
@@ -27,16 +27,16 @@ public:
         : settings_(settings), from_(std::move(from)), random_(random)
     {}
 
-    /// @param up_to_date Who is asked first, if that is known.
+    /// @param up_to_date The node to ask first, if one is known to be up to date.
     /// @return False: it was wanted already.
     bool want(const std::optional<config::address>& up_to_date = std::nullopt);
 
-    [[nodiscard]] bool known() const noexcept { return known_; } ///< It was told once.
+    [[nodiscard]] bool known() const noexcept { return known_; } ///< A topology was received.
     [[nodiscard]] bool due(clock::time_point now) const noexcept
     {
         return wanted_ && !question_ && next_ <= now;
     }
-    /// When to ask; the end of time: when something new happens.
+    /// The time of the next question. The maximum: when an event comes.
     [[nodiscard]] clock::time_point next_time() const noexcept
     {
         return wanted_ && !question_ ? next_ : clock::time_point::max();
@@ -45,7 +45,7 @@ public:
     void ask(const slot_map& map, clock::time_point now, const asio::any_io_executor& strand,
              topology_question::listener told);
     void answered(const topology& found);
-    void failed(); ///< Nobody has said it.
+    void failed(); ///< No node has answered.
 
     void close() noexcept;
     void drop() noexcept; ///< The context ends.
@@ -56,13 +56,13 @@ private:
     const config& settings_;
     const std::shared_ptr<environment> from_;
     fsm::random_source& random_;
-    std::shared_ptr<topology_question> question_; ///< Under way.
+    std::shared_ptr<topology_question> question_; ///< The outstanding question.
     bool wanted_ = false;
     bool known_ = false;
     std::optional<config::address> up_to_date_;
     clock::time_point next_{};
     std::vector<config::address> others_; ///< Replicas, which know it as well.
-    std::size_t seed_ = 0;                ///< Where the next question begins.
+    std::size_t seed_ = 0;                ///< The node with which the next question begins.
 };
 
 } // namespace leasehold::redis_store::cluster

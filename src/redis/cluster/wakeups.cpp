@@ -10,8 +10,8 @@
 namespace leasehold::redis_store::cluster {
 namespace {
 
-// Whoever is in line looks at a third of its presence, ten seconds: what nobody has looked for
-// since is not needed. Until then the next one who waits there need not subscribe.
+// A waiter polls at a third of its presence, ten seconds: a channel that was not needed since then
+// can go. Until then the next waiter there need not subscribe.
 constexpr std::chrono::seconds lingering{30};
 
 } // namespace
@@ -63,7 +63,7 @@ void turns::left(slot_number slot, std::string_view owner)
 void turns::on_heard(store_listener& told, const std::string& channel, store_partition node,
                      bool first)
 {
-    // After an interruption all who wait there look; later only those of the slot that is new.
+    // After an interruption all waiters there poll; later only those of the new slot.
     if (first)
         return told.on_listening(node);
     const auto found = std::find_if(slots_.begin(), slots_.end(), [&](const auto& each) {

@@ -14,23 +14,23 @@
 #include <string_view>
 #include <vector>
 
-// How a client of a cluster hears that it may go on: what the channels of the shards are used for.
+// How a client of a cluster receives grants and wake-ups over the channels of the shards.
 namespace leasehold::redis_store::cluster {
 
-/// Of its turns, over one channel for each slot in which it waits.
+/// Receives the client's grants, over one channel for each slot in which it waits.
 class turns
 {
 public:
     explicit turns(shard_channels& channels) : channels_(&channels) {}
 
-    /// All owners are of this one's client.
+    /// All owners belong to the client of this one.
     void belongs_to(std::string_view owner);
 
     [[nodiscard]] bool hears(slot_number slot, store_partition node) const;
-    /// Somebody waits in a line there.
+    /// An owner waits in a queue there.
     void listen(slot_number slot, clock::time_point now);
 
-    /// The owner is in line for the name.
+    /// The owner is in the queue for the name.
     void joined(slot_number slot, std::string_view name, std::string_view owner);
     /// It is not any more.
     void left(slot_number slot, std::string_view owner);
@@ -43,10 +43,10 @@ public:
         return name.starts_with("leasehold:turn:");
     }
 
-    /// True when `next_look` may be sooner than it was.
+    /// Whether `next_look` may be sooner than it was.
     [[nodiscard]] bool take_changed() noexcept { return std::exchange(changed_, false); }
 
-    /// Gives up what nobody has waited for for a while.
+    /// Unsubscribes from channels without a recent waiter.
     void look(clock::time_point now);
     [[nodiscard]] clock::time_point next_look() const;
     void close() noexcept;
@@ -59,7 +59,7 @@ private:
     struct slot_state
     {
         std::string channel;
-        clock::time_point until; ///< When it is given up, unless it is needed again.
+        clock::time_point until; ///< The channel ends at this time, unless it is needed again.
         std::vector<waiter> waiters;
     };
 
@@ -69,7 +69,7 @@ private:
     std::map<slot_number, slot_state> slots_;
 };
 
-/// The ears of one node's layout.
+/// The listening state for one node's layout.
 class node_hearing final : public hearing
 {
 public:
@@ -90,7 +90,7 @@ private:
     const std::function<clock::time_point()> now_;
 };
 
-/// In the layout `redisson`: of releases, over the channel of each name that is watched.
+/// In the layout `redisson`: receives releases, over the channel of each watched name.
 class watched_names
 {
 public:
@@ -98,7 +98,7 @@ public:
 
     void watch(std::string_view name);
     void unwatch(std::string_view name);
-    /// Of those that share the channel: "a" and "{a}".
+    /// The names that share the channel: "a" and "{a}".
     void on_hint(const std::string& channel, const std::function<void(std::string_view)>& told);
     void close() noexcept { names_.clear(); }
 

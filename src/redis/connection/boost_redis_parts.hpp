@@ -11,8 +11,8 @@
 
 namespace leasehold::redis_store {
 
-// What is compiled of Boost.Redis is hidden in this library. This much of it is needed by a
-// `connection` that another library brings.
+// The compiled part of Boost.Redis is hidden in this library. A `connection` of another library
+// needs this much of it.
 
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT error_code make_error(boost::redis::error which);
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT boost::redis::request make_ping(std::string_view text);

@@ -27,9 +27,9 @@ namespace leasehold::redis_store {
 namespace asio = boost::asio;
 
 /// Connects to the first of several addresses that accepts, as RFC 8305 describes: the next address
-/// is tried 250 ms after the one before, or as soon as that one has failed, and those before it
-/// continue. With many addresses the steps are shorter, so that each is tried within the limit. All
-/// on the executor, which must be a strand.
+/// is tried 250 ms after the one before, or as soon as that one has failed, and the earlier
+/// attempts continue. With many addresses the steps are shorter, so that each is tried within the
+/// limit. All on the executor, which must be a strand.
 template <class Executor>
 class connect_race final : public std::enable_shared_from_this<connect_race<Executor>>
 {
@@ -82,7 +82,7 @@ private:
             return;
         next_step_.expires_after(step_);
         next_step_.async_wait([self](error_code failed) {
-            // A failure may have started the next one while this was on its way.
+            // A failure may have started the next one while this call was queued.
             if (!failed && !self->over_ && self->next_ < self->addresses_.size())
                 self->try_next();
         });
@@ -106,7 +106,7 @@ private:
             complete(last_error_, socket_type(executor_));
     }
 
-    /// Ends what is under way. Where nothing is decided yet, the last to end completes.
+    /// Ends the outstanding attempts. If no attempt has won, the last to end completes.
     void stop()
     {
         if (std::exchange(over_, true))
@@ -133,11 +133,11 @@ private:
     using timer_type = typename asio::steady_timer::template rebind_executor<Executor>::other;
     timer_type next_step_;
     timer_type limit_;
-    handler_type done_; ///< Empty: called.
+    handler_type done_; ///< Empty after its call.
     std::deque<socket_type> sockets_;
     std::size_t next_ = 0;
     std::size_t under_way_ = 0;
-    bool over_ = false; ///< Nothing is tried any more.
+    bool over_ = false; ///< No further address is tried.
     error_code last_error_;
 };
 

@@ -21,7 +21,7 @@ public:
         : dialer_(settings),
           connection_(
               {std::move(strand), dialer_}, asio::ssl::context(asio::ssl::context::tls_client),
-              // Only errors are logged, so only an attempt that failed costs anything.
+              // Only errors are logged, so only a failed attempt has a cost.
               {boost::redis::logger::level::err,
                [this, told = std::move(told)](boost::redis::logger::level, std::string_view text) {
                    dialer_.hear(text);
@@ -37,8 +37,8 @@ public:
     void execute(const boost::redis::request& request, boost::redis::any_adapter adapter,
                  asio::cancellation_slot slot, executed done) override
     {
-        // A lambda has no executor of its own, so the connection's is used as it is, and not an
-        // erased copy of it.
+        // A lambda has no executor of its own, so the connection's is used as it is, without an
+        // erased copy.
         connection_.async_exec(
             request, std::move(adapter),
             asio::bind_cancellation_slot(
@@ -66,8 +66,8 @@ private:
 std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
                                             const config& settings, connection::complaint told)
 {
-    // Boost.Redis makes a dozen steps for each request, each with copies of its executor: those of
-    // a known one cost a seventh less in all.
+    // Boost.Redis makes a dozen steps for each request, each with copies of its executor. With a
+    // known executor type the total cost is a seventh lower.
     using known = asio::strand<asio::io_context::executor_type>;
     if (const auto* on_io_context = strand.target<known>())
         return std::make_unique<connection_of<known>>(*on_io_context, settings, std::move(told));

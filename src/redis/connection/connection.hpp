@@ -22,8 +22,8 @@ namespace leasehold::redis_store {
 
 namespace asio = boost::asio;
 
-/// What executes requests: a Boost.Redis connection, whatever executor that one is made for. Its
-/// handlers run where the connection does.
+/// Executes requests: a Boost.Redis connection with any executor. Its handlers run where the
+/// connection does.
 class request_channel
 {
 public:
@@ -48,7 +48,7 @@ public:
     virtual void set_receive_response(boost::redis::any_adapter adapter) = 0;
     virtual void receive(ended done) = 0;
     virtual void cancel(boost::redis::operation operation) = 0;
-    /// Why the last run ended, with this error, in words. Empty: nothing is known.
+    /// The reason why the last run ended with this error, as text. Empty: unknown.
     [[nodiscard]] virtual std::string trouble(error_code why) const
     {
         static_cast<void>(why);

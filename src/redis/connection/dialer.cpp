@@ -12,7 +12,7 @@
 namespace leasehold::redis_store {
 namespace {
 
-// More are not remembered.
+// The maximum number of remembered addresses.
 constexpr std::size_t most_addresses = 16;
 
 bool is_closed(error_code ended)
@@ -50,7 +50,7 @@ void move_to_end(std::vector<Endpoint>& all, const Endpoint& one)
 void dialer::begin(std::string where)
 {
     where_ = std::move(where);
-    // The attempt before may have failed for any reason; its address did not answer.
+    // The previous attempt may have failed for any reason; its address did not answer.
     if (at_ && !answered_) {
         std::erase(good_, *at_);
         move_to_end(silent_, *at_);

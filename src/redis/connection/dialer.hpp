@@ -27,33 +27,32 @@ public:
     explicit dialer(const config& settings) : settings_(settings) {}
 
     /// An attempt begins.
-    /// @param where The server, where the settings do not name it: a master that a Sentinel names.
+    /// @param where The server, if it is not in the settings: a master that a Sentinel names.
     void begin(std::string where = {});
 
-    /// The addresses in the order in which they are to be tried: those that answered before, the
-    /// last of them first; then the others; then those that accepted a connection and did not
-    /// answer.
+    /// The addresses in the order of the attempts: first those that answered before, the last of
+    /// them first; then the others; then those that accepted a connection and did not answer.
     [[nodiscard]] std::vector<endpoint> in_order(
         const boost::asio::ip::tcp::resolver::results_type& found) const;
 
-    /// One of so many addresses has accepted the connection.
+    /// One of `of` addresses has accepted the connection.
     void accepted(const endpoint& at, std::size_t of);
 
-    /// Where several addresses share the time, what is left to the one that has accepted.
+    /// If several addresses share the time, the rest for the one that has accepted.
     [[nodiscard]] std::optional<duration> share(duration limit) const
     {
         return choices_ > 1 ? std::optional(limit / static_cast<int>(choices_)) : std::nullopt;
     }
 
-    /// The server has sent its first bytes; once in each attempt.
+    /// The server has sent its first bytes; called once in each attempt.
     void answered();
 
-    /// Read anew each time: files change while the program runs.
-    /// @throws boost::system::system_error They cannot be read.
+    /// Read for each attempt, because files change while the program runs.
+    /// @throws boost::system::system_error The files cannot be read.
     [[nodiscard]] boost::asio::ssl::context tls() const;
     [[nodiscard]] bool verifies() const noexcept { return settings_.tls_verify; }
 
-    // Why the attempt failed.
+    // The reason why the attempt failed.
     void no_address(std::string_view host, error_code why);
     void not_connected(error_code why);
     void not_secured(std::string why);
@@ -61,19 +60,19 @@ public:
     /// Takes the errors of the Sentinels from a text that the connection logs.
     void hear(std::string_view text);
 
-    /// Why the last run of the connection ended, in words. Empty: nothing is known.
+    /// The reason why the last run of the connection ended, as text. Empty: unknown.
     [[nodiscard]] std::string trouble(error_code ended) const;
 
 private:
     const config settings_;
     std::vector<endpoint> good_;   ///< They answered; the last one last.
     std::vector<endpoint> silent_; ///< They accepted, and did not answer; the last one last.
-    std::optional<endpoint> at_;   ///< Where the connection leads to. Nothing: to no address.
-    std::size_t choices_ = 0;      ///< How many addresses there were.
+    std::optional<endpoint> at_;   ///< The address of the connection. Empty: no address.
+    std::size_t choices_ = 0;      ///< The number of addresses.
     bool answered_ = false;
     std::string where_;
-    std::string failure_;   ///< Of this attempt, as long as there is no connection.
-    std::string sentinels_; ///< Their errors, when none named the master.
+    std::string failure_;   ///< The failure of this attempt, until there is a connection.
+    std::string sentinels_; ///< Their errors, if none named the master.
 };
 
 } // namespace leasehold::redis_store

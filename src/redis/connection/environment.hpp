@@ -13,8 +13,7 @@
 
 namespace leasehold::redis_store {
 
-/// Where a Redis store gets its connections and its time from: the operating system, or a
-/// simulation.
+/// The source of a Redis store's connections and time: the operating system, or a simulation.
 class environment
 {
 public:
@@ -25,10 +24,10 @@ public:
                                                         const config& settings,
                                                         connection::complaint told) = 0;
 
-    /// For one user. Its seed, if any, is what that user's random numbers begin with.
+    /// For one user. Its seed, if any, starts the random numbers of that user.
     virtual std::unique_ptr<detail::time_source> make_time() = 0;
 
-    /// What a client that begins now says of itself; empty: nothing.
+    /// The record of a client that starts now. Empty: none.
     virtual client_info this_client() { return {}; }
 };
 

@@ -32,16 +32,16 @@
 #include <type_traits>
 #include <utility>
 
-// Boost.Redis has no place between its socket and its parser that is meant for others, and none to
-// say how a socket is connected. But its connection is a template on the executor, and so is the
-// stream within: an executor of a type of our own has a specialisation of that stream. It tries all
-// addresses of a host, reads the files of TLS for each connection, knows why one fails, and what it
-// has read passes a guard. A version of Boost.Redis that is built in another way does not compile
+// Boost.Redis offers no extension point between its socket and its parser, and none for the way a
+// socket is connected. But its connection is a template on the executor, and so is its inner
+// stream: this file specializes that stream for its own executor type. The stream tries all
+// addresses of a host, reads the TLS files for each connection, knows why one fails, and passes all
+// data that it reads through a guard. A Boost.Redis with a different structure does not compile
 // here.
 
 namespace leasehold::redis_store {
 
-/// The executor itself, under a type by which a connection has a stream of ours.
+/// The executor itself, as a type that selects our stream for a connection.
 template <class Executor>
 class guarded_executor : public Executor
 {
@@ -55,11 +55,11 @@ private:
     dialer* by_;
 };
 
-/// A connection of Boost.Redis that ends when the server sends what its parser must not see.
+/// A connection of Boost.Redis that ends when the server sends bytes that its parser must not see.
 template <class Executor>
 using guarded_connection = boost::redis::basic_connection<guarded_executor<Executor>>;
 
-/// The handler of a read, told only of the bytes that the stream accepts.
+/// The handler of a read, which gets only the bytes that the stream accepts.
 template <class Stream, class Handler>
 struct guarded_read
 {
@@ -138,9 +138,9 @@ public:
             start_read{this}, token, buffer);
     }
 
-    /// How many of the bytes that were read may be seen. What comes behind a violation is not read
-    /// any more, but what came before it is handed on, so that the same bytes have the same effect
-    /// in whatever pieces they come.
+    /// How many of the bytes the parser may see. Nothing is read after a violation, but the bytes
+    /// before it are passed on, so that the same bytes have the same effect in whatever pieces they
+    /// arrive.
     std::size_t accept(asio::mutable_buffer buffer, std::size_t size, system::error_code& error)
     {
         const std::size_t accepted = guard_.accept({static_cast<const char*>(buffer.data()), size});
@@ -162,7 +162,7 @@ private:
         template <class Self>
         void operator()(Self& self, system::error_code failed = {})
         {
-            // Those of this operation are gone when it has been moved into a handler.
+            // The members of this operation are gone when it has been moved into a handler.
             redis_stream& s = stream;
             const connect_params to = where;
             if (begun)
@@ -227,7 +227,7 @@ private:
                 s.use_tls(std::move(socket), to.addr.tcp_address().host);
             }
             catch (const system::system_error& wrong) {
-                // Read again with the next attempt: unlike at construction, it may pass.
+                // Read again with the next attempt: unlike at construction, it may succeed.
                 s.dials().not_secured(wrong.what());
                 return self.complete(leasehold::errc::store_unavailable);
             }
@@ -238,7 +238,7 @@ private:
                                                          std::move(self)));
         }
 
-        /// A local socket is connected, or TLS is agreed upon.
+        /// A local socket is connected, or the TLS handshake is complete.
         template <class Self>
         void finish(Self& self, system::error_code failed)
         {
@@ -254,7 +254,7 @@ private:
             self.complete(failed);
         }
 
-        /// What was not cancelled, and was aborted, took too long.
+        /// An operation that was aborted without a cancellation took too long.
         template <class Self>
         static system::error_code reason(Self& self, system::error_code failed, error too_late)
         {
@@ -342,12 +342,12 @@ private:
     const executor_type executor_;
     asio::ssl::context tls_; ///< Of the last connection.
     asio::ip::basic_resolver<asio::ip::tcp, Executor> resolver_;
-    asio::ssl::stream<socket_type> stream_; ///< Its socket alone, where there is no TLS.
+    asio::ssl::stream<socket_type> stream_; ///< Only its socket is used without TLS.
     asio::basic_stream_socket<asio::local::stream_protocol, Executor> local_;
     typename asio::steady_timer::template rebind_executor<Executor>::other timer_;
     transport_type type_ = transport_type::tcp;
-    bool other_host_ = false; ///< The certificate is trusted, and for another host.
-    std::optional<std::chrono::steady_clock::time_point> answer_by_; ///< The first one.
+    bool other_host_ = false; ///< The certificate is trusted, but for another host.
+    std::optional<std::chrono::steady_clock::time_point> answer_by_; ///< The first reply.
     bool answered_ = false;
     leasehold::redis_store::resp3_guard guard_;
 };
@@ -356,7 +356,7 @@ private:
 
 namespace leasehold::redis_store {
 
-// A Boost.Redis that would read without the guard is not compiled.
+// A Boost.Redis that would read without the guard does not compile.
 static_assert(std::is_same_v<
               decltype(boost::redis::detail::connection_impl<
                        guarded_executor<boost::asio::any_io_executor>>::stream_),

@@ -9,17 +9,17 @@
 
 namespace leasehold::redis_store {
 
-/// What a server says without being asked, until somebody takes it: push messages, and errors that
-/// answer no command.
+/// Messages that a server sends without a request, until they are taken: push messages, and errors
+/// that answer no command.
 class push_inbox
 {
 public:
     using words = std::vector<std::string>;
 
-    /// Collects here; this must outlive it.
+    /// Collects into this object, which must outlive the adapter.
     boost::redis::any_adapter adapter();
 
-    /// The messages, each as its words, without the layers that it was wrapped in.
+    /// The messages, each as its words, without the layers around them.
     std::vector<words> take() { return std::exchange(messages_, {}); }
     std::vector<std::string> take_errors() { return std::exchange(errors_, {}); }
 

@@ -10,8 +10,8 @@ namespace leasehold::redis_store {
 
 namespace {
 
-// The scripts come as early as possible, but a user that may not load them sends their text later.
-// Without arguments HELLO changes nothing, and no user can be forbidden to say it.
+// The scripts are loaded as early as possible; for a user without that right their text is sent
+// later. HELLO without arguments changes nothing, and no user can be denied it.
 boost::redis::request make_readiness_request(const script_set& needed)
 {
     boost::redis::request all(
@@ -29,7 +29,7 @@ boost::redis::request make_readiness_request(const script_set& needed)
 
 const boost::redis::request& readiness_check::request() const
 {
-    // The scripts are most of it: written once, not for each attempt to connect.
+    // Mostly the scripts: written once, not for each attempt to connect.
     static const auto written = [] {
         std::map<const script_set*, boost::redis::request> all;
         for (const script_set* const each : {&native_script_set(), &native_cluster_script_set(),
@@ -79,13 +79,13 @@ readiness_check::verdict readiness_check::result() const
     if (mode() == "sentinel")
         return {errc::not_supported,
                 "the server is a Sentinel, whose URL begins with redis+sentinel://"};
-    // What cannot be found out here is told by the requests themselves.
+    // What cannot be checked here is reported by the requests themselves.
     const auto refuses = [](const reply& each) {
         return !each.error.empty() && error_code(classify(each.error)) == condition::bad_request;
     };
     const reply& sent_text = answer(check);
     const reply& sent_hash = answer(run);
-    // A user that may neither load scripts nor send their text has none to run.
+    // A user that may neither load scripts nor send their text cannot run them.
     const bool missing = is_script_missing(sent_hash.error);
     if (refuses(sent_hash))
         return {classify(sent_hash.error), sent_hash.error};
@@ -99,7 +99,7 @@ std::optional<std::int64_t> readiness_check::server_us() const
 {
     const reply& said = answer(time);
     constexpr std::int64_t second = 1'000'000;
-    // So that the sum below is within bounds whatever was answered.
+    // Keeps the sum below within bounds for any reply.
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / second - 1;
     if (!said.is(2) || said.numbers[0] < 0 || said.numbers[0] > most || said.numbers[1] < 0 ||
         said.numbers[1] >= second)

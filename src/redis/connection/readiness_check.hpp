@@ -17,14 +17,14 @@
 
 namespace leasehold::redis_store {
 
-/// The first that a new connection is asked, in one round trip: does it serve commands, is it a
-/// server of the kind that is needed, has it all commands that locks need and may this user call
-/// them, and what time is it there? It brings the scripts along. It waits for the connection, so
-/// that its answer tells that there is one.
+/// The first request of a new connection, in one round trip. It checks that the server serves
+/// commands, is of the required kind, has all commands that locks need, and permits them to this
+/// user. It also reads the server's time and loads the scripts. It waits for the connection, so its
+/// reply shows that there is one.
 class readiness_check
 {
 public:
-    /// @param needed What has to run there.
+    /// @param needed The scripts that have to run there.
     /// @param in_cluster It may be a node of a cluster.
     explicit readiness_check(const script_set& needed, bool in_cluster = false)
         : needed_(needed), in_cluster_(in_cluster), answers_(needed.all.size() + others)
@@ -38,16 +38,16 @@ public:
 
     struct verdict
     {
-        error_code code;       ///< None: locks can be served, as far as could be found out.
-        std::string_view said; ///< By the server, or of it.
+        error_code code;       ///< None: locks can be served, as far as the check can know.
+        std::string_view said; ///< By the server, or about it.
     };
 
-    /// `errc::store_refused` when it does not serve commands now; a `condition::bad_request` when
-    /// it never will.
+    /// `errc::store_refused` if the server does not serve commands now; a `condition::bad_request`
+    /// if it never will.
     verdict result() const;
     std::optional<std::int64_t> server_us() const;
 
-    /// That many answers are expected.
+    /// The number of expected replies.
     std::size_t commands() const noexcept { return answers_.size(); }
 
     boost::asio::cancellation_signal cancel;

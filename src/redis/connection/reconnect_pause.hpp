@@ -9,9 +9,9 @@
 
 namespace leasehold::redis_store {
 
-/// The pause before a server is tried again: between half and one and a half of what is configured,
-/// evenly. Those who lost a server together would come back to it together, and after each failed
-/// attempt again.
+/// The pause before a server is tried again: random, from half to one and a half of the configured
+/// time. Otherwise clients that lose a server together reconnect together, after each failed
+/// attempt.
 inline clock::duration reconnect_pause(std::chrono::milliseconds configured,
                                        fsm::random_source& random)
 {

@@ -78,12 +78,12 @@ void reconnecting_connection::attempt()
 void reconnecting_connection::on_end(error_code error)
 {
     running_ = false;
-    // What came too late for this connection must not wait for the next one.
+    // Requests that came too late for this connection must not wait for the next one.
     connection_->cancel(boost::redis::operation::exec);
     pushes_.clear();
     if (observer_ == nullptr)
         return;
-    // The server's own words, when it refused to set the connection up, are only in the log.
+    // The server's text, if it refused to set the connection up, is only in the log.
     const std::string_view said = reset_reason_ ? std::string_view(reset_words_)
                                                 : find_words(complaints_);
     const std::string trouble = said.empty() ? connection_->trouble(error) : std::string();

@@ -27,15 +27,15 @@ namespace asio = boost::asio;
 
 class reconnecting_connection;
 
-/// Told about a wire, on its strand.
+/// Notified about a connection, on its strand.
 class connection_observer
 {
 public:
-    /// An attempt to connect begins. What is sent from here on goes out first, when there is a
+    /// An attempt to connect begins. Requests made from now on are sent first on the new
     /// connection.
     virtual void on_attempt() = 0;
-    /// The attempt, or the connection, ended. What was sent ends soon. `said`: the server's own
-    /// words about it, or why there is no connection, if that is known.
+    /// The attempt, or the connection, ended. Outstanding requests end soon. `said`: the server's
+    /// text about it, or why there is no connection, if that is known.
     virtual void on_lost(error_code why, std::string_view said) = 0;
     /// A push message, or an error that answers no command.
     virtual void on_push(const std::vector<std::string>&) {}
@@ -47,9 +47,9 @@ protected:
 
 /// A connection of the library's own that is made again whenever it is lost. All on one strand.
 ///
-/// Boost.Redis would reconnect by itself but tells nobody; here each of its runs is one connection,
-/// so that its beginning and its end are seen. Operations hold the wire, because theirs hold bare
-/// pointers into the connection.
+/// Boost.Redis would reconnect without a notification. Here each of its runs is one connection, so
+/// that its beginning and end are visible. Operations keep this object alive, because those of
+/// Boost.Redis hold plain pointers into the connection.
 class reconnecting_connection final : public std::enable_shared_from_this<reconnecting_connection>
 {
 public:
@@ -57,12 +57,12 @@ public:
                             const config& settings);
 
     void open(connection_observer& user);
-    /// The user is not told anything any more; all ends soon.
+    /// The user gets no more notifications; all operations end soon.
     void close() noexcept;
-    /// Closes the connection, for this reason, and makes it again after the usual pause, or this.
+    /// Closes the connection for this reason, and reconnects after the usual pause, or this one.
     void reset(error_code why, std::string_view said,
                std::optional<std::chrono::milliseconds> pause = std::nullopt);
-    /// The context ends: nothing more can be cancelled or awaited.
+    /// The context ends: nothing can be cancelled or awaited any more.
     void drop() noexcept;
 
     /// Executes requests, and keeps this object alive.
@@ -71,14 +71,14 @@ public:
         return {shared_from_this(), connection_.get()};
     }
 
-    /// `done(error_code, bool written)`; when `written` is false no byte of the request has left.
+    /// `done(error_code, bool written)`. If `written` is false, no byte of the request was sent.
     template <class Done>
     void send(const boost::redis::request& request, boost::redis::any_adapter adapter,
               asio::cancellation_slot slot, Done done)
     {
         const std::size_t before = connection_->commands_sent();
-        // The writer takes all that waits at once: as long as it has not taken anything, it has not
-        // taken this.
+        // The writer takes all waiting requests at once: if it has taken none, it has not taken
+        // this one.
         connection_->execute(request, std::move(adapter), slot,
                              [self = shared_from_this(), before,
                               done = std::move(done)](error_code error, std::size_t) mutable {
@@ -96,7 +96,7 @@ private:
     const std::chrono::milliseconds pause_;
     connection_observer* observer_ = nullptr;
     bool running_ = false;
-    std::string complaints_; ///< What Boost.Redis logged as errors during this attempt.
+    std::string complaints_; ///< The errors that Boost.Redis logged during this attempt.
     error_code reset_reason_;
     std::string reset_words_;
     std::optional<std::chrono::milliseconds> next_pause_;

@@ -9,7 +9,7 @@ namespace {
 
 using boost::redis::error;
 
-// Of a value: a type and the end of the line.
+// The size of a value: a type and the end of the line.
 constexpr std::size_t smallest_size = 3;
 
 bool is_digit(char c) noexcept
@@ -89,7 +89,7 @@ void resp3_guard::take_line(std::string_view& rest) noexcept
         take_line_feed(rest);
 }
 
-// A line ends with both; a '\r' by itself belongs to the text.
+// A line ends with both; a '\r' alone belongs to the text.
 void resp3_guard::take_line_feed(std::string_view& rest) noexcept
 {
     const char c = rest.front();
@@ -130,14 +130,14 @@ void resp3_guard::take_length(std::string_view& rest) noexcept
     }
 }
 
-// The end of the line is taken only when what the length announces may come.
+// The end of the line is accepted only if the announced length is permitted.
 void resp3_guard::take_length_feed(std::string_view& rest) noexcept
 {
     if (rest.front() != '\n')
         return refuse(error::not_a_number);
     const std::size_t room = limit_ - size_ - 1;
     const bool is_text = type_ == '$' || type_ == '!' || type_ == '=';
-    // An attribute counts as an element, as the parser counts it, though the protocol does not.
+    // An attribute counts as an element, as in the parser, though not in the protocol.
     const std::size_t values = type_ == '%' || type_ == '|' ? 2 * number_ : number_;
     if (negative_ || (!is_text && values == 0)) {
         take(rest, 1);
