@@ -3,139 +3,139 @@
 
 namespace leasehold {
 
-/// Deliberate errors, each of which the simulator has to find. They exist in its own build only.
+/// Deliberate errors, each of which the simulator has to find. They exist only in its own build.
 enum class mutant
 {
     none,
-    deadline_from_reply,     ///< The lease time counts from the answer.
+    deadline_from_reply,     ///< The lease time counts from the reply.
     no_margin,               ///< The deadline is as late as the store's.
-    validity_without_clock,  ///< A lease is valid until somebody says otherwise.
-    deadline_not_watched,    ///< While a renewal is under way nobody looks at the deadline.
-    late_grant_accepted,     ///< A grant whose time has passed is given out.
+    validity_without_clock,  ///< A lease is valid until a loss is reported.
+    deadline_not_watched,    ///< The deadline is not checked while a renewal is outstanding.
+    late_grant_accepted,     ///< A grant whose lease time has passed is accepted.
     late_renewal_revives,    ///< A confirmation counts after the deadline.
     unknown_is_lost,         ///< One failed renewal ends the lease.
-    renewal_not_repeated,    ///< One failed renewal is the last.
-    gone_ignored,            ///< A renewal that finds nothing is taken for a success.
-    renewal_creates,         ///< The store makes the missing lock again.
+    renewal_not_repeated,    ///< A failed renewal is not retried.
+    gone_ignored,            ///< A renewal that finds no lock counts as a success.
+    renewal_creates,         ///< The store creates the missing lock again.
     renewal_goes_on,         ///< The renewal is not stopped before the release.
     release_of_another,      ///< The store does not compare the owner.
     owner_reused,            ///< One id for all acquisitions of a client.
-    release_not_repeated,    ///< A release whose answer is lost is forgotten.
-    orphan_kept,             ///< What an acquire without an answer took is not given back.
-    orphan_given_up_early,   ///< "Not owner" is believed while the acquire may still run.
-    cancelled_grant_kept,    ///< A grant that nobody waits for any more is not given back.
-    abandoned_entry_kept,    ///< A cancelled entry forgets its request.
-    late_acquire_runs,       ///< The store grants to those who have given up.
-    repeated_acquire_adds,   ///< An acquire that runs twice counts twice.
-    repeated_entry_adds,     ///< An entry that runs twice counts twice.
-    fence_without_clock,     ///< The fence is a counter and no more.
-    fences_not_reserved,     ///< Local handoffs take fences that nobody reserved.
-    handoff_near_the_end,    ///< A lease that is about to end is handed on.
-    handoff_of_entered,      ///< A lock that others are in is handed on.
+    release_not_repeated,    ///< A release whose reply is lost is not repeated.
+    orphan_kept,             ///< An acquire without a reply is not released.
+    orphan_given_up_early,   ///< "Not owner" is final while the acquire may still be executed.
+    cancelled_grant_kept,    ///< A grant without a waiter is not released.
+    abandoned_entry_kept,    ///< The request of a cancelled entry is not released.
+    late_acquire_runs,       ///< The store grants to waiters that have given up.
+    repeated_acquire_adds,   ///< An acquire that is executed twice counts twice.
+    repeated_entry_adds,     ///< An entry that is executed twice counts twice.
+    fence_without_clock,     ///< The fence is a counter without the clock.
+    fences_not_reserved,     ///< Local handoffs use fences that were not reserved.
+    handoff_near_the_end,    ///< A lease that is about to end is handed off.
+    handoff_of_entered,      ///< A lock with other entries is handed off.
     handoff_without_end,     ///< Local waiters always come first.
-    hint_ignored,            ///< Nobody wakes up when a release is told.
-    only_hints,              ///< Nobody looks again unless told.
-    no_backoff,              ///< Waiters look again at once.
-    waiter_forgotten,        ///< Whoever waits when a lease ends is not served.
-    shutdown_keeps,          ///< What is held at the shutdown stays.
-    waiters_not_refused,     ///< Whoever waits at the shutdown waits on.
-    doubt_forgotten,         ///< A renewal without an answer is taken to have ended with its lease.
-    expired_entry_kept,      ///< What expired beside others under the same owner stays in.
-    hold_limit_kept,         ///< What was held for as long as it may be is not given back.
-    entry_renewed_as_owner,  ///< A renewal does not name the entry that it prolongs.
+    hint_ignored,            ///< A wake-up after a release is ignored.
+    only_hints,              ///< Waiters poll only after a wake-up.
+    no_backoff,              ///< Waiters poll again at once.
+    waiter_forgotten,        ///< A waiter is not served when a lease ends.
+    shutdown_keeps,          ///< Locks held at the shutdown are not released.
+    waiters_not_refused,     ///< Waiters continue to wait after the shutdown.
+    doubt_forgotten,         ///< A renewal without a reply counts as ended with its lease.
+    expired_entry_kept,      ///< An expired entry stays if the owner has others.
+    hold_limit_kept,         ///< A lock at its longest hold is not released.
+    entry_renewed_as_owner,  ///< A renewal does not name the entry that it extends.
     readiness_not_repeated,  ///< A server that does not serve yet is not asked again.
-    loading_is_up,           ///< A server that loads its data is taken for one that serves.
-    commands_outlive,        ///< What a lost connection left unanswered is sent over the next one.
+    loading_is_up,           ///< A server that loads its data counts as ready.
+    commands_outlive,        ///< Requests left by a lost connection are sent over the next one.
     one_channel_again,       ///< After a reconnect one name is watched again, not all.
-    text_sent_once,          ///< A script that is missing is sent on the first repetition only.
-    clock_not_learned,       ///< A new connection does not say what time it is at the server.
+    text_sent_once,          ///< A missing script is sent on the first repetition only.
+    clock_not_learned,       ///< A new connection does not report the server's time.
     read_only_kept,          ///< The connection to a server that became a replica is kept.
-    replicas_not_asked,      ///< What is granted counts before replicas have confirmed it.
-    renewals_not_replicated, ///< So does what is renewed.
-    marker_not_written,      ///< Replicas are asked for what nobody has written.
+    replicas_not_asked,      ///< A grant counts before replicas have confirmed it.
+    renewals_not_replicated, ///< So does a renewal.
+    marker_not_written,      ///< Replicas have to confirm a marker that was not written.
     // Of the layout `native`.
-    short_fence_unchecked,   ///< A fence of the short way is not compared with the largest seen.
-    counter_not_raised,      ///< A new connection leaves the counter of the fences as it is.
-    refused_raise_forgotten, ///< So does one whose raise the server had no memory for.
-    floor_not_raised,        ///< What a script draws may be smaller than what was drawn before.
-    blocks_beyond_clock,     ///< A block is as large as was asked for, whatever the time.
-    blocks_overlap,          ///< A block of fences begins with the last one of the block before.
-    fence_before_lock,       ///< The short way draws its fences before it takes the lock.
-    shares_alike,            ///< Whose fences are drawn together get the same ones.
-    turn_ignored,            ///< Whoever is told of its turn does nothing.
-    connections_not_ended,   ///< What a lost connection carried may run whenever it likes.
-    listening_claimed, ///< Whoever joins a line says that it hears of its turn, though it may not.
-    listening_not_looked, ///< Whoever begins to hear of turns does not look whether one was missed.
-    line_not_left,        ///< Whoever does not want the lock any more stays in line.
-    line_without_looks,   ///< Whoever is in line does not look again unless told.
-    waiter_not_marked,    ///< Nobody tells the holder that somebody waits.
-    foreign_value_marked, ///< The value of another library is marked like one of ours.
-    marked_renewal_refused, ///< A waiter's mark ends the lease of the holder.
-    marked_value_released, ///< The short release takes away what others wait for, and tells nobody.
-    owner_by_prefix,       ///< An owner is whoever's name begins with its own.
-    claim_without_end,     ///< What is given to the first in line is kept for it for ever.
-    promise_not_kept,      ///< Whoever promised to be alive counts its lease time alone.
-    sign_from_answer,      ///< A sign of life counts from its answer.
-    sign_not_recorded,     ///< The server confirms a sign of life and keeps nothing.
-    grant_without_record,  ///< A grant with the promise makes no record.
-    half_grace,            ///< Whoever waits counts half of the grace.
-    unrecorded_is_dead,    ///< A missing record is taken for an old one.
-    entry_keeps_promise,   ///< Whoever enters leaves the mark of the promise in the value.
-    promise_inherited,     ///< Whoever asks again without the promise is held to the one before.
-    late_promise_forgotten, ///< What asked with the promise may run after what asks without it.
-    superseded_in_two,      ///< A look finds that the holder is gone, the next takes what is there.
-    looks_renew,            ///< A look makes the record new.
-    no_record_by_look,      ///< A look that finds no record makes none.
-    claim_not_prolonged,    ///< Who takes what it was given has it for no longer than that.
-    mark_forgotten,         ///< What the line gives is not marked, though others wait still.
-    assigned_stays_in_line, ///< Whoever is given the lock is in line still.
-    absent_not_passed,      ///< Whoever is not there has its turn like anybody.
-    presence_not_renewed,   ///< A look does not say that who looks is there.
-    join_not_idempotent,    ///< A look joins the line once more.
-    repeated_release_joins, ///< A release that leaves nothing brings the next owner all the same.
-    try_overtakes,          ///< Whoever does not wait takes a free lock past the line.
-    first_entry_forgotten,  ///< Who is in first has no entry of its own when others enter.
-    entries_not_prolonged,  ///< A renewal prolongs the lock and not who is in it.
-    entries_overlooked,     ///< The brief renewal takes a lock with entries for one without.
-    foreign_turn_not_left,  ///< Those who do not know the line never find the lock free.
-    foreign_turn_cut_short, ///< Whoever looks takes the lock that is left free for them.
-    foreign_turn_left_short, ///< Whoever gives up in line ends the turn of those who are not in it.
-    foreign_turn_not_told,   ///< The first in line does not hear that it is left free.
-    foreign_turn_without_end, ///< It stays free until somebody takes it who is not in line.
-    foreign_turn_drops_first, ///< Who is first in line when it is left free has lost its place.
-    line_not_seen,      ///< Whoever asks takes what is free, and does not look whether others wait.
-    line_not_served,    ///< Whoever leaves does not look whether others wait.
-    turn_without_fence, ///< Who takes what it was given has the fence of the one before.
-    strangers_not_heard, ///< Whoever waits for a stranger does not listen to where it says it left.
+    short_fence_unchecked,    ///< A fence of the fast path is not compared with the largest seen.
+    counter_not_raised,       ///< A new connection does not raise the counter of the fences.
+    refused_raise_forgotten,  ///< A raise for which the server had no memory is not repeated.
+    floor_not_raised,         ///< A script may draw a smaller fence than an earlier one.
+    blocks_beyond_clock,      ///< A block is as large as requested, beyond the clock.
+    blocks_overlap,           ///< A block of fences begins with the last one of the block before.
+    fence_before_lock,        ///< The fast path draws its fences before it takes the lock.
+    shares_alike,             ///< Acquires that draw their fences together get the same ones.
+    turn_ignored,             ///< A notification of a grant is ignored.
+    connections_not_ended,    ///< The requests of a lost connection have no time limit.
+    listening_claimed,        ///< A waiter reports that it listens, though it may not.
+    listening_not_looked,     ///< A waiter that begins to listen does not check for a missed grant.
+    line_not_left,            ///< A waiter that gives up stays in the queue.
+    line_without_looks,       ///< A waiter in the queue polls only after a notification.
+    waiter_not_marked,        ///< The holder does not learn that others wait.
+    foreign_value_marked,     ///< The value of another library is marked like one of ours.
+    marked_renewal_refused,   ///< A waiter's mark ends the lease of the holder.
+    marked_value_released,    ///< The fast release deletes a marked value and notifies no waiter.
+    owner_by_prefix,          ///< An owner is any owner whose name begins with its own.
+    claim_without_end,        ///< A lock assigned to the first waiter never expires.
+    promise_not_kept,         ///< A holder with heartbeats is limited by its lease time alone.
+    sign_from_answer,         ///< A heartbeat counts from its reply.
+    sign_not_recorded,        ///< The server confirms a heartbeat and stores nothing.
+    grant_without_record,     ///< A grant with heartbeats makes no record.
+    half_grace,               ///< A waiter counts half of the grace.
+    unrecorded_is_dead,       ///< A missing record counts as an old one.
+    entry_keeps_promise,      ///< A reentrant acquisition keeps the heartbeat mark of the value.
+    promise_inherited,        ///< An acquire without the grace inherits the earlier one's.
+    late_promise_forgotten,   ///< An acquire with the grace may be executed after one without.
+    superseded_in_two,        ///< One poll finds the holder gone, the next takes any lock there.
+    looks_renew,              ///< A poll renews the record.
+    no_record_by_look,        ///< A poll that finds no record makes none.
+    claim_not_prolonged,      ///< A confirmed grant is not extended beyond its claim.
+    mark_forgotten,           ///< A grant from the queue has no mark while others wait.
+    assigned_stays_in_line,   ///< A granted owner stays in the queue.
+    absent_not_passed,        ///< An absent waiter gets a grant like any other.
+    presence_not_renewed,     ///< A poll does not extend the presence.
+    join_not_idempotent,      ///< A poll joins the queue once more.
+    repeated_release_joins,   ///< A release without effect still lets the next owner join.
+    try_overtakes,            ///< A try takes a free lock past the queue.
+    first_entry_forgotten,    ///< The first acquisition gets no entry when others are added.
+    entries_not_prolonged,    ///< A renewal extends the lock and not its entries.
+    entries_overlooked,       ///< The short renewal ignores the entries of a lock.
+    foreign_turn_not_left,    ///< External clients never find the lock free.
+    foreign_turn_cut_short,   ///< A poll takes the lock during the free time.
+    foreign_turn_left_short,  ///< A waiter that gives up ends the free time.
+    foreign_turn_not_told,    ///< The first waiter is not notified of the free time.
+    foreign_turn_without_end, ///< The free time ends only when an external client acquires.
+    foreign_turn_drops_first, ///< The first waiter loses its position in the free time.
+    line_not_seen,            ///< An acquire takes a free lock without a check for waiters.
+    line_not_served,          ///< A release does not check for waiters.
+    turn_without_fence,       ///< A grant from the queue keeps the previous fence.
+    strangers_not_heard,      ///< A waiter ignores the releases of external clients.
     // Of a quorum.
     fewer_grant,          ///< One member less than a quorum makes a lock.
-    outbid_accepted,      ///< A member that has seen a larger fence counts as one that accepts.
+    outbid_accepted,      ///< A member that has seen a larger fence counts as accepting.
     fence_of_minority,    ///< One member that accepts the fence of the second round is enough.
     equal_fence_accepted, ///< A member accepts a fence once more.
-    partial_grant_kept,   ///< What members granted to an acquire that failed stays.
-    partial_grant_not_completed, ///< A grant is not remembered where members lack it.
-    unanswered_not_told,         ///< A member that does not answer a release is not told again.
+    partial_grant_kept,   ///< A failed acquire is not released at the members.
+    partial_grant_not_completed, ///< A grant is not recorded for members that lack it.
+    unanswered_not_told,         ///< A release is not repeated at a member that did not answer.
     minority_renews,             ///< One member less than a majority renews a lease.
-    not_written_back,            ///< A member that has lost a hold is never told of it again.
-    entry_not_written_back,  ///< A member that has the lock is not told of an entry that it missed.
-    silence_ignored,         ///< A member grants again as soon as it is one.
-    longest_lease_forgotten, ///< A member that forgot does not know the longest lease afterwards.
-    stranger_left_out,       ///< Nobody makes a server a member that has forgotten.
+    not_written_back,            ///< A lock is not created again at a member that lost it.
+    entry_not_written_back,      ///< A missing entry is not added at a member with the lock.
+    silence_ignored,             ///< A new member grants at once.
+    longest_lease_forgotten,     ///< A member that lost its data does not learn the longest lease.
+    stranger_left_out,           ///< A server that lost its data is not made a member again.
     // Of a cluster.
-    asking_left_out,        ///< What is asked where a slot is going to does not say so.
-    redirect_not_charged,   ///< Whoever is sent elsewhere has all its time again.
-    try_again_is_final,     ///< What is between two nodes is not tried again.
-    renewals_share_command, ///< Renewals of several slots are asked of one node.
-    map_asked_once,         ///< Who serves what is never asked again.
-    map_without_pause,      ///< It is asked again as soon as it was answered.
-    same_node_asked,        ///< It is asked of the same node each time, which may be behind.
-    down_not_followed,      ///< A node that cannot be reached is no reason to ask.
-    channels_stay,          ///< Whoever waits listens where the slot was.
-    marker_only_there,      ///< A marker goes to the slot of its lock or nowhere.
-    let_go_unseen,          ///< Whoever waits for a node that is given up waits for ever.
-    half_moved_is_gone,     ///< Where a slot is going to, a lock that is not there yet is gone.
-    new_node_not_told,      ///< Whoever waits for a node that is down waits though its slot moved.
-    one_window_for_all,     ///< What waits for one shard holds up what is asked of others.
+    asking_left_out,        ///< A request to the target of a migration is sent without ASKING.
+    redirect_not_charged,   ///< A redirected request starts its time limit again.
+    try_again_is_final,     ///< A request between two nodes is not retried.
+    renewals_share_command, ///< Renewals of several slots are sent to one node.
+    map_asked_once,         ///< The topology is never read again.
+    map_without_pause,      ///< It is read again without a pause.
+    same_node_asked,        ///< It is always read from the same node, which may be outdated.
+    down_not_followed,      ///< An unreachable node is no reason to read it.
+    channels_stay,          ///< The channels of a moved slot stay at the old node.
+    marker_only_there,      ///< A marker uses the slot of its lock or none.
+    let_go_unseen,          ///< Requests for a node that was closed wait for ever.
+    half_moved_is_gone,     ///< A lock that has not migrated yet counts as gone.
+    new_node_not_told,      ///< Waiters at an unreachable node miss the move of their slot.
+    one_window_for_all,     ///< Requests that wait for one shard delay those for others.
     count_
 };
 

@@ -23,7 +23,7 @@ struct name_hash
     }
 };
 
-/// Something for each name; stays where it is while others come and go.
+/// A value for each name; its address is stable while others come and go.
 template <class T>
 using name_map = boost::unordered_node_map<std::string, T, name_hash, std::equal_to<>>;
 

@@ -6,8 +6,8 @@
 
 namespace leasehold::detail {
 
-/// The text with its control characters written as \x00: it may quote what somebody else wrote, a
-/// NUL would cut it short, and a line end or an escape would forge a line of a log.
+/// The text with its control characters written as \x00. It may quote external text: a NUL would
+/// truncate it, and a line end or an escape would forge a line of a log.
 inline std::string printable(std::string_view text)
 {
     constexpr char digits[] = "0123456789abcdef";

@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <string>
 
-// What people are shown of a client.
+// Readable texts about a client.
 namespace leasehold::detail {
 
-/// In UTC, to the second: "2026-11-23T02:04:05Z" with "T" and "Z". Empty: nothing is known.
+/// In UTC, to the second: "2026-11-23T02:04:05Z" with "T" and "Z". Empty: unknown.
 inline std::string time_text(std::chrono::sys_time<std::chrono::milliseconds> at,
                              const char* between, const char* behind)
 {

@@ -5,7 +5,7 @@
 
 namespace leasehold::detail {
 
-/// What the system says of a call that no signal ended.
+/// The result of a system call, repeated while a signal interrupts it.
 template <class Call>
 auto uninterrupted(Call call)
 {

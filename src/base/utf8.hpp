@@ -6,7 +6,7 @@
 
 namespace leasehold::detail {
 
-/// How many bytes the character has that the text begins with. 0: it is no UTF-8.
+/// The number of bytes of the first character of the text. 0: it is not UTF-8.
 /// @param text Not empty.
 [[nodiscard]] inline std::size_t utf8_length(std::string_view text) noexcept
 {
@@ -21,7 +21,7 @@ namespace leasehold::detail {
         if (byte(i) < 0x80 || byte(i) > 0xbf)
             return 0;
     }
-    // Longer than need be, halves of a pair, and what is beyond the last character.
+    // Overlong forms, surrogates, and values beyond the last character.
     const unsigned char second = byte(1);
     if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
         (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))

@@ -5,8 +5,8 @@
 
 namespace leasehold::memory {
 
-/// Readings of a clock, each later than the one before: requests may be served faster than the
-/// clock counts. Follows a clock that is set back.
+/// Readings of a clock, each later than the one before: requests may be faster than the resolution
+/// of the clock. Follows a clock that is set back.
 class distinct_times
 {
 public:

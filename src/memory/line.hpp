@@ -11,37 +11,37 @@
 
 namespace leasehold::memory {
 
-/// A client that can be told of its turn; 0: none.
+/// A client that can be notified of a grant; 0: none.
 using client_id = std::uint64_t;
 
-/// One who waits for a name.
+/// A waiter for a name.
 struct waiter
 {
     std::string owner;
     client_id client = 0;
-    std::chrono::microseconds until{}; ///< Counts as there until then.
-    std::chrono::milliseconds claim{}; ///< How long it has the lock for, until it confirms that.
+    std::chrono::microseconds until{}; ///< Its presence lasts until then.
+    std::chrono::milliseconds claim{}; ///< How long a grant is reserved until it is confirmed.
 };
 
-/// Those who wait for one name, in order.
+/// The waiters for one name, in order.
 class line
 {
 public:
     [[nodiscard]] bool empty() const noexcept { return waiters_.empty(); }
     [[nodiscard]] std::size_t size() const noexcept { return waiters_.size(); }
 
-    /// How many are before it; nothing when it is not in.
+    /// The number of waiters before it; nothing if it is not in the queue.
     [[nodiscard]] std::optional<std::size_t> place(std::string_view owner) const noexcept;
 
-    /// Comes in at the end, or says again that it is there: its place stays.
-    /// @returns How many are before it.
+    /// Adds it at the end, or extends its presence: it keeps its position.
+    /// @returns The number of waiters before it.
     std::size_t join(waiter who);
 
-    /// False when it was not in.
+    /// False if it was not in the queue.
     bool leave(std::string_view owner) noexcept;
 
-    /// The first of whom `there(waiter)` is true, or null. Those before it are dropped: whoever
-    /// lives joins again at its next look.
+    /// The first for which `there(waiter)` is true, or null. Those before it are removed: a waiter
+    /// that still exists joins again with its next poll.
     template <class Predicate>
     [[nodiscard]] const waiter* first(Predicate there)
     {

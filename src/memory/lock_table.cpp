@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::uint32_t longest_block = 10'000;
 
-/// Redis keeps times to live in whole milliseconds, and a key is still there in the millisecond in
-/// which it expires, unless Redis 8 has cleared it away by then.
+/// Redis keeps TTLs in whole milliseconds, and a key still exists in the millisecond in which it
+/// expires, unless Redis 8 has removed it by then.
 milliseconds whole(instant now) noexcept
 {
     return std::chrono::floor<milliseconds>(now.ticks);
@@ -77,7 +77,7 @@ acquire_reply lock_table::acquire(const acquire_request& request, const call& by
     return take(request, make(request.name), now);
 }
 
-/// Of a name that is free, by one whose turn it is.
+/// Of a free name, by an owner that may have it.
 acquire_reply lock_table::take(const acquire_request& request, slot& target, instant now)
 {
     target.owner = request.owner;
@@ -87,21 +87,21 @@ acquire_reply lock_table::take(const acquire_request& request, slot& target, ins
     return grant(request, target, now);
 }
 
-/// The owner has the lock: it was told of its turn, or it repeats itself.
+/// The owner has the lock: it was granted from the queue, or the request is repeated.
 acquire_reply lock_table::confirm(const acquire_request& request, slot& lock, instant now)
 {
     raise(lock, request.lease, now);
     lock.leave_line(request.owner);
     const bool assigned = lock.more && std::exchange(lock.more->assigned, false);
     tidy(lock);
-    // The block was reserved for this owner by the first run; its end is a fence that nobody else
-    // can have. The fence of an assignment is drawn here: the counter stands at another's.
+    // The block was reserved for this owner by the first execution; no other owner can have its
+    // last fence. The fence of an assignment is drawn here: the counter is at another's.
     if (assigned || lock.fence == 0)
         return grant(request, lock, now);
     return {.result = acquire_reply::outcome::granted, .fences = 1, .first_fence = lock.fence};
 }
 
-/// Another has the lock.
+/// Another owner has the lock.
 acquire_reply lock_table::wait(const acquire_request& request, slot& lock, const call& by,
                                instant now)
 {
@@ -119,13 +119,13 @@ acquire_reply lock_table::wait(const acquire_request& request, slot& lock, const
     return reply;
 }
 
-/// Gives a lock that is free to the first who is there. False when that is `but`, or nobody.
+/// Grants a free lock to the first present waiter. False if that is `but`, or if there is none.
 bool lock_table::pass_on(slot& target, std::string_view but, const call& by, instant now)
 {
     const waiter* const next = first_in_line(target, now);
     if (next == nullptr || next->owner == but)
         return false;
-    turn news{next->client, next->owner}; // first what may throw
+    turn news{next->client, next->owner}; // first the part that may throw
     target.owner = next->owner;
     target.expires = whole(now) + next->claim;
     target.more->assigned = true;
@@ -151,7 +151,7 @@ acquire_reply lock_table::enter(const acquire_request& request, slot* lock, inst
 {
     if (lock == nullptr || lock->owner != request.owner)
         return {.result = acquire_reply::outcome::gone};
-    // The marker makes the entry idempotent: a request that runs twice counts once.
+    // The marker makes the entry idempotent: a repeated request counts once.
     if (!lock->has_entry(request.entry)) {
         crowd& all = others(*lock);
         all.entries.emplace_back(request.entry);
@@ -161,10 +161,10 @@ acquire_reply lock_table::enter(const acquire_request& request, slot* lock, inst
     return {.result = acquire_reply::outcome::granted};
 }
 
-// The clock, two fences a microsecond, is the floor, so that the fence rises also when the counter
-// was lost. For the same reason a block ends at that clock and reaches back to the grant before: a
-// fence from the future would be undercut when the data is lost. It reaches back by 5 ms at most: a
-// server that begins again with an older counter has been away for longer.
+// The clock, two fences a microsecond, is the floor, so that the fence rises even if the counter
+// was lost. For the same reason a block ends at that clock and reaches back to the previous grant:
+// after a loss of data, a later fence would be smaller than one from the future. It reaches back by
+// 5 ms at most: a server that restarts with an older counter was away for longer.
 acquire_reply lock_table::grant(const acquire_request& request, slot& target, instant now)
 {
     const std::uint64_t floor = 2 * static_cast<std::uint64_t>(
@@ -191,7 +191,7 @@ renewal_result lock_table::renew(const renewal& request, instant now)
     slot* const lock = find(request.name, now);
     if (lock == nullptr || lock->owner != request.owner)
         return renewal_result::gone;
-    // An entry that is not counted keeps nobody out, however long the owner stays in.
+    // An uncounted entry keeps no other owner out, however long the owner stays.
     if (!request.entry.empty() && !lock->has_entry(request.entry))
         return renewal_result::gone;
     raise(*lock, request.lease, now);
@@ -216,7 +216,7 @@ release_reply lock_table::release(const release_request& request, const call& by
             return {};
     }
     else if (lock.more && lock.more->count <= lock.more->entries.size()) {
-        // Only entries with markers are left: the first one has gone before, and this is its
+        // Only entries with markers are left: the first one was released, and this is its
         // repetition.
         return {};
     }
@@ -231,12 +231,12 @@ release_reply lock_table::release(const release_request& request, const call& by
     if (request.next == nullptr)
         return reply;
     try {
-        // No news can come of it: whoever is first has been told.
+        // This notifies no one: the first waiter has been notified.
         reply.next = acquire(*request.next, {by.client, by.latest}, now);
         if (reply.next->result == acquire_reply::outcome::late)
             reply.next.reset();
     }
-    catch (const std::bad_alloc&) { // The lock is left; the other has not joined.
+    catch (const std::bad_alloc&) { // The lock is released; the next owner has not joined.
     }
     return reply;
 }
@@ -272,7 +272,7 @@ std::string_view lock_table::owner(std::string_view name, instant now) const noe
                : std::string_view(found->second.owner);
 }
 
-/// What has expired is found here, and is gone from then on.
+/// Removes an expired lock.
 lock_table::slot* lock_table::find(std::string_view name, instant now) noexcept
 {
     const auto found = slots_.find(name);
@@ -298,8 +298,8 @@ lock_table::slot& lock_table::make(std::string_view name)
     return target;
 }
 
-/// Looks at two names for each lock that is taken, in turn. So expired ones go at least as fast as
-/// new ones can come, no call takes longer than another, and no timer is needed.
+/// Checks two names for each acquired lock, in turn. So expired ones go at least as fast as new
+/// ones can come, no call takes longer than another, and no timer is needed.
 void lock_table::sweep(instant now)
 {
     const milliseconds at = whole(now);
@@ -321,7 +321,7 @@ void lock_table::sweep(instant now)
 
 void lock_table::drop_lock(slot& target) noexcept
 {
-    target.owner.clear(); // an owner's id is short; its memory stays with the name for the next one
+    target.owner.clear(); // an owner's id is short; the memory stays with the name for the next one
     if (target.more) {
         target.more->entries.clear();
         target.more->count = 1;
@@ -330,7 +330,7 @@ void lock_table::drop_lock(slot& target) noexcept
     }
 }
 
-/// A lock that one holds alone, and nobody waits for, has no more than that.
+/// A lock with one entry and no waiter needs no more memory than that.
 void lock_table::tidy(slot& target) noexcept
 {
     if (target.more && target.more->entries.empty() && target.more->count == 1 &&

@@ -11,7 +11,7 @@
 namespace leasehold {
 namespace {
 
-/// The spaces of this process that somebody uses.
+/// The spaces of this process that are in use.
 struct registry
 {
     std::mutex mutex;
@@ -26,15 +26,15 @@ registry& the_registry()
 
 } // namespace
 
-// Leases are measured by the clock that clients measure theirs by, so a step of the machine's clock
-// ends none of them.
+// Leases are measured by the clock of the clients, so a step of the machine's clock ends none of
+// them.
 std::chrono::microseconds memory_space::state::ticks()
 {
     return std::chrono::duration_cast<std::chrono::microseconds>(clock::now().time_since_epoch());
 }
 
-// No two requests are served in the same microsecond, as with a server: fences are told apart by it
-// when the counters are lost.
+// No two requests are served in the same microsecond, as with a server: it distinguishes fences if
+// the counters are lost.
 memory::instant memory_space::state::now() const
 {
     using std::chrono::microseconds;
@@ -43,7 +43,7 @@ memory::instant memory_space::state::now() const
     return {ticks(), wall_.next(wall)};
 }
 
-// The budget began with the call: taken before the mutex, so that waiting for it counts.
+// The budget begins with the call: taken before the mutex, so that waiting for it counts.
 std::chrono::microseconds memory_space::state::latest(std::chrono::milliseconds budget)
 {
     constexpr std::chrono::milliseconds longest = std::chrono::years(100);
@@ -87,9 +87,9 @@ std::vector<renewal_result> memory_space::state::renew(std::span<const renewal> 
     return results;
 }
 
-// Posted under the mutex: whoever unwatches, or parts, knows afterwards that nothing more is posted
-// to its executor, which may end then. A post only takes the executor's own locks and never runs
-// anything of ours.
+// Posted under the mutex: after `unwatch` or `part`, nothing more is posted to the client's
+// executor, which may end then. A post only takes the executor's own locks and never runs code of
+// this library.
 release_reply memory_space::state::release(const release_request& request, memory::client_id by)
 {
     const auto end = request.next != nullptr ? latest(request.next->budget)

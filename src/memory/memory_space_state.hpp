@@ -19,7 +19,7 @@
 namespace leasehold {
 namespace memory {
 
-/// Who is told when a name is released, or when an owner of its own has its turn.
+/// Notified when a name is released, or when the lock is granted to one of its owners.
 class watcher
 {
 public:
@@ -32,7 +32,7 @@ protected:
 
 } // namespace memory
 
-/// The locks of a space and who watches them. Every member function is thread-safe.
+/// The locks of a space and their watchers. Every member function is thread-safe.
 struct LEASEHOLD_HIDDEN memory_space::state
 {
 public:
@@ -42,11 +42,11 @@ public:
     void keep_fences(std::chrono::milliseconds at_least);
     std::chrono::milliseconds retention() const;
 
-    /// A client comes. News of its turns are posted to `strand`.
+    /// Adds a client. Notifications of its grants are posted to `strand`.
     memory::client_id enter(const std::shared_ptr<memory::watcher>& watcher,
                             const asio::any_io_executor& strand);
 
-    /// It has gone: after this nothing is posted for it any more, as after `unwatch`.
+    /// Removes the client: after this nothing is posted for it any more, as after `unwatch`.
     void part(memory::client_id gone) noexcept;
 
     acquire_reply acquire(const acquire_request& request, memory::client_id by);
@@ -57,12 +57,12 @@ public:
     void clear();
     std::size_t size() const;
 
-    /// Hints about `name` are posted to `strand` from now on, and the first one at once. False when
+    /// Wake-ups for `name` are posted to `strand` from now on, and the first one at once. False if
     /// it was watched already.
     bool watch(std::string_view name, const std::shared_ptr<memory::watcher>& watcher,
                const asio::any_io_executor& strand);
 
-    /// After this nothing is posted any more for that watcher and name; what was posted may still
+    /// After this nothing is posted any more for that watcher and name; an earlier post may still
     /// arrive.
     void unwatch(std::string_view name, const memory::watcher* watcher);
 

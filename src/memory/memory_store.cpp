@@ -14,8 +14,8 @@
 namespace leasehold {
 namespace {
 
-/// One client's way into a space. Requests are served within the call, so they are ordered as they
-/// were made; only the answer travels through the strand.
+/// One client's access to a space. Requests are served within the call, so they are executed in the
+/// order of the calls; only the reply goes through the strand.
 class memory_store final : public store,
                            public memory::watcher,
                            public detail::context_observer,
@@ -90,13 +90,13 @@ private:
 
     [[nodiscard]] memory_space::state& state() const noexcept { return space_->get(); }
 
-    // The handler alone is handed over, so it is answered also when this store is closed or
-    // destroyed meanwhile. When the context ends first, it is destroyed with it.
+    // Only the handler is passed on, so it is called even if this store is closed or destroyed
+    // meanwhile. If the context ends first, it is destroyed with it.
     template <class Handler, class Reply>
     void answer(Handler handler, error_code code, Reply reply)
     {
         if (!strand_)
-            return; // the context is gone, and with it everything that could run the handler
+            return; // the context has ended, and no other executor could run the handler
         asio::post(strand_,
                    [handler = std::move(handler), code, reply = std::move(reply)]() mutable {
                        std::move(handler)(code, std::move(reply));
@@ -105,7 +105,7 @@ private:
 
     void on_hint(std::string_view name) override
     {
-        // Both may have ended while the hint was on its way.
+        // Both may have ended before the wake-up arrived.
         if (listener_ != nullptr && watched_.contains(name))
             listener_->on_hint(name);
     }

@@ -17,9 +17,9 @@ namespace leasehold::redis_store {
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_store(
     const config& settings, std::shared_ptr<environment> from);
 
-/// Over a connection of the application.
-/// @param executor Where that one lives.
-/// @param wakeups  Whether there is a connection for these, to where `limits` says.
+/// A store over a connection of the application.
+/// @param executor The executor of that connection.
+/// @param wakeups  Whether there is a connection for wake-ups, to the server in `limits`.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_store(
     std::shared_ptr<request_channel> connection, const asio::any_io_executor& executor,
     const config& limits, bool wakeups, std::shared_ptr<environment> from);

@@ -49,7 +49,7 @@ std::shared_ptr<store> adopt(std::shared_ptr<boost::redis::connection> connectio
                                    executor, settings, wakeups, redis_store::system_environment());
 }
 
-// What is wrong with a config is told where it is given, not when the connection is made.
+// An invalid config is reported where it is passed, not when the connection is made.
 void check(const config& settings)
 {
     settings.validate();

@@ -9,7 +9,7 @@
 
 namespace leasehold::guard {
 
-/// The fence that decimal digits name, and nothing but digits; 0 when they name none that a guard
+/// The fence written as decimal digits and nothing else; 0 if it is not a fence that a guard
 /// accepts.
 [[nodiscard]] inline std::uint64_t fence_of(std::string_view digits) noexcept
 {

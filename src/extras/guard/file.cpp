@@ -11,7 +11,7 @@
 namespace leasehold::guard {
 namespace {
 
-/// 0 when nothing has been written there.
+/// 0 if nothing has been written there.
 std::uint64_t read_fence(const std::filesystem::path& path, error_code& failed)
 {
     std::string content = read_file(path, failed);
@@ -68,7 +68,7 @@ error_code file::replace(std::uint64_t fence, std::string_view content) const
 std::uint64_t file::newest_fence(error_code& failed) const
 {
     failed = {};
-    // A file that is replaced is complete at every moment: no lock is needed to read it.
+    // A replaced file is complete at every moment: reading needs no lock.
     return read_fence(beside(".fence"), failed);
 }
 

@@ -31,7 +31,7 @@ descriptor open(const std::filesystem::path& path, int flags, error_code& failed
     return descriptor(number);
 }
 
-/// Whether the path still leads to the file that is open.
+/// Whether the path still leads to the open file.
 bool same_file(const std::filesystem::path& path, int number) noexcept
 {
     struct stat named = {};
@@ -90,7 +90,7 @@ descriptor lock_file(const std::filesystem::path& path, error_code& failed)
             failed = last_error();
             return {};
         }
-        // Somebody may have removed the file while we waited: then the lock is of nothing.
+        // The file may have been removed during the wait: then the lock is useless.
         if (same_file(path, opened.get()))
             return opened;
     }

@@ -30,14 +30,14 @@ private:
     int number_ = -1;
 };
 
-/// Opens or makes the file and waits until nobody else has it locked. The lock ends with the
+/// Opens or creates the file and waits until no other process has it locked. The lock ends with the
 /// result.
 [[nodiscard]] descriptor lock_file(const std::filesystem::path& path, error_code& failed);
 
-/// The whole content; empty, and `failed` is `no_such_file_or_directory`, when there is none.
+/// The whole content. If there is no file: empty, and `failed` is `no_such_file_or_directory`.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path, error_code& failed);
 
-/// Puts a complete file into the place of the old one; it is on the disk when this returns.
+/// Replaces the file by a complete one, which is on the disk when this returns.
 [[nodiscard]] error_code replace_file(const std::filesystem::path& path, std::string_view content);
 
 } // namespace leasehold::guard

@@ -49,7 +49,7 @@ namespace {
 
 namespace redis = boost::redis;
 
-/// What outlives the call: Boost.Redis keeps pointers into it until it completes.
+/// Outlives the call: Boost.Redis keeps pointers into it until it completes.
 struct write_operation
 {
     redis_connection_ptr connection;
@@ -94,7 +94,7 @@ void complete_write(std::unique_ptr<write_operation> done, error_code failed)
         failed = meaning_of(done->reply, answer);
     if (done->answer != nullptr)
         *done->answer = std::move(answer);
-    // Its memory is free before the handler runs.
+    // The memory of the operation is free before the handler runs.
     guarded_write_handler handler = std::move(done->handler);
     done.reset();
     std::move(handler)(failed);

@@ -8,7 +8,7 @@
 namespace leasehold::guard {
 namespace {
 
-/// PostgreSQL cuts longer names off, MariaDB refuses them.
+/// PostgreSQL truncates longer names, MariaDB rejects them.
 constexpr std::size_t longest_identifier = 63;
 
 [[noreturn]] void refuse_write(std::string_view name, std::string_view why)
@@ -87,7 +87,7 @@ fence_table::fence_table(sql_dialect dialect, const std::string& table)
 
 std::string fence_table::create() const
 {
-    // MariaDB's own collations take "a" for "A", and cannot have a text without a length as a key.
+    // MariaDB's own collations take "a" for "A", and a text without a length cannot be a key.
     const char* name = dialect_ == sql_dialect::mariadb ? "VARBINARY(1024)" : "TEXT";
     return "CREATE TABLE IF NOT EXISTS " + table_ + " (name " + name +
            " NOT NULL PRIMARY KEY, fence BIGINT NOT NULL)";

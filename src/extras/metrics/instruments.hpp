@@ -24,7 +24,7 @@ using nanoseconds = std::chrono::nanoseconds;
     return static_cast<double>(of_nanoseconds) / 1e9;
 }
 
-/// Counted on several strands at a time, which `counter` in core/turn is not for.
+/// Counted on several strands at a time, unlike `counter` in core/turn.
 class shared_counter
 {
 public:
@@ -59,7 +59,7 @@ private:
 class histogram
 {
 public:
-    /// @param bounds Rising; stay for as long as this.
+    /// @param bounds Ascending; must outlive this object.
     explicit histogram(const std::vector<nanoseconds>& bounds)
         : bounds_(bounds), counts_(bounds.size() + 1)
     {}
@@ -90,14 +90,14 @@ private:
     shared_counter sum_;
 };
 
-/// How often something had which reason.
+/// A count for each reason.
 class reason_counter
 {
 public:
     void add(error_code why) noexcept;
 
-    /// Calls `f(reason, count)` for each that there was, and for those that are always to be seen:
-    /// the first of a series that begins at 1 is no increase for whoever looks at rates.
+    /// Calls `f(reason, count)` for each that has occurred, and for those that are always exported:
+    /// a series that begins at 1 shows no increase in a rate.
     template <class F>
     void each(std::initializer_list<errc> always, F f) const
     {

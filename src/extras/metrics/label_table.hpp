@@ -16,9 +16,9 @@
 
 namespace leasehold::detail {
 
-/// What is counted for each value of a label, up to a number of values; all others share one,
-/// `other`. A value that is known is found without a lock. What was found once for a value, `other`
-/// included, is found for ever: a gauge goes down where it went up.
+/// A `T` for each value of a label, up to a number of values; all others share one, `other`. A
+/// known value is found without a lock. The result for a value, including `other`, never changes: a
+/// gauge goes down where it went up.
 template <class T>
 class label_table
 {
@@ -46,14 +46,14 @@ public:
         if (const entry* const found = find(label))
             return *found->value;
         if (full_.load(std::memory_order_acquire)) {
-            // All that there will ever be can be seen now.
+            // The table is full, so every entry is visible now.
             const entry* const found = find(label);
             return found != nullptr ? *found->value : others();
         }
         return insert(label);
     }
 
-    /// Calls `f(label, value)` for each that was asked for, `other` last.
+    /// Calls `f(label, value)` for each requested label, `other` last.
     template <class F>
     void each(F f) const
     {
@@ -83,7 +83,7 @@ private:
         return all;
     }
 
-    /// The slot of the label, or the free one where it would be. At least half of them are free.
+    /// The slot of the label, or the free one for it. At least half of the slots are free.
     template <class Slots>
     [[nodiscard]] static auto& place(Slots& slots, std::string_view label) noexcept
     {
@@ -117,7 +117,7 @@ private:
             }
         }
         catch (const std::exception&) {
-            full_.store(true, std::memory_order_release); // no memory, and none is asked for again
+            full_.store(true, std::memory_order_release); // no memory, and none is requested again
         }
         return others();
     }

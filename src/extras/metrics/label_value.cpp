@@ -16,8 +16,7 @@ bool is_plain(char c) noexcept
     return c >= ' ' && c <= '~';
 }
 
-/// How long the character is that the text begins with; 0 when that is no UTF-8, or a control
-/// character.
+/// The length of the first character of the text; 0 if it is not UTF-8, or a control character.
 std::size_t character(std::string_view text) noexcept
 {
     const std::size_t length = utf8_length(text);

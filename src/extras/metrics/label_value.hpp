@@ -5,8 +5,8 @@
 
 namespace leasehold::detail {
 
-/// A text as the value of a label: UTF-8 without control characters, 128 bytes at most. What is
-/// neither becomes `?`.
+/// A text as the value of a label: UTF-8 without control characters, 128 bytes at most. Other bytes
+/// become `?`.
 [[nodiscard]] std::string label_value(std::string text);
 
 } // namespace leasehold::detail

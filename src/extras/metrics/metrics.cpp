@@ -18,7 +18,7 @@
 namespace leasehold {
 namespace detail {
 
-/// What is counted for each value of the label `lock`.
+/// The counts for each value of the label `lock`.
 struct lock_series
 {
     explicit lock_series(const metrics_options& options)
@@ -35,7 +35,7 @@ struct lock_series
     label_table<shared_counter> blocked; ///< By holder; nanoseconds.
 };
 
-/// What is counted for each kind of request.
+/// The counts for each kind of request.
 struct request_series
 {
     explicit request_series(const metrics_options& options) : latency(options.bounds) {}
@@ -58,7 +58,7 @@ using detail::lock_series;
 using detail::request_series;
 using labels = std::vector<std::pair<std::string, std::string>>;
 
-/// The holder of a lock that is handed from one lease of a client to the next.
+/// The holder of a lock that is handed off between leases of one client.
 constexpr std::string_view this_client = "this_client";
 
 constexpr std::array<std::string_view, 3> request_names = {"acquire", "renew", "release"};
@@ -289,7 +289,7 @@ std::vector<metric_family> metrics::collect() const
             put_lock(to, std::string(name), lock);
         });
     };
-    // Of each lock, one number or histogram.
+    // For each lock, one number or histogram.
     const auto of_locks = [&](metric_family& to, auto member) {
         each_lock(to, [member](metric_family& in, const std::string& name, const auto& lock) {
             if constexpr (std::is_same_v<decltype(member), gauge lock_series::*>)

@@ -3,8 +3,8 @@
 namespace leasehold::redis_store {
 namespace {
 
-// All keys of a lock share its hash tag. A name that contains a brace brings its own; Redisson asks
-// no more than that.
+// All keys of a lock share its hash tag. A name that contains a brace has its own; Redisson
+// requires the same.
 void prefixed(std::string_view prefix, std::string_view name, std::string& out)
 {
     const bool tagged = name.find('{') != std::string_view::npos;

@@ -8,18 +8,17 @@
 
 namespace leasehold::redis_store {
 
-// The names that belong to a lock; Redisson's, so that its locks and these exclude and wake each
-// other. Each is written into a string that is kept for the purpose, so that its memory is used
-// again.
+// The keys and channels of a lock: those of Redisson, so that its locks and these exclude and wake
+// each other. Each is written into a string that is kept, so that its memory is reused.
 
-/// The hash in which a client says who it is, in every layout.
-/// @param client As `client::id` has it. Names of locks that begin like this are refused.
+/// The hash with the record of a client, in every layout.
+/// @param client As in `client::id`. Lock names with this prefix are rejected.
 LEASEHOLD_REDIS_EXPORT void client_key(std::string_view client, std::string& out);
 
-/// The counter that fences are drawn from.
+/// The counter of the fences.
 LEASEHOLD_REDIS_EXPORT void fence_key(std::string_view name, std::string& out);
 
-/// The channel that releases are published on.
+/// The channel on which releases are published.
 LEASEHOLD_REDIS_EXPORT void release_channel(std::string_view name, std::string& out);
 
 /// The field of the lock's hash that marks an entry of its owner.

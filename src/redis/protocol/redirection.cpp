@@ -17,11 +17,11 @@ redirection read_place(redirection::kind what, std::string_view text)
 {
     redirection result;
     const std::size_t blank = text.find(' ');
-    const std::size_t colon = text.rfind(':'); // those before it are of an IPv6 address
+    const std::size_t colon = text.rfind(':'); // the earlier colons belong to an IPv6 address
     if (blank == std::string_view::npos || colon == std::string_view::npos || colon < blank ||
         !read(text.substr(0, blank), result.slot) || result.slot >= slot_count ||
         !read(text.substr(colon + 1), result.where.port) || result.where.port == 0)
-        return {.what = redirection::kind::try_again}; // not executed, and that is all it says
+        return {.what = redirection::kind::try_again}; // not executed; there is no more information
     result.what = what;
     const std::string_view host = text.substr(blank + 1, colon - blank - 1);
     if (host != "?") // it does not know its own

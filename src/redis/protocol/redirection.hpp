@@ -11,20 +11,20 @@
 
 namespace leasehold::redis_store {
 
-/// Why a node of a cluster has not executed a command, and where to go instead.
+/// Why a node of a cluster has not executed a command, and which node can.
 struct redirection
 {
     enum class kind : std::uint8_t
     {
-        none,      ///< It said something else.
+        none,      ///< Another text.
         moved,     ///< The slot is elsewhere.
-        ask,       ///< The slot is on its way; this command is to be asked there, once.
-        try_again, ///< The slot is on its way, and some of the keys have arrived.
-        down,      ///< The slot is served by nobody for now.
+        ask,       ///< The slot migrates; this command is to be sent there, once.
+        try_again, ///< The slot migrates, and some of the keys have arrived.
+        down,      ///< No node serves the slot for now.
     };
     kind what = kind::none;
     slot_number slot = 0;
-    config::address where{}; ///< As announced. An empty host is that of whoever said so.
+    config::address where{}; ///< As announced. An empty host means the host of the sender.
 };
 
 /// Reads the text of an error.

@@ -15,7 +15,7 @@ struct known
     errc meaning;
 };
 
-// Each of them is answered before anything was written.
+// Errors that come before anything was written.
 constexpr std::array codes{
     known{"WRONGTYPE", errc::wrong_type},     known{"NOAUTH", errc::permission_denied},
     known{"NOPERM", errc::permission_denied}, known{"WRONGPASS", errc::permission_denied},
@@ -29,13 +29,13 @@ constexpr std::array codes{
     known{"MISCONF", errc::store_refused},
 };
 
-// How an error without a code of its own begins.
+// The beginnings of errors without a code of their own.
 constexpr std::array beginnings{
     known{"ERR invalid password", errc::permission_denied},
     known{"ERR Client sent AUTH", errc::permission_denied},
     known{"ERR AUTH", errc::permission_denied},
-    known{"ERR Key should be of string type", errc::wrong_type}, // so says DELEX
-    // Renamed, or not there in this version or this product.
+    known{"ERR Key should be of string type", errc::wrong_type}, // the text of DELEX
+    // Renamed, or missing in this version or this product.
     known{"ERR unknown command", errc::not_supported},
     known{"ERR unknown subcommand", errc::not_supported},
     known{"ERR Unknown subcommand", errc::not_supported},
@@ -46,7 +46,7 @@ constexpr std::array beginnings{
     known{"ERR invalid DB index", errc::invalid_option},
 };
 
-// What servers say, each in its own frame, of a command inside a script.
+// The frames in which servers report the error of a command inside a script.
 constexpr std::array in_scripts{
     known{"Unknown Redis command", errc::not_supported},
     known{"Unknown command called from script", errc::not_supported},
@@ -61,7 +61,7 @@ const known* find_code(std::string_view word)
 {
     if (word.starts_with('-'))
         word.remove_prefix(1);
-    // Most words of a sentence are told apart here.
+    // Rejects most words of a sentence at once.
     if (word.size() < 3 || word[1] < 'A' || word[1] > 'Z')
         return nullptr;
     const auto found = std::find_if(codes.begin(), codes.end(),
@@ -78,8 +78,8 @@ std::string_view next_word(std::string_view& text)
     return word;
 }
 
-// The code is the first word, except that servers before 7.0 wrap what a script ran into:
-// "ERR Error running script (call to f_…): @user_script:3: -READONLY You can't write …".
+// The code is the first word, except that servers before 7.0 wrap the error inside a script: "ERR
+// Error running script (call to f_…): @user_script:3: -READONLY You can't write …".
 const known* code_of(std::string_view text)
 {
     const bool wrapped = text.starts_with("ERR Error ");

@@ -9,7 +9,7 @@
 
 namespace leasehold::redis_store {
 
-/// A script and the name that the server caches it under.
+/// A script and the name under which the server caches it.
 struct script
 {
     LEASEHOLD_REDIS_EXPORT explicit script(std::string_view source);
@@ -22,16 +22,16 @@ struct script
 struct script_set
 {
     std::span<const script* const> all;
-    const script* check; ///< Finds out, as a text, whether the others can run.
-    const script* probe; ///< One of them that touches nothing when it is given no key.
+    const script* check; ///< Reports, as a text, whether the others can run.
+    const script* probe; ///< A script that does nothing without a key.
 };
 
-/// Those of the layout `redisson`.
+/// Scripts of the layout `redisson`.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& acquire_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& renew_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& release_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& check_script();
-/// Where others wait.
+/// The scripts that use the queue.
 struct line_scripts
 {
     script acquire, leave;
@@ -39,7 +39,7 @@ struct line_scripts
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const line_scripts& of_line();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& redisson_script_set();
 
-/// Those of the layout `native`.
+/// Scripts of the layout `native`.
 struct native_scripts
 {
     script acquire, release, leave, enter, renew, renew_brief, alive, raise, check;
@@ -49,7 +49,7 @@ struct native_scripts
 /// The same for a node of a cluster.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& native_cluster_script_set();
 
-/// Those of the members of a quorum.
+/// Scripts of the members of a quorum.
 struct quorum_scripts
 {
     script acquire, enter, renew, release, look, adopt, seed, check;

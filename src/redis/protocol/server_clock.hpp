@@ -16,9 +16,9 @@ constexpr bool is_server_time(std::int64_t us) noexcept
     return us > 0 && us < (std::int64_t(1) << 53);
 }
 
-/// What the server's clock shows, by what its answers said. The estimate is behind by the way of an
-/// answer and never ahead, unless that clock steps back: a limit made of it refuses a little early
-/// rather than grants late.
+/// An estimate of the server's clock, from its replies. It is late by the travel time of a reply
+/// and never early, unless that clock steps back: a limit based on it rejects a little early rather
+/// than grants late.
 class server_clock
 {
 public:
@@ -28,9 +28,9 @@ public:
         using namespace std::chrono;
         const microseconds ahead = microseconds(server_us) -
                                    duration_cast<microseconds>(received.time_since_epoch());
-        // The answer that was fastest is the best. A newer one replaces it after a while, and at
-        // once when it is far behind: the server's clock may have stepped back, and a limit that is
-        // too early costs no more than another try.
+        // The fastest reply is the best. A newer one replaces it after a while, and at once if it
+        // is far behind: the server's clock may have stepped back, and a limit that is too early
+        // costs only another try.
         if (!ahead_ || ahead > *ahead_ || ahead < *ahead_ - seconds(1) ||
             received - learned_ > seconds(5)) {
             ahead_ = ahead;
@@ -38,8 +38,8 @@ public:
         }
     }
 
-    /// The server's time in microseconds that is `budget` from `now`; 0, which means none, when
-    /// nothing is known.
+    /// The server's time in microseconds at `now` plus `budget`. 0, which means none, if nothing is
+    /// known.
     std::int64_t limit(clock::time_point now, std::chrono::milliseconds budget) const noexcept
     {
         using namespace std::chrono;
@@ -50,8 +50,8 @@ public:
         return std::max<std::int64_t>(1, (at + std::clamp(budget, -longest, longest)).count());
     }
 
-    /// What it shows at `now` at the least, in microseconds, also where the two clocks have drifted
-    /// apart since something was heard of it; 0: nothing is known.
+    /// The least time that it can show at `now`, in microseconds, even if the clocks have drifted
+    /// apart since its last reply. 0: unknown.
     std::int64_t at_least(clock::time_point now) const noexcept
     {
         using namespace std::chrono;

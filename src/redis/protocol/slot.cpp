@@ -22,7 +22,7 @@ std::string_view write(std::uint32_t number, std::array<char, 10>& digits) noexc
     return {digits.data(), static_cast<std::size_t>(end - digits.data())};
 }
 
-/// For each slot the smallest number; the largest of them is 109757.
+/// The smallest number for each slot; the largest of them is 109757.
 std::vector<std::uint32_t> find_tags()
 {
     constexpr std::uint32_t none = 0xffffffff;

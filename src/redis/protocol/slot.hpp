@@ -8,15 +8,15 @@
 #include <string>
 #include <string_view>
 
-// Where Redis Cluster keeps a key.
+// The slot in which Redis Cluster keeps a key.
 namespace leasehold::redis_store {
 
 using slot_number = std::uint16_t;
 
 inline constexpr std::size_t slot_count = 16384;
 
-/// What is hashed of a key when that is not the whole of it: the text between its first opening
-/// brace and the next closing one. Empty: the whole.
+/// The part of a key that is hashed instead of the whole key: the text between its first opening
+/// brace and the next closing one. Empty: the whole key.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::string_view hash_tag(std::string_view key) noexcept;
 
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT slot_number slot_of(std::string_view key) noexcept;

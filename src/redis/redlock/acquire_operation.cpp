@@ -10,10 +10,10 @@
 namespace leasehold::quorum {
 namespace {
 
-// More than this the members' clocks would not keep up with.
+// The members' clocks would not keep up with more.
 constexpr std::uint32_t most_fences = 200;
 
-// A vote begins anew when a member turns out to be in a later epoch.
+// A vote starts again if a member is in a later epoch.
 constexpr unsigned most_votes = 4;
 
 class acquire_operation final : public acquiring
@@ -109,7 +109,7 @@ private:
             return;
         perform(vote_->answered(number, round, read(number, round, failed, said), said.largest));
         if (done_ && vote == votes_ && vote_->lingers()) {
-            // Those who answer at all do so in a moment.
+            // Members that answer at all do so soon.
             const auto now = of_->now();
             limit_ = std::min(limit_, now + std::max<clock::duration>(
                                                 now - began_, std::chrono::milliseconds(1)));
@@ -159,7 +159,7 @@ private:
         return answer::refused;
     }
 
-    /// The member has said that it did not take the lock, and nothing is on its way to it.
+    /// The member did not take the lock, and no request to it is outstanding.
     void clear(unsigned number, unsigned round) noexcept
     {
         if (round == 1 && votes_ == 1)
@@ -185,7 +185,7 @@ private:
         case fsm::acquire_vote::action::failed: return fail();
         case fsm::acquire_vote::action::raise: break;
         }
-        // What has been granted is worth nothing any more.
+        // The grants have expired.
         if (!in_time())
             return fail();
         limit_ = of_->now() + quorum_state::patience(lease_);
@@ -232,7 +232,7 @@ private:
         complete(code, std::move(reply));
     }
 
-    /// When so many will be free, unless renewed, that it can be had.
+    /// The time until enough members are free, if their locks are not renewed.
     [[nodiscard]] std::chrono::milliseconds remaining()
     {
         const auto later = [](std::chrono::milliseconds a, std::chrono::milliseconds b) {

@@ -15,8 +15,8 @@
 
 namespace leasehold::quorum {
 
-/// An acquire, or a re-entry, that members are asked for: it is held by a quorum of them, or given
-/// back by all that may have granted it.
+/// An acquire, or a reentrant one, at the members: either a quorum holds it, or it is released at
+/// all members that may have granted it.
 class acquiring : public operation
 {
 protected:
@@ -38,7 +38,7 @@ protected:
             of_->may_run(number, owner_, entry_, began_ + budget_);
     }
 
-    /// At all members that may have granted it, or may still.
+    /// Releases at all members that have granted it, or still may.
     void give_back()
     {
         const release_request leaving{.name = name_, .owner = owner_, .entry = entry_};
@@ -58,7 +58,7 @@ protected:
         std::move(std::exchange(done_, nullptr))(code, std::move(reply));
     }
 
-    /// A quorum has it. Members that have not answered yet are waited for, apart from the caller.
+    /// A quorum has it. The replies of the other members are awaited, without the caller.
     void grant(acquire_reply reply)
     {
         detail::timer_queue::cancel(*this);
@@ -71,7 +71,7 @@ protected:
         std::move(std::exchange(done_, nullptr))(error_code(), std::move(reply));
     }
 
-    /// A member has answered one request. It has the lock, does not have it, or that is not known.
+    /// A member has answered one request: it has the lock, does not have it, or does not say.
     void heard(unsigned number, bool ours, bool other)
     {
         --outstanding_;
@@ -85,7 +85,7 @@ protected:
             lock->at.confirmed(number, until());
     }
 
-    /// The lock is created at members that were not asked, or have refused.
+    /// The lock is created at members that were not asked, did not answer or have refused.
     void settle()
     {
         if (!granted_ || settled_)
@@ -114,23 +114,23 @@ protected:
     const std::shared_ptr<quorum_state> of_;
     const std::string name_;
     const std::string owner_;
-    const std::string entry_; ///< Empty: takes the lock.
+    const std::string entry_; ///< Empty: acquires the lock.
     const std::chrono::milliseconds lease_;
     const std::chrono::milliseconds budget_;
-    const clock::time_point began_; ///< Before the first request: what the lease counts from.
+    const clock::time_point began_; ///< Before the first request: the lease starts here.
     store::acquire_handler done_;   ///< Null: it has ended.
     mask doubtful_ = 0;             ///< Members that may have granted it.
-    unsigned outstanding_ = 0;      ///< Requests without an answer.
+    unsigned outstanding_ = 0;      ///< Requests without a reply.
     answers_of_members answers_;
 
 private:
     mask ours_ = 0;   ///< Members that have the lock for this owner.
-    mask others_ = 0; ///< Members at which another has it.
+    mask others_ = 0; ///< Members with another owner.
     bool granted_ = false;
     bool settled_ = false;
     bool left_ = false;
 
-    // Whoever releases it tells all members; nothing more is to be sent for it.
+    // A release is sent to all members, so no further request may be sent for this lock.
     void on_leave(const release_request& leaving) final
     {
         if (leaving.entry != entry_ || leaving.owner != owner_ || leaving.name != name_)

@@ -59,7 +59,7 @@ void announcements::on_push(const std::vector<std::string>& words)
         return told_->on_watching(member_, name);
     if (words[0] != "message" || words.size() < 3)
         return;
-    // Whatever it says, it is no more than a reason to look.
+    // Any text is only a reason to poll.
     const std::string& text = words[2];
     std::uint64_t largest = 0;
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), largest);

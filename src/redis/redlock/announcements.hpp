@@ -11,8 +11,8 @@
 
 namespace leasehold::quorum {
 
-/// The names of which one member tells the releases, over a connection that is made for the first
-/// of them. All on the strand.
+/// The names whose releases one member publishes, over a connection that is made for the first of
+/// them. All on the strand.
 class announcements final : public redis_store::channel_connection
 {
 public:

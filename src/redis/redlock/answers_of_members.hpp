@@ -11,8 +11,8 @@
 
 namespace leasehold::quorum {
 
-/// What members answered that did not do what they were asked to, for the one error that is made of
-/// it.
+/// The replies of the members that did not do what was requested, for the one error that is made of
+/// them.
 class answers_of_members
 {
 public:
@@ -22,7 +22,7 @@ public:
         words_[number] = words;
     }
 
-    /// `errc::no_quorum`; or what all that failed say, when trying again does not help.
+    /// `errc::no_quorum`; or the error of all that failed, if a retry does not help.
     [[nodiscard]] error_code error(const quorum_state& of) const noexcept
     {
         error_code all;

@@ -5,10 +5,10 @@
 namespace leasehold::quorum {
 namespace {
 
-// Who does not answer within such a time is left out.
+// Members that do not answer within this time are left out.
 constexpr clock::duration assembly_limit = std::chrono::seconds(1);
 
-// So often it is tried again at once.
+// The number of immediate retries.
 constexpr unsigned most_tries = 5;
 
 } // namespace
@@ -80,7 +80,7 @@ void quorum_state::assembly::go_on()
     bool strangers = false;
     for (const known& each : of_->members_)
         strangers = strangers || (each.reachable && !each.is_member);
-    // Most often somebody else is about to do it; then one of the next looks says so.
+    // Usually another client is about to do it; then one of the next looks reports that.
     of_->tries_ = strangers ? of_->tries_ + 1 : 0;
     of_->stuck_ = strangers && of_->tries_ > most_tries;
     if (of_->stuck_)

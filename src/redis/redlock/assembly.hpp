@@ -9,8 +9,8 @@
 
 namespace leasehold::quorum {
 
-/// One try to make members of those that are strangers: looks at all, asks what `fsm::rejoin` wants
-/// to know, and writes what it says.
+/// One attempt to make strangers members: looks at all members, asks what `fsm::rejoin` needs to
+/// know, and writes its results.
 class quorum_state::assembly final : public operation
 {
 public:

@@ -8,8 +8,8 @@
 namespace leasehold::quorum {
 namespace {
 
-/// A majority keeps all others out, so a majority has to enter. Only then is the lock renewed: an
-/// attempt that fails must not prolong what a minority has.
+/// A majority keeps all other owners out, so a majority has to add the entry. Only then is the lock
+/// renewed: a failed attempt must not extend the lock of a minority.
 class enter_operation final : public acquiring
 {
 public:
@@ -91,7 +91,7 @@ private:
             return;
         if (of_->size.members - gone_ < majority)
             return undo({}, {.result = outcome::gone});
-        // Those who are asked still may say that it is gone.
+        // Members without a reply may still report that it is gone.
         if (pending_ > 0)
             return;
         if (late_ > 0 && late_ + yes_ >= majority)

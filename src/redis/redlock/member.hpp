@@ -20,7 +20,7 @@ namespace leasehold::quorum {
 
 using details_ptr = std::shared_ptr<const diagnostics>;
 
-/// What a server answered, or why there is no connection to it.
+/// The server's reply, or the reason why there is no connection to it.
 [[nodiscard]] inline std::string_view words_of(const details_ptr& details) noexcept
 {
     if (!details)
@@ -38,7 +38,7 @@ struct ballot
     std::uint32_t fences;
     std::uint64_t epoch;
     std::chrono::milliseconds budget;
-    bool only_ours;   ///< The lock is not taken; the owner has it, or the answer is `held`.
+    bool only_ours;   ///< Does not acquire: the owner has the lock, or the reply is `held`.
     bool asks_holder; ///< As in `acquire_request`.
 };
 
@@ -47,8 +47,8 @@ struct ballot_reply
     enum class outcome : std::uint8_t
     {
         accepted,    ///< The owner has the lock, and its fences are the largest.
-        outbid,      ///< The owner has the lock; the fences are not larger than one before.
-        held,        ///< Another has it, for `remaining`; negative: nobody knows.
+        outbid,      ///< The owner has the lock; the fences are not larger than an earlier one.
+        held,        ///< Another owner has it, for `remaining`. Negative: unknown.
         late,        ///< It came after its budget.
         stranger,    ///< It grants nothing before it is made a member.
         silent,      ///< It grants nothing for `remaining`.
@@ -56,13 +56,13 @@ struct ballot_reply
         too_far,     ///< The fences are too far ahead of its clock.
     };
     outcome result = outcome::stranger;
-    std::uint64_t largest = 0; ///< Fence that it has accepted, where it says.
+    std::uint64_t largest = 0; ///< The accepted fence, if reported.
     std::uint64_t epoch = 0;
     std::chrono::milliseconds remaining{};
-    details_ptr details{}; ///< Of an error, or who holds it.
+    details_ptr details{}; ///< Of an error, or its holder.
 };
 
-/// Enters a lock again.
+/// Acquires a lock again.
 struct reentry
 {
     std::string_view name;
@@ -79,11 +79,11 @@ enum class entered : std::uint8_t
     gone, ///< The owner does not have the lock.
 };
 
-/// One lock to be prolonged.
+/// One lock to be renewed.
 struct upkeep
 {
     renewal what;
-    bool create; ///< Where nobody has it, it is the owner's again; and there the entry is in.
+    bool create; ///< Takes the lock again if it is free, and adds a missing entry.
 };
 
 enum class kept : std::uint8_t
@@ -91,23 +91,23 @@ enum class kept : std::uint8_t
     failed,
     yes,
     gone,
-    free, ///< Nobody has it, or its owner has it without this entry.
+    free, ///< The lock is free, or the owner has it without this entry.
 };
 
 struct release_answer
 {
     release_reply::outcome result = release_reply::outcome::not_owner;
-    std::int64_t receivers = 0; ///< Negative: nobody could be told.
-    std::uint64_t largest = 0;  ///< Fence that it has accepted for the name, when it was freed.
+    std::int64_t receivers = 0; ///< Negative: no receiver could be notified.
+    std::uint64_t largest = 0;  ///< The fence accepted for the name, when it was freed.
 };
 
-/// What a member says of itself.
+/// What a member reports about itself.
 struct look_answer
 {
     bool is_member = false;
     std::uint64_t epoch = 0;
     std::uint64_t largest = 0;         ///< Fence of any name.
-    std::chrono::milliseconds lease{}; ///< The longest that was asked for.
+    std::chrono::milliseconds lease{}; ///< The longest requested lease.
     std::uint64_t nonce = 0;
     std::chrono::milliseconds silent{}; ///< Until it grants anything.
     std::uint64_t began = 0;            ///< As in its seed.
@@ -127,31 +127,31 @@ struct seed
     std::uint64_t nonce;
     std::uint64_t epoch;
     std::uint64_t floor;
-    std::chrono::milliseconds lease; ///< The longest that was asked for.
+    std::chrono::milliseconds lease; ///< The longest requested lease.
     std::chrono::milliseconds silence;
     std::uint64_t began; ///< `fsm::rejoin::beginning`.
 };
 
 struct seed_answer
 {
-    bool is_member = false; ///< Of this seed or another.
+    bool is_member = false; ///< By this seed or another.
     std::chrono::milliseconds silent{};
 };
 
-/// Told by members, on the strand, never inside a call into one.
+/// Called by members on the strand, never inside a call into one.
 class member_listener
 {
 public:
-    /// It can be asked. What it knows may have gone.
+    /// The member can be asked. It may have lost its data.
     virtual void on_reachable(unsigned member) = 0;
     virtual void on_unreachable(unsigned member, error_code why, const details_ptr& details) = 0;
     virtual void on_member_error(unsigned member, error_code code, const diagnostics& details) = 0;
 
-    /// Releases of the name are told from here on; one before may have been missed.
+    /// Releases of the name are reported from now on; an earlier one may have been missed.
     virtual void on_watching(unsigned member, std::string_view name) = 0;
-    /// No releases are told for now.
+    /// No releases are reported for now.
     virtual void on_deaf(unsigned member) = 0;
-    /// @param sign    The same at all members, and not the same for any other release.
+    /// @param sign    The same at all members, and unique to this release.
     /// @param largest The fence that the member has accepted.
     virtual void on_released(unsigned member, std::string_view name, std::string_view sign,
                              std::uint64_t largest) = 0;
@@ -160,9 +160,8 @@ protected:
     ~member_listener() = default;
 };
 
-/// One of the independent places that a quorum is made of. What a `store` promises of threads,
-/// completion, order and lifetime of arguments holds for it, too; what befalls one request befalls
-/// no other.
+/// One of the independent servers of a quorum. The promises of `store` about threads, completion,
+/// order and lifetime of arguments apply. The failure of one request affects no other.
 class member
 {
 public:
@@ -176,7 +175,7 @@ public:
 
     [[nodiscard]] virtual std::string server() const = 0;
 
-    /// What its clock shows, in microseconds; 0: not known.
+    /// The time of its clock, in microseconds. 0: unknown.
     [[nodiscard]] virtual std::int64_t time() const = 0;
 
     virtual void open(const asio::any_io_executor& strand, member_listener& told,
@@ -185,10 +184,10 @@ public:
 
     virtual void async_vote(const ballot& asked, handler<ballot_reply> done) = 0;
     virtual void async_enter(const reentry& asked, handler<entered> done) = 0;
-    /// @param budget Of what is created: later nothing is.
+    /// @param budget The limit for creating locks: later none is created.
     virtual void async_renew(std::span<const upkeep> asked, std::chrono::milliseconds budget,
                              asio::any_completion_handler<void(std::vector<kept>)> done) = 0;
-    /// @param quiet Nobody is told.
+    /// @param quiet The release is not published.
     virtual void async_release(const release_request& asked, bool quiet,
                                handler<release_answer> done) = 0;
 
@@ -196,9 +195,9 @@ public:
     virtual void async_adopt(std::uint64_t epoch, handler<adopt_answer> done) = 0;
     virtual void async_seed(const seed& asked, handler<seed_answer> done) = 0;
 
-    /// As in a `store`; empty when it cannot be reached.
+    /// As in a `store`; empty if the member cannot be reached.
     virtual void async_describe(std::string_view holder, store::describe_handler done) = 0;
-    /// What this client says of itself there; empty: nothing.
+    /// The record of this client there. Empty: none.
     [[nodiscard]] virtual client_info own_info() const = 0;
 
     virtual void watch(std::string_view name) = 0;

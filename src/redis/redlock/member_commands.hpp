@@ -10,8 +10,8 @@
 
 namespace leasehold::quorum {
 
-/// The keys of a member that is a Redis server, and the first that it is told: which connections
-/// have ended. Everything else is asked as a script of its own (`redis_member`).
+/// The keys of a member that is a Redis server, and its first command: which connections have
+/// ended. Every other request is a script of its own (`redis_member`).
 class member_commands final : public redis_store::command_set
 {
 public:
@@ -37,7 +37,7 @@ public:
         return {.forms = {redis_store::answer_form::text}};
     }
 
-    // Where it is not permitted they end by themselves.
+    // If this is not permitted, the connections end by themselves.
     [[nodiscard]] error_code greeted(std::size_t number, redis_store::answers told,
                                      error_code) override
     {

@@ -7,9 +7,9 @@
 // The keys and channels of a member.
 namespace leasehold::quorum {
 
-/// What every value of a lock begins with.
+/// The prefix of every value of a lock.
 inline constexpr std::string_view mark = "lhq:";
-/// What the member knows of itself.
+/// The record of the member.
 inline constexpr std::string_view record_key = "leasehold:quorum";
 
 inline std::string fence_key(std::string_view name)

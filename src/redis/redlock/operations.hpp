@@ -9,19 +9,19 @@
 
 namespace leasehold::quorum {
 
-/// Takes the lock at a quorum of members, or at none.
+/// Acquires the lock at a quorum of members, or at none.
 void start_acquire(const std::shared_ptr<quorum_state>& of, const acquire_request& asked,
                    store::acquire_handler done);
 
-/// Enters a lock again at a quorum of members, or at none.
+/// Acquires a lock again at a quorum of members, or at none.
 void start_enter(const std::shared_ptr<quorum_state>& of, const acquire_request& asked,
                  store::acquire_handler done);
 
-/// Prolongs locks at a majority of members.
+/// Renews locks at a majority of members.
 void start_renew(const std::shared_ptr<quorum_state>& of, std::span<const renewal> asked,
                  store::renew_handler done);
 
-/// Leaves a lock at all members.
+/// Releases a lock at all members.
 void start_release(const std::shared_ptr<quorum_state>& of, const release_request& asked,
                    store::release_handler done);
 

@@ -10,8 +10,8 @@
 
 namespace leasehold::quorum {
 
-/// A lock that a majority of the members has and not all: some could not be reached, or have
-/// forgotten it. It is created at these as soon as they can be reached.
+/// A lock that a majority of the members has, but not all: some could not be reached, or have lost
+/// it. It is created there as soon as they can be reached.
 struct partial_lock
 {
     partial_lock(const renewal& of, const fsm::quorum_size& size)
@@ -25,7 +25,7 @@ struct partial_lock
     const std::string entry;
     std::chrono::milliseconds lease;
     fsm::member_leases at;
-    bool left = false; ///< It was released: nothing more is to be created.
+    bool left = false; ///< Released: it must not be created any more.
 };
 
 } // namespace leasehold::quorum

@@ -14,11 +14,11 @@
 namespace leasehold::quorum {
 namespace {
 
-// Members tell of one release within such a time, or not at all; and so of a watch.
+// The time in which members report one release, or a watch.
 constexpr clock::duration merge_time = std::chrono::milliseconds(10);
 constexpr clock::duration watch_time = std::chrono::milliseconds(50);
 
-// Of what has to be released at a member that cannot be reached.
+// The limit of releases that are kept for members that cannot be reached.
 constexpr std::size_t most_departures = 10'000;
 
 } // namespace
@@ -102,7 +102,7 @@ std::uint64_t quorum_state::next_fence() const noexcept
         if (const std::int64_t time = each.reachable ? each.way->time() : 0; time > 0)
             times[count++] = time;
     }
-    // That in the middle: a member whose clock is wrong must not make offers that others refuse.
+    // The median: a member with a wrong clock must not make offers that others reject.
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>(count / 2);
     std::nth_element(times.begin(), middle, times.begin() + static_cast<std::ptrdiff_t>(count));
     return std::max(largest_ + 1, count > 0 ? static_cast<std::uint64_t>(*middle) : 0);
@@ -116,12 +116,11 @@ clock::duration quorum_state::patience(std::chrono::milliseconds lease) noexcept
 
 std::uint64_t quorum_state::draw()
 {
-    // A double holds it.
+    // A double can represent it.
     return std::uniform_int_distribution<std::uint64_t>(1, (std::uint64_t(1) << 53) - 1)(random_);
 }
 
-// A holder tells each member that it asks for a lock; some may have forgotten since, or refuse to
-// keep it.
+// A holder writes its record at each member; some may have lost it, or reject it.
 void quorum_state::describe(std::string_view holder, store::describe_handler done)
 {
     struct question
@@ -263,11 +262,11 @@ void quorum_state::on_stranger(unsigned number)
     const bool is_new = std::exchange(each.is_member, false);
     if (is_new) {
         each.looked = false;
-        look(number); // it is told what it is called
+        look(number); // to learn its state
         return review();
     }
-    // Whoever comes first does it for all; others see that it was done. Where there is nothing but
-    // strangers nobody is disturbed by doing it at once.
+    // The first client does it for all; others see that it was done. If all are strangers, doing it
+    // at once affects no lease.
     const bool all = std::all_of(members_.begin(), members_.end(), [](const known& k) {
         return k.reachable && k.looked && !k.is_member;
     });
@@ -296,15 +295,15 @@ void quorum_state::joined(unsigned number, const seed_answer& said, std::uint64_
 
 void quorum_state::assemble_later(clock::duration pause)
 {
-    // The first start has nothing to do with it.
+    // The first start is not affected.
     if (has(mutant::stranger_left_out) && was_online_)
         return;
     assemble_at_ = std::min(assemble_at_, now() + pause);
     set_timer();
 }
 
-/// Whoever was asked what it is, and was too slow or had no memory to say it, is asked once more:
-/// nothing else brings its answer for as long as its connection lasts.
+/// Repeats a look that came too late or failed for lack of memory: nothing else brings its reply
+/// while its connection lasts.
 void quorum_state::look_again()
 {
     const bool unknown = std::any_of(members_.begin(), members_.end(), [](const known& each) {
@@ -324,7 +323,7 @@ void quorum_state::assemble()
     made->start();
 }
 
-// Whether it can be used
+// Usability
 
 error_code quorum_state::trouble() const noexcept
 {
@@ -352,7 +351,7 @@ void quorum_state::review()
     unsigned known_to = 0;
     for (const known& each : members_)
         known_to += each.reachable && each.looked ? 1 : 0;
-    // Leases are renewed where they are held, members or not.
+    // Leases are renewed wherever they are held, also by strangers.
     const bool online = count(granting()) >= size.grants ||
                         (was_online_ && known_to >= size.majority());
     if (online && !std::exchange(online_, true)) {
@@ -386,7 +385,7 @@ void quorum_state::tell_trouble()
         listener_->on_disconnected(0, code);
 }
 
-// Leaving
+// Releases
 
 void quorum_state::leave_at(unsigned number, const release_request& leaving)
 {
@@ -420,7 +419,7 @@ void quorum_state::leave_later(unsigned number, departure leaving)
         return;
     if (all.size() == most_departures)
         all.pop_front();
-    // It can be reached and refuses, or it is too early: no new connection will cause another try.
+    // It can be reached and refuses, or it is too early: no new connection will cause a retry.
     if (members_[number].reachable || leaving.not_before > now()) {
         const auto again = now() + fsm::pick(random_, again_floor, again_ceiling);
         leave_at_ = std::min(leave_at_, std::max(again, leaving.not_before));
@@ -429,8 +428,8 @@ void quorum_state::leave_later(unsigned number, departure leaving)
     all.push_back(std::move(leaving));
 }
 
-/// No release is repeated after the time to live: twice the longest lease that the member knows of,
-/// as others may renew the owner there. A look before the release says nothing of that.
+/// No release is repeated after twice the longest lease that the member knows: another client may
+/// renew the owner there. A look before the release does not tell.
 void quorum_state::leave_again(unsigned number)
 {
     const auto leaving = std::exchange(members_[number].leaving, {});
@@ -505,7 +504,7 @@ quorum_state::partial_ptr quorum_state::find_partial(std::string_view owner,
 quorum_state::partial_ptr quorum_state::make_partial(const renewal& what)
 {
     if (partials_.size() >= partials_limit_) {
-        // Nobody says that a lease was lost.
+        // The loss of a lease is not reported here.
         std::erase_if(partials_,
                       [at = now()](const auto& each) { return each.second->at.limit() <= at; });
         partials_limit_ = 2 * partials_.size() + 100;
@@ -526,7 +525,7 @@ bool quorum_state::create_at(unsigned number, const partial_ptr& lock,
 {
     const auto sent = now();
     const auto limit = lock->at.limit();
-    // The limit of a lock that no majority has lies before all times.
+    // The limit of a lock without a majority is in the past.
     if (lock->left || !members_[number].reachable || limit <= sent || has(mutant::not_written_back))
         return false;
     const auto budget = std::chrono::duration_cast<std::chrono::milliseconds>(limit - sent);
@@ -579,7 +578,7 @@ void quorum_state::on_leave(const release_request& leaving)
     }
 }
 
-// Releases of others
+// Releases by other clients
 
 void quorum_state::watch(std::string_view name)
 {
@@ -678,7 +677,7 @@ void quorum_state::on_time()
     }
     if (news_at_ <= at)
         tell_news(at);
-    review(); // somebody's silence may be over
+    review(); // a member's silence may have ended
     set_timer();
     end_drain();
 }

@@ -32,7 +32,7 @@ namespace leasehold::quorum {
 
 class quorum_state;
 
-/// Something that is asked of members. Lives for as long as one of them has not answered.
+/// A request to members. Lives until all of them have answered.
 class operation : public detail::timer, public std::enable_shared_from_this<operation>
 {
 public:
@@ -41,13 +41,13 @@ public:
 
     virtual ~operation() = default;
 
-    /// The owner, or its entry, leaves the lock: nothing more is to be taken or created for it.
+    /// The owner, or its entry, is released: no further request may be sent for it.
     virtual void on_leave(const release_request& leaving) { static_cast<void>(leaving); }
 
     hook listed;
 };
 
-/// What a quorum store is made of; everything on its strand.
+/// The state of a quorum store; all on its strand.
 class quorum_state final : public member_listener,
                            public detail::context_observer,
                            public std::enable_shared_from_this<quorum_state>
@@ -64,20 +64,20 @@ public:
     void watch(std::string_view name);
     void unwatch(std::string_view name);
 
-    /// What any member that can be reached knows of a holder.
+    /// The record of a holder at any member that can be reached.
     void describe(std::string_view holder, store::describe_handler done);
-    /// Each member is told the same.
+    /// The same at each member.
     [[nodiscard]] client_info own_info() const { return members_.front().way->own_info(); }
 
     [[nodiscard]] std::string servers() const;
 
-    // What operations need.
+    // For operations.
 
     [[nodiscard]] member& at(unsigned number) noexcept { return *members_[number].way; }
     [[nodiscard]] clock::time_point now() const noexcept { return time_->now(); }
     [[nodiscard]] bool is_open() const noexcept { return listener_ != nullptr; }
     [[nodiscard]] mask reachable() const noexcept;
-    [[nodiscard]] mask granting() const noexcept; ///< Those that can grant a lock.
+    [[nodiscard]] mask granting() const noexcept; ///< The members that can grant a lock.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
     /// The fence that is probably larger than all before.
     [[nodiscard]] std::uint64_t next_fence() const noexcept;
@@ -85,14 +85,14 @@ public:
     void saw_epoch(std::uint64_t epoch) noexcept { epoch_ = std::max(epoch_, epoch); }
     void saw_lease(std::chrono::milliseconds lease) noexcept { lease_ = std::max(lease_, lease); }
     [[nodiscard]] clock::duration patience() const noexcept { return patience(lease_); }
-    /// How long one member may keep an answer that would decide.
+    /// The maximum wait for the reply of one member that would decide.
     [[nodiscard]] static clock::duration patience(std::chrono::milliseconds lease) noexcept;
 
-    /// A member says that it grants nothing.
+    /// A member reports that it grants nothing.
     void on_stranger(unsigned number);
     void on_silent(unsigned number, std::chrono::milliseconds left);
 
-    /// Asks a member that can be reached to release it.
+    /// Releases at a member that can be reached.
     template <class Done>
     void release_at(unsigned number, const release_request& leaving, bool quiet, Done done)
     {
@@ -109,11 +109,11 @@ public:
     void leave_at(unsigned number, const release_request& leaving);
     /// The release of `sent` was not answered.
     void leave_later(unsigned number, const release_request& leaving);
-    /// The release of `sent` was answered. It is repeated if a request that ended without an answer
+    /// The release of `sent` was answered. It is repeated if a request that ended without a reply
     /// may still be executed after it.
     void left(unsigned number, const release_request& leaving, clock::time_point sent);
-    /// A request that may take the lock there has ended without an answer. It may be executed until
-    /// `limit`, also after what is sent over the next connection.
+    /// A request that may take the lock there has ended without a reply. It may be executed until
+    /// `limit`, also after requests over the next connection.
     void may_run(unsigned number, std::string_view owner, std::string_view entry,
                  clock::time_point limit);
 
@@ -124,14 +124,14 @@ public:
     partial_ptr make_partial(const renewal& what);
     /// All members have it.
     void forget_partial(const partial_lock& lock);
-    /// Creates the lock at a member that lacks it, while a majority has it. `done(created)` is
-    /// called unless the result is false: then nothing was sent.
+    /// Creates the lock at a member that lacks it, while a majority has it. Calls `done(created)`,
+    /// unless the result is false: then nothing was sent.
     bool create_at(unsigned number, const partial_ptr& lock, std::function<void(bool)> done);
 
     void add(operation& made);
     void on_leave(const release_request& leaving);
     void schedule(operation& made, clock::time_point when);
-    /// For what is to be called later, on the strand.
+    /// Wraps a function that is called later, on the strand.
     template <class Function>
     void post(Function function)
     {
@@ -183,8 +183,8 @@ private:
     {
         std::unique_ptr<member> way;
         bool reachable = false;
-        bool looked = false;           ///< It has said what it is.
-        clock::time_point looked_at{}; ///< When it said so last.
+        bool looked = false;           ///< It has reported its state.
+        clock::time_point looked_at{}; ///< When it last did so.
         bool is_member = false;
         unsigned connection = 0; ///< Counts them.
         clock::time_point silent_until{};
@@ -201,13 +201,13 @@ private:
         clock::time_point due = clock::time_point::max();
     };
 
-    /// Strangers are made members.
+    /// Makes strangers members.
     class assembly;
 
     void leave_at(unsigned number, const departure& leaving);
     void leave_later(unsigned number, departure leaving);
     void leave_again(unsigned number);
-    /// No member that can be reached has a release that it has not answered.
+    /// Whether all members that can be reached have answered their releases.
     [[nodiscard]] bool drained() const noexcept;
     void end_drain();
     void complete_at(unsigned number);
@@ -226,7 +226,7 @@ private:
     void take_look(unsigned number, const look_answer& said);
     void joined(unsigned number, const seed_answer& said, std::uint64_t epoch);
     void assemble();
-    // What a member refused, or could not be made to do, is tried again after such a time.
+    // The pause before a request that a member rejected, or that failed, is retried.
     static constexpr clock::duration again_floor = std::chrono::milliseconds(200);
     static constexpr clock::duration again_ceiling = std::chrono::milliseconds(600);
     void assemble_later(clock::duration pause);
@@ -247,29 +247,29 @@ private:
     store_listener* listener_ = nullptr;
     std::uint64_t epoch_ = 0;
     std::uint64_t largest_ = 0;
-    std::chrono::milliseconds lease_{}; ///< The longest that was asked for.
+    std::chrono::milliseconds lease_{}; ///< The longest requested lease.
     std::map<std::string, watched, std::less<>> watches_;
     boost::intrusive::list<
         operation, boost::intrusive::member_hook<operation, operation::hook, &operation::listed>,
         boost::intrusive::constant_time_size<false>>
         operations_;
     std::map<std::pair<std::string, std::string>, partial_ptr> partials_; ///< By owner and entry.
-    std::size_t partials_limit_ = 0; ///< With so many, those that are over are dropped.
+    std::size_t partials_limit_ = 0; ///< At this number, ended ones are dropped.
     detail::timer_queue timers_;
     clock::time_point assemble_at_ = clock::time_point::max();
-    clock::time_point news_at_ = clock::time_point::max(); ///< The first that is due of `watches_`.
+    clock::time_point news_at_ = clock::time_point::max(); ///< The earliest due time of `watches_`.
     /// When releases are repeated at members that can be reached.
     clock::time_point leave_at_ = clock::time_point::max();
-    unsigned releases_ = 0;         ///< In flight.
+    unsigned releases_ = 0;         ///< Outstanding releases.
     store::drain_handler draining_; ///< Null: no shutdown waits for them.
     clock::time_point drain_until_ = clock::time_point::max();
     std::weak_ptr<assembly> assembling_;
     clock::time_point wakes_at_ = clock::time_point::max();
     bool stuck_ = false; ///< Strangers could not be made members.
-    unsigned tries_ = 0; ///< To make them members, one after the other.
+    unsigned tries_ = 0; ///< Attempts to make them members, in a row.
     bool online_ = false;
     bool was_online_ = false;
-    std::string told_; ///< What the listener was told last of the trouble.
+    std::string told_; ///< The last trouble reported to the listener.
 };
 
 } // namespace leasehold::quorum

@@ -17,7 +17,7 @@ public:
           describes_holders_(!state_->own_info().empty())
     {}
 
-    // On whichever thread: what may be under way yet is not touched again when it was closed.
+    // On any thread: after the close, nothing that may still run uses these objects.
     ~quorum_store() override
     {
         if (!closed_)

@@ -12,7 +12,7 @@
 
 namespace leasehold::quorum {
 
-/// A store made of independent members, of which `grants` have to grant a lock.
+/// A store of independent members, of which `grants` have to grant a lock.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_store(
     std::vector<std::unique_ptr<member>> members, unsigned grants,
     std::unique_ptr<detail::time_source> time);

@@ -21,7 +21,7 @@ using redis_store::call;
 using redis_store::of_quorum;
 using redis_store::push_command;
 
-// One renewal command keeps the server from its other clients for some 100 microseconds at most.
+// One renewal command blocks the server for some 100 microseconds at most.
 constexpr std::size_t renewals_per_command = 50;
 
 std::uint64_t natural(std::int64_t value) noexcept
@@ -147,7 +147,7 @@ public:
             std::size_t outstanding = 0;
         };
         if (note_) {
-            // A member that could not be reached when it was asked for has not been told.
+            // A member that could not be reached at the acquire has no record of the client.
             for (const upkeep& each : asked)
                 note_->goes_with(each.what.owner, each.what.entry, each.what.lease);
         }
@@ -260,7 +260,7 @@ public:
     void unwatch(std::string_view name) override { announcements_->unwatch(name); }
 
 private:
-    /// @param read  Makes the reply of the numbers; nothing: they are no answer.
+    /// @param read  Makes the reply of the numbers; nothing: they are no valid reply.
     /// @param timed The last of them is the server's time.
     template <class Reply, class Write, class Read>
     void ask(std::string_view key, std::chrono::milliseconds budget, Write write,
@@ -305,7 +305,7 @@ private:
             words.add(each.create ? "1" : "0");
         }
         words.push("EVALSHA", to);
-        // What it creates is undone by a release.
+        // A release undoes what it creates.
         const bool creates = std::any_of(asked.begin(), asked.end(),
                                          [](const upkeep& each) { return each.create; });
         return {.called = &of_quorum().renew, .expects = asked.size(), .takes = creates};
@@ -327,7 +327,7 @@ private:
     const std::chrono::milliseconds retention_;
     const std::shared_ptr<redis_store::pipeline> pipeline_;
     const std::shared_ptr<announcements> announcements_;
-    const std::shared_ptr<redis_store::client_note> note_; ///< Null: none is to be written.
+    const std::shared_ptr<redis_store::client_note> note_; ///< Null: no record is written.
     member_listener* told_ = nullptr;
     unsigned number_ = 0;
     error_code last_error_;

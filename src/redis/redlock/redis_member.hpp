@@ -11,8 +11,8 @@
 
 namespace leasehold::quorum {
 
-/// A Redis server, alone.
-/// @param settings With its address only.
+/// One Redis server.
+/// @param settings With only its address.
 [[nodiscard]] std::unique_ptr<member> make_redis_member(
     const config& settings, const std::shared_ptr<redis_store::environment>& from);
 

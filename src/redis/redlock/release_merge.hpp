@@ -26,20 +26,20 @@ using mask = std::uint32_t;
     return (of & bit(member)) != 0;
 }
 
-/// What members tell of one name, made into what one store would tell: that the watch is in effect,
-/// and each release once, when so many members are free that the lock can be had.
+/// Combines the reports of the members about one name into those of one store: that the watch is in
+/// effect, and each release once, when enough members are free for an acquire.
 class release_merge
 {
 public:
     enum class news : std::uint8_t
     {
         none,
-        soon, ///< To be told in a moment, unless it is told before.
+        soon, ///< Report in a moment, unless it is reported before.
         now,
     };
 
-    /// The member tells releases from here on. `needed`: those that have to, before there is a
-    /// watch.
+    /// The member reports releases from now on. `needed`: the members that have to, before the
+    /// watch is in effect.
     news watching(unsigned member, mask needed) noexcept
     {
         watching_ |= bit(member);
@@ -73,7 +73,7 @@ public:
         return news::now;
     }
 
-    /// The moment is over. True when there is something to be told.
+    /// The moment has passed. Whether there is something to report.
     bool due(unsigned majority)
     {
         bool told = false;
@@ -89,7 +89,7 @@ public:
 private:
     mask watching_ = 0;
     bool in_effect_ = false;
-    std::string sign_; ///< Of the release that is told.
+    std::string sign_; ///< Of the release that is reported.
     std::string told_;
     mask from_ = 0;
 };

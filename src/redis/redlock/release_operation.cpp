@@ -113,9 +113,9 @@ private:
         std::move(std::exchange(done_, nullptr))(code, std::move(reply));
     }
 
-    /// Not `store_unavailable` while members are told it when they come back, or may have done it
-    /// before they went: who hears that takes it for not done, and "not the owner" for the truth
-    /// when it asks again.
+    /// Not `store_unavailable` while members get the release when they are back, or may have
+    /// executed it before: the caller would take it for not executed, and trust the "not the owner"
+    /// of its retry.
     [[nodiscard]] error_code failure() const
     {
         if (!of_->is_open())

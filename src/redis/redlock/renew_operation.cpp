@@ -69,7 +69,7 @@ private:
         fsm::renewal_vote vote;
         quorum_state::partial_ptr partial; ///< Null: no member is known to lack it.
         mask has = 0;                      ///< Members that have renewed it.
-        mask free_at = 0;  ///< Members where nobody has it, or its owner without this entry.
+        mask free_at = 0;  ///< Members where it is free, or the owner lacks this entry.
         bool left = false; ///< It was released meanwhile.
     };
 
@@ -84,7 +84,7 @@ private:
         decide();
     }
 
-    /// The member answered after it was waited for.
+    /// The member answered after the operation stopped waiting.
     void create_late(unsigned number)
     {
         for (const lock& each : locks_) {
@@ -126,8 +126,8 @@ private:
         decide();
     }
 
-    /// Nobody else is waited for. Members that have lost a lock, or never had it, get it again, so
-    /// that it outlives the next member that fails.
+    /// No further reply is waited for. The lock is created at members that lost it or never had it,
+    /// so that it survives the next failure of a member.
     void settle()
     {
         settled_ = true;
@@ -155,7 +155,7 @@ private:
 
     void create(lock& each)
     {
-        // The answer has to wait where the members that get it again are needed for a majority.
+        // The reply has to wait if the members at which it is created are needed for a majority.
         const bool counts = each.vote.decide(0) == fsm::renewal_vote::result::failed;
         for (unsigned i = 0; i < of_->size.members; ++i) {
             if (!contains(each.free_at, i))

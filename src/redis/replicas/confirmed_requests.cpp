@@ -24,7 +24,7 @@ std::shared_ptr<const diagnostics> explain(const pipeline& way, std::string_view
 struct renewals_to_confirm
 {
     std::shared_ptr<pipeline> way;
-    std::vector<std::shared_ptr<unconfirmed>> locks; ///< Null: none is to be confirmed.
+    std::vector<std::shared_ptr<unconfirmed>> locks; ///< Null: no confirmation needed.
     store::renew_handler handler;
     renew_reply reply;
     error_code failed;
@@ -90,7 +90,7 @@ void renew_confirmed(const std::shared_ptr<pipeline>& way,
                     has(mutant::renewals_not_replicated))
                     continue;
                 ++job->outstanding;
-                // It has what waits for it, which has the job.
+                // The lock owns its handler, and the handler owns the job.
                 const auto lock = std::exchange(job->locks[i], nullptr);
                 replicas->confirm(lock, [job, i, name = lock->name](std::string missing) {
                     if (!missing.empty()) {

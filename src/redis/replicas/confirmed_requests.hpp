@@ -11,7 +11,7 @@
 
 namespace leasehold::redis_store {
 
-// Requests whose effect replicas have to have before it counts. `asking`: as for `pipeline`.
+// Requests that count only if replicas have their effect. `asking`: as for `pipeline`.
 
 void acquire_confirmed(const std::shared_ptr<pipeline>& way,
                        const std::shared_ptr<replica_confirmations>& replicas,

@@ -13,13 +13,13 @@
 namespace leasehold::redis_store {
 namespace {
 
-// Written before each WAIT, so that there is something to wait for, and gone soon after.
+// Written before each WAIT, so that WAIT has something to wait for; expires soon after.
 constexpr std::string_view marker = "leasehold:confirmation";
 
-// So many slots are tried for a marker.
+// The number of slots that are tried for a marker.
 constexpr unsigned most_marks = 4;
 
-/// In a cluster it is in a slot that the server has.
+/// In a cluster, the marker is in a slot that the server has.
 /// @param once Makes the name unique if it is not empty. A slot that migrates to the server has a
 ///   source, and MIGRATE fails if both servers have the same key.
 std::string marker_in(slot_number slot, std::string_view once)
@@ -37,7 +37,7 @@ constexpr std::size_t round_limit = 1'000;
 
 const std::string connection_ended = "the connection to the server that said so has ended";
 
-// A connection that WAIT holds up does not answer a health check. No WAIT lasts longer than 4 s.
+// A connection that waits for WAIT does not answer a health check. No WAIT takes longer than 4 s.
 config patient(config settings)
 {
     settings.health_check = std::max<std::chrono::milliseconds>(settings.health_check,
@@ -47,16 +47,16 @@ config patient(config settings)
 
 } // namespace
 
-/// Locks with the same number of replicas and the same limit, asked for together.
+/// Locks with the same number of replicas and the same limit, requested together.
 struct replica_confirmation::round
 {
     std::vector<std::shared_ptr<unconfirmed>> locks;
     std::shared_ptr<boost::redis::request> request = make_request();
-    /// Of the script, where it was sent along; for each lock; of the marker and of WAIT.
+    /// Of the script, if it was sent along; for each lock; of the marker and of WAIT.
     std::vector<reply> answers;
-    std::vector<std::size_t> places; ///< Of the answers, that for each lock.
+    std::vector<std::size_t> places; ///< The replies for each lock.
     script_form script = script_form::name;
-    slot_number slot = 0; ///< That of the marker.
+    slot_number slot = 0; ///< The slot of the marker.
     std::size_t answered = 0;
 
     boost::redis::any_adapter adapter()
@@ -86,7 +86,7 @@ replica_confirmation::replica_confirmation(const config& settings,
 std::shared_ptr<unconfirmed> replica_confirmation::expect(const renewal& held, bool asking)
 {
     if (!is_made() && listener() != nullptr)
-        connect(); // it is there when the server has answered, or soon after
+        connect(); // it is ready when the server has answered, or soon after
     if (expected_.size() >= clean_at_) {
         std::erase_if(expected_, [](const auto& each) { return each.expired(); });
         clean_at_ = std::max<std::size_t>(64, 2 * expected_.size());
@@ -119,7 +119,7 @@ void replica_confirmation::lost_commands()
     begin_again(errc::store_unavailable, {});
 }
 
-// What one turn of the strand asks for goes out together.
+// The requests of one turn of the strand are sent together.
 void replica_confirmation::begin_soon()
 {
     if (busy_)
@@ -254,8 +254,8 @@ void replica_confirmation::end(round& asked, error_code failed)
     }
 }
 
-/// The script was not there: all of it, then, with the script, or if it was gone again at once,
-/// with its text for each lock.
+/// The script was missing: all is sent again, with the script. If it is missing again at once, its
+/// text is sent with each lock.
 bool replica_confirmation::goes_again(const round& asked)
 {
     const auto is_missing = [](const reply& each) { return is_script_missing(each.error); };
@@ -272,8 +272,8 @@ bool replica_confirmation::goes_again(const round& asked)
     return false;
 }
 
-/// The server has not taken the marker, because the slot is not there, or not wholly: all of it
-/// with another one, then.
+/// The server has rejected the marker, because it does not have the slot, or not all of it: all is
+/// sent again with another marker.
 bool replica_confirmation::is_marked_elsewhere(const round& asked)
 {
     const std::string& said = asked.answers[asked.answers.size() - 2].error;
@@ -291,7 +291,7 @@ bool replica_confirmation::is_marked_elsewhere(const round& asked)
     return true;
 }
 
-// The health check is too patient for it.
+// The interval of the health check is too long for this.
 void replica_confirmation::watch_time(const round& asked)
 {
     if (!std::exchange(time_is_open_, true))
@@ -321,7 +321,7 @@ void replica_confirmation::on_silence() noexcept
 
 void replica_confirmation::on_forget() noexcept
 {
-    const auto last = std::exchange(waiting_, {}); // they may reach back into here
+    const auto last = std::exchange(waiting_, {}); // handlers may call back into this object
 }
 
 } // namespace leasehold::redis_store

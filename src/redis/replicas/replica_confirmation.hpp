@@ -22,10 +22,10 @@
 
 namespace leasehold::redis_store {
 
-/// A lock that is asked for, or renewed, and is to be confirmed then.
+/// An acquire or a renewal that is to be confirmed.
 struct unconfirmed
 {
-    /// `missing`: why it is not known that enough replicas have it; empty: they have.
+    /// `missing`: why it is unknown whether enough replicas have it. Empty: they have it.
     using handler = asio::any_completion_handler<void(std::string missing)>;
 
     explicit unconfirmed(const renewal& from, bool on_its_way)
@@ -44,63 +44,63 @@ struct unconfirmed
     const std::chrono::milliseconds lease;
     const std::uint32_t acks;
     const std::chrono::milliseconds timeout;
-    const bool asking; ///< Its slot is on its way to the server.
-    bool left = false; ///< That it is not there shows nothing any more.
-    bool lost = false; ///< The connection over which it was asked for has ended.
+    const bool asking; ///< Its slot migrates to the server.
+    bool left = false; ///< A missing lock proves nothing any more.
+    bool lost = false; ///< The connection of its request has ended.
     handler done;
 };
 
-/// Asks whether enough replicas, as many for all, have what the server was told: a lock that was
-/// granted or renewed.
-/// On a connection of its own, because WAIT holds up all that comes behind it. All on the strand.
+/// Checks whether enough replicas have a lock that the server granted or renewed. The number of
+/// replicas is the same for all. Uses a connection of its own, because WAIT delays all later
+/// requests. All on the strand.
 ///
-/// WAIT speaks of what its own connection has written, and of one server, which after a failover
-/// may be another than the one that was told of the lock. So a round prolongs each lock first, then
-/// writes a marker, then waits for the marker: replicas that have it have what was in that server
-/// before it, the locks and their times to live above all, whatever server the other connection
-/// talked to. It is not enough that the lock is there: a master that was cut off renews it, and the
-/// one that took over has it until the time to live is over that it knew of. A lock that is not
-/// found, and was not left, shows that they talk to two: one of them is not the master any more.
-/// One round is under way at a time; what comes meanwhile shares the next.
+/// WAIT refers to the writes of its own connection and to one server, which after a failover may
+/// not be the server that granted the lock. So a round renews each lock first, then writes a
+/// marker, then waits for the marker. Replicas that have it have all that this server had before,
+/// above all the locks and their TTLs, whichever server the other connection uses. The lock's
+/// existence alone proves nothing: a master that was cut off renews it, while its successor has it
+/// until the TTL that it knew. A lock that is missing, and was not released, shows that the
+/// connections use two servers: one of them is not the master any more. One round is outstanding at
+/// a time; later requests share the next.
 ///
-/// In a cluster both connections lead to one address, and a lock is only looked for: a slot that
-/// is on its way serves no request with two keys. Nor does it take a key that is new, so that the
-/// marker may have to go to another slot of the server.
+/// In a cluster both connections use one address, and a lock is only read: a migrating slot serves
+/// no request with two keys. It does not accept a new key either, so the marker may have to use
+/// another slot of the server.
 class replica_confirmation final : public push_connection
 {
 public:
     replica_confirmation(const config& settings, const std::shared_ptr<environment>& from);
 
-    /// To be called when the server that is asked here is another one than the one that said what
-    /// is to be confirmed. Set before `open`.
+    /// Called if the server of this connection is not the server that granted what is to be
+    /// confirmed. Set before `open`.
     std::function<void()> on_other_server;
 
-    /// In a cluster: a slot that the server has, and not this one. Set before `open`.
+    /// In a cluster: a slot of the server other than this one. Set before `open`.
     std::function<std::optional<slot_number>(slot_number but)> other_slot;
 
-    /// Before the server is asked for it. `asking`: as for `pipeline`.
+    /// Before the request to the server. `asking`: as for `pipeline`.
     [[nodiscard]] std::shared_ptr<unconfirmed> expect(const renewal& held, bool asking = false);
 
     /// The server has it. `done` is never called inside.
     void confirm(const std::shared_ptr<unconfirmed>& lock, unconfirmed::handler done);
 
-    /// The connection for commands has ended. This one may have as well, unseen: a network that is
-    /// cut says nothing. It is made again. What was said over that one is not confirmed any more:
-    /// another server may have the lock, with the time to live that it had before a renewal.
+    /// The connection for commands has ended. This one is made again: it may have ended unnoticed,
+    /// because a network partition is silent. Earlier requests are not confirmed any more: another
+    /// server may have the lock, with its TTL from before a renewal.
     void lost_commands();
 
-    /// The owner, or its entry, is being left.
+    /// The owner, or its entry, is being released.
     void leaving(std::string_view owner, std::string_view entry) noexcept;
 
 private:
     struct round;
 
-    /// What a round sends of the script that prolongs.
+    /// The form in which a round sends the renewal script.
     enum class script_form : unsigned char
     {
         name,   ///< The server of this connection has it.
-        load,   ///< All of it, before the locks.
-        inlined ///< All of it with each lock: behind its loading it was gone again.
+        load,   ///< Its text, before the locks.
+        inlined ///< Its text with each lock: it was gone again after loading.
     };
 
     void on_attempt() override { script_ = script_form::load; }
@@ -123,14 +123,14 @@ private:
     const std::chrono::milliseconds patience_; ///< With a server, beside the time that WAIT takes.
     const std::unique_ptr<detail::time_source> time_;
     bool time_is_open_ = false;
-    clock::time_point limit_ = clock::time_point::max(); ///< Of the round that is under way.
-    std::vector<std::weak_ptr<unconfirmed>> expected_;   ///< And those that have gone, for a while.
+    clock::time_point limit_ = clock::time_point::max(); ///< Of the outstanding round.
+    std::vector<std::weak_ptr<unconfirmed>> expected_;   ///< Ended ones go later.
     std::size_t clean_at_ = 64;
     std::deque<std::shared_ptr<unconfirmed>> waiting_;
-    bool busy_ = false;                      ///< A round is under way, or about to begin.
-    std::optional<slot_number> marked_;      ///< Where markers are, if not beside the lock.
+    bool busy_ = false;                      ///< A round is outstanding or about to begin.
+    std::optional<slot_number> marked_;      ///< The slot of markers, if not beside the lock.
     unsigned marks_refused_ = 0;             ///< Since one was written.
-    std::uint64_t markers_;                  ///< Number of the last unique one. Starts anywhere.
+    std::uint64_t markers_;                  ///< Of the last unique one; the first is random.
     script_form script_ = script_form::load; ///< Of the next round; in a cluster there is none.
 };
 

@@ -5,7 +5,7 @@
 namespace leasehold::redis_store {
 namespace {
 
-// Nobody has so many replicas; whoever asks for more of them shares one connection.
+// More than any deployment has; requests for more share one connection.
 constexpr std::uint32_t most_connections = 16;
 
 } // namespace

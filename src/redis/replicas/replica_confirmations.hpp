@@ -13,10 +13,10 @@
 
 namespace leasehold::redis_store {
 
-/// Asks whether enough replicas have what one server was told, over one connection for each number
-/// of them that is asked for. WAIT holds its connection up until as many have confirmed, or until
-/// its time is over: who wants more than there are must not hold up who has enough. Who wants as
-/// many waits for nothing: replicas confirm in the order of the writes. All on the strand.
+/// Checks whether enough replicas have the writes of one server, over one connection for each
+/// requested number of replicas. WAIT blocks its connection until that many have confirmed, or
+/// until its time limit: a request for more replicas than exist must not delay the others. Equal
+/// numbers do not delay each other: replicas confirm in the order of the writes. All on the strand.
 class replica_confirmations
 {
 public:
@@ -40,7 +40,7 @@ private:
 
     const config settings_;
     const std::shared_ptr<environment> from_;
-    /// By the number of replicas; 0: nobody has asked yet.
+    /// By the number of replicas. 0: not used yet.
     std::vector<std::pair<std::uint32_t, std::shared_ptr<replica_confirmation>>> all_;
 };
 

@@ -78,7 +78,7 @@ public:
         pipeline_->knows_receivers = [told = subscriptions_] { return told && told->allowed(); };
     }
 
-    // On whichever thread: what may be under way yet is not touched again when it was closed.
+    // On any thread: after the close, nothing that may still run uses these objects.
     ~server_store() override
     {
         if (!closed_)
@@ -124,8 +124,8 @@ public:
 
     void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
-        if (turns_ && !named_ &&
-            request.entry.empty()) { // that of an entry may be another client's
+        // The owner of a reentry may be another client's.
+        if (turns_ && !named_ && request.entry.empty()) {
             turns_->belongs_to(request.owner);
             named_ = true;
         }
@@ -195,12 +195,12 @@ public:
 
 private:
     std::shared_ptr<pipeline> pipeline_;
-    std::shared_ptr<subscriptions> subscriptions_;    ///< Of a layout that announces releases.
-    std::shared_ptr<client_note> note_;               ///< Null: it is not to be written.
+    std::shared_ptr<subscriptions> subscriptions_;    ///< For a layout that publishes releases.
+    std::shared_ptr<client_note> note_;               ///< Null: no record is written.
     std::shared_ptr<turn_channel> turns_;             ///< Null: there are no wake-ups.
-    std::shared_ptr<replica_confirmations> replicas_; ///< Null: there is no way to ask them.
-    bool named_ = false;                              ///< The turns know an owner of this client.
-    bool confirms_ = false;                           ///< Replicas were asked to confirm a lock.
+    std::shared_ptr<replica_confirmations> replicas_; ///< Null: there is no connection for them.
+    bool named_ = false;    ///< The turn channel knows an owner of this client.
+    bool confirms_ = false; ///< A request has asked for confirmation by replicas.
     bool closed_ = false;
 };
 

@@ -12,9 +12,9 @@
 
 namespace leasehold::redis_store {
 
-/// The store on one server, or on whichever one of a Sentinel is the master.
+/// The store on one server, or on the current master of a Sentinel deployment.
 /// @param blind   As for `native_commands`.
-/// @param wakeups Where the connections lead that messages come over; nowhere: there are none.
+/// @param wakeups The address of the connections for messages; none: there are no messages.
 [[nodiscard]] std::shared_ptr<store> make_server_store(std::shared_ptr<transport> way,
                                                        const config& limits, bool blind,
                                                        const std::optional<config>& wakeups,

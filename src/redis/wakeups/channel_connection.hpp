@@ -10,21 +10,21 @@
 
 namespace leasehold::redis_store {
 
-/// One on which channels are subscribed to and left again, many in one turn of the strand: these go
-/// out together.
+/// A connection that subscribes to channels and unsubscribes, many in one turn of the strand: these
+/// are sent together.
 class channel_connection : public push_connection
 {
 protected:
     using push_connection::push_connection;
     ~channel_connection() = default;
 
-    /// The connection is being made: what is said from here on reaches the server, if it is.
+    /// The connection is being made: commands from now on reach the server, if it succeeds.
     void begin_saying() noexcept;
     /// It has ended.
     void stop_saying() noexcept;
 
-    /// One command, at the end of the turn, or with `flush`. Nothing where it would not arrive:
-    /// whoever makes the connection says all again.
+    /// Sends one command at the end of the turn, or with `flush`. Without a connection nothing is
+    /// sent: a new connection repeats all commands.
     template <class... Words>
     void say(const Words&... words)
     {
@@ -32,7 +32,7 @@ protected:
             pending_->push(words...);
     }
 
-    /// Sends what was said.
+    /// Sends the collected commands.
     void flush();
 
 private:

@@ -7,7 +7,7 @@
 namespace leasehold::redis_store {
 namespace {
 
-// Permissions change seldom; until then those who wait look again by themselves.
+// Permissions change rarely; until then waiters poll.
 constexpr std::chrono::seconds pause_when_denied{30};
 
 } // namespace

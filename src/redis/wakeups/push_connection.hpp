@@ -17,10 +17,9 @@
 
 namespace leasehold::redis_store {
 
-/// A connection beside the one of the commands, made when it is first needed. What is said on it is
-/// up to those that derive from it: what would hold the commands up, or mix up their answers. A
-/// server answers a refused SUBSCRIBE with an error that nothing tells from the answer to the next
-/// command. All on the strand.
+/// A connection beside that of the commands, made when it is first needed. Derived classes use it
+/// for requests that would delay the commands or mix up their replies: a server answers a rejected
+/// SUBSCRIBE with an error that looks like the reply to the next command. All on the strand.
 class push_connection : public connection_observer,
                         public detail::context_observer,
                         public std::enable_shared_from_this<push_connection>
@@ -29,7 +28,7 @@ public:
     void open(const asio::any_io_executor& strand,
               const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
     void close() noexcept;
-    /// Where that one was; closed, if that is.
+    /// Opens it with the address of the other; closed, if that is.
     void open_like(const push_connection& other);
 
 protected:
@@ -38,15 +37,15 @@ protected:
     {}
     ~push_connection() = default;
 
-    /// Makes it. Once.
+    /// Makes the connection. Once.
     void connect();
     [[nodiscard]] bool is_made() const noexcept { return connection_ != nullptr; }
 
-    /// What has no answer that anybody reads: those of SUBSCRIBE are push messages.
+    /// A request whose replies are ignored: those of SUBSCRIBE are push messages.
     [[nodiscard]] static std::shared_ptr<boost::redis::request> make_request();
     void send(const std::shared_ptr<boost::redis::request>& asked);
 
-    /// The same, for what has answers. `done(error_code, bool)` as of `reconnecting_connection`.
+    /// The same with replies. `done(error_code, bool)` as of `reconnecting_connection`.
     template <class Done>
     void send(const boost::redis::request& asked, boost::redis::any_adapter adapter, Done done)
     {
@@ -61,16 +60,16 @@ protected:
     [[nodiscard]] const asio::any_io_executor& strand() const noexcept { return strand_; }
     [[nodiscard]] detail::context_poster& home() const noexcept { return *home_; }
 
-    /// An error that answers no command; true when it is no reason to begin again.
+    /// An error that answers no command. True if the connection can stay.
     [[nodiscard]] virtual bool on_refusal(const std::string& text)
     {
         static_cast<void>(text);
         return false;
     }
 
-    /// Nothing is told any more, for good.
+    /// There are no notifications any more, for good.
     virtual void on_silence() noexcept = 0;
-    /// The context ends: lets go of all that belongs to it.
+    /// The context ends: releases all that belongs to it.
     virtual void on_forget() noexcept {}
 
 private:

@@ -75,7 +75,7 @@ void subscriptions::on_lost(error_code why, std::string_view)
 
 void subscriptions::on_push(const std::vector<std::string>& words)
 {
-    // "subscribe": the watch is in effect, and a release before it may have been missed. "message":
+    // "subscribe": the watch is in effect, and an earlier release may have been missed. "message":
     // one was published.
     if (words.size() < 2 || (words[0] != "message" && words[0] != "subscribe"))
         return;

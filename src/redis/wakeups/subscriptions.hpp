@@ -15,8 +15,7 @@
 
 namespace leasehold::redis_store {
 
-/// The names that are watched, over a connection that is made for the first of them. All on the
-/// strand.
+/// The watched names, over a connection that is made for the first of them. All on the strand.
 class subscriptions final : public channel_connection
 {
 public:
@@ -27,12 +26,12 @@ public:
     void watch(std::string_view name);
     void unwatch(std::string_view name);
 
-    /// The connection of the commands is another, and may lead to another server than this one,
-    /// where the releases are told. This one is made again, at once, but not more often than
-    /// that: each is a reason to look for all that is watched.
+    /// The connection of the commands has changed, and may lead to another server than this one,
+    /// where the releases are published. This one is made again, at once but at a limited rate:
+    /// each new connection causes a poll for every watched name.
     void follow(clock::time_point now);
 
-    /// False when the server forbade it: then it is not known who else would watch.
+    /// False if the server denied it: then it is unknown which other clients would watch.
     bool allowed() const noexcept { return allowed_; }
 
 private:

@@ -8,7 +8,7 @@
 namespace leasehold::redis_store {
 namespace {
 
-// Where the application replaces the connection of the commands nobody is told.
+// The application may replace the connection of the commands without a notification.
 constexpr std::chrono::seconds believed_for{10};
 
 } // namespace
@@ -53,19 +53,19 @@ void turn_channel::verify()
 
 void turn_channel::told(error_code failed, answers said)
 {
-    if (failed) { // nobody has said anything
+    if (failed) { // there is no reply
         ask_again_ = {};
         return;
     }
-    // Where a user may not publish, the scripts take everybody for one who listens.
+    // If a user may not publish, the scripts count every owner as a listener.
     const bool elsewhere = said.front().is(1) && said.front().numbers[0] == 0;
     const bool heard = std::exchange(hears_, !elsewhere);
     if (elsewhere) {
         forget();
         begin_again(errc::store_refused, {});
     }
-    // Turns before this may have been missed, and whoever is in line is not known to listen, or
-    // taken for one who does.
+    // Earlier grants may have been missed, and the store may be wrong about which owners in the
+    // queue listen.
     if (heard != hears_ && !has(mutant::listening_not_looked))
         listener()->on_listening(0);
 }

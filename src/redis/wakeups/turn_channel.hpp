@@ -17,15 +17,15 @@
 
 namespace leasehold::redis_store {
 
-/// Where a client hears that it is its turn: one channel for all names, over a connection of its
-/// own that is made when the client first waits in a line. All on the strand.
+/// Receives the client's grants: one channel for all names, over a connection of its own that is
+/// made when the client first waits in a queue. All on the strand.
 ///
-/// Behind one address, or one name of a master, the two connections may lead to two servers: one
-/// that was demoted ends none, and answers its signs of life. Whom the scripts count is who listens
-/// at the server that runs them. So that one is asked, over the connection of the commands, how
-/// many it tells what is published here: when the subscription was confirmed, when that connection
-/// is another, and now and then while somebody waits. Nobody: this connection is made again. It
-/// follows the other, never the other way round.
+/// Behind one address, or one name of a master, the two connections may lead to two servers: a
+/// demoted server closes no connection, and answers health checks. The scripts count the listeners
+/// at the server that runs them. So the client asks that server, over the connection of the
+/// commands, how many receivers its messages here have. It asks when the subscription was
+/// confirmed, when that connection has changed, and repeatedly while an owner waits. If there is no
+/// receiver, this connection is made again. It follows the other, never the reverse.
 class turn_channel final : public hearing, public push_connection
 {
 public:
@@ -34,17 +34,17 @@ public:
     {}
 
     /// Publishes an empty text on the channel, over the connection of the commands. Set before
-    /// `open`, and so is this.
+    /// `open`, as is `now`.
     std::function<void(const std::string& channel, aside::answered told)> publish;
     std::function<clock::time_point()> now;
 
-    /// All owners are of this one's client. Once.
+    /// All owners belong to the client of this one. Once.
     void belongs_to(std::string_view owner);
 
-    /// The server of the commands tells this client; what was sent before that is not heard.
+    /// Whether the server of the commands notifies this client; earlier messages are missed.
     [[nodiscard]] bool hears(slot_number) const noexcept override { return hears_; }
 
-    /// Whenever somebody is in a line.
+    /// Called whenever an owner is in a queue.
     void listen(slot_number) override;
 
     /// The connection of the commands may lead to another server than before.
@@ -59,11 +59,11 @@ private:
     void told(error_code failed, answers said);
     void forget() noexcept;
 
-    std::string channel_;           ///< Empty: nobody has asked for anything yet.
+    std::string channel_;           ///< Empty: no owner has waited yet.
     bool subscribed_ = false;       ///< At the server of this connection.
     bool hears_ = false;            ///< At that of the commands.
-    std::uint64_t asked_ = 0;       ///< The last question of them; no other answer counts.
-    clock::time_point ask_again_{}; ///< When to ask again, should anybody be in a line.
+    std::uint64_t asked_ = 0;       ///< The last question to them; no other reply counts.
+    clock::time_point ask_again_{}; ///< When to ask again, if an owner is in a queue.
 };
 
 } // namespace leasehold::redis_store
