@@ -9,8 +9,7 @@ namespace leasehold {
 clock::time_point clock::now() noexcept
 {
 #if defined(__linux__)
-    // Unlike CLOCK_MONOTONIC it counts while the machine sleeps; the kernel serves it without
-    // entering it.
+    // Unlike CLOCK_MONOTONIC, it counts while the machine sleeps. Reading it needs no system call.
     timespec t{};
     ::clock_gettime(CLOCK_BOOTTIME, &t);
     return time_point(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec));

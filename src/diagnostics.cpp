@@ -98,7 +98,7 @@ void report(diagnostics& to, const details_ptr& from) noexcept
         }
     }
     catch (const std::bad_alloc&) {
-        // The error itself is told all the same.
+        // The error itself is still reported.
     }
     to.clear();
 }

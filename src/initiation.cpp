@@ -6,7 +6,7 @@ completion_executor::completion_executor(const asio::any_io_executor& target)
 {
     if (!target)
         return;
-    // Asking an erased executor makes an erased copy for each answer.
+    // Calling an erased executor makes an erased copy each time.
     if (const auto* known = target.target<asio::io_context::executor_type>())
         assign(posting(*known));
     else

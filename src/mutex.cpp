@@ -42,7 +42,7 @@ void start(lock_handler&& handler, spec_ptr&& spec, clock::duration limit, Under
         return completion<error_code, lease>::immediate(
             std::move(handler), client.handler_executor(), why, lease(), std::move(details));
     }
-    // No operation without a limit looks at the time of its call; that of its turn will do.
+    // A call without a limit does not need its time; that of its turn is enough.
     const auto now = limit == clock::duration::max() ? clock::time_point() : client.now();
     boost::intrusive_ptr<Operation> op(new Operation(std::move(handler), std::move(spec),
                                                      std::forward<Under>(under)..., limit, now));
@@ -95,7 +95,7 @@ clock::duration until(const lock_spec& spec, clock::time_point when) noexcept
 
 namespace {
 
-/// What of the options the store makes of them: times to live have its grain.
+/// The options as the store applies them: TTLs are multiples of its grain.
 lock_options fitted(lock_options options, const store_traits& can)
 {
     if (options.lease_time < can.smallest_lease)
@@ -123,7 +123,7 @@ mutex::mutex(const client& locks, std::string_view name, const lock_options& opt
                                      name.empty() ? "it is empty"
                                                   : std::to_string(name.size()) + " bytes",
                                      "1 to 4096 bytes");
-    // A lock of that name would be what belongs to another one, such as its fence counter.
+    // A lock of that name would be a key of another lock, such as its fence counter.
     for (const std::string_view reserved : {"leasehold:", "redisson_lock_token:"})
         if (name.starts_with(reserved))
             detail::throw_argument_error(errc::invalid_name, "name",

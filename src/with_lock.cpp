@@ -14,7 +14,7 @@
 namespace leasehold::detail {
 
 /// The steps of `with_lock`: wait, work beside a watch on the lease, release, complete. On a strand
-/// of its own: the work and what cancels it must not meet, and neither may hold up the client.
+/// of its own: the work and its cancellation must not meet, and neither may delay the client.
 class guarded_run : public std::enable_shared_from_this<guarded_run>
 {
     enum class phase
@@ -40,8 +40,8 @@ class guarded_run : public std::enable_shared_from_this<guarded_run>
 
         void operator()()
         {
-            // Before the handler runs: what the slot keeps of this is freed, and a late emission
-            // finds nothing.
+            // Before the handler runs: this frees what the slot keeps of the operation, and a late
+            // emission has no effect.
             if (slot.is_connected())
                 slot.clear();
             call.release()->complete(reason, details);
@@ -61,8 +61,8 @@ public:
     void start()
     {
         if (slot_.is_connected()) {
-            // Signals are not thread-safe, and the emission may come from anywhere: it is repeated
-            // on the strand.
+            // Signals are not thread-safe, and the emission may come from any thread: it is
+            // repeated on the strand.
             slot_.assign([weak = weak_from_this()](asio::cancellation_type type) {
                 if (const auto self = weak.lock())
                     self->strand_.post([self, type] { self->cancel(type); });
@@ -111,7 +111,7 @@ private:
         }
     }
 
-    // Once: a coroutine that tidies up after the first is not to be disturbed by the second.
+    // Once: the second must not disturb a coroutine that cleans up after the first.
     void cancel_work()
     {
         if (!std::exchange(work_cancelled_, true))
@@ -126,13 +126,13 @@ private:
         }
         lease_ = std::move(held);
         if (cancelled_) {
-            // It was granted already when the cancellation came to the client.
+            // It was granted before the cancellation reached the client.
             reason_ = asio::error::operation_aborted;
             return release();
         }
         phase_ = phase::working;
         try {
-            // The watch is first: what stands in its way is known before the work has begun.
+            // The watch is first: if it fails, that is known before the work has begun.
             watch_ended_ = true;
             lease_.async_wait_lost(
                 said_, on_strand(watching_, [self = shared_from_this()](error_code ended) {
@@ -143,7 +143,7 @@ private:
         }
         catch (...) {
             if (!call_->work().fail(std::current_exception())) {
-                // Nobody can be told but whoever runs the context.
+                // Only the context's `run` can report it.
                 phase_ = phase::releasing;
                 call_.reset();
                 lease_ = lease();
@@ -158,7 +158,7 @@ private:
         watch_ended_ = true;
         if (phase_ != phase::working)
             return;
-        // Aborted: because the work has ended, or has released the lease itself.
+        // Aborted: the work has ended, or has released the lease itself.
         if (ended != asio::error::operation_aborted)
             explain(ended);
         if (work_ended_)
@@ -173,7 +173,7 @@ private:
         call_->work().discard();
         lease_.async_release(
             said_, asio::bind_executor(executor_, [self = shared_from_this()](error_code released) {
-                // It may have ended unseen, between the last look and now.
+                // It may have ended unnoticed since the last check.
                 if (!self->reason_ &&
                     (released == condition::lease_ended || released == errc::shut_down))
                     self->explain(released);
@@ -181,7 +181,7 @@ private:
             }));
     }
 
-    // The next operation writes over what the last one said.
+    // The next operation overwrites the details of the last one.
     void explain(error_code reason)
     {
         reason_ = reason;
@@ -211,13 +211,13 @@ private:
     asio::cancellation_signal working_;
     asio::cancellation_signal watching_;
     phase phase_ = phase::waiting;
-    bool cancelled_ = false; ///< While it waited.
+    bool cancelled_ = false; ///< During the wait.
     bool work_cancelled_ = false;
     bool work_ended_ = false;
     bool watch_ended_ = false;
-    error_code reason_;   ///< Counts for more than how the work ended.
+    error_code reason_;   ///< Takes precedence over the result of the work.
     details_ptr details_; ///< Of the reason.
-    diagnostics said_;    ///< By the operation under way.
+    diagnostics said_;    ///< By the current operation.
     lease lease_;
 };
 

@@ -8,8 +8,8 @@
 
 namespace leasehold::testing::impl {
 
-/// Memory of an interpreter, which takes and frees small blocks all the time: a freed block waits
-/// for the next of its size. Together with the other savings it keeps the simulator's speed.
+/// The memory of an interpreter, which allocates and frees many small blocks: a freed block waits
+/// for the next of its size. This and the other savings keep the simulator fast.
 class block_pool
 {
 public:
@@ -17,7 +17,7 @@ public:
     block_pool(const block_pool&) = delete;
     block_pool& operator=(const block_pool&) = delete;
 
-    /// A `lua_Alloc`. It does not return without memory, because Lua would raise an error then.
+    /// A `lua_Alloc`. Does not return if there is no memory, because Lua would raise an error then.
     /// @param pool The pool.
     static void* reallocate(void* pool, void* block, std::size_t size,
                             std::size_t new_size) noexcept;

@@ -31,7 +31,7 @@ words keys_of(words command)
     return command.subspan(1, 1);
 }
 
-/// Whoever does not know a command does not look where its keys are.
+/// A server that does not know a command does not look for its keys.
 bool is_known(std::string_view verb, server::product to)
 {
     if (verb == "DELIFEQ")

@@ -17,13 +17,13 @@ namespace leasehold::testing::impl {
 
 class cluster_node;
 
-/// A slot on its way, key by key.
+/// A slot that migrates, key by key.
 struct migration
 {
-    std::size_t from; ///< A shard, as the next one is.
+    std::size_t from; ///< A shard, like the next one.
     std::size_t to;
     clock::duration each;  ///< Between two keys.
-    clock::time_point end; ///< What is left then goes at once.
+    clock::time_point end; ///< The rest migrates at once then.
 };
 
 /// What a node can know of the others.
@@ -31,11 +31,11 @@ class cluster_knowledge
 {
 public:
     [[nodiscard]] virtual const std::deque<cluster_node>& nodes() const = 0;
-    /// Null: it stays where it is.
+    /// Null: the slot does not migrate.
     [[nodiscard]] virtual const migration* migration_of(slot_number slot) const = 0;
-    /// Nobody serves some slots, and so nobody serves any.
+    /// Some slots have no node, so the cluster serves none.
     [[nodiscard]] virtual bool is_down() const = 0;
-    /// The process of a node restarts. It runs again when the node accepts connections.
+    /// The process of a node restarts. It is up again when the node accepts connections.
     virtual void restarted(std::size_t node) = 0;
     virtual void told_topology(const cluster_node& by, std::string_view client) = 0;
     virtual void follow(const lock_request& asked, bool runs) = 0;
@@ -44,7 +44,7 @@ protected:
     ~cluster_knowledge() = default;
 };
 
-/// A server of a cluster, and what it sees of it.
+/// A server of a cluster, and its view of the cluster.
 class cluster_node final : public membership
 {
 public:
@@ -58,10 +58,10 @@ public:
     void restarted() override { known_.restarted(number); }
     bool is_moving(std::string_view name) const override;
 
-    /// It is told who serves what: whoever listens to what is elsewhere hears that.
+    /// It learns the topology and notifies subscribers of channels that are elsewhere now.
     void learn(const slot_table& told);
 
-    /// Where clients find it.
+    /// The address for clients.
     [[nodiscard]] std::string address() const { return host() + ":" + std::to_string(port()); }
     [[nodiscard]] const std::string& host() const noexcept { return server.name; }
     [[nodiscard]] std::size_t port() const noexcept { return number + 1; }
@@ -70,10 +70,10 @@ public:
     const std::size_t number;
     const std::size_t shard;
     slot_table sees;
-    clock::time_point unaware_until{}; ///< It hears of nothing.
-    bool cut_off = false;              ///< From the others, not from clients.
-    bool rejoins = false;              ///< It serves nothing before it was told who serves what.
-    bool follows = true;               ///< As a replica it has what its master has.
+    clock::time_point unaware_until{}; ///< Until then it learns nothing.
+    bool cut_off = false;              ///< From the other nodes, not from clients.
+    bool rejoins = false;              ///< It serves nothing before it learns the topology.
+    bool follows = true;               ///< As a replica it has the data of its master.
 
 private:
     message shards() const;

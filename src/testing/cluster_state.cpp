@@ -12,10 +12,10 @@ namespace {
 using namespace std::chrono_literals;
 using redis_store::slot_of;
 
-// As long as that a shard may be away before the others agree that it is.
+// A shard may be unreachable for this long before the others agree on it.
 constexpr clock::duration node_timeout = 500ms;
 
-/// What a lock says of who has it, and for how long.
+/// The owner of a lock, and for how long it is held.
 struct hold
 {
     std::string owner;
@@ -109,7 +109,7 @@ void cluster_state::follow(const lock_request& asked, bool runs)
     if (runs)
         limits_.erase(first);
     else if (master(shard_of(asked.name)).time_us() >= first->second)
-        first->second = asked.latest; // the time of the first one is over, and this is another
+        first->second = asked.latest; // the first limit has passed, and this is another request
 }
 
 bool cluster_state::is_busy(std::size_t shard) const
@@ -131,7 +131,7 @@ cluster_node* cluster_state::follower_of(std::size_t shard)
     return nullptr;
 }
 
-/// What WAIT counts.
+/// The number of replicas that WAIT counts.
 void cluster_state::count_replicas()
 {
     for (cluster_node& each : nodes_) {
@@ -153,7 +153,7 @@ clock::duration cluster_state::between(std::chrono::milliseconds low,
     return std::chrono::milliseconds(time_.random.between(low.count(), high.count()));
 }
 
-/// All nodes hear of it, one after the other.
+/// All nodes learn the topology, one after the other.
 void cluster_state::spread()
 {
     for (cluster_node& each : nodes_)
@@ -164,13 +164,13 @@ void cluster_state::tell(cluster_node& which, clock::duration after)
 {
     time_.at(time_.now() + after, [this, &which] {
         if (which.cut_off)
-            return; // it is told when it is not any more
+            return; // it learns it when it is no longer unaware
         if (!which.server.accepts())
             return tell(which, which.server.down_until - time_.now() + between(100ms, 1000ms));
         if (time_.now() < which.unaware_until)
             return tell(which, which.unaware_until - time_.now());
         which.learn(truth_);
-        which.follows = true; // or leads
+        which.follows = true; // or is a master
         count_replicas();
     });
 }
@@ -316,7 +316,7 @@ void cluster_state::step(slot_number slot)
         if (time_.traced())
             source.line("key " + *next + " goes to " + target.name);
         keys.erase(next);
-        // What has moved is not lost: it would be there twice, or not at all.
+        // What has migrated is not lost: it would exist twice, or not at all.
         source.keep_all();
         target.keep_all();
         if (!all)

@@ -20,7 +20,7 @@
 
 namespace leasehold::testing::impl {
 
-/// A cluster: who serves what in truth, when its nodes hear of that, and what befalls it.
+/// A cluster: its true topology, the time at which its nodes learn it, and its faults.
 class cluster_state final : public cluster_knowledge
 {
 public:
@@ -33,7 +33,7 @@ public:
         return nodes_[node].shard;
     }
     [[nodiscard]] server_state& master(std::size_t shard) const;
-    /// It has the lock, if anybody has.
+    /// The server that has the lock, if any has it.
     [[nodiscard]] server_state& keeper_of(std::string_view name) const;
 
     bool fail_over(std::size_t shard, clock::duration lag, clock::duration until_elected,
@@ -44,7 +44,7 @@ public:
     bool move(slot_number slot, std::size_t to, clock::duration each, clock::duration longest);
     void hold_back(std::size_t node, clock::duration how_long);
 
-    // What its nodes know of the others.
+    // For its nodes.
     [[nodiscard]] const std::deque<cluster_node>& nodes() const override { return nodes_; }
     [[nodiscard]] const migration* migration_of(slot_number slot) const override;
     [[nodiscard]] bool is_down() const override;
@@ -62,7 +62,7 @@ private:
     {
         return nodes_[truth_.masters[shard]];
     }
-    /// Null: nobody can take over.
+    /// Null: no node can take over.
     [[nodiscard]] cluster_node* follower_of(std::size_t shard);
     [[nodiscard]] bool is_busy(std::size_t shard) const;
     void keep_busy(std::size_t shard, clock::duration how_long);
@@ -78,12 +78,12 @@ private:
     scheduler& time_;
     const bool full_coverage_;
     slot_table truth_;
-    std::deque<cluster_node> nodes_; // they stay where they are
+    std::deque<cluster_node> nodes_; // their addresses are stable
     std::map<slot_number, migration> migrations_;
-    /// The limit of an acquire that was refused, by its owner and entry: when it came first.
+    /// The limit of a rejected acquire, by its owner and entry, from its first arrival.
     std::map<std::pair<std::string, std::string>, std::int64_t> limits_;
     std::vector<clock::time_point> busy_until_;  ///< Of each shard.
-    std::vector<clock::time_point> failed_from_; ///< Of each shard: nobody serves it.
+    std::vector<clock::time_point> failed_from_; ///< Of each shard: no node serves it.
 };
 
 } // namespace leasehold::testing::impl

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-// What the cases of the contract of stores are written with.
+// Helpers for the cases of the store contract.
 namespace leasehold::testing::contract {
 
 using namespace std::chrono_literals;
@@ -27,8 +27,8 @@ inline acquire_request take(std::string_view name, std::string_view owner,
     return {.name = name, .owner = owner, .entry = {}, .lease = lease, .fences = 1, .budget = 10s};
 }
 
-/// As `take`, of an owner that has asked before. Of one that has not it is the way to look who
-/// holds the lock, and for how long.
+/// As `take`, of an owner that has sent a request before. For another owner, it finds out who holds
+/// the lock, and for how long.
 inline acquire_request look(std::string_view name, std::string_view owner,
                             std::chrono::milliseconds lease = 10s)
 {
@@ -62,7 +62,7 @@ struct pair
     {
         return who.acquire(take(name, owner)).reply.result;
     }
-    /// Asks until it is known what came of it, as every client does.
+    /// Repeats the request until its outcome is known, as every client does.
     store_session::answer<acquire_reply> certain(store_session& who, acquire_request request)
     {
         for (int tries = 0;; ++tries) {
@@ -78,8 +78,8 @@ struct pair
     }
 };
 
-/// Runs a case, unless the store says that it cannot do what the case is about. A listener that is
-/// called where it must not be is a violation in every case.
+/// Runs a case, unless the store does not support what it tests. A listener that is called where it
+/// must not be is a violation in every case.
 template <void (*Body)(pair&), bool store_traits::* Needed = nullptr>
 void run(store_lab& lab)
 {

@@ -157,7 +157,7 @@ void host::crash()
             state_->line("CRASHES");
         end();
     };
-    // Never under the feet of what runs.
+    // Never while code of the host runs.
     if (state_->time.running() == state_.get())
         state_->time.at(state_->time.now(), die);
     else

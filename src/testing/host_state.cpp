@@ -21,10 +21,10 @@ void local_alarm::arm(host_state& on, clock::time_point local)
 void local_alarm::ring()
 {
     host_state& on = *where_;
-    // A clock that was made slower meanwhile does not show the time yet.
+    // A clock that was slowed down meanwhile does not show the time yet.
     if (on.lease_clock->now() < local_)
         return arm(on, local_);
-    // The timers of the operating system stand still while the machine is suspended.
+    // The timers of the operating system stop while the machine is suspended.
     if (by_timer_ && on.paused && on.timers_late > clock::duration::zero())
         return on.time.arm(*this, on.pause_ends +
                                       clock::duration(static_cast<clock::rep>(on.random.below(

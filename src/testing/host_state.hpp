@@ -61,16 +61,16 @@ class connection_end
 public:
     virtual void reset() = 0;
     [[nodiscard]] virtual bool leads_to(const server_state& to) const noexcept = 0;
-    /// The lock seems to have been released, or to be given to this client.
+    /// Reports a release of the lock, or a grant to this client, that did not happen.
     virtual void inject(std::string_view name) = 0;
-    /// The host has ended: all that waits is destroyed.
+    /// The host has ended: all waiting operations are destroyed.
     virtual void drop() noexcept = 0;
 
 protected:
     ~connection_end() = default;
 };
 
-/// What befalls a host, and what is known of it.
+/// The faults of a host, and its state.
 class host_state
 {
 public:
@@ -89,7 +89,7 @@ public:
         }
     };
 
-    /// The way to one server, besides what befalls all that the host sends.
+    /// The path to one server, with faults beside those of the whole host.
     struct way
     {
         const server_state* to;
@@ -125,7 +125,7 @@ public:
     [[nodiscard]] way& way_to(const server_state& to);
     [[nodiscard]] const way* find_way(const server_state& to) const noexcept;
     [[nodiscard]] const conditions& messages_to(const server_state& to) const noexcept;
-    /// Until when nothing gets there; the time may have passed.
+    /// Until when nothing arrives there; the time may have passed.
     [[nodiscard]] clock::time_point cut_until_to(const server_state& to) const noexcept;
     [[nodiscard]] clock::time_point cut_until_from(const server_state& from) const noexcept;
     [[nodiscard]] bool is_cut_to(const server_state& to) const noexcept
@@ -137,7 +137,7 @@ public:
         return time.now() < cut_until_from(from);
     }
 
-    /// How long a message takes.
+    /// The travel time of a message.
     [[nodiscard]] clock::duration delay(const server_state& to);
 
     void line(std::string_view text) { time.line(name, text); }
@@ -161,7 +161,7 @@ public:
     clock::time_point no_sending_until{};
     cut off; ///< From all servers.
     clock::time_point no_hints_until{};
-    std::vector<way> ways; ///< Where something befell them.
+    std::vector<way> ways; ///< Only those with faults.
     std::vector<std::weak_ptr<connection_end>> connections;
     std::function<void(step)> on_step;
     boost::intrusive::list<local_alarm, boost::intrusive::constant_time_size<false>> local_alarms;

@@ -66,7 +66,7 @@ private:
     };
 
     host_state& host_;
-    std::shared_ptr<machine_clock> clock_; ///< Stays to be asked when the host is gone.
+    std::shared_ptr<machine_clock> clock_; ///< May be used after the host has ended.
     std::shared_ptr<wake_up> alarm_;
     std::uint64_t seed_;
 };

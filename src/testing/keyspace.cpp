@@ -7,7 +7,7 @@
 namespace leasehold::testing::impl {
 namespace {
 
-// What is older than this is in every replica and on every disk.
+// Every replica and every disk has changes that are older than this.
 constexpr clock::duration longest_lag = std::chrono::seconds(30);
 
 [[noreturn]] void wrong_type()
@@ -175,7 +175,7 @@ std::int64_t keyspace::incrby(std::string_view key, std::int64_t by)
     if (const std::string* const before = get(key)) {
         const char* const end = before->data() + before->size();
         const auto [last, failed] = std::from_chars(before->data(), end, count);
-        // Nothing but the number as it would be written.
+        // Only the number in the form in which it would be written.
         if (failed != std::errc() || last != end || std::to_string(count) != *before)
             throw command_error{"ERR value is not an integer or out of range"};
     }

@@ -16,15 +16,15 @@
 
 namespace leasehold::testing::impl {
 
-/// A command that failed, in the server's words.
+/// A command that failed, with the server's text.
 struct command_error
 {
     std::string text;
 };
 
-/// The keys of a simulated server: strings, hashes and lists, with times to live in the server's
-/// milliseconds. Functions that meet a key of another type throw `command_error`. What was changed
-/// when is kept, so that the latest changes can be lost.
+/// The keys of a simulated server: strings, hashes and lists, with TTLs in the server's
+/// milliseconds. Functions that meet a key of another type throw `command_error`. The times of
+/// changes are kept, so that the latest changes can be lost.
 class keyspace
 {
 public:
@@ -36,11 +36,10 @@ public:
     };
 
     using milliseconds = std::int64_t;
-    using fields =
-        std::vector<std::pair<std::string, std::string>>; ///< In the order of their making.
+    using fields = std::vector<std::pair<std::string, std::string>>; ///< In the order of creation.
     using items = std::vector<std::string>;
 
-    /// The time by which keys expire, and the true time of changes from here on.
+    /// The time by which keys expire, and the true time of changes from now on.
     void at(milliseconds now, clock::time_point when) noexcept
     {
         now_ = now;
@@ -48,10 +47,10 @@ public:
     }
 
     [[nodiscard]] bool exists(std::string_view key) { return find(key) != nullptr; }
-    /// As TYPE says it.
+    /// As reported by TYPE.
     [[nodiscard]] const char* type(std::string_view key);
     bool del(std::string_view key);
-    /// How many keys there were.
+    /// The number of keys before.
     std::size_t flush_all();
 
     /// -2: no such key; -1: it does not expire.
@@ -62,7 +61,7 @@ public:
     [[nodiscard]] const std::string* get(std::string_view key);
     /// @param how_long 0: for ever.
     void set(std::string_view key, std::string_view text, milliseconds how_long);
-    /// The time to live stays.
+    /// Keeps the TTL.
     void set_text(std::string_view key, std::string_view text);
     std::int64_t incrby(std::string_view key, std::int64_t by);
 
@@ -72,7 +71,7 @@ public:
     /// The same in the fields of a key.
     [[nodiscard]] static const std::string* find_field(const fields* all, std::string_view field);
     [[nodiscard]] std::size_t hlen(std::string_view key);
-    /// How many fields are new.
+    /// Whether the field is new.
     bool hset(std::string_view key, std::string_view field, std::string_view text);
     bool hsetnx(std::string_view key, std::string_view field, std::string_view text);
     std::int64_t hincrby(std::string_view key, std::string_view field, std::int64_t by);
@@ -81,13 +80,13 @@ public:
     /// Null: no such key.
     [[nodiscard]] const items* list(std::string_view key);
     [[nodiscard]] const std::string* lindex(std::string_view key, std::size_t place);
-    /// How long the list is then.
+    /// The length of the list after it.
     std::size_t rpush(std::string_view key, std::string_view text);
     bool lpop(std::string_view key);
-    /// Its place, if it is among the first so many.
+    /// Its index, if it is among the first `most` items.
     [[nodiscard]] std::optional<std::size_t> lpos(std::string_view key, std::string_view text,
                                                   std::size_t most);
-    /// Takes the first one out.
+    /// Removes the first match.
     bool lrem(std::string_view key, std::string_view text);
 
     /// Calls `f(key, kind, text)` for every key; the text is that of a string.
@@ -99,15 +98,15 @@ public:
                 f(std::string_view(key), each.type, std::string_view(each.text));
     }
 
-    /// A key goes to another server, which has another clock: for so long as it has to live.
+    /// Moves a key to another server with another clock, with its remaining TTL.
     /// @return False: the other one has such a key.
     bool move(std::string_view key, keyspace& to);
 
-    /// Takes back what was changed since then. How many changes that were.
-    /// @param keys Not null: what was changed is added.
+    /// Reverts the changes since then, and returns their number.
+    /// @param keys Not null: changed keys are added.
     std::size_t lose_since(clock::time_point when, std::vector<std::string>* keys = nullptr);
 
-    /// How many changes there were so far.
+    /// The number of changes so far.
     [[nodiscard]] std::uint64_t changes() const noexcept { return all_changes_; }
 
 private:

@@ -75,7 +75,7 @@ std::optional<known_script> find_by_sha(std::string_view sha)
 
 std::optional<known_script> script_of(words command)
 {
-    // Without a lock it is a question of a new connection.
+    // Without a lock it is a check of a new connection.
     if (command.size() < 4 || (command[0] != "EVALSHA" && command[0] != "EVAL") ||
         command[2] == "0")
         return std::nullopt;

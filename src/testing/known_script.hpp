@@ -18,7 +18,7 @@ enum class known_script : std::uint8_t
     release,
     line_acquire,
     line_leave,
-    check, ///< What a new connection runs first.
+    check, ///< The first script on a new connection.
     // Those of the layout `native`.
     native_acquire,
     native_release,
@@ -27,7 +27,7 @@ enum class known_script : std::uint8_t
     native_renew,
     native_renew_brief,
     native_alive,
-    native_raise, ///< What a new connection runs before it is asked for anything.
+    native_raise, ///< Runs on a new connection before any request.
     native_check,
     // Those of the members of a quorum.
     quorum_acquire,

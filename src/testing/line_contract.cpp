@@ -19,7 +19,7 @@ acquire_request join(std::string_view owner, std::chrono::milliseconds presence 
     return request;
 }
 
-/// A client is told of its turns some time after it has joined a line.
+/// A client receives its grants some time after it has joined a queue.
 void listen(pair& p, store_session& who, std::string_view owner, store_session& other,
             std::string_view holder)
 {
@@ -30,7 +30,7 @@ void listen(pair& p, store_session& who, std::string_view owner, store_session& 
     p.leave_by(other, holder);
 }
 
-/// Waits for news of a turn, and for nothing else.
+/// Waits for the notification of a grant, and for nothing else.
 void wait_for_turn(store_session& who, std::string_view owner)
 {
     who.until([&] { return !who.turns.empty(); });
@@ -86,7 +86,7 @@ void who_joins_again_keeps_its_place(pair& p)
     expect_in_line(p.b.acquire(join("b:2")), 1);
     expect_in_line(p.b.acquire(join("b:1")), 0);
     expect_in_line(p.b.acquire(join("b:2")), 1);
-    // Who does not wait is not in line.
+    // An acquire that does not wait is not in the queue.
     const auto try_once = p.b.acquire(take("lock", "b:3"));
     EXPECT(try_once.reply.result == granted_t::held);
     EXPECT(!try_once.reply.in_line);
@@ -104,7 +104,7 @@ void a_turn_is_a_claim_until_an_acquire_confirms_it(pair& p)
     EXPECT(confirmed.reply.result == granted_t::granted);
     EXPECT(left() > 5s);
     EXPECT(confirmed.reply.first_fence > first.reply.first_fence);
-    // Confirmed twice is once, and no fence of another.
+    // A repeated confirmation has no effect, and gets no fence of another owner.
     const auto repeated = p.b.acquire(join("b:1", 10s, 2s));
     EXPECT(repeated.reply.result == granted_t::granted);
     EXPECT(repeated.reply.first_fence >= confirmed.reply.first_fence);
@@ -120,11 +120,11 @@ void who_does_not_claim_its_turn_loses_it(pair& p)
     const auto remaining = p.a.acquire(look("lock", "a:2")).reply.remaining;
     EXPECT(remaining <= 20ms);
     p.a.wait(20ms + 2ms);
-    // Any look finds it, and gives it to the next.
+    // Any poll finds it, and grants the lock to the next.
     p.b.turns.clear();
     EXPECT(p.a.acquire(look("lock", "a:2")).reply.result == granted_t::held);
     wait_for_turn(p.b, "b:2");
-    // The late one comes in again, at the end.
+    // The late one joins again, at the end.
     expect_in_line(p.b.acquire(join("b:1")), 0);
     EXPECT(p.b.acquire(join("b:2")).reply.result == granted_t::granted);
 }
@@ -134,7 +134,7 @@ void nobody_takes_a_free_lock_past_the_line(pair& p)
     p.take_by(p.a, "a:1");
     expect_in_line(p.b.acquire(join("b:1")), 0);
     p.lab.erase("lock");
-    // The lock was lost with nobody to pass it on: whoever looks next does, a try too.
+    // The lock was lost without a handoff: the next poll does it, also a try.
     acquire_request once = take("lock", "a:2");
     once.again = true;
     EXPECT(p.a.acquire(once).reply.result == granted_t::held);
@@ -142,7 +142,7 @@ void nobody_takes_a_free_lock_past_the_line(pair& p)
     EXPECT(p.b.acquire(join("b:1")).reply.result == granted_t::granted);
     expect_in_line(p.a.acquire(join("a:3")), 0);
     p.lab.erase("lock");
-    // Whose turn it is takes it.
+    // The granted owner confirms.
     EXPECT(p.a.acquire(join("a:3")).reply.result == granted_t::granted);
 }
 
@@ -155,7 +155,7 @@ void who_has_left_the_line_is_not_given_the_lock(pair& p)
     EXPECT(p.leave_by(p.b, "b:1") == left_t::not_owner);
     EXPECT(p.leave_by(p.a, "a:1") == left_t::passed_on);
     wait_for_turn(p.b, "b:2");
-    // To leave when it is its turn passes it on.
+    // A release by the granted owner passes the lock on.
     expect_in_line(p.a.acquire(join("a:2")), 0);
     EXPECT(p.leave_by(p.b, "b:2") == left_t::passed_on);
     wait_for_turn(p.a, "a:2");
@@ -187,7 +187,7 @@ void who_is_not_there_is_passed_over(pair& p)
     EXPECT(p.b.acquire(join("b:2")).reply.result == granted_t::granted);
     expect_in_line(p.b.acquire(join("b:3", 10ms)), 0);
     p.a.wait(12ms);
-    // When nobody is there, who asks has it.
+    // With an empty queue, any acquire gets the lock.
     EXPECT(p.leave_by(p.b, "b:2") == left_t::freed);
     EXPECT(p.take_by(p.a, "a:2") == granted_t::granted);
 }
@@ -200,7 +200,7 @@ void who_has_gone_is_passed_over(pair& p)
     p.b.close();
     p.context.restart();
     p.context.poll();
-    p.take_by(p.a, "a:3"); // what came before it has been heard there
+    p.take_by(p.a, "a:3"); // earlier messages have been received there
     EXPECT(p.leave_by(p.a, "a:1") == left_t::passed_on);
     wait_for_turn(p.a, "a:2");
 }
@@ -243,7 +243,7 @@ void a_release_that_leaves_nothing_brings_nobody_in(pair& p)
     const release_request leaving{.name = "lock", .owner = "a:1", .entry = {}, .next = &next};
     EXPECT(p.a.release(leaving).reply.result == left_t::passed_on);
     EXPECT(p.leave_by(p.a, "a:2") == left_t::left_line);
-    // The repetition of a release whose answer was lost.
+    // The repetition of a release whose reply was lost.
     const auto again = p.a.release(leaving);
     EXPECT(again.reply.result == left_t::not_owner);
     EXPECT(!again.reply.next);
@@ -276,7 +276,7 @@ void those_in_line_wait_for_every_entry(pair& p)
 
 namespace {
 
-/// The first in line looks until it has the lock. In a store that nobody else can reach, at once.
+/// The first waiter polls until it has the lock. At once in a store without external clients.
 void look_until_granted(store_session& who, std::string_view owner)
 {
     for (int looks = 0;; ++looks) {
@@ -301,7 +301,7 @@ void a_foreign_turn_costs_nobody_its_place(pair& p)
         {.name = "lock", .owner = "a:1", .entry = {}, .foreign_turn = 30ms});
     EXPECT(left.reply.result == left_t::passed_on);
     wait_for_turn(p.b, "b:1");
-    // Who asks meanwhile, without waiting or at the end of the line, is not served before.
+    // Acquires meanwhile, without waiting or at the end of the queue, are not granted before.
     EXPECT(p.a.acquire(look("lock", "a:2")).reply.result == granted_t::held);
     const auto later = p.a.acquire(join("a:3"));
     EXPECT(later.reply.result == granted_t::held && later.reply.in_line);

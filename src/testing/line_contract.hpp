@@ -3,10 +3,10 @@
 
 #include "testing/contract_pair.hpp"
 
-/// What a store that queues has to do; the others are not asked.
+/// The contract of a store with a queue; other stores are not tested.
 namespace leasehold::testing::contract::line {
 
-/// Runs a case with two clients that are told of their turns.
+/// Runs a case with two clients that receive their grants.
 void begin(pair& p);
 template <void (*Body)(pair&)>
 void in_line(pair& p)

@@ -37,12 +37,12 @@ keyspace::items line_order::line() const
     return all == nullptr ? keyspace::items() : *all;
 }
 
-/// Nobody: it is free, or not ours.
+/// Empty: the lock is free, or not ours.
 std::string line_order::holder() const
 {
     try {
         if (data_.type(name_) == std::string_view("hash")) {
-            // The fields of entries have a slash in them.
+            // The fields of entries contain a slash.
             for (const auto& [field, count] : *data_.hgetall(name_))
                 if (field.find('/') == std::string::npos)
                     return field;
@@ -57,7 +57,7 @@ std::string line_order::holder() const
     }
 }
 
-/// By what is known of a waiter, and by whether its client hears of its turn.
+/// By the record of a waiter, and by whether its client listens.
 line_order::presence line_order::presence_of(const std::string& waiter, std::int64_t now,
                                              bool hears) const
 {
@@ -71,7 +71,7 @@ line_order::presence line_order::presence_of(const std::string& waiter, std::int
     int listens = 0;
     std::int64_t open = 0;
     fields >> until >> lease >> claim >> listens;
-    // As the scripts have it: for a second at most.
+    // As in the scripts: for a second at most.
     const bool keeps_out = (fields >> open) && open > now && open - now <= 1'000'000;
     return {.there = until >= now && (listens == 0 || hears),
             .unheard = listens == 0 && !hears,

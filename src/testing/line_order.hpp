@@ -13,40 +13,40 @@
 
 namespace leasehold::testing::impl {
 
-/// Somebody was given a lock before those who came first.
+/// An owner was granted a lock before earlier waiters.
 struct overtaking
 {
     std::string owner;
-    bool of_one_there; ///< One of them was there.
+    bool of_one_there; ///< One of these was present.
 };
 
-/// The line of a name, and who has the lock, as they were before a request, to be compared with
-/// what the request has made of them.
+/// The queue of a name and the holder, as they were before a request, for a comparison with the
+/// state after it.
 class line_order
 {
 public:
     /// @param now   The server's time in microseconds.
-    /// @param hears Whether somebody listens to a channel.
+    /// @param hears Whether a channel has a subscriber.
     line_order(keyspace& of, std::string_view name, std::int64_t now, bool in_cluster,
                const std::function<bool(std::string_view channel)>& hears);
 
-    /// Throws `std::logic_error` when the line is none any more: somebody is in it twice, or not
-    /// where he was, or in one of its two keys alone. And when the lock, which was left free for
-    /// those who do not know the line, is somebody's by a request of one who is not first in it.
-    /// @returns Whom the lock was given to although others came first.
+    /// Throws `std::logic_error` if the queue is corrupt: an owner is in it twice, at another
+    /// position, or in only one of its two keys. Also if a request of an owner that is not first
+    /// took the lock while it was left free for external clients.
+    /// @returns The owner that was granted the lock before earlier waiters.
     [[nodiscard]] std::optional<overtaking> overtaker(const lock_request& asked) const;
 
-    /// @returns Whom the lock was given to by another's request although nobody hears of it: it did
-    ///          not listen yet when it joined, and does not now.
+    /// @returns The owner that got the lock by another's request but is not notified: it
+    ///          did not listen when it joined, and does not now.
     [[nodiscard]] std::optional<std::string> given_unheard(const lock_request& asked) const;
 
 private:
-    /// What is known of somebody in the line.
+    /// The state of a waiter.
     struct presence
     {
-        bool there;             ///< Counts as such.
-        bool unheard;           ///< It said that it does not listen, and does not.
-        bool keeps_out = false; ///< The lock is left free for those who do not know the line.
+        bool there;             ///< Counts as present.
+        bool unheard;           ///< It reported that it does not listen, and does not.
+        bool keeps_out = false; ///< The lock is left free for external clients.
     };
 
     [[nodiscard]] keyspace::items line() const;
@@ -59,7 +59,7 @@ private:
     std::string line_key_;
     std::string waiters_key_;
     keyspace::items line_before_;
-    std::vector<presence> before_; ///< In the order of the line.
+    std::vector<presence> before_; ///< In the order of the queue.
     std::string holder_before_;
     bool was_free_ = false;
 };

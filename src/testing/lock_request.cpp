@@ -27,8 +27,8 @@ std::int64_t number(const message& said, std::size_t index)
     return integer(said.nodes()[said.size() == 1 ? 0 : index + 1].value);
 }
 
-/// Where the words of a call are, as the store writes it; 0: there is none. When the store writes
-/// it in another way, nothing must be read past it in silence.
+/// The positions of the words of a call, as the store writes it; 0: there is none. If the store
+/// changes the form, nothing must be misread silently.
 struct call_form
 {
     lock_request::kind what;
@@ -38,7 +38,7 @@ struct call_form
     std::size_t next;
     std::size_t fences;
     std::size_t latest;
-    std::size_t optional = 0; ///< So many of the last words may be missing.
+    std::size_t optional = 0; ///< This many of the last words may be missing.
 };
 
 constexpr std::size_t name_in_call = 3;
@@ -76,15 +76,15 @@ std::optional<lock_request> request_by_script(words command, known_script called
     if (!form)
         return std::nullopt;
     asked.what = form->what;
-    // An owner that promises to be alive names a key and a time more; one that does not enter
-    // again names the line.
+    // An owner with heartbeats adds a key and a time; one that does not acquire again names the
+    // queue.
     const bool promises = called == known_script::native_acquire &&
                           command.size() == form->count + 2;
     const bool names_line = called == known_script::acquire && command[2] == "3";
-    // The line is elsewhere, while its slot is on its way.
+    // The queue is elsewhere while its slot migrates.
     const bool names_none = called == known_script::release && command[2] == "1";
     const std::size_t more = promises || names_line ? 1 : 0;
-    const bool enters = called == known_script::acquire && !names_line; // under a name
+    const bool enters = called == known_script::acquire && !names_line; // with an entry
     const std::size_t most = form->count + (names_line ? 1 : 0) - (names_none ? 1 : 0);
     const std::size_t least = most - (enters ? 1 : form->optional);
     asked.as_known = promises || (command.size() <= most && command.size() >= least);
@@ -171,7 +171,7 @@ void read_redisson(const lock_request& asked, const message& said, lock_effect& 
     }
 }
 
-/// What a single member grants is no lock yet.
+/// A grant of a single member is no lock yet.
 void read_member(const lock_request& asked, const message& said, lock_effect& effect)
 {
     const std::int64_t status = number(said, 0);
@@ -221,7 +221,7 @@ void read_native(const lock_request& asked, const message& said, lock_effect& ef
 
 std::string short_id(std::string_view owner)
 {
-    // The beginning tells clients apart, the end their acquisitions.
+    // The beginning distinguishes clients, the end their acquisitions.
     const auto colon = owner.find(':');
     return std::string(colon == std::string::npos || colon < 4 ? owner : owner.substr(0, 4)) +
            std::string(colon == std::string::npos || colon < 4 ? "" : owner.substr(colon));
@@ -336,7 +336,7 @@ lock_effect effect_of(const lock_request& asked, const message& said)
         effect.left = first.value == "1";
     }
     else {
-        // With GET it says what there was, without whether it did.
+        // With GET it returns the previous value, without whether it was set.
         effect.taken = first.data_type == message::type::null ? asked.gets : !asked.gets;
         effect.owner = asked.owner;
     }

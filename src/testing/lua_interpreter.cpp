@@ -16,9 +16,8 @@
 #include <stdexcept>
 #include <utility>
 
-// An error of Lua is a longjmp: it skips the destructors of the frames that it leaves. So a
-// function that raises one has no object with a destructor, and an allocation that fails ends the
-// process.
+// An error of Lua is a longjmp that skips destructors. So a function that raises one has no object
+// with a destructor, and a failed allocation ends the process.
 namespace leasehold::testing::impl {
 namespace {
 
@@ -77,7 +76,7 @@ public:
     }
     void begin(message::type of, std::size_t elements) override
     {
-        // Scripts speak RESP2, which has no maps.
+        // Scripts use RESP2, which has no maps.
         lua_createtable(lua_, static_cast<int>(elements * (of == message::type::map ? 2 : 1)), 0);
         in_list_ = true;
     }
@@ -103,7 +102,7 @@ std::string_view digits_of(std::int64_t number, number_text& into)
     return {into.data(), std::to_chars(into.begin(), into.end(), number).ptr};
 }
 
-/// What Redis does: a cast. A number that is too large becomes what usual processors make of it.
+/// Redis does a cast. A number that is too large becomes what usual processors make of it.
 std::int64_t truncated(lua_Number number)
 {
     constexpr lua_Number limit = 9223372036854775808.0;
@@ -111,7 +110,7 @@ std::int64_t truncated(lua_Number number)
                                               : std::numeric_limits<std::int64_t>::min();
 }
 
-/// Whether the table has this field, and it is a text, which is then on the stack.
+/// Whether the table has this field as a text, which is then on the stack.
 bool push_field(lua_State* lua, int table, const char* name)
 {
     lua_pushstring(lua, name);
@@ -149,7 +148,7 @@ void add_array(lua_State* lua, message& said, std::size_t depth)
 void add_reply(lua_State* lua, message& said, std::size_t depth)
 {
     using type = message::type;
-    constexpr int needed = 4; // places on the stack
+    constexpr int needed = 4; // slots on the stack
     number_text digits;
     switch (lua_type(lua, -1)) {
     case LUA_TNUMBER:
@@ -174,7 +173,7 @@ void add_reply(lua_State* lua, message& said, std::size_t depth)
     }
 }
 
-/// redis.error_reply: a code stays, and a text without one gets that of all errors.
+/// redis.error_reply: a code stays, and a text without one gets the general code.
 int error_reply(lua_State* lua)
 {
     if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TSTRING) {
@@ -286,7 +285,7 @@ void open_libraries(lua_State* lua)
     }
 }
 
-/// Scripts see the globals through an empty table: all that they assign would be new in it.
+/// Scripts see the globals through an empty table: every assignment would create a new field.
 void protect_globals(lua_State* lua)
 {
     lua_createtable(lua, 0, 1);

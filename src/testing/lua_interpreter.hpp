@@ -20,8 +20,7 @@ struct lua_State;
 namespace leasehold::testing::impl {
 
 /// Runs scripts as a Redis server does: with Lua 5.1, in an environment that they cannot change.
-/// All simulated servers of a thread share one interpreter, because a script leaves nothing behind
-/// in it.
+/// All simulated servers of a thread share one interpreter, because a script leaves nothing behind.
 class lua_interpreter
 {
 public:

@@ -9,7 +9,7 @@
 
 namespace leasehold::testing::impl {
 
-/// The true time of a world. Shared, because leases may be asked for theirs when the world is gone.
+/// The true time of a world. Shared, because leases may outlive the world and read it.
 struct true_time
 {
     clock::time_point now{std::chrono::hours(1)};

@@ -11,7 +11,7 @@
 
 namespace leasehold::testing::impl {
 
-/// What a server that belongs to a cluster knows of it.
+/// What a server knows of its cluster.
 class membership
 {
 public:
@@ -20,20 +20,20 @@ public:
     [[nodiscard]] virtual std::optional<std::string> refusal(words command, bool asking) = 0;
 
     /// To CLUSTER.
-    /// @param client Who asks.
+    /// @param client The sender.
     [[nodiscard]] virtual message answer(words command, std::string_view client) = 0;
 
-    /// A request has come.
-    /// @param runs False: it is refused, and may come again elsewhere.
+    /// A request has arrived.
+    /// @param runs False: it is rejected, and may arrive again elsewhere.
     virtual void follow(const lock_request& asked, bool runs) = 0;
 
-    /// It has published this to those who listen here; the other nodes of its shard do, too.
+    /// It has published this to its subscribers; the other nodes of its shard do, too.
     virtual void spread(std::string_view channel, std::string_view text) = 0;
 
     /// The server process restarts.
     virtual void restarted() = 0;
 
-    /// Some of what belongs to a name may be elsewhere.
+    /// Some keys of a name may be elsewhere.
     [[nodiscard]] virtual bool is_moving(std::string_view name) const = 0;
 
 protected:

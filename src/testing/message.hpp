@@ -17,7 +17,7 @@
 
 namespace leasehold::testing::impl {
 
-/// What a simulated server sends in one piece: the answer to a command, or a push message. Nodes,
+/// A message of a simulated server in one piece: the reply to a command, or a push message. Nodes,
 /// as a parser finds them in the bytes.
 class message
 {
@@ -76,8 +76,8 @@ public:
     }
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
 
-    /// Hands over the first `count` nodes, and says that this was all when it was. What the adapter
-    /// finds wrong is in `failed`.
+    /// Passes the first `count` nodes, and reports the end if these were all. An error of the
+    /// adapter is in `failed`.
     void read(boost::redis::any_adapter& into, std::size_t count,
               boost::system::error_code& failed) const
     {

@@ -29,7 +29,7 @@ std::optional<std::int64_t> to_integer(std::string_view text)
                                                                       : std::nullopt;
 }
 
-/// Calls `run` with the number that the text is.
+/// Calls `run` with the number in the text.
 template <class F>
 void with_integer(std::string_view text, reply_sink& out, F run)
 {
@@ -63,12 +63,12 @@ struct other_script
 
 struct redis_model::command_info
 {
-    /// What the command does to the data.
+    /// The effect of the command on the data.
     enum class effect : std::uint8_t
     {
         reads,
         writes,
-        takes_memory, ///< Writes, and is rejected where there is no memory.
+        takes_memory, ///< Writes, and is rejected without memory.
     };
     using function = void(redis_model& model, words command, reply_sink& out);
 
@@ -78,7 +78,7 @@ struct redis_model::command_info
     }
 
     [[nodiscard]] bool writes() const noexcept { return does != effect::reads; }
-    /// Throws what keeps the command from writing.
+    /// Throws the error that prevents the write.
     void require_writable(const redis_model& model) const
     {
         model.require_writable(does == effect::takes_memory);
@@ -117,7 +117,7 @@ const redis_model::command_info redis_model::command_info::all[] = {
          out.number(std::count_if(command.begin() + 1, command.end(),
                                   [&](std::string_view key) { return model.data.exists(key); }));
      }},
-    {"FLUSHALL", 1, 1, effect::reads, // as far as anything keeps it from being written to
+    {"FLUSHALL", 1, 1, effect::reads, // as far as the server can reject writes
      [](redis_model& model, words, reply_sink& out) {
          model.data.flush_all();
          out.status("OK");
@@ -286,7 +286,7 @@ const redis_model::command_info redis_model::command_info::all[] = {
      }},
 };
 
-/// What one script calls.
+/// The commands of one script.
 class redis_model::script_commands final : public lua_interpreter::commands
 {
 public:
@@ -322,7 +322,7 @@ private:
         if (renews_ && command.size() > 1 &&
             std::find(fail.begin(), fail.end(), command[1]) != fail.end())
             return out.error("MISCONF renewals of this name are made to fail");
-        // A server looks whether it can be written to before the first write of a script only.
+        // A server checks whether it can be written to before the first write of a script only.
         if (known->writes() && !has_written_) {
             known->require_writable(model_);
             has_written_ = true;
@@ -431,7 +431,7 @@ void redis_model::set(words command, reply_sink& out)
         (absent && gets && product == server::product::redis_6))
         return out.error("ERR syntax error");
     const std::string_view key = command[1];
-    // Before the value is written over.
+    // Before the value is overwritten.
     if (gets)
         out.text_or_null(data.get(key));
     const bool writes = data.exists(key) ? !absent : !present;

@@ -18,9 +18,9 @@
 
 namespace leasehold::testing::impl {
 
-/// What a Redis server answers to commands, and what becomes of its data: no connection, no clock,
-/// nothing to wait for. It knows the commands that this library sends, those that its scripts call,
-/// and those that a test looks at the data with. It runs any script, with Redis's own interpreter.
+/// The replies of a Redis server and its data: no connection, no clock, no wait. It knows the
+/// commands that this library sends, those that its scripts call, and those with which a test reads
+/// the data. It runs any script, with Redis's own interpreter.
 class redis_model
 {
 public:
@@ -30,25 +30,25 @@ public:
 
     void forget_scripts() noexcept { scripts_.clear(); }
 
-    /// As a user may not send it, nor a script run it.
+    /// Neither a user nor a script may run it.
     [[nodiscard]] bool is_denied(std::string_view command) const noexcept;
-    /// Throws what keeps it from being written to.
+    /// Throws the error that prevents a write.
     void require_writable(bool takes_memory) const;
 
     keyspace data;
-    std::string run_id = "1"; ///< Another one whenever it has been started.
+    std::string run_id = "1"; ///< Changes with each start.
     server::product product = server::product::redis_7;
 
-    /// Returns how many heard it.
+    /// Returns the number of receivers.
     std::function<std::int64_t(std::string_view channel, std::string_view text)> publish;
 
-    // What is wrong with it.
+    // Its faults.
     bool read_only = false; ///< It is a replica.
     bool out_of_memory = false;
     bool cannot_save = false;             ///< Its disk is full.
-    bool cluster = false;                 ///< Says so in its answer to HELLO.
+    bool cluster = false;                 ///< Reported in its reply to HELLO.
     std::vector<std::string> unrenewable; ///< Names whose renewal fails.
-    std::vector<std::string> denied;      ///< Commands that the user may not send, nor scripts run.
+    std::vector<std::string> denied;      ///< Commands that neither the user nor scripts may run.
 
 private:
     using script_ptr = std::shared_ptr<const redis_store::script>;

@@ -18,7 +18,7 @@ public:
     virtual void text(std::string_view value) = 0;
     virtual void null() = 0;
     virtual void status(std::string_view value) = 0;
-    /// Replaces what the reply has so far.
+    /// Replaces the reply so far.
     virtual void error(std::string_view value) = 0;
     /// An array or a map, whose elements are pairs. The elements follow; they have none of their
     /// own.

@@ -19,7 +19,7 @@ namespace leasehold::testing::impl {
 
 class host_state;
 
-/// Something that happens at a true time, on no host.
+/// An event at a true time, on no host.
 class alarm : public boost::intrusive::set_base_hook<
                   boost::intrusive::link_mode<boost::intrusive::auto_unlink>,
                   boost::intrusive::optimize_size<true>>
@@ -50,7 +50,7 @@ private:
     std::uint64_t tie_ = 0;
 };
 
-/// Virtual time: what is to happen when, and what is ready now.
+/// Virtual time: the future events, and the work that is ready now.
 class scheduler
 {
 public:
@@ -76,19 +76,19 @@ public:
     /// The host can run again.
     void release(host_state& on);
 
-    /// Destroys what is ready on a host.
+    /// Destroys the work that is ready on a host.
     void drop(host_state& on);
 
     bool run_one(clock::time_point end);
     void run_until(clock::time_point end);
 
-    /// Destroys all that waits.
+    /// Destroys all waiting work.
     void clear() noexcept;
 
     [[nodiscard]] const host_state* running() const noexcept { return running_; }
     [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
 
-    /// Adds to the summary of what has happened.
+    /// Adds to the summary of the events.
     void witness(std::uint64_t value) noexcept
     {
         hash_ = mix(hash_ ^ (value + 0x9e3779b97f4a7c15 + (hash_ << 6)));

@@ -81,7 +81,7 @@ constexpr std::array patches{
         "if first then first = first + 0 else first, count = draw(KEYS[2], ARGV[3], ARGV[5]) "
         "end\nif type(first)",
         known_script::line_acquire},
-    // The promise to be alive.
+    // The heartbeats.
     script_patch{mutant::grant_without_record,
                  " and not redis.pcall('SET', KEYS[5], run, 'PX', kept).err", ""},
     script_patch{mutant::entry_keeps_promise,
@@ -153,7 +153,7 @@ constexpr std::array patches{
     script_patch{mutant::repeated_release_joins,
                  "return {status, 0, 0, 0, 0, now}\nend\nend\nif next ~= ''",
                  "return {status, 0, 0, 0, 0, now}\nend\nend\nend\nif next ~= ''"},
-    // A lock that is held does not change its owner all the same.
+    // A held lock still does not change its owner.
     script_patch{mutant::repeated_release_joins, "if status == 2 then\nif next",
                  "if status == 2 or status ~= 1 and value then\nif next",
                  known_script::native_leave},

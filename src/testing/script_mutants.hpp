@@ -12,8 +12,8 @@
 
 namespace leasehold::testing::impl {
 
-/// A deliberate error in a script: it replaces a text wherever the script has it. Comments and
-/// indentation are not in the text, because the scripts are sent without them.
+/// A deliberate error in a script: it replaces a text wherever it occurs in the script. The text
+/// has no comments and indentation, because the scripts are sent without them.
 struct script_patch
 {
     mutant error;

@@ -18,7 +18,7 @@
 
 namespace leasehold::testing::impl {
 
-/// What a client writes in one piece: some commands.
+/// Commands that a client writes in one piece.
 class segment : public boost::intrusive_ref_counter<segment, boost::thread_unsafe_counter>
 {
 public:
@@ -37,14 +37,14 @@ public:
         const auto& asked = commands_[index].request;
         return asked ? &*asked : nullptr;
     }
-    /// The server does something else before it runs the next one.
+    /// The server is busy before it runs the next one.
     [[nodiscard]] bool takes_time(std::size_t index) const noexcept
     {
         return commands_[index].request || fences_drawn_by(command(index)) != 0;
     }
 
     const clock::time_point sent;
-    std::size_t answered = 0; ///< How many its sender has heard of.
+    std::size_t answered = 0; ///< The number of replies that its sender has received.
 
 private:
     struct command_words

@@ -16,8 +16,8 @@
 namespace leasehold::testing::impl {
 namespace {
 
-// A server runs no two scripts in one microsecond, and fences are told apart by it when the
-// counters are lost.
+// A server runs no two scripts in one microsecond: the time distinguishes fences if the counters
+// are lost.
 constexpr clock::duration least = std::chrono::microseconds(2);
 
 void check_form(const lock_request& asked, words command)
@@ -68,7 +68,7 @@ void server_state::connect(const session_ptr& who)
 {
     sessions_.push_back(who);
     who->id = ++connected_;
-    // Numbers of connections begin again when the server does, addresses do not.
+    // Numbers of connections start again with the server, addresses do not.
     who->address = "10.0.0.1:" + std::to_string(1024 + ++addresses_);
 }
 
@@ -96,7 +96,7 @@ std::int64_t server_state::publish_here(std::string_view channel, std::string_vi
 
 void server_state::unsubscribe_all(const std::function<bool(std::string_view channel)>& gone)
 {
-    const auto all = sessions_; // one may end over it
+    const auto all = sessions_; // a call may end one
     for (const session_ptr& each : all) {
         std::vector<message> said;
         std::erase_if(each->channels, [&](const std::string& channel) {
@@ -125,13 +125,13 @@ void server_state::arrive(const session_ptr& from, const segment_ptr& sent, std:
     time.arm(*worker_, std::max(stalled_until_, next_free_));
 }
 
-/// One after the other, in the order in which they came.
+/// One after the other, in the order of arrival.
 void server_state::work()
 {
     while (!queue_.empty()) {
         if (time.now() < stalled_until_)
             return time.arm(*worker_, stalled_until_);
-        // What it runs may end the server.
+        // A command may end the server.
         const std::uint64_t life = life_;
         waiting next = queue_.front();
         if (next.from && next.from->killed) {
@@ -175,7 +175,7 @@ bool server_state::run_some(waiting& from)
     return pause;
 }
 
-/// Works on at the new speed.
+/// Continues at the new speed.
 void server_state::speed(clock::duration each)
 {
     each_takes_ = each;
@@ -219,7 +219,7 @@ void server_state::go_down(clock::duration how_long, bool silently)
     }
 }
 
-/// The data as it was that long ago.
+/// Restores the data of that time ago.
 std::size_t server_state::lose(clock::duration latest, std::vector<std::string>* keys)
 {
     return redis.data.lose_since(std::max(time.now() - latest, replicated_), keys);
@@ -330,7 +330,7 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
     const lock_effect effect = effect_of(asked, said);
     if (by.from && on_answered)
         on_answered(asked, effect);
-    // Whoever has to begin at the clock would be behind it.
+    // A counter that has to start at the clock would be behind it.
     const auto clock = 2 * static_cast<std::uint64_t>(time_us());
     if (!asked.of_member && effect.fences > 1 && effect.first_fence + effect.fences - 1 > clock)
         throw std::logic_error("fence: a block reaches beyond the server's clock");
@@ -375,7 +375,7 @@ bool server_state::is_in_now(const lock_request& at_member)
     return is_in_already(at_member) && (!at_member.entry.empty() || first_is_in(at_member.name));
 }
 
-/// The owner, or the entry, has it before it is asked for.
+/// The owner, or the entry, has it before the request.
 bool server_state::is_in_already(const lock_request& asked)
 {
     try {
@@ -414,7 +414,7 @@ void server_state::tell_grant(const waiting& by, const lock_request& asked,
                   : clock::duration::zero()});
 }
 
-/// Fences were drawn for the locks that were taken before, all that wanted some alike.
+/// Fences were drawn for the locks that were taken before, the same for all that wanted some.
 void server_state::tell_grants(waiting& by, std::size_t drawing, std::uint32_t fences,
                                const message& said)
 {
@@ -440,7 +440,7 @@ void server_state::tell_grants(waiting& by, std::size_t drawing, std::uint32_t f
     }
 }
 
-/// Whether the client has asked for something over a newer connection before.
+/// Whether the client has sent a request over a newer connection before.
 bool server_state::is_left_behind(const waiting& by, const lock_request& asked)
 {
     if (!by.from || asked.layout != config::key_layout::native)
@@ -462,7 +462,7 @@ void server_state::follow(session* from, const lock_request& asked, const messag
         on_stranded(asked.name, asked.owner);
     if (from == nullptr)
         return;
-    // A re-entry may be that of another client's owner.
+    // A reentrant acquisition may have another client's owner.
     if (asked.what != lock_request::kind::renew && asked.entry.empty()) {
         std::int64_t& latest = latest_of_[std::string(redis_store::native::client_of(asked.owner))];
         latest = std::max(latest, from->id);
@@ -522,7 +522,7 @@ message server_state::subscribe(session* from, words command)
     return message::strings(message::type::push, {kind, command[1], count});
 }
 
-/// The replicas catch up with what this connection has written, and no time passes.
+/// The replicas catch up with the writes of this connection, and no time passes.
 message server_state::wait(const session* from, words command)
 {
     if (redis.is_denied("wait"))
@@ -537,7 +537,7 @@ message server_state::wait(const session* from, words command)
     return message::number(replicas);
 }
 
-/// What it says to a command that it does not run.
+/// The error for a command that it does not run.
 std::optional<std::string> server_state::refusal(words command, bool asking)
 {
     if (const char* const said = complaint(command))
@@ -545,7 +545,7 @@ std::optional<std::string> server_state::refusal(words command, bool asking)
     return cluster == nullptr ? std::nullopt : cluster->refusal(command, asking);
 }
 
-/// What it says to a command that it does not look at.
+/// The error for a command that it does not read.
 const char* server_state::complaint(words command) const noexcept
 {
     const std::string_view verb = command[0];
@@ -673,7 +673,7 @@ std::string server_state::holder(std::string_view n)
         return owner.empty() && layout == config::key_layout::native ? value : std::string(owner);
     }
     if (type == "hash")
-        // The fields of entries have a slash in them.
+        // The fields of entries contain a slash.
         for (const auto& [field, count] : *redis.data.hgetall(n))
             if (field.find('/') == std::string::npos)
                 return field;

@@ -27,7 +27,7 @@
 
 namespace leasehold::testing::impl {
 
-/// A server: its data, who is connected, what waits to be run, and what is wrong with it.
+/// A server: its data, its connections, its queue of commands, and its faults.
 class server_state
 {
 public:
@@ -35,7 +35,7 @@ public:
     ~server_state();
 
     [[nodiscard]] bool accepts() const noexcept { return time.now() >= down_until; }
-    /// What arrives now is run now, as well as ever.
+    /// A command that arrives now is run at once, at full speed.
     [[nodiscard]] bool is_well() const noexcept
     {
         return accepts() && queue_.empty() && each_takes_ == clock::duration::zero() &&
@@ -45,8 +45,7 @@ public:
     void disconnect(session& who);
 
     /// The first `count` commands of `sent` have arrived. `from` is null for those that a dead
-    /// connection left somewhere: they run, as far as their sender waits for them still, and nobody
-    /// is answered.
+    /// connection left behind: they run while their sender still waits, and get no reply.
     void arrive(const session_ptr& from, const segment_ptr& sent, std::size_t count);
 
     [[nodiscard]] std::int64_t time_us() const noexcept;
@@ -56,13 +55,13 @@ public:
     void speed(clock::duration each);
     void stall(clock::duration how_long);
     void refuse(server::trouble why, clock::duration how_long);
-    /// @param silently Nobody is told that it ends.
+    /// @param silently The clients get no notification.
     void go_down(clock::duration how_long, bool silently = false);
-    /// What is sent to it vanishes, and so does what would open a connection.
+    /// Messages to it vanish, and so do attempts to connect.
     [[nodiscard]] bool vanishes() const noexcept { return silent_ && !accepts(); }
-    /// What it has now is not lost any more.
+    /// Its data of now cannot be lost any more.
     void keep_all() noexcept { replicated_ = time.now(); }
-    /// @param keys Not null: what was changed is added.
+    /// @param keys Not null: changed keys are added.
     std::size_t lose(clock::duration latest, std::vector<std::string>* keys = nullptr);
     std::size_t flush_all();
     void forget_scripts(clock::duration how_long);
@@ -76,20 +75,20 @@ public:
     [[nodiscard]] bool is_member();
     [[nodiscard]] bool first_is_in(std::string_view n);
     [[nodiscard]] std::string holder(std::string_view name);
-    /// For how long the holder may be silent; 0: it has promised nothing, or there is none.
+    /// The holder's grace between heartbeats; 0: it sends none, or there is no holder.
     [[nodiscard]] std::chrono::milliseconds promise_of(std::string_view name);
     [[nodiscard]] std::size_t locks();
-    /// The owners in line.
+    /// The owners in the queue.
     [[nodiscard]] std::vector<std::string> line_of(std::string_view name);
-    /// What tells a client of its turn: of one of its owners who is in line, or of another.
+    /// The text that notifies a client of a grant: to an owner of it in the queue, or another.
     [[nodiscard]] std::string false_turn(std::string_view name, std::string_view client);
     [[nodiscard]] std::size_t subscriptions() const noexcept;
     [[nodiscard]] std::size_t listeners(std::string_view channel) const;
-    /// To those who listen here; returns how many they are.
+    /// To its subscribers; returns their number.
     std::int64_t publish_here(std::string_view channel, std::string_view text);
-    /// Ends subscriptions to channels of which that is true.
+    /// Ends subscriptions to channels for which `gone` is true.
     void unsubscribe_all(const std::function<bool(std::string_view channel)>& gone);
-    /// Its data is looked at: what has run out is not there any more.
+    /// Removes what has expired, before the data is read.
     void refresh();
 
     void line(std::string_view text) { time.line(name, text); }
@@ -99,7 +98,7 @@ public:
     machine_clock clock_of_it;
     redis_model redis;
     clock::time_point down_until{};
-    std::int64_t replicas = 0;     ///< They have what WAIT has said that they have.
+    std::int64_t replicas = 0;     ///< They have the data that WAIT confirms.
     membership* cluster = nullptr; ///< Null: it belongs to none.
     std::uint64_t commands = 0;
     std::function<void(const server::grant&)> on_grant;
@@ -109,7 +108,7 @@ public:
     std::function<void(std::string_view, std::string_view)> on_given_unheard;
     std::function<void(std::string_view, std::string_view, bool)> on_overtaken;
     std::function<void(const lock_request&, const lock_effect&)> on_answered; ///< To its client.
-    std::function<void(std::string_view client)> on_alive;    ///< A sign of life has run.
+    std::function<void(std::string_view client)> on_alive;    ///< A heartbeat was executed.
     config::key_layout layout = config::key_layout::redisson; ///< Of its clients.
 
 private:
@@ -122,7 +121,7 @@ private:
         std::size_t next;
         std::size_t end;
         bool asking = false; ///< The last command was ASKING.
-        /// Which of its commands took a lock whose fences one behind it draws, and when.
+        /// The commands of it that took a lock whose fences a later one draws, and their times.
         std::vector<std::pair<std::size_t, clock::time_point>> took{};
     };
 
@@ -148,7 +147,7 @@ private:
         return time.now() < troubles_[static_cast<std::size_t>(why)];
     }
 
-    /// It leads to a replica, where nothing is heard of what is published at its master.
+    /// It leads to a replica, which does not receive what its master publishes.
     [[nodiscard]] bool is_elsewhere(const session& each) const noexcept
     {
         return cluster == nullptr && each.demoted && is_in(server::trouble::read_only);
@@ -160,18 +159,19 @@ private:
     std::array<clock::time_point, 8> troubles_{}; ///< Until when each lasts.
     clock::time_point troubled_until_{};          ///< By any.
     clock::time_point stalled_until_{};
-    clock::time_point replicated_{}; ///< What was written until then is in all replicas.
+    clock::time_point replicated_{}; ///< All replicas have the writes until then.
     clock::time_point forgets_until_{};
     clock::duration each_takes_{};
     clock::time_point next_free_{};
-    std::vector<std::pair<std::string, clock::time_point>> no_renewals_; ///< Of whom, until when.
+    std::vector<std::pair<std::string, clock::time_point>>
+        no_renewals_; ///< The name, and until when.
     std::uint64_t life_ = 0;
     bool silent_ = false; ///< While it is down.
     std::uint64_t foreigners_ = 0;
     std::int64_t connected_ = 0; ///< In this life.
     std::int64_t addresses_ = 0;
     std::map<std::string, std::int64_t, std::less<>>
-        latest_of_; ///< The newest connection over which each client has asked for something.
+        latest_of_; ///< The newest connection over which each client has sent a request.
 };
 
 } // namespace leasehold::testing::impl

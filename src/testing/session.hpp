@@ -21,21 +21,21 @@ class session : public boost::intrusive_ref_counter<session, boost::thread_unsaf
 public:
     virtual ~session() = default;
 
-    /// The answers to commands that came one after the other.
+    /// The replies to consecutive commands.
     virtual void answer(std::vector<message> said) = 0;
-    /// What was published; it answers nothing.
+    /// A published message; it answers nothing.
     virtual void publish(const message& said) = 0;
     /// The server ends.
     virtual void on_server_end() = 0;
-    /// A command has come to this step.
+    /// A command has reached this step.
     virtual void told(step reached) = 0;
-    /// Whose it is.
+    /// Its client.
     [[nodiscard]] virtual const std::string& client() const noexcept = 0;
 
-    std::int64_t id = 0;               ///< As the server counts.
+    std::int64_t id = 0;               ///< Assigned by the server.
     std::string address;               ///< As the server sees it.
     bool open = true;                  ///< At the server's end.
-    bool killed = false;               ///< What has arrived by it does not run any more.
+    bool killed = false;               ///< Commands that have arrived by it are not run any more.
     bool demoted = false;              ///< It leads to a server that is a replica now.
     bool knows_demotion = false;       ///< A write was rejected.
     clock::time_point written{};       ///< When it last changed any data.

@@ -36,7 +36,7 @@ bool is_redirection(std::string_view error)
     return redis_store::read_redirection(error).what != redirection::kind::none;
 }
 
-/// Nobody: it is another channel.
+/// Empty: it is another channel.
 std::string_view client_listening_at(std::string_view channel)
 {
     std::string prefix;
@@ -88,7 +88,7 @@ public:
     void on_reset(tcp_stream& from) override;
 
 private:
-    /// A request, from its being handed over to its end.
+    /// A request, from its call to its end.
     struct element
     {
         enum class status : std::uint8_t
@@ -98,18 +98,18 @@ private:
             done,
         };
 
-        const boost::redis::request* asked = nullptr; ///< Null when nobody waits for it any more.
+        const boost::redis::request* asked = nullptr; ///< Null if no caller waits for it any more.
         boost::redis::request::config rules;
         any_adapter adapter;
         redis_store::connection::executed done;
         asio::cancellation_slot slot;
-        std::size_t outstanding = 0; ///< Answers.
+        std::size_t outstanding = 0; ///< Replies.
         status where = status::waiting;
     };
 
     using element_ptr = std::shared_ptr<element>;
 
-    /// Looks after a connection that is silent, or that nobody writes to.
+    /// Checks a connection without incoming or outgoing data.
     class silence final : public local_alarm
     {
     public:
@@ -137,7 +137,7 @@ private:
     void write_soon();
     void write();
     void read(const delivery& delivered);
-    /// False when the connection ends over it.
+    /// False if this ends the connection.
     bool read(const message& said, std::size_t nodes);
     [[nodiscard]] bool is_pushed(const message& said) const noexcept;
     void on_answer();
@@ -160,16 +160,16 @@ private:
     bool cancelled_ = false;
     bool open_ = false;
     bool write_posted_ = false;
-    std::uint64_t attempt_ = 0; ///< What belongs to an earlier one is of no interest.
+    std::uint64_t attempt_ = 0; ///< Events of an earlier one are ignored.
     tcp_stream_ptr stream_;
     std::deque<element_ptr> elements_;
     struct outstanding_segment
     {
         segment_ptr what;
-        std::size_t outstanding; ///< Answers.
+        std::size_t outstanding; ///< Replies.
     };
     std::deque<outstanding_segment> written_;
-    bool serves_ = false; ///< It has been asked for the time and has answered.
+    bool serves_ = false; ///< It has answered the request for the time.
     ended receiving_;
     std::size_t unread_pushes_ = 0;
     silence silence_;
@@ -236,7 +236,7 @@ void simulated_connection::state::on_connected()
     open_ = true;
     last_read_ = last_written_ = local();
     setup_ = where_->setup;
-    // Before all that waits.
+    // Before all waiting requests.
     const element_ptr greeting = make_internal(
         setup_, any_adapter(any_adapter::impl_t([this](any_adapter::parse_event event,
                                                        const boost::redis::resp3::node_view& node,
@@ -303,7 +303,7 @@ void simulated_connection::state::abandon_element(const element_ptr& target)
         std::erase(elements_, target);
         return finish(target, asio::error::operation_aborted);
     }
-    // Its answers come all the same, and must not be taken for those to the next one.
+    // Its replies still arrive, and must not be taken for those to the next one.
     const auto stays = std::make_shared<element>();
     stays->outstanding = target->outstanding;
     stays->where = element::status::written;
@@ -336,7 +336,7 @@ void simulated_connection::state::write_soon()
     });
 }
 
-/// All that waits, in one piece.
+/// All waiting requests, in one piece.
 void simulated_connection::state::write()
 {
     if (!open_ || !stream_)
@@ -448,7 +448,7 @@ void simulated_connection::state::on_answer()
         host_.told(answered_step(request->what));
     }
     else if (asked->command(index)[0] == "TIME" && !std::exchange(serves_, true)) {
-        // The last of what a connection for commands is asked first.
+        // The last of the first requests of a connection for commands.
         host_.told(step::connected);
     }
 }
@@ -480,7 +480,7 @@ void simulated_connection::state::end(error_code why)
     for (const element_ptr& each : all) {
         const bool was_written = each->where == element::status::written;
         if (was_written && each->asked == nullptr)
-            continue; // nobody waits for it
+            continue; // no caller waits for it
         if (was_written ? each->rules.cancel_if_unresponded
                         : each->rules.cancel_on_connection_lost) {
             finish(each, asio::error::operation_aborted);
@@ -559,7 +559,7 @@ void simulated_connection::state::notify()
     });
 }
 
-/// Asks whether the server is there, or gives it up.
+/// Sends a health check, or gives the server up.
 void simulated_connection::state::on_silence()
 {
     if (!open_)
@@ -569,7 +569,7 @@ void simulated_connection::state::on_silence()
     if (now < last_read_ + 2 * patience && now < last_written_ + patience)
         return watch();
     if (elements_.empty() && !host_.paused && stream_->is_undisturbed()) {
-        // The answer is known; to ask all the same is most of what a world without trouble does.
+        // The reply is known; sending it would be most of the work in a world without trouble.
         last_read_ = last_written_ = now;
         return watch();
     }
@@ -630,7 +630,7 @@ void simulated_connection::state::inject(std::string_view name)
     }
 }
 
-/// Nobody is told anything any more. What is destroyed here may keep this.
+/// No more notifications. Objects that are destroyed here may keep this one.
 void simulated_connection::state::drop() noexcept
 {
     const auto self = shared_from_this();

@@ -13,9 +13,9 @@
 
 namespace leasehold::testing::impl {
 
-/// Takes the place of a Boost.Redis connection, with its rules: which request waits for a
-/// connection and which fails, what has been sent and what has not, which answer belongs to which
-/// request, when a silent connection is given up.
+/// Replaces a Boost.Redis connection, with its rules: which request waits for a connection and
+/// which fails, what has been sent, which reply belongs to which request, when a silent connection
+/// is closed.
 class simulated_connection final : public redis_store::connection
 {
 public:

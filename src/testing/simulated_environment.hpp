@@ -12,12 +12,12 @@
 
 namespace leasehold::testing::impl {
 
-/// What the Redis store finds on a simulated host: connections to servers, and the host's time. Of
-/// several servers each is at the port that is its place among them, beginning with 1.
+/// The environment of a Redis store on a simulated host: connections to servers, and the host's
+/// time. If there are several servers, the port is the number of the server, beginning with 1.
 [[nodiscard]] std::shared_ptr<redis_store::environment> simulated_environment(
     host_state& on, std::vector<server_state*> to);
 
-/// A connection that an application on the host has and keeps running, on an executor of its own.
+/// A connection that an application on the host runs, on an executor of its own.
 [[nodiscard]] std::shared_ptr<redis_store::request_channel> make_application_connection(
     host_state& on, server_state& to, const asio::any_io_executor& executor, const config& limits);
 

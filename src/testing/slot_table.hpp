@@ -15,9 +15,9 @@ namespace leasehold::testing::impl {
 using redis_store::slot_count;
 using redis_store::slot_number;
 
-/// Which shard serves each slot of a simulated cluster, and which node is the master of each shard,
-/// as somebody sees it. At first each shard has as many slots as any, in one piece, and node 0 is
-/// the master of shard 0.
+/// The shard of each slot of a simulated cluster, and the master of each shard, from one point of
+/// view. At first all shards have the same number of slots, in one piece, and node 0 is the master
+/// of shard 0.
 struct slot_table
 {
     explicit slot_table(std::size_t shards) : masters(shards)
@@ -30,7 +30,7 @@ struct slot_table
         return slot * masters.size() / slot_count;
     }
 
-    /// The smallest slot that is this shard's, or a later one's, at first.
+    /// The smallest slot that initially belongs to this shard, or a later one.
     [[nodiscard]] std::size_t begin_of(std::size_t shard) const noexcept
     {
         return (shard * slot_count + masters.size() - 1) / masters.size();
@@ -79,7 +79,7 @@ struct slot_table
     friend bool operator==(const slot_table&, const slot_table&) = default;
 
     std::vector<std::size_t> masters;         ///< Of each shard.
-    std::map<slot_number, std::size_t> moved; ///< Slots that another shard serves than at first.
+    std::map<slot_number, std::size_t> moved; ///< Slots that are not at their initial shard.
 };
 
 } // namespace leasehold::testing::impl

@@ -68,7 +68,7 @@ void a_repeated_acquire_counts_once_and_takes_no_foreign_fence(pair& p)
     request.again = true;
     const auto repeated = p.a.acquire(request);
     EXPECT(repeated.reply.result == granted_t::granted);
-    // The last of what was granted before, or new ones: nothing that another may have been given.
+    // The last of the earlier grant, or new ones: none that another owner may have got.
     EXPECT(repeated.reply.first_fence >= first.reply.first_fence + first.reply.fences - 1);
     EXPECT(p.leave_by(p.a, "a:1") == left_t::freed);
     EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
@@ -112,7 +112,7 @@ void a_lease_expires(pair& p)
     EXPECT(held.reply.remaining >= 0ms && held.reply.remaining <= 1s);
     p.a.wait(held.reply.remaining + 2ms);
     EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
-    // Nothing that the late owner does touches its successor.
+    // Requests of the late owner do not change the lock of its successor.
     const renewal late[] = {{"lock", "a:1", 10s}};
     EXPECT(p.a.renew(late).reply.results.at(0) == renewal_result::gone);
     EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
@@ -130,7 +130,7 @@ void a_request_after_its_budget_is_refused(pair& p)
     EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
 }
 
-// Of several servers one may hear of it later. A store waits for them as long as the lease allows,
+// Some of several servers may receive it later. A store waits for them as long as the lease allows,
 // so none is short.
 bool is_left(pair& p, const char* name, std::chrono::milliseconds least)
 {
@@ -197,15 +197,15 @@ void entries_are_counted_once_each(pair& p)
     EXPECT(p.leave_by(p.a, "a:1", "e1") == left_t::not_owner);
     EXPECT(p.take_by(p.b, "b:1") == granted_t::held);
     EXPECT(p.leave_by(p.a, "a:1") == left_t::left);
-    // The first one has gone: a repetition must not take the place of the entry that is left.
+    // The first one has gone: a repetition must not remove the remaining entry.
     EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
     EXPECT(p.leave_by(p.b, "b:1", "e2") == left_t::not_owner);
     EXPECT(p.leave_by(p.a, "a:1", "e2") == left_t::freed);
     EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
 }
 
-// What the store lost of an entry is told to its holder, who would go on when the first one has
-// left.
+// The loss of an entry is reported to its holder, which would otherwise continue after the first
+// one was released.
 void an_entry_that_is_not_known_is_not_renewed(pair& p)
 {
     p.take_by(p.a, "a:1");
@@ -255,7 +255,7 @@ void the_releaser_is_told_as_well_when_it_watches(pair& p)
 {
     p.a.watch("lock");
     p.b.watch("lock");
-    p.b.watch("lock"); // twice is the same as once
+    p.b.watch("lock"); // a second call has no effect
     p.a.wait_for_hints(1);
     p.b.wait_for_hints(1);
     p.take_by(p.a, "a:1");
@@ -275,7 +275,7 @@ void only_a_release_that_frees_tells(pair& p)
     EXPECT(p.a.release({.name = "lock", .owner = "a:1", .entry = "e"}).reply.receivers == 0u);
     p.take_by(p.a, "a:2", "other");
     EXPECT(p.a.release({.name = "other", .owner = "a:2", .entry = {}}).reply.receivers == 0u);
-    // A hint that came of these would be in front of the one that ends the wait.
+    // A wake-up by these would come before the one that ends the wait.
     p.leave_by(p.a, "a:1");
     p.b.wait_for_hints(2);
     EXPECT(p.b.hints.size() == 2u);
@@ -287,7 +287,7 @@ void after_unwatch_nobody_is_told(pair& p)
     p.b.wait_for_hints(1);
     p.b.unwatch("lock");
     p.b.unwatch("never watched");
-    // The end of a watch offers no event; asked until it is in effect.
+    // The end of a watch has no event; repeated until it is in effect.
     for (int i = 0;; ++i) {
         p.take_by(p.a, "a:" + std::to_string(i));
         const std::string owner = "a:" + std::to_string(i);

@@ -8,14 +8,14 @@
 namespace leasehold::testing::impl {
 namespace {
 
-// A message that is overtaken by those of other connections.
+// The delay of a message that those of other connections overtake.
 constexpr std::uint64_t late_by = 1'000'000'000;
-// A second copy that comes at once.
+// The delay of a second copy that comes at once.
 constexpr std::uint64_t soon = 2'000'000;
-// What is sent again and again gets through when a cut is over, unless somebody on the way has
-// forgotten the connection by then.
+// Data that is sent again and again arrives when a cut ends, unless a device on the path has
+// dropped the connection by then.
 constexpr clock::duration remembered = std::chrono::seconds(1);
-// A server hears that a client is gone at last, whatever became of the path.
+// A server learns in the end that a client is gone, whatever the state of the path.
 constexpr clock::duration keep_alive = std::chrono::seconds(1);
 
 } // namespace
@@ -42,7 +42,7 @@ private:
     std::size_t count_;
 };
 
-/// Answers, or push messages, on their way.
+/// Replies, or push messages, on their way.
 class tcp_stream::to_client final : public alarm
 {
 public:
@@ -58,7 +58,7 @@ public:
             by_->behind_ = nullptr;
     }
 
-    /// False behind a message that breaks off.
+    /// False behind a truncated message.
     bool take_along(delivery& more)
     {
         if (what_.nodes_of_last)
@@ -156,8 +156,7 @@ void tcp_stream::write(const segment_ptr& sent)
     send_again(sent);
 }
 
-// As by a proxy that has got no answer: on a connection of its own, and nobody waits for what is
-// answered there.
+// As by a proxy without a reply: on a connection of its own, and its replies are ignored.
 void tcp_stream::send_again(const segment_ptr& sent)
 {
     const auto later = host_.random.below(host_.random.below(2) == 0 ? soon : late_by);
@@ -201,13 +200,13 @@ void tcp_stream::answer(std::vector<message> said)
     if (!breaks_ || breaks_->runs > 0)
         return;
     host_.line("connection RESET after the request ran");
-    // Behind what was sent.
+    // Behind the sent data.
     host_.time.at(std::max(last_down_, host_.time.now()) + clock::duration(1),
                   [self = tcp_stream_ptr(this)] { self->reset(); });
     server_.disconnect(*this);
 }
 
-/// What of these answers gets through a connection that is about to break.
+/// The part of these replies that gets through a connection that is about to break.
 delivery tcp_stream::cut_short(std::vector<message> said)
 {
     delivery delivered;
@@ -268,7 +267,7 @@ void tcp_stream::send_down(delivery delivered)
 
 void tcp_stream::on_server_end()
 {
-    // One that is cut off does not hear of it, and is not answered any more.
+    // A host that is cut off does not learn of it, and gets no more replies.
     if (!host_.is_cut_from(server_) && !broken_down_ && !server_.vanishes())
         return reset();
     broken_up_ = broken_down_ = true;

@@ -15,11 +15,11 @@
 
 namespace leasehold::testing::impl {
 
-/// What arrives at a client at once.
+/// Data that arrives at a client at once.
 struct delivery
 {
     std::vector<message> messages;
-    /// The connection broke within the last message: so many of its nodes have come.
+    /// The connection broke within the last message: this many of its nodes have arrived.
     std::optional<std::size_t> nodes_of_last;
 };
 
@@ -30,16 +30,16 @@ class near_end
 {
 public:
     virtual void on_delivery(tcp_stream& from, delivery delivered) = 0;
-    /// Nothing comes any more.
+    /// Nothing arrives any more.
     virtual void on_reset(tcp_stream& from) = 0;
 
 protected:
     ~near_end() = default;
 };
 
-/// A connection between a host and a server, as the network between them keeps it: in order each
-/// way, or not at all. What is lost on the way takes all with it that comes behind it the same way,
-/// until somebody gives the connection up.
+/// A connection between a host and a server, as the network between them keeps it: in order in each
+/// direction, or not at all. If data is lost, all later data in the same direction is lost, until
+/// one side gives the connection up.
 class tcp_stream final : public session
 {
 public:
@@ -49,17 +49,16 @@ public:
 
     /// From the client.
     void write(const segment_ptr& sent);
-    /// The client is gone; what it has written arrives all the same.
+    /// The client is gone; its written data still arrives.
     void close() noexcept;
 
-    /// Both ends hear that the connection is broken; what is under way to the server arrives.
+    /// Both ends learn that the connection is broken; data on its way to the server arrives.
     void reset();
 
-    /// What is asked now is answered, whatever it is: nothing on the way, or in the server, is in
-    /// trouble.
+    /// Every request now gets a reply: neither the path nor the server has a fault.
     [[nodiscard]] bool is_undisturbed() const noexcept;
 
-    /// To the client, though nobody published it.
+    /// Sends to the client a message that was not published.
     void inject(const message& said);
 
     // From the server.
@@ -74,7 +73,7 @@ private:
     class to_client;
     class goodbye;
 
-    /// When what leaves now arrives, not before `last`; nothing: never.
+    /// The arrival time of data that is sent now, not before `last`; nothing: never.
     std::optional<clock::time_point> arrival(clock::time_point& last, bool& broken,
                                              clock::time_point cut_until, std::uint64_t& lost);
     void send_down(delivery delivered);
@@ -87,12 +86,12 @@ private:
     near_end* near_;
     clock::time_point last_up_{};
     clock::time_point last_down_{};
-    to_client* behind_ = nullptr; ///< The last that is on its way: what catches up is read with it.
-    bool broken_up_ = false;      ///< Nothing gets through any more.
+    to_client* behind_ = nullptr; ///< The last one on its way: later data that catches up is read
+                                  ///< with it.
+    bool broken_up_ = false;      ///< No more data gets through.
     bool broken_down_ = false;
 
-    /// The connection breaks when the server has answered so often, and so many answers still get
-    /// through.
+    /// The connection breaks after this many replies, and this many still get through.
     struct break_off
     {
         std::size_t runs;

@@ -69,7 +69,7 @@ public:
 private:
     void due() override
     {
-        // On the host, so that a process that is stopped sees nothing.
+        // On the host, so that a stopped process sees nothing.
         for (auto i = waits_.begin(); i != waits_.end();) {
             wait& each = *i++;
             const boost::intrusive_ptr<wait> last(&each, false);

@@ -18,7 +18,7 @@ public:
 
     ~world_state()
     {
-        // Clients first, while all they may touch is there; then what waits; then the rest.
+        // Clients first, while everything they use exists; then waiting work; then the rest.
         time.told = nullptr;
         for (const auto& each : hosts)
             each->end();

@@ -63,7 +63,7 @@ void close_inherited() noexcept
         ::close(descriptor);
 }
 
-// Between fork and exec: nothing that allocates or locks.
+// Between fork and exec: must not allocate or lock.
 [[noreturn]] void become(char** arguments, char** variables, int input, int output, pid_t parent)
 {
 #if defined(__linux__)

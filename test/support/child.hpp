@@ -13,7 +13,7 @@ namespace leasehold::test {
 
 using environment_t = std::vector<std::pair<std::string, std::string>>;
 
-/// What a child is started with. The first word of `command` is looked for in PATH.
+/// How a child is started. The first word of `command` is looked up in PATH.
 struct launch
 {
     std::vector<std::string> command;
@@ -29,9 +29,8 @@ struct ending
     int signal = 0;
 };
 
-/// A process that this one started. Killed and reaped by the destructor.
-/// On Linux it is killed as well when the *thread* that started it ends: start it from one that
-/// lives as long as it has to.
+/// A process that this one started. Killed and reaped by the destructor. On Linux it is also killed
+/// when the *thread* that started it ends: start it from a thread that lives long enough.
 class child
 {
 public:
@@ -42,17 +41,17 @@ public:
     child& operator=(child&& other) noexcept;
 
     pid_t pid() const noexcept { return pid_; }
-    bool running(); ///< Started, and has not ended. A stopped process runs.
+    bool running(); ///< Whether it has started and not ended. A stopped process runs.
 
-    /// SIGKILL, and returns when the process is gone. Nothing when it is gone already.
+    /// SIGKILL; returns when the process is gone. No effect if it is gone already.
     void kill() noexcept;
-    /// SIGSTOP, and returns when it stands still.
+    /// SIGSTOP; returns when it has stopped.
     void pause();
-    /// SIGCONT, and returns when it goes on.
+    /// SIGCONT; returns when it continues.
     void resume();
     void signal(int number);
 
-    /// Waits until the process ends by itself; empty when it did not within `limit`.
+    /// Waits until the process ends by itself; empty if it did not within `limit`.
     std::optional<ending> wait(std::chrono::milliseconds limit);
 
 private:

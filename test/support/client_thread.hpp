@@ -21,14 +21,14 @@
 
 namespace leasehold::test {
 
-/// What an attempt to lock came to.
+/// The result of an attempt to lock.
 struct taken
 {
     error_code code;
     lease held;
 };
 
-/// The value, which must come within `limit`: a lost completion fails the test instead of hanging
+/// The value, which must arrive within `limit`: a lost completion fails the test instead of hanging
 /// it.
 template <class T>
 T get(std::future<T>& from, std::chrono::milliseconds limit = std::chrono::seconds(30))
@@ -44,17 +44,17 @@ T get(std::future<T>&& from, std::chrono::milliseconds limit = std::chrono::seco
     return get(from, limit);
 }
 
-/// Asks every millisecond until it is so; for what nobody announces. Throws `std::runtime_error`
-/// when `limit` passes.
+/// Checks the condition every millisecond; for changes without an event. Throws
+/// `std::runtime_error` when `limit` passes.
 void wait_until(const std::function<bool()>& reached,
                 std::chrono::milliseconds limit = std::chrono::seconds(20));
 
-/// A store's address for tests: reconnects fast.
+/// The config of a store for tests: reconnects fast.
 config at(const redis_server& server);
 config at(const std::string& url);
 
-/// A client that runs on a thread of its own, for tests that block. Its leases must be gone before
-/// it.
+/// A client that runs on a thread of its own, for tests that block. Its leases must be destroyed
+/// before it.
 class client_thread
 {
 public:

@@ -6,12 +6,12 @@
 
 namespace leasehold::test {
 
-/// What a test and the shim in a server share: the content of the file that this variable names.
+/// Shared by a test and the shim in a server: the content of the file that this variable names.
 struct clock_shift
 {
     std::atomic<std::int64_t> offset; ///< Microseconds to add.
     std::atomic<std::int64_t>
-        frozen_at; ///< Not 0: the clock stands still there, in microseconds since 1970.
+        frozen_at; ///< Not 0: the clock stops at this time, in microseconds since 1970.
     std::atomic<std::int64_t> monotonic_at; ///< Not 0: so does the monotonic one, in nanoseconds.
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);

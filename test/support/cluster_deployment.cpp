@@ -155,7 +155,7 @@ std::size_t cluster_deployment::switch_master(const std::string& key)
         [&] {
             if (serves(replica, slot_of(key)))
                 return true;
-            // The others do not vote on the same shard again so soon, and who asks is not told.
+            // The others do not vote on the same shard again so soon, and send no notification.
             if (const auto now = std::chrono::steady_clock::now();
                 now >= asked + setup_.node_timeout) {
                 asked = now;
@@ -217,8 +217,8 @@ void cluster_deployment::move_keys(const std::string& key, std::size_t to)
     }
 }
 
-// With the next move before all have heard of this one, two nodes may take the same epoch, and the
-// cluster may disagree for ever about whose the slot is: two nodes that send clients to each other.
+// If the next move comes before all know of this one, two nodes may take the same epoch, and the
+// cluster may disagree for ever about the slot: two nodes redirect clients to each other.
 void cluster_deployment::end_move(const std::string& key, std::size_t to)
 {
     const std::size_t from = master_of(key);
@@ -253,7 +253,7 @@ void cluster_deployment::move(const std::string& key, std::size_t to)
 void cluster_deployment::orphan_slot(const std::string& key)
 {
     const std::string slot = std::to_string(slot_of(key));
-    // First by whoever has it: a node that hears of it once more takes it for served again.
+    // First at the node that has it: a node that is notified of it later takes it for served again.
     connect(master_of(key)).done({"CLUSTER", "DELSLOTS", slot});
     poll(
         [&] {
@@ -310,7 +310,7 @@ void cluster_deployment::wait_until_whole()
     }
 }
 
-// The nodes announce none of this to others, so they are asked until it is so.
+// The nodes publish none of these changes, so they are polled.
 void cluster_deployment::poll(const std::function<bool()>& reached,
                               const std::string& awaited) const
 {

@@ -15,20 +15,20 @@
 
 namespace leasehold::test {
 
-/// What a cluster of a test is made of.
+/// The settings of a test cluster.
 struct cluster_setup
 {
     bool replicas = true; ///< One for each master.
     std::vector<std::string> options{};
-    /// A node that is not heard of for so long counts as failed.
+    /// A node without a message for this time counts as failed.
     std::chrono::milliseconds node_timeout = std::chrono::seconds(5);
     std::function<std::vector<std::string>(std::size_t index)> options_of{}; ///< One node's.
-    /// What a node is to announce itself as, by its number and port.
+    /// The options for the address that a node announces, by its number and port.
     std::function<std::vector<std::string>(std::size_t index, std::uint16_t port)> announces{};
 };
 
-/// Three masters, and a replica of each, on ports of their own on 127.0.0.1. Takes some two seconds
-/// to form: one for each test program.
+/// Three masters, and a replica of each, on ports of their own on 127.0.0.1. Takes about two
+/// seconds to form: one for each test program.
 class cluster_deployment
 {
 public:
@@ -49,10 +49,10 @@ public:
     redis_server& node(std::size_t index) { return *nodes_.at(index)->server; }
     resp_client connect(std::size_t index) const;
 
-    /// Which node says that it serves the slot of the key, and is a master.
+    /// The node that reports to be a master and to serve the slot of the key.
     std::size_t master_of(const std::string& key);
     resp_client connect_to(const std::string& key) { return connect(master_of(key)); }
-    /// Waits until another one than this node serves the key.
+    /// Waits until a node other than `than` serves the key.
     std::size_t wait_for_other_master(const std::string& key, std::size_t than);
     /// The other node of the same shard: the replica of this one, or its master.
     std::size_t other_of(std::size_t index) const noexcept
@@ -66,11 +66,10 @@ public:
 
     static std::uint16_t slot_of(const std::string& key);
 
-    /// The replica of the master of the key becomes its master, and the master its replica; both
-    /// connections stay. Returns which node that is.
+    /// Swaps the master of the key and its replica; both connections stay. Returns the new master.
     std::size_t switch_master(const std::string& key);
 
-    /// @name The slot of the key goes to another master, step by step, or at once; in the end all
+    /// @name Moves the slot of the key to another master, step by step, or at once; in the end all
     /// nodes know
     /// @{
     void begin_move(const std::string& key, std::size_t to);
@@ -79,8 +78,8 @@ public:
     void move(const std::string& key, std::size_t to);
     /// @}
 
-    /// From now on nobody serves the slot of the key, and so, as servers are set up, any slot;
-    /// until it is given back, and all nodes know.
+    /// From now on no node serves the slot of the key, and so, by the servers' settings, any slot;
+    /// until it is assigned again, and all nodes know.
     void orphan_slot(const std::string& key);
     void adopt_slot(const std::string& key, std::size_t by);
 
@@ -97,7 +96,7 @@ private:
         std::string id;
     };
 
-    /// Who serves a slot, and since when, as one node sees it.
+    /// The node of a slot, and since when, from the point of view of one node.
     struct slot_claim
     {
         std::string id;

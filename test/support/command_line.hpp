@@ -13,7 +13,7 @@
 
 namespace leasehold::test {
 
-/// Says which argument is wrong, and what is allowed.
+/// Names the wrong argument and the permitted ones.
 struct bad_argument : std::invalid_argument
 {
     using std::invalid_argument::invalid_argument;
@@ -28,7 +28,7 @@ struct bad_argument : std::invalid_argument
     {}
 };
 
-/// The options of a program. Each may come in any place; of one that comes twice the last counts.
+/// The options of a program, in any order; of one that comes twice the last counts.
 class command_line
 {
 public:

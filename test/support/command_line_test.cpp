@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(options_come_in_any_order_and_the_last_counts)
     program p;
     p.read({"--seed", "18446744073709551615", "--trace", "--plan", "--trace", "--seed", "3"});
     BOOST_TEST(p.trace);
-    BOOST_TEST(p.plan == "--trace"); // a value is what stands behind
+    BOOST_TEST(p.plan == "--trace"); // the next word is the value
     BOOST_TEST(p.seeds == 7u);
     BOOST_TEST((p.seed == 3u));
 }

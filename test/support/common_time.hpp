@@ -60,7 +60,7 @@ public:
     clock::time_point now() const noexcept { return state_->now; }
     void set(clock::time_point now) noexcept { state_->now = now; }
 
-    /// When the first wants to be woken; the end of time when nobody does.
+    /// The time of the first wake-up; the maximum if there is none.
     clock::time_point wake_at() const
     {
         auto first = clock::time_point::max();
@@ -70,7 +70,7 @@ public:
         return first;
     }
 
-    /// Posts the wake-ups that are due. False when none is.
+    /// Posts the wake-ups that are due. False if none is.
     bool wake()
     {
         bool any = false;

@@ -20,7 +20,7 @@
 namespace leasehold::test {
 
 /// One asynchronous operation as a test sees it: its handler has an executor, an allocator and a
-/// cancellation slot of its own and remembers how it was called.
+/// cancellation slot of its own and records how it was called.
 ///
 ///   completion<error_code, lease> got(context.get_executor());
 ///   got.start([&](auto token) { m.async_lock(std::move(token)); });
@@ -110,11 +110,11 @@ public:
         return state_->calls;
     }
 
-    /// Nobody keeps the handler any more: it was called, or destroyed without being called.
+    /// The handler was called, or destroyed without a call.
     bool handler_gone() const { return alive_.use_count() == 1; }
 
-    /// Called once, not inside the initiating function, on its executor, with all memory from its
-    /// allocator given back.
+    /// Whether it was called once, not inside the initiating function, on its executor, with all
+    /// memory from its allocator freed.
     bool proper() const
     {
         const std::lock_guard lock(state_->mutex);
@@ -133,7 +133,7 @@ public:
         return state_->elsewhere;
     }
 
-    /// What it completed with. Not before it is done; the reference is to one object that stays.
+    /// The result, once it is done; the reference stays valid.
     template <std::size_t I>
     auto& value()
     {

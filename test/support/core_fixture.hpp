@@ -24,7 +24,7 @@
 
 namespace leasehold::test {
 
-/// A client's core, on one thread, with a store whose answers the test gives and a clock that the
+/// A client's core, on one thread, with a store whose replies the test gives and a clock that the
 /// test moves.
 class core_fixture
 {
@@ -54,7 +54,7 @@ public:
         poll();
     }
 
-    /// From now on nothing runs any more; the context ends with all that is outstanding.
+    /// From now on nothing runs any more; the context ends with all outstanding operations.
     void abandon() { abandoned_ = true; }
 
     void run()
@@ -75,7 +75,7 @@ public:
         poll();
     }
 
-    /// As the public operations, without the objects they belong to.
+    /// As the public operations, without their objects.
     /// @{
     template <class Token>
     auto async_run(Token&& token)
@@ -121,7 +121,7 @@ public:
     }
     /// @}
 
-    /// Runs all that is ready, wake-ups that are due included. Throws when that does not end.
+    /// Runs everything that is ready, including due wake-ups. Throws if that does not end.
     void poll()
     {
         for (int rounds = 0;; ++rounds) {
@@ -140,7 +140,7 @@ public:
         move_time(time, by, [this] { poll(); });
     }
 
-    /// The clock goes on and nobody could do anything meanwhile: the process was paused.
+    /// Moves the clock while no code runs: the process was paused.
     void skip(clock::duration by)
     {
         time.set(time.now() + by);
@@ -189,7 +189,7 @@ public:
         return op;
     }
 
-    /// A lease of `spec`, taken as the next request to the store.
+    /// A lease of `spec`, acquired as the next request to the store.
     lease taken(const detail::spec_ptr& spec, std::uint32_t fences = 1)
     {
         const auto op = lock(spec);
@@ -260,7 +260,7 @@ public:
     fake_store::release_call last_release() const { return store->releases().back(); }
     client_stats stats() const { return core->stats(); }
 
-    /// An operation that has not been started; it stays for as long as this.
+    /// An operation that has not been started; it lives as long as this.
     template <class Operation>
     std::shared_ptr<Operation> make()
     {
@@ -271,7 +271,7 @@ public:
 
 private:
     bool abandoned_ = false;
-    // Slots refer to their signals until the context has gone.
+    // Slots refer to their signals until the context has ended.
     std::vector<std::shared_ptr<void>> operations_;
 
 public:
@@ -285,7 +285,7 @@ public:
     std::uint64_t fence = 1; ///< Of the next grant.
     bool renew_all_when_asked = false;
 
-    /// What a test keeps until it is no longer of use.
+    /// Leases that a test keeps to the end.
     std::vector<lease> kept;
     std::vector<std::shared_ptr<locking>> others;
     std::vector<std::shared_ptr<waiting>> releases;

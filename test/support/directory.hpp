@@ -6,8 +6,8 @@
 
 namespace leasehold::test {
 
-/// A directory of the test's own, removed with all that is in it. Its path is short enough to hold
-/// a local socket.
+/// A directory of the test's own, removed with its content. Its path is short enough for a local
+/// socket.
 class temporary_directory
 {
 public:
@@ -23,7 +23,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// All that is in a file; nothing when it cannot be read.
+/// The content of a file; nothing if it cannot be read.
 [[nodiscard]] std::string text_of(const std::filesystem::path& file);
 
 } // namespace leasehold::test

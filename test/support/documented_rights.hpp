@@ -13,10 +13,10 @@ namespace leasehold::test {
 /// @throws std::runtime_error There is none.
 [[nodiscard]] std::vector<std::string> documented_rights(std::string_view behind);
 
-/// Gives the rights that a user may have where the server knows the commands.
+/// Grants the rights that a user may have if the server knows the commands.
 void permit_conditional_deletes(resp_client& server, const std::string& user);
 
-/// What the server refused to its users since its log of that was emptied, as it says it.
+/// The server's log of the commands that it denied to its users, since it was emptied.
 [[nodiscard]] std::string refused_by(resp_client& server);
 
 } // namespace leasehold::test

@@ -16,13 +16,13 @@ public:
     failing_memory(const failing_memory&) = delete;
     failing_memory& operator=(const failing_memory&) = delete;
 
-    /// There were as many allocations.
+    /// Whether there were that many allocations.
     [[nodiscard]] bool reached() const noexcept { return counted() >= index_; }
 
-    /// How many there were since the last of these began.
+    /// The number of allocations since the last of these began.
     [[nodiscard]] static std::size_t counted() noexcept;
 
-    /// One lives.
+    /// Whether one exists.
     [[nodiscard]] static bool armed() noexcept;
 
 private:

@@ -19,7 +19,7 @@ bool off(const asio::any_io_executor& executor)
     return strand != nullptr && !strand->running_in_this_thread();
 }
 
-// Known only for the usual strands; of others nothing is said.
+// Known only for the usual strands; others pass.
 bool off_the_strand(const asio::any_io_executor& executor)
 {
     return off<asio::strand<asio::io_context::executor_type>>(executor) ||
@@ -384,7 +384,7 @@ void fake_store::keep_at_close()
 
 void fake_store::on_context_end() noexcept
 {
-    // Handlers may refer to the context; they end with it, and outside the lock, as their
+    // Handlers may refer to the context; they are destroyed with it, and without the lock, as their
     // destructors may call back.
     calls<acquire_call, acquire_handler> acquires;
     calls<renew_call, renew_handler> renewals;

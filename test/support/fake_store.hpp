@@ -21,10 +21,10 @@
 
 namespace leasehold::test {
 
-/// A store whose every answer is given by the test. Calls are recorded in their order and wait for
-/// an answer; the first of each kind has the index 0. Handlers and listener are called on the
-/// strand and never inside a call. Functions that are not of `store` may be called from any thread.
-/// Made with `std::make_shared`.
+/// A store with all replies given by the test. Calls are recorded in their order and wait for a
+/// reply; the first of each kind has the index 0. Handlers and listener are called on the strand
+/// and never inside a call. Functions that are not of `store` may be called from any thread. Made
+/// with `std::make_shared`.
 class fake_store final : public store,
                          public detail::context_observer,
                          public std::enable_shared_from_this<fake_store>
@@ -85,13 +85,13 @@ public:
 
     struct watch_call
     {
-        bool begin = true; ///< `watch`, or else `unwatch`.
+        bool begin = true; ///< `watch`, otherwise `unwatch`.
         std::string name;
     };
 
     // store
     void open(const asio::any_io_executor& strand, store_listener& listener) override;
-    /// What waits is answered with `outcome_unknown`, and what comes later with
+    /// Outstanding calls are answered with `outcome_unknown`, and later ones with
     /// `store_unavailable`, unless `keep_at_close`.
     void close() override;
     void async_acquire(const acquire_request& request, acquire_handler handler) override;
@@ -103,27 +103,27 @@ public:
     void watch(std::string_view name) override;
     void unwatch(std::string_view name) override;
 
-    /// @name What was called
+    /// @name The recorded calls
     /// @{
     std::vector<acquire_call> acquires() const;
     std::vector<renew_call> renewals() const;
     std::vector<release_call> releases() const;
     std::vector<alive_call> signs() const;
-    std::vector<std::string> described() const; ///< Holders that were asked for.
+    std::vector<std::string> described() const; ///< Holders whose records were requested.
     std::vector<watch_call> watches() const;
     std::set<std::string, std::less<>> watched() const; ///< Names that are watched now.
     std::size_t acquire_count() const;
     std::size_t renew_count() const;
     std::size_t release_count() const;
-    std::size_t pending() const; ///< Calls that wait for an answer.
+    std::size_t pending() const; ///< Calls that wait for a reply.
     bool is_open() const;
     bool is_closed() const;
-    /// What the caller did against the contract of `store`, for example a call off the strand;
-    /// empty when nothing.
+    /// The violations of the contract of `store` by the caller, for example a call off the strand;
+    /// empty if none.
     std::string misuse() const;
     /// @}
 
-    /// @name Answers. Throw `std::logic_error` when there is no such call, or it was answered.
+    /// @name Replies. Throw `std::logic_error` if there is no such call, or it was answered.
     /// @{
     void complete_acquire(std::size_t index, error_code code, acquire_reply reply = {});
     void complete_renew(std::size_t index, error_code code, renew_reply reply = {});
@@ -144,7 +144,7 @@ public:
     void say_freed(std::size_t index, std::uint64_t receivers = 0);
     /// @}
 
-    /// @name What a store tells its listener. Nothing after `close`.
+    /// @name Notifications of the listener. None after `close`.
     /// @{
     void hint(std::string name);
     void turn(std::string name, std::string owner);
@@ -166,17 +166,17 @@ public:
 
     /// It has something to drain.
     bool drains = false;
-    std::size_t drains_count = 0; ///< How often it was asked to.
+    std::size_t drains_count = 0; ///< The number of calls to drain.
 
-    /// Where it says that it is.
+    /// The address that it reports.
     std::string server;
     [[nodiscard]] std::string server_of(store_partition) const override { return server; }
     /// @}
 
-    /// Called when it is asked for a release, inside the call.
+    /// Called for a release request, inside the call.
     std::function<void()> on_release;
 
-    /// Leaves what waits unanswered at `close`, as a slow store may for a while.
+    /// Leaves outstanding calls unanswered at `close`, as a slow store may for a while.
     void keep_at_close();
 
 private:

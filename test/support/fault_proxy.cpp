@@ -105,7 +105,7 @@ struct half
     socket_t& to;
     asio::steady_timer timer;
     std::array<char, 65536> buffer{};
-    std::string unread; // what came in and is not a whole request or reply yet
+    std::string unread; // received, and not a whole request or reply yet
     std::deque<chunk> queue;
     std::optional<std::size_t> cut_after;
     bool opaque = false;
@@ -382,8 +382,8 @@ private:
             emit(link, side, std::exchange(side.unread, {}));
     }
 
-    /// Takes the first trap of this kind that is set for the request; an empty text is for the next
-    /// byte, whatever it is.
+    /// Takes the first trap of this kind that is set for the request; an empty text is for any next
+    /// byte.
     std::optional<trap> take_trap(trap::action action, std::string_view request)
     {
         const auto found = std::find_if(traps_.begin(), traps_.end(), [&](const trap& each) {
@@ -454,7 +454,7 @@ private:
             const std::string text = std::to_string(port);
             return '$' + std::to_string(text.size()) + "\r\n" + text + "\r\n";
         };
-        // One pass: what has become another is not to become a third.
+        // One pass: a translated port must not be translated again.
         for (std::size_t at = 0; at < reply.size(); ++at) {
             for (const translation& each : translations_) {
                 const std::string from = as_string(each.from);

@@ -13,14 +13,13 @@
 
 namespace leasehold::test {
 
-/// Stands between clients and one server, on a thread of its own, and makes the network fail as it
-/// is told.
+/// A proxy between clients and one server, on a thread of its own, that simulates network faults.
 ///
 /// Every function may be called from any thread. A fault is in effect when the function that
 /// switches it on has returned, for bytes that the proxy has not written yet. Faults with a text
-/// act on requests that contain it, once, on any connection. It understands the Redis protocol well
-/// enough to tell one request from the next and to find its reply; what it cannot read (TLS) is
-/// passed on as bytes, and faults with a text do not see it. Requests and replies travel whole.
+/// act on requests that contain it, once, on any connection. The proxy can separate the requests of
+/// the Redis protocol and find their replies. It forwards data that it cannot read (TLS) as bytes,
+/// and faults with a text do not see it. Requests and replies travel whole.
 class fault_proxy
 {
 public:
@@ -49,10 +48,10 @@ public:
     stream_endpoint endpoint() const { return loopback_endpoint(port()); }
     std::string url() const { return "redis://127.0.0.1:" + std::to_string(port()); }
 
-    /// @name What becomes of the bytes. Each of these replaces the one before it.
+    /// @name How bytes are forwarded. Each of these replaces the one before it.
     /// @{
-    void forward(); ///< As a network does. What was stalled is delivered; a connection that lost
-                    ///< bytes is reset.
+    void forward(); ///< As a network does. Stalled data is delivered; a connection that lost bytes
+                    ///< is reset.
     void drop_requests(); ///< Requests vanish, replies pass.
     void drop_replies();  ///< Requests pass, replies vanish.
     void drop();          ///< Both vanish, and nothing is closed.
@@ -66,16 +65,16 @@ public:
         std::uint16_t from;
         std::uint16_t to;
     };
-    /// In replies, but not in what a server sends by itself: a string that is one of these ports
-    /// becomes another. For servers that tell clients where others are.
+    /// Replaces each string in replies that is one of these ports by another, but not in pushes.
+    /// For servers that announce the addresses of others.
     void translate(std::vector<translation> ports);
 
-    void delay(milliseconds each_way); ///< Everything that arrives from now on is so much later.
+    void delay(milliseconds each_way); ///< Delays all data that arrives from now on.
 
     void reset_all(); ///< Every connection ends with RST.
-    void refuse();    ///< New connections are refused; those that exist go on.
+    void refuse();    ///< New connections are refused; existing ones continue.
     void accept();    ///< Listens again, on the same port.
-    void lead_to(const stream_endpoint& other); ///< New connections; those that exist go on.
+    void lead_to(const stream_endpoint& other); ///< New connections; existing ones stay.
 
     /// @name Faults that happen once
     /// @{
@@ -86,7 +85,7 @@ public:
     void cut_after_request_bytes(std::size_t count, std::string text = {});
     /// The same for the reply to that request (empty: for the next byte of the server).
     void cut_after_reply_bytes(std::size_t count, std::string text = {});
-    /// The request arrives, the server answers, and the connection is reset in place of the answer.
+    /// The request arrives, the server answers, and the connection is reset instead of the reply.
     void forward_then_reset(std::string text);
     void forward_then_reset(predicate matches);
     /// The request does not arrive, and the connection is reset.
@@ -101,7 +100,7 @@ public:
     /// @{
     void wait_for_request(const std::string& text, std::size_t times = 1,
                           milliseconds limit = default_limit);
-    /// The server's reply has come to the proxy, whether it was passed on or not.
+    /// The server's reply has reached the proxy, whether it was forwarded or not.
     void wait_for_reply_to(const std::string& text, std::size_t times = 1,
                            milliseconds limit = default_limit);
     void wait_until(const std::function<bool(const counters&)>& reached,

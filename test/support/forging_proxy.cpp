@@ -55,7 +55,7 @@ struct connection
 
 using connection_ptr = std::shared_ptr<connection>;
 
-// All that was written was read by the other side, as far as the system tells.
+// Whether the other side has read everything that was written, as far as the system reports.
 bool is_read([[maybe_unused]] socket_t& socket)
 {
 #ifdef SIOCOUTQ
@@ -189,9 +189,9 @@ private:
             error_code failed;
             asio::write(link->client, asio::buffer(link->answer[link->sent++]), failed);
             if (failed)
-                return; // its end is seen by who reads
+                return; // the read sees its end
         }
-        // Nobody tells when the other side has read.
+        // There is no event when the other side has read.
         asio::post(context_, [this, link] { send_answer(link); });
     }
 
@@ -232,7 +232,7 @@ private:
     std::condition_variable changed_;
     std::string text_;
     std::deque<pieces> answers_;
-    std::size_t open_ = 0; ///< Connections that got a forged answer and go on.
+    std::size_t open_ = 0; ///< Connections that got a forged reply and continue.
 
     std::thread thread_;
 };

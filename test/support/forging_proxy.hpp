@@ -11,8 +11,8 @@
 
 namespace leasehold::test {
 
-/// Stands between clients and one server, on a thread of its own, and answers in place of the
-/// server with bytes that no server sends. Every function may be called from any thread.
+/// A proxy between clients and one server, on a thread of its own, that answers for the server with
+/// bytes that no server sends. Every function may be called from any thread.
 class forging_proxy
 {
 public:
@@ -27,17 +27,17 @@ public:
     forging_proxy& operator=(const forging_proxy&) = delete;
 
     std::string url() const;
-    std::uint16_t port() const noexcept; ///< 0 when it listens on a local socket.
+    std::uint16_t port() const noexcept; ///< 0 if it listens on a local socket.
 
-    /// Each request with this text, on any connection, takes one of the answers, in this order, and
-    /// does not get to the server. After that the connection is silent, and stays open until the
-    /// client ends it. When all answers are taken, requests pass again.
+    /// Each request with this text, on any connection, gets one of the replies, in this order, and
+    /// does not reach the server. After that the connection is silent, and stays open until the
+    /// client ends it. When all replies are used, requests pass again.
     void forge(std::string text, std::vector<pieces> answers);
 
-    /// How many answers are not taken yet.
+    /// The number of unused replies.
     std::size_t left() const;
 
-    /// Until all answers were taken, and the clients have ended each connection that got one.
+    /// Waits until all replies were used, and the clients have ended each connection that got one.
     /// Throws `std::runtime_error` when `limit` passes.
     void wait_until_ended(std::chrono::milliseconds limit = std::chrono::seconds(60));
 

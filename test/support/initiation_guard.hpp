@@ -7,7 +7,7 @@
 
 namespace leasehold::test {
 
-/// Lives while an initiating function runs; lets its handler see whether it was called inside it,
+/// Lives while an initiating function runs; its handler can check whether it was called inside it,
 /// on the same thread.
 ///
 ///   {

@@ -12,8 +12,8 @@
 
 namespace leasehold::test {
 
-/// A clock that a test moves by hand; for one thread. What it has done stays to be looked at when
-/// its client has gone.
+/// A clock that a test moves by hand; for one thread. Its counts stay available when its client has
+/// ended.
 class manual_time
 {
     struct state
@@ -65,10 +65,10 @@ public:
     clock::time_point now() const noexcept { return state_->now; }
     void set(clock::time_point now) noexcept { state_->now = now; }
 
-    /// When somebody wants to be woken next; the end of time when nobody does.
+    /// The time of the next wake-up; the maximum if there is none.
     clock::time_point wake_at() const noexcept { return state_->wake_at; }
 
-    /// Posts the wake-up that is due. False when none is.
+    /// Posts the wake-up that is due. False if none is.
     bool wake()
     {
         if (!state_->wake || state_->wake_at > state_->now)

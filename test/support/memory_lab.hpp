@@ -66,7 +66,7 @@ public:
         return op.value<0>();
     }
 
-    /// Nobody holds anything, nobody waits, nothing is on its way back. Waits for it.
+    /// Waits until there is no lock, no waiter and no release.
     void until_idle(const client& c)
     {
         until([&] {

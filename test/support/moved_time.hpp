@@ -19,7 +19,7 @@ void run_due(boost::asio::io_context& context, Time& time)
     } while (time.wake());
 }
 
-/// Moves the clock from one wake-up to the next, until so much later.
+/// Moves the clock from one wake-up to the next, for the given time.
 /// @param run Runs what is due: before the clock moves, at each wake-up, and in the end.
 template <class Time, class Function>
 void move_time(Time& time, clock::duration by, Function run)

@@ -11,9 +11,9 @@
 
 namespace leasehold::test {
 
-/// For what servers announce to nobody: asks every few milliseconds until it is so. One that ends
-/// the connection, or answers something else, is asked again. Throws `std::runtime_error` with what
-/// `failure` says when `limit` passes.
+/// For changes of servers without an event: checks every few milliseconds. A server that ends the
+/// connection, or answers something else, is asked again. When `limit` passes, throws
+/// `std::runtime_error` with the text of `failure`.
 inline void poll_servers(const std::function<bool()>& reached, std::chrono::milliseconds limit,
                          const std::function<std::string()>& failure)
 {

@@ -5,12 +5,12 @@
 
 namespace leasehold::test {
 
-/// A loopback TCP port that nobody else is given while this object lives, although nothing listens
-/// on it.
+/// A loopback TCP port that is assigned to no other program while this object lives, although
+/// nothing listens on it.
 ///
-/// A socket bound to it, which never listens, keeps it from being handed out for port 0 and for
-/// outgoing connections. A server that sets SO_REUSEADDR, as redis-server and Asio's acceptors do,
-/// can listen on it, end, and listen again.
+/// A socket bound to it, which never listens, prevents its use for port 0 and for outgoing
+/// connections. A server that sets SO_REUSEADDR, as redis-server and Asio's acceptors do, can
+/// listen on it, end, and listen again.
 class reserved_port
 {
 public:

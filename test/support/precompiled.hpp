@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_TEST_SUPPORT_PRECOMPILED_HPP
 #define LEASEHOLD_TEST_SUPPORT_PRECOMPILED_HPP
 
-// What most tests include and what takes long to read, compiled once where
-// LEASEHOLD_PRECOMPILED_HEADERS is on. Nothing includes it by name, and each file still includes
+// Headers that most tests include and that compile slowly, compiled once if
+// LEASEHOLD_PRECOMPILED_HEADERS is on. No file includes it by name, and each file still includes
 // what it uses: the release build compiles without it.
 
 #include <leasehold.hpp>

@@ -73,7 +73,7 @@ void process::close_input()
     close_and_forget(input_);
 }
 
-// False when nothing came within the limit; the end of the output counts as something.
+// False if nothing came within the limit; the end of the output counts as something.
 bool process::fill(std::chrono::milliseconds limit)
 {
     pollfd watched{.fd = output_, .events = POLLIN, .revents = 0};

@@ -24,16 +24,16 @@ public:
     process& operator=(const process&) = delete;
 
     void write_line(
-        std::string_view line); ///< Throws `std::runtime_error` when the program no longer reads.
+        std::string_view line); ///< Throws `std::runtime_error` if the program no longer reads.
     void close_input();         ///< The program sees the end of its input.
 
-    /// The next line without its end; empty when there will be none. Throws `std::runtime_error`
-    /// when `limit` passes.
+    /// The next line without its end; empty if there will be none. Throws `std::runtime_error` when
+    /// `limit` passes.
     std::optional<std::string> read_line(std::chrono::milliseconds limit = default_limit);
-    /// Reads lines until one is `line`; throws `std::runtime_error` when the output ends before, or
+    /// Reads lines until one is `line`; throws `std::runtime_error` if the output ends before, or
     /// `limit` passes.
     void expect(std::string_view line, std::chrono::milliseconds limit = default_limit);
-    bool has_line(); ///< A line can be read without waiting.
+    bool has_line(); ///< Whether a line can be read without waiting.
 
     pid_t pid() const noexcept { return child_.pid(); }
     bool running() { return child_.running(); }
@@ -41,7 +41,7 @@ public:
     void pause() { child_.pause(); }
     void resume() { child_.resume(); }
     void signal(int number) { child_.signal(number); }
-    /// Throws `std::runtime_error` when it does not end within `limit`.
+    /// Throws `std::runtime_error` if it does not end within `limit`.
     ending wait(std::chrono::milliseconds limit = default_limit);
 
 private:

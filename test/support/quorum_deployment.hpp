@@ -51,8 +51,7 @@ public:
             each->connect().command(words);
     }
 
-    /// It grants locks: it has become a member since it was started, and has been silent for long
-    /// enough.
+    /// It grants locks: it has become a member since its start, and its silence has ended.
     [[nodiscard]] bool is_member(std::size_t number)
     {
         resp_client look = (*this)[number].connect();
@@ -63,7 +62,7 @@ public:
                std::stoll(until.text) <= std::stoll(time.items.at(0).text) * 1000;
     }
 
-    /// How many servers have a key of that name.
+    /// The number of servers that have a key of that name.
     [[nodiscard]] std::size_t count(const std::string& key)
     {
         std::size_t found = 0;

@@ -15,7 +15,7 @@
 
 namespace leasehold::test {
 
-/// Remembers all that it is told. Its own functions may be called from any thread.
+/// Records all notifications. Its own functions may be called from any thread.
 class recording_observer final : public observer
 {
 public:
@@ -44,7 +44,7 @@ public:
         std::string name;
         std::uint64_t fence = 0;
         error_code code;
-        duration time{}; ///< Whatever duration came with it.
+        duration time{}; ///< The duration of the event, if any.
         bool handed_over = false;
         diagnostics details{};
         std::string holder{};
@@ -74,7 +74,7 @@ public:
         return count_locked(event_kind);
     }
 
-    /// Blocks until so many events of this kind have come; for contexts that run on other threads.
+    /// Blocks until `times` events of this kind have come; for contexts that run on other threads.
     /// Throws `std::runtime_error` when `limit` passes.
     void wait_for(kind event_kind, std::size_t times = 1,
                   std::chrono::milliseconds limit = std::chrono::seconds(10)) const

@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto start_limit = std::chrono::seconds(30);
 
-// A server that wants a password is ready as well.
+// A server that requires a password is ready as well.
 bool ready(const redis_server& server)
 {
     try {
@@ -90,8 +90,7 @@ void redis_server::try_to_start()
     command.insert(command.end(), options_.begin(), options_.end());
     process_ = child({.command = std::move(command), .environment = setup_.environment});
 
-    // A process of another program offers no event to wait for; it is asked until it answers or
-    // ends.
+    // A process of another program has no event; it is polled until it answers or ends.
     const auto limit = std::chrono::steady_clock::now() + start_limit;
     while (!ready(*this)) {
         if (!process_.running())

@@ -13,7 +13,7 @@
 
 namespace leasehold::test {
 
-/// What a `redis_server` is started with besides its options.
+/// The settings of a `redis_server` besides its options.
 struct redis_setup
 {
     bool tcp = false; ///< Listen on a port of 127.0.0.1 as well.
@@ -21,8 +21,8 @@ struct redis_setup
 };
 
 /// A redis-server process of the test's own, on a socket in a directory of its own. Ended by the
-/// destructor, and with the thread that started it. It keeps nothing on disk unless the options say
-/// so.
+/// destructor, and with the thread that started it. It keeps nothing on disk unless the options
+/// require it.
 class redis_server
 {
 public:
@@ -34,8 +34,8 @@ public:
     redis_server& operator=(const redis_server&) = delete;
 
     const std::string& socket() const noexcept { return socket_; }
-    std::uint16_t port() const; ///< Throws when it was not asked for.
-    std::string url() const;    ///< The TCP one when there is one, else the local one.
+    std::uint16_t port() const; ///< Throws if no port was requested.
+    std::string url() const;    ///< The TCP one if there is one, otherwise the local one.
     std::string unix_url() const { return "unix://" + socket_; }
     std::string tcp_url() const { return "redis://127.0.0.1:" + std::to_string(port()); }
     stream_endpoint endpoint() const { return local_endpoint(socket_); }
@@ -51,13 +51,13 @@ public:
     void kill() { process_.kill(); } ///< SIGKILL; gone when it returns.
     void pause() { process_.pause(); }
     void resume() { process_.resume(); }
-    void terminate(); ///< SIGTERM: it saves what it has to, and is gone when this returns.
+    void terminate(); ///< SIGTERM: it saves its data if it has to, and is gone when this returns.
 
     /// Starts it again after `kill` or `terminate`: the same directory, socket, port and options.
     void start();
     /// Kills it and starts it again.
     void restart();
-    /// As `restart`, and in between its data is deleted from the disk.
+    /// As `restart`, and deletes its data from the disk in between.
     void restart_empty();
 
 private:

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int max_depth = 32;
 
-// Reads from the front of `rest`; false when it ends too early.
+// Reads from the front of `rest`; false if it ends too early.
 class reader
 {
 public:
@@ -49,7 +49,7 @@ public:
         case '~': return many(out, kind::array, number(head), depth);
         case '>': return many(out, kind::push, number(head), depth);
         case '%': return many(out, kind::array, 2 * number(head), depth);
-        default: { // '|': attributes stand in front of the value that they belong to
+        default: { // '|': attributes are in front of the value that they belong to
             resp_value ignored;
             return many(ignored, kind::array, 2 * number(head), depth) && value(out, depth + 1);
         }

@@ -21,7 +21,7 @@ struct resp_value
         status,
         error,
         integer,
-        string, ///< Bulk and verbatim strings, doubles and big numbers: what has a text.
+        string, ///< Values with a text: bulk and verbatim strings, doubles and big numbers.
         boolean,
         array, ///< Also sets; maps are arrays of alternating keys and values.
         push,
@@ -42,11 +42,11 @@ struct resp_malformed : std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
-/// The value that `bytes` begins with and its length; empty when it is not complete. Throws
+/// The value that `bytes` begins with and its length; empty if it is not complete. Throws
 /// `resp_malformed`.
 std::optional<std::pair<resp_value, std::size_t>> parse_resp(std::string_view bytes);
 
-/// A command as clients send it.
+/// A command in the form of clients.
 std::string make_request(const std::vector<std::string>& words);
 
 /// As text for a failing check, for example `[1, "x", nil]`.

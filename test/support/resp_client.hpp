@@ -19,7 +19,7 @@
 
 namespace leasehold::test {
 
-/// Where a server listens: a local socket or a TCP port.
+/// The address of a server: a local socket or a TCP port.
 using stream_endpoint = boost::asio::generic::stream_protocol::endpoint;
 
 inline stream_endpoint local_endpoint(const std::string& path)
@@ -38,14 +38,14 @@ struct resp_disconnected : std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
-/// The server answered with an error, or with another type than was asked for.
+/// The server answered with an error, or with another type than requested.
 struct resp_unexpected : std::runtime_error
 {
     using std::runtime_error::runtime_error;
 };
 
 /// A connection to a Redis server for tests: one command at a time, each waits for its reply. One
-/// thread at a time. Every function throws `resp_disconnected` when the server cannot be reached or
+/// thread at a time. Every function throws `resp_disconnected` if the server cannot be reached or
 /// the limit passes.
 class resp_client
 {
@@ -55,10 +55,10 @@ public:
     explicit resp_client(const stream_endpoint& server,
                          std::chrono::milliseconds limit = std::chrono::seconds(10));
 
-    /// Sends a command and returns its reply, also when that is an error.
+    /// Sends a command and returns its reply, also an error.
     resp_value command(const words& command);
 
-    /// As `command`, but throw `resp_unexpected` when the reply is an error or cannot be seen as
+    /// As `command`, but throw `resp_unexpected` if the reply is an error or cannot be converted to
     /// that type.
     std::int64_t integer(const words& command);
     std::string string(const words& command);
@@ -66,17 +66,17 @@ public:
     std::vector<std::string> strings(const words& command);
     void done(const words& command); ///< Any reply but an error.
 
-    /// The two halves of `command`, and for what servers send by themselves.
+    /// The two halves of `command`, and for pushes of servers.
     void send(const words& command) { send_bytes(make_request(command)); }
     void send_bytes(std::string_view bytes);
     resp_value receive();
 
-    /// True when the server has ended the connection: waits for it up to the limit.
+    /// Whether the server has ended the connection: waits for it up to the limit.
     bool wait_until_closed();
 
     /// INFO of one section: field → value.
     std::map<std::string, std::string> info(const std::string& section);
-    /// How many calls of each command the server has executed: lower-case name → calls.
+    /// The number of executed calls of each command: lower-case name → calls.
     std::map<std::string, std::uint64_t> calls();
     std::uint64_t calls(const std::string& command);
     /// CONFIG RESETSTAT: all counts start again.

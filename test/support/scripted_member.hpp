@@ -16,8 +16,8 @@
 
 namespace leasehold::test {
 
-/// A member of a quorum whose every answer is given by the test; for one thread. What was asked
-/// stays in the order in which it came.
+/// A member of a quorum with all replies given by the test; for one thread. Requests are kept in
+/// their order.
 class scripted_member
 {
 public:
@@ -58,7 +58,7 @@ public:
         handler<quorum::seed_answer> done;
     };
 
-    /// All that is known of it outlives the store.
+    /// The state, which outlives the store.
     struct state
     {
         asio::any_io_executor strand;
@@ -72,17 +72,17 @@ public:
         std::vector<adoption> adoptions;
         std::vector<seeding> seeds;
         std::vector<handler<quorum::entered>> entries;
-        std::vector<store::describe_handler> questions; ///< Who a holder is.
+        std::vector<store::describe_handler> questions; ///< Questions for the record of a holder.
         client_info own;
-        std::string order;                 ///< What came, a letter each: v, r.
-        std::vector<std::uint64_t> nonces; ///< That looks were asked with.
+        std::string order;                 ///< The order of requests, a letter each: v, r.
+        std::vector<std::uint64_t> nonces; ///< The nonces of looks.
         std::vector<std::string> watches;  ///< And their ends, as "watch name", "unwatch name".
     };
 
     scripted_member() = default;
     scripted_member(const scripted_member&) = delete;
     scripted_member& operator=(const scripted_member&) = delete;
-    /// What was never answered holds the store, and so this.
+    /// An unanswered request keeps the store, and so this object.
     ~scripted_member() { const state unanswered = std::exchange(*state_, {}); }
 
     [[nodiscard]] std::unique_ptr<quorum::member> make() const
@@ -115,7 +115,7 @@ private:
             of_->told = &told;
             of_->number = number;
         }
-        /// What was not answered is forgotten: it keeps the store, which keeps this.
+        /// Drops unanswered requests: they keep the store, which keeps this object.
         void close() override
         {
             of_->told = nullptr;

@@ -32,7 +32,7 @@ struct sentinel_deployment::sentinel
         start();
     }
 
-    /// It keeps what it learns in its file.
+    /// It keeps its state in its file.
     void start()
     {
         process = child(
@@ -115,7 +115,7 @@ void sentinel_deployment::isolate_master()
 {
     isolated_ = std::make_unique<resp_client>(master().endpoint());
     resp_client& client = *isolated_;
-    // New connections only are refused.
+    // Only new connections are refused.
     client.done({"CONFIG", "SET", "maxclients", "1"});
     client.done({"CLIENT", "KILL", "TYPE", "replica"});
     const std::string all = client.string({"CLIENT", "LIST"});
@@ -140,8 +140,8 @@ void sentinel_deployment::switch_master()
     const auto switched = [&] {
         if (finds_new_master())
             return true;
-        // Sentinel gives a failover up when it cannot find a replica that answers in time, and
-        // leaves it to who asked for it to ask again.
+        // Sentinel gives a failover up if it cannot find a replica that answers in time; the
+        // requester has to repeat it.
         resp_client first = connect_to_sentinel(0);
         const resp_value state = first.command({"SENTINEL", "MASTER", name()});
         if (field(state, "port") == std::to_string(master().port()) &&
@@ -180,7 +180,7 @@ bool sentinel_deployment::finds_new_master()
     return false;
 }
 
-// The servers announce none of this to others, so they are asked until it is so.
+// The servers publish none of these changes, so they are polled.
 void sentinel_deployment::poll(const std::function<bool()>& reached,
                                const std::string& awaited) const
 {

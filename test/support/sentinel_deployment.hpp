@@ -33,7 +33,7 @@ public:
     std::string url() const; ///< `redis+sentinel://127.0.0.1:p1,127.0.0.1:p2,127.0.0.1:p3/name`
     static std::string name() { return "leasehold"; }
 
-    /// Which server is the master, as far as this object was told by `wait_for_new_master`.
+    /// The number of the master, as of the last `wait_for_new_master`.
     std::size_t master_index() const noexcept { return master_; }
     redis_server& master() { return server(master_); }
     redis_server& server(std::size_t index) { return *servers_.at(index); }
@@ -43,13 +43,13 @@ public:
     void kill_master() { master().kill(); }
     void pause_master() { master().pause(); }
     /// Cuts the master off from replicas, Sentinels and new connections. Connections of other
-    /// clients stay and are served, so what they write is lost with the failover.
+    /// clients stay and are served, so their writes are lost with the failover.
     void isolate_master();
     /// A master that was isolated can be reached again.
     void end_isolation();
-    /// Has Sentinel fail over while the master is well, and waits as below: it becomes a replica,
-    /// and Sentinel has it close its clients' connections. (For a demotion that leaves them open,
-    /// send REPLICAOF to the server.)
+    /// Lets Sentinel fail over while the master is well, and waits as below: the master becomes a
+    /// replica, and Sentinel makes it close its clients' connections. (For a demotion that leaves
+    /// them open, send REPLICAOF to the server.)
     void switch_master();
 
     /// Waits until every running Sentinel names another master than the last one and that server
@@ -57,7 +57,7 @@ public:
     void wait_for_new_master();
 
     void kill_sentinel(std::size_t index);
-    void start_sentinel(std::size_t index); ///< Again, with what it had written down.
+    void start_sentinel(std::size_t index); ///< Again, with its saved state.
 
     /// Waits until all Sentinels name one server that the other two follow; it is `master()` then.
     void wait_until_whole();
@@ -72,7 +72,7 @@ private:
     std::vector<std::unique_ptr<redis_server>> servers_;
     std::vector<std::unique_ptr<sentinel>> sentinels_;
     std::size_t master_ = 0;
-    std::unique_ptr<resp_client> isolated_; ///< To a master that takes no other connection.
+    std::unique_ptr<resp_client> isolated_; ///< To a master that accepts no other connection.
 };
 
 } // namespace leasehold::test

@@ -9,10 +9,10 @@
 
 namespace leasehold::test {
 
-/// The wall clock of the servers that are started with its environment, for example
-/// `redis_server server({}, {.environment = clock.environment()})`. Changes are in effect at the
-/// server's next look at its clock. The machine's clock stays as it is. Linux only: `available` is
-/// false elsewhere, and the constructor throws.
+/// The wall clock of the servers that are started with its environment, for example `redis_server
+/// server({}, {.environment = clock.environment()})`. Changes are in effect when the server next
+/// reads its clock. The machine's clock stays as it is. Linux only: `available` is false elsewhere,
+/// and the constructor throws.
 class shifted_clock
 {
 public:
@@ -27,10 +27,10 @@ public:
 
     void set(std::chrono::microseconds offset); ///< From the machine's clock. Ends a freeze.
     void advance(std::chrono::microseconds by); ///< Negative: back.
-    void freeze(); ///< Stands still from now on, until `set` or `thaw`.
-    void thaw();   ///< Goes on from where it stands.
-    /// `freeze`, and the process's timers stand still as well, for good: some servers make their
-    /// wall clock of the monotonic one. They do not end before they are killed.
+    void freeze();                              ///< Stops the clock until `set` or `thaw`.
+    void thaw();                                ///< Continues from the time at which it stopped.
+    /// `freeze`, and the process's timers stop as well, for good: some servers derive their wall
+    /// clock from the monotonic one. They do not end before they are killed.
     void freeze_all();
 
 private:

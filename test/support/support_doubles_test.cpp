@@ -1,4 +1,4 @@
-// The test doubles themselves: each of them notices what it is there for.
+// The test doubles themselves: each of them detects what it is made for.
 #include <boost/test/unit_test.hpp>
 
 #include "support/completion.hpp"
@@ -273,7 +273,7 @@ BOOST_FIXTURE_TEST_CASE(every_answer_is_the_tests, opened)
     session->on_the_strand([&] {
         fake->async_acquire(request, into(first));
         fake->async_acquire(request, into(second));
-        fake->grant(0, 41, 3); // also from inside a call it is not inline
+        fake->grant(0, 41, 3); // also inside a call it is not inline
         BOOST_TEST(first.calls == 0);
     });
     run_until(context, [&] { return first.calls == 1; });

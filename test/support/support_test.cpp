@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_cannot_start_says_why)
 }
 
 #if defined(__linux__)
-// Killed without a chance to clean up, a test must leave no server behind.
+// A test that is killed without a chance to clean up must leave no server behind.
 BOOST_AUTO_TEST_CASE(a_server_dies_with_the_process_that_started_it)
 {
     int ready[2];
@@ -179,8 +179,7 @@ BOOST_AUTO_TEST_CASE(a_server_dies_with_the_process_that_started_it)
     BOOST_TEST_REQUIRE(::read(ready[0], &started, sizeof started) ==
                        static_cast<ssize_t>(sizeof started));
     ::waitpid(middle, nullptr, 0);
-    // Whoever adopts the orphan reaps it in its own time; dead is all that counts, so look at its
-    // state.
+    // The process that adopts the orphan reaps it later; only its death counts, so check its state.
     const auto dead = [&] {
         std::ifstream state("/proc/" + std::to_string(started) + "/stat");
         std::string line;
@@ -342,7 +341,7 @@ BOOST_FIXTURE_TEST_CASE(a_request_is_cut_at_every_byte, proxied)
         client.done({"PING"}); // not this one
         client.send_bytes(request);
         BOOST_TEST(client.wait_until_closed());
-        // The server reads what came before the end, and then sees the end.
+        // The server reads the data before the end, and then sees the end.
         const auto limit = std::chrono::steady_clock::now() + 10s;
         while (direct.info("clients").at("connected_clients") != "1" &&
                std::chrono::steady_clock::now() < limit)
@@ -403,7 +402,7 @@ BOOST_FIXTURE_TEST_CASE(the_answer_to_one_request_is_replaced_by_a_reset, proxie
     BOOST_TEST(!has("stopped"));
 }
 
-// In version 3 messages may stand between a request and its reply, and SUBSCRIBE has no reply at
+// In version 3, messages may come between a request and its reply, and SUBSCRIBE has no reply at
 // all.
 BOOST_FIXTURE_TEST_CASE(pushes_are_not_taken_for_replies, proxied)
 {
@@ -620,8 +619,8 @@ BOOST_AUTO_TEST_CASE(a_planned_switch_leaves_a_replica_that_refuses_writes)
     client.done({"PING"});
     deployment.switch_master();
     BOOST_TEST((&deployment.master() != &old));
-    // The old master is demoted a little after the new one was named, and its clients are sent away
-    // then.
+    // The old master is demoted a little after the new one was named, and its clients are
+    // disconnected then.
     BOOST_TEST(client.wait_until_closed());
     BOOST_TEST(old.connect().command({"SET", "k", "v"}).text.starts_with("READONLY"));
     deployment.master().connect().done({"SET", "k", "v"});

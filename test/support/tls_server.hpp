@@ -19,7 +19,7 @@
 #include <optional>
 #include <string>
 
-// Servers that speak TLS, with certificates made for the test.
+// Servers that use TLS, with certificates made for the test.
 namespace leasehold::test {
 
 /// A key and a certificate that signs itself.
@@ -43,7 +43,7 @@ public:
     std::string text;
 };
 
-/// A server of Redis that listens for TLS.
+/// A Redis server that listens for TLS.
 struct tls_server
 {
     explicit tls_server(const std::string& alternative_name)
@@ -64,7 +64,7 @@ struct tls_server
     redis_server server;
 };
 
-/// A server that does nothing but see how it is greeted.
+/// A server that only records the TLS handshake.
 class tls_greeting
 {
 public:
@@ -80,7 +80,7 @@ public:
                (query.empty() ? "ca=" + own_.text : query);
     }
 
-    /// The name that the first client asks for; empty: none.
+    /// The name that the first client requests; empty: none.
     std::string name()
     {
         namespace ssl = boost::asio::ssl;

@@ -16,14 +16,14 @@
 
 namespace leasehold::test {
 
-/// An executor that runs functions on another one and knows about it: how many were submitted, and
-/// whether the caller is running inside one of them. Copies, also those with other properties,
-/// share what they know.
+/// An executor that runs functions on another one and records how many were submitted, and whether
+/// the caller is running inside one of them. Copies, also those with other properties, share the
+/// record.
 class tracker_executor
 {
 public:
-    // Constrained: as a plain parameter, `any_io_executor` would ask whether this class is an
-    // executor while that is found out.
+    // Constrained: a plain parameter would make `any_io_executor` check whether this class is an
+    // executor during that same check.
     template <class Executor>
         requires(!std::same_as<Executor, tracker_executor>)
     explicit tracker_executor(const Executor& inner)
@@ -48,7 +48,7 @@ public:
         inner_.execute([id = submitted_, function = std::decay_t<Function>(
                                              std::forward<Function>(function))]() mutable {
             const frame here(id.get());
-            // As executors do: what the function held is gone before it could be looked at.
+            // As executors do: what the function holds is destroyed before it can be examined.
             auto local = std::move(function);
             std::move(local)();
         });

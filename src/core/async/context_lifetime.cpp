@@ -24,8 +24,7 @@ void context_lifetime::tell(void (context_observer::*how)() noexcept)
         const std::scoped_lock lock(mutex_);
         users = std::exchange(users_, {});
     }
-    // The last one first: who was told later is used by who was there before, and must not be asked
-    // to end what is gone already.
+    // In reverse order: earlier observers use later ones, and must not use one that has ended.
     for (auto each = users.rbegin(); each != users.rend(); ++each)
         if (const auto alive = each->lock())
             ((*alive).*how)();

@@ -11,23 +11,23 @@
 
 namespace leasehold::detail {
 
-/// Wants to know that its execution context ends: posting to one that is gone is a use-after-free.
-/// By then the operations of other services may be destroyed: nothing can be cancelled.
+/// Is notified when its execution context ends: a later post to it is a use-after-free. By then the
+/// operations of other services may be destroyed: nothing can be cancelled.
 class context_observer
 {
 public:
     virtual void on_context_end() noexcept = 0;
 
-    /// This is the copy in a forked process. It counts as ended, but its context goes on: what is
-    /// outstanding there and reads or writes what belongs to the parent has to be cancelled.
+    /// This is the copy in a forked process. It counts as ended, but its context continues:
+    /// outstanding operations that read or write what belongs to the parent have to be cancelled.
     virtual void on_fork() noexcept { on_context_end(); }
 
 protected:
     ~context_observer() = default;
 };
 
-/// The part of an execution context that tells them. Exported: the store in Redis, which uses it,
-/// is a library of its own.
+/// The service of an execution context that notifies its observers. Exported: the store in Redis,
+/// which uses it, is a separate library.
 class LEASEHOLD_EXPORT context_lifetime final : public boost::asio::execution_context::service
 {
 public:

@@ -15,7 +15,7 @@ namespace leasehold::detail {
 
 namespace asio = boost::asio;
 
-/// The way to an executor, from any thread, for as long as its context lives.
+/// Posts to an executor from any thread, while its context lives.
 class context_poster final : public context_observer
 {
 public:
@@ -31,15 +31,15 @@ public:
         : executor_(posting_executor(executor))
     {}
 
-    /// False, and `function` is destroyed, when the context has ended.
+    /// If the context has ended, returns false and destroys `function`.
     template <class Function>
     bool post(Function function)
     {
         const std::scoped_lock lock(mutex_);
         if (!executor_)
             return false;
-        // A post runs nothing here, so it is safe under the mutex; the mutex holds the end of the
-        // context back.
+        // A post runs nothing here, so it is safe under the mutex; the mutex delays the end of the
+        // context.
         executor_.execute(std::move(function));
         return true;
     }

@@ -11,8 +11,8 @@ namespace leasehold::detail {
 
 namespace asio = boost::asio;
 
-/// An executor whose `execute` does what `asio::post` does. Made once and kept, it spares each post
-/// two erased copies of the executor on the heap.
+/// An executor whose `execute` does what `asio::post` does. Made once and kept, it saves two erased
+/// copies of the executor on the heap for each post.
 inline asio::any_io_executor posting_executor(const asio::any_io_executor& executor)
 {
     return asio::prefer(asio::require(executor, asio::execution::blocking.never),

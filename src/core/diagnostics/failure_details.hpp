@@ -13,28 +13,28 @@
 
 namespace leasehold::detail {
 
-/// What a client knows of a failure.
+/// The client's information about a failure.
 struct failure
 {
     std::string_view name;      ///< Of the lock.
-    error_code told;            ///< What the caller is told.
-    error_code cause{};         ///< What the last request failed with, if it did.
-    const diagnostics* said{};  ///< What the store said of that; may be null.
-    std::string_view holder{};  ///< The id of an owner of this client that has the lock.
+    error_code told;            ///< The error for the caller.
+    error_code cause{};         ///< The error of the last request, if it failed.
+    const diagnostics* said{};  ///< The store's details of that; may be null.
+    std::string_view holder{};  ///< The id of an owner of this client that holds the lock.
     clock::duration waited{};   ///< Since the operation began.
     std::uint32_t attempts = 0; ///< Requests since then.
 };
 
-/// Puts the details together. Null when there is no memory: a failure is told all the same.
+/// Makes the details. Null if there is no memory: the failure is still reported.
 [[nodiscard]] details_ptr make_details(const turn_context& client, const failure& of) noexcept;
 
-/// The holder, as far as it may be shown. Empty: not known, or there is no memory.
+/// The holder, as far as it may be shown. Empty: unknown, or there is no memory.
 [[nodiscard]] std::string shown_holder(const diagnostics& said) noexcept;
 
-/// A copy; null when there is no memory.
+/// A copy; null if there is no memory.
 [[nodiscard]] details_ptr copy_details(const diagnostics& from) noexcept;
 
-/// What an observer is shown.
+/// The details for an observer.
 [[nodiscard]] const diagnostics& shown(const details_ptr& known) noexcept;
 
 } // namespace leasehold::detail

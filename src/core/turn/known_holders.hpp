@@ -14,26 +14,26 @@
 
 namespace leasehold::detail {
 
-/// What those say of themselves whom this client found to hold a lock. Of a fixed number of them,
-/// the last that were met; for the details of errors, nothing else.
+/// The records of the holders that this client has met: a fixed number of the latest ones. Used
+/// only for the details of errors.
 class known_holders
 {
 public:
-    /// Null: nothing is known.
+    /// Null: unknown.
     [[nodiscard]] const client_info* find(std::string_view holder) const noexcept
     {
         const entry* const found = look_for(holder);
         return found == nullptr || found->said.empty() ? nullptr : &found->said;
     }
 
-    /// It is to be asked for. Who said nothing is not asked for again at once.
+    /// Whether to ask for its record. A holder without one is not asked for again at once.
     [[nodiscard]] bool is_new(std::string_view holder, clock::time_point now) const noexcept
     {
         const entry* const found = look_for(holder);
         return found == nullptr || (found->said.empty() && now - found->asked >= pause);
     }
 
-    /// It was asked for.
+    /// The record was requested.
     void asked(std::string_view holder, clock::time_point now)
     {
         entry& place = place_of(holder);

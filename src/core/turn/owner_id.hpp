@@ -9,8 +9,8 @@
 
 namespace leasehold::detail {
 
-/// What an owner is known by, `<uuid>:<number>`, without memory of its own: whoever asks the store
-/// for something, holds it, or gives it back has a copy.
+/// The id of an owner, `<uuid>:<number>`, without heap memory: each request to the store, each
+/// holder and each release has a copy.
 using owner_id = boost::static_strings::static_string<
     36 + 1 + std::size_t(std::numeric_limits<std::uint64_t>::digits10) + 1>;
 

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdint>
 
-// Static probes for bpftrace and the like, docs/how_to/tracing.md. Each is one instruction that
-// does nothing, and a note of where it is and where its arguments are; so those are to be at hand.
+// Static probes for bpftrace and similar tools, docs/how_to/tracing.md. Each is one instruction
+// without effect, and a note of its address and its arguments; so these have to be available.
 #if __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
 #define LEASEHOLD_PROBE2(name, a, b) DTRACE_PROBE2(leasehold, name, a, b)
@@ -22,7 +22,7 @@
 
 namespace leasehold::detail {
 
-/// A time as a probe has it: nanoseconds.
+/// A time in the form for probes: nanoseconds.
 [[nodiscard]] inline std::int64_t probed(clock::duration time) noexcept
 {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();

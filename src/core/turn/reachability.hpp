@@ -12,8 +12,8 @@
 
 namespace leasehold::detail {
 
-/// Which partitions of the store can be reached, by what the store has said. A partition of which
-/// it has said nothing cannot.
+/// The partitions of the store that can be reached, by the store's notifications. A partition
+/// without one cannot.
 class reachability
 {
 public:
@@ -23,7 +23,7 @@ public:
         look();
     }
 
-    /// What the store says of a reason that `disconnected` is called with next.
+    /// The store's details of a reason for which `disconnected` is called next.
     void heard(store_partition partition, error_code why, details_ptr said)
     {
         state& known = at(partition);
@@ -32,7 +32,7 @@ public:
         known.said = std::move(said);
     }
 
-    /// True when it could be reached until now.
+    /// Whether it could be reached until now.
     bool disconnected(store_partition partition, error_code why)
     {
         state& known = at(partition);
@@ -45,7 +45,7 @@ public:
         return until_now;
     }
 
-    /// None can be reached any more.
+    /// No partition can be reached any more.
     void clear() noexcept
     {
         known_.clear();
@@ -63,14 +63,14 @@ public:
         return found != known_.end() && found->online;
     }
 
-    /// Why it cannot be reached; no error where it can, and while nothing is known.
+    /// Why it cannot be reached; no error if it can, or while nothing is known.
     [[nodiscard]] error_code trouble(store_partition partition) const noexcept
     {
         const auto found = find(partition);
         return found != known_.end() ? found->trouble : error_code();
     }
 
-    /// What the store said of that; null: nothing.
+    /// The store's details of that; null: none.
     [[nodiscard]] details_ptr said(store_partition partition) const noexcept
     {
         const auto found = find(partition);

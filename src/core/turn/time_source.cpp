@@ -9,7 +9,7 @@
 namespace leasehold::detail {
 namespace {
 
-/// Asio sleeps by a clock that stands still while the machine is suspended. Looking at least once a
+/// Asio's timers use a clock that stops while the machine is suspended. A check at least once a
 /// second bounds how late a deadline that passed meanwhile is noticed; `lease::valid` does not
 /// depend on it.
 struct suspend_aware_wait

@@ -23,7 +23,7 @@ namespace leasehold::detail {
 
 namespace asio = boost::asio;
 
-/// Where a client gets the time from, and who wakes it: the operating system, or a simulation.
+/// The source of a client's time and wake-ups: the operating system, or a simulation.
 class time_source
 {
 public:
@@ -41,16 +41,16 @@ public:
     /// `wake` is not called any more.
     virtual void close() noexcept = 0;
 
-    /// What the client's random numbers and its id begin with, where a run must be repeatable;
-    /// nothing: the operating system's.
+    /// The seed of the client's random numbers and its id, if a run must be repeatable. Nothing:
+    /// that of the operating system.
     [[nodiscard]] virtual std::optional<std::uint64_t> seed() const noexcept
     {
         return std::nullopt;
     }
 };
 
-/// A client's core that gets its time from `time`.
-/// @param acquires So many may be under way at once; 0: the usual number.
+/// A client's core with the time of `time`.
+/// @param acquires The maximum number of outstanding acquires; 0: the usual number.
 [[nodiscard]] LEASEHOLD_EXPORT client_state_ptr
 make_client_state(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
                   std::shared_ptr<observer> watching, std::unique_ptr<time_source> time,

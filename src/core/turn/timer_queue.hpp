@@ -9,7 +9,7 @@
 
 namespace leasehold::detail {
 
-/// Something that happens at a time. Leaves its queue when it is destroyed.
+/// An event at a time. Leaves its queue when it is destroyed.
 class timer : public boost::intrusive::set_base_hook<
                   boost::intrusive::link_mode<boost::intrusive::auto_unlink>,
                   boost::intrusive::optimize_size<true>>
@@ -33,8 +33,8 @@ private:
     clock::time_point due_{};
 };
 
-/// All that waits in one client, ordered by due time: renewals, deadlines, backoff, limits. One
-/// Asio timer serves it.
+/// The timers of one client, ordered by due time: renewals, deadlines, backoff, limits. One Asio
+/// timer serves all.
 class timer_queue
 {
 public:
@@ -56,13 +56,13 @@ public:
             t.unlink();
     }
 
-    /// When the first one is due; the end of time when there is none.
+    /// The due time of the first one; the maximum if there is none.
     [[nodiscard]] clock::time_point next() const noexcept
     {
         return queue_.empty() ? clock::time_point::max() : queue_.begin()->due();
     }
 
-    /// Lets everything expire that is due at `now`; at most `most`, so that one turn of the strand
+    /// Expires the timers that are due at `now`; at most `most`, so that one turn of the strand
     /// stays short.
     void run(clock::time_point now, std::size_t most)
     {

@@ -27,13 +27,13 @@ const int registered = ::pthread_atfork(nullptr, nullptr,
                                         [] { forks.fetch_add(1, std::memory_order_relaxed); });
 #endif
 
-// So that one turn stays short, however many timers are due; it is also how many renewals go out
+// Keeps a turn short, however many timers are due; also the number of renewals that are sent
 // together.
 constexpr std::size_t most_timers_in_a_turn = 256;
 
-// Of version 8, which is everybody's own: those of Redisson, and of this library as long as it knew
-// no line in the layout `redisson`, are of version 4. So who holds a lock there says by its name
-// whether it gives it to the first in line.
+// Of version 8, which is for custom ids. Those of Redisson, and of this library before it had a
+// queue in the layout `redisson`, are of version 4. So the id of a holder shows whether it passes
+// the lock to the first waiter.
 std::string make_id(const time_source& time, fsm::random_source& random)
 {
     boost::uuids::uuid id = time.seed()
@@ -99,8 +99,8 @@ void turn_context::stop_time() noexcept
 
 void turn_context::forget_strand() noexcept
 {
-    // Never empty: adapters of tokens ask it for properties before the operation can say that there
-    // is nothing to do.
+    // Never empty: adapters of tokens query it for properties before the operation can report that
+    // there is nothing to do.
     executor_ = handler_executor_ = inner_executor_ = asio::system_executor();
     strand_.reset();
 }
@@ -121,7 +121,7 @@ void turn_context::end_turn()
                 each.work->at_turn_end();
     }
     in_turn_ = false;
-    // An earlier wake-up than needed costs less than setting the timer anew each time.
+    // An early wake-up costs less than setting the timer anew each time.
     if (!timed_ || timers.next() >= wake_at_)
         return;
     wake_at_ = timers.next();
@@ -131,7 +131,7 @@ void turn_context::end_turn()
 void turn_context::fail_turn() noexcept
 {
     failed_.store(true, std::memory_order_relaxed);
-    in_turn_ = true; // what is destroyed now may use handles
+    in_turn_ = true; // objects that are destroyed now may use handles
     if (!gone())
         on_turn_failed();
     in_turn_ = false;

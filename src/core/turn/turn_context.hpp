@@ -32,12 +32,12 @@ namespace leasehold::detail {
 
 namespace asio = boost::asio;
 
-/// A number that changes in the child when the process forks. An object that was made under another
-/// number belongs to the parent.
+/// A number that changes in the child when the process forks. An object with another number belongs
+/// to the parent.
 [[nodiscard]] std::uint64_t fork_generation() noexcept;
 
 /// Counted on the strand, read anywhere. With one writer at a time, counting needs no locked
-/// instruction: a handover counts six times.
+/// instruction: a handoff counts six times.
 class counter
 {
 public:
@@ -60,9 +60,9 @@ private:
     std::atomic<std::uint64_t> value_ = 0;
 };
 
-/// A strand over an erased executor. An `io_context` behind it is used as what it is: a strand
-/// copies its executor each time it goes to work, and copies of an erased one took a tenth of a
-/// handover.
+/// A strand over an erased executor. The type of an `io_context` behind it is restored: a strand
+/// copies its executor each time it starts work, and copies of an erased one took a tenth of a
+/// handoff.
 class strand
 {
 public:
@@ -79,14 +79,14 @@ public:
         return std::visit([](const auto& s) { return s.running_in_this_thread(); }, strand_);
     }
 
-    /// Runs `f` now, when this is the strand, else soon.
+    /// Runs `f` now if the caller is on the strand, otherwise soon.
     template <class F>
     void dispatch(F&& f) const
     {
         std::visit([&f](const auto& s) { s.execute(std::forward<F>(f)); }, strand_);
     }
 
-    /// Runs `f`, never now.
+    /// Runs `f` later, never inside the call.
     template <class F>
     void post(F&& f) const
     {
@@ -119,11 +119,11 @@ protected:
     ~turn_end_work() = default;
 };
 
-/// What the parts of a client share: the strand, the time, the store, the counters. Knows nothing
-/// of locks.
+/// The shared state of a client's parts: the strand, the time, the store, the counters. It is
+/// independent of locks.
 ///
-/// Everything but `on_strand`, `now`, `gone` and the counters belongs to the strand, and happens
-/// within a *turn*: when it ends, what it has brought about is sent and the one timer is set.
+/// All except `on_strand`, `now`, `gone` and the counters belongs to the strand, and happens in a
+/// *turn*: at its end, the resulting requests are sent and the one timer is set.
 class turn_context : public std::enable_shared_from_this<turn_context>
 {
 public:
@@ -133,7 +133,7 @@ public:
             acquires_sent, releases_sent, orphans, watched, connects, disconnects;
     };
 
-    /// No single request is waited for longer than this.
+    /// The maximum time of a single request.
     static constexpr clock::duration request_limit = std::chrono::seconds(5);
 
     turn_context(const asio::any_io_executor& executor, std::shared_ptr<store> backend,
@@ -143,8 +143,8 @@ public:
 
     [[nodiscard]] clock::time_point now() const noexcept { return time_->now(); }
 
-    /// When this turn began, or a little later: read once, what happens in one turn happens at one
-    /// time. On the strand.
+    /// The time at which this turn began, or a little later: read once, so that all events of one
+    /// turn have one time. On the strand.
     [[nodiscard]] clock::time_point turn_time() noexcept
     {
         BOOST_ASSERT(in_turn());
@@ -153,14 +153,14 @@ public:
         return turn_time_;
     }
 
-    /// True when the context has ended, or this is the copy of a client in a forked process:
-    /// nothing may be sent or posted any more.
+    /// Whether the context has ended, or this is the copy of a client in a forked process: nothing
+    /// may be sent or posted any more.
     [[nodiscard]] bool gone() const noexcept;
 
     /// Whether the caller is on the strand, in a turn.
     [[nodiscard]] bool in_turn() const noexcept { return on_the_strand() && in_turn_; }
 
-    /// True when an exception has ended the client.
+    /// Whether an exception has ended the client.
     [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
 
     /// There was no memory to report a cancellation: the end of the next turn looks for it. From
@@ -170,7 +170,7 @@ public:
     /// The places of work at the end of a turn. They run in this order.
     enum class turn_end : std::uint8_t
     {
-        client, ///< Also when `cancel_requested` is set.
+        client, ///< Also if `cancel_requested` is set.
         renewals,
         unused_queues,
     };
@@ -182,8 +182,8 @@ public:
     /// place or an earlier one, the end of the next turn does it.
     void request(turn_end place) noexcept { end_of(place).requested = true; }
 
-    /// Runs `f` in a turn on the strand: now, when this is the strand and no turn is under way,
-    /// else soon.
+    /// Runs `f` in a turn on the strand: now, if the caller is on the strand and in no turn,
+    /// otherwise soon.
     template <class F>
     void on_strand(F f)
     {
@@ -192,7 +192,7 @@ public:
                 entry<F, std::shared_ptr<turn_context>>{shared_from_this(), std::move(f)});
     }
 
-    /// As `on_strand`, for an `f` that keeps the client itself for as long as it lives.
+    /// As `on_strand`, for an `f` that keeps the client alive itself.
     template <class F>
     void carry(F f)
     {
@@ -201,7 +201,7 @@ public:
     }
 
     /// Runs `f` in a turn; the caller is on the strand, and in no turn. The client may have ended
-    /// when it returns. An exception ends the client, and leaves this.
+    /// when it returns. An exception ends the client, and is passed on.
     template <class F>
     void turn(F&& f)
     {
@@ -211,17 +211,17 @@ public:
         carried_turn(f);
     }
 
-    /// The strand; the system executor when the context has ended.
+    /// The strand; the system executor if the context has ended.
     [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return executor_; }
 
-    /// Where handlers run that have no executor of their own: another strand, so that what they do
-    /// holds up no renewal. As above when the context has ended.
+    /// The executor of handlers without one of their own: another strand, so that they delay no
+    /// renewal. As above if the context has ended.
     [[nodiscard]] const asio::any_io_executor& handler_executor() const noexcept
     {
         return handler_executor_;
     }
 
-    /// What the client was given. As above when the context has ended.
+    /// The executor that the client was constructed with. As above if the context has ended.
     [[nodiscard]] const asio::any_io_executor& inner_executor() const noexcept
     {
         return inner_executor_;
@@ -233,10 +233,10 @@ public:
         return *store_;
     }
 
-    /// What the store can do. From any thread.
+    /// The capabilities of the store. From any thread.
     [[nodiscard]] const store_traits& traits() const noexcept { return traits_; }
 
-    /// The partition of the store that the name is in now.
+    /// The current partition of the name in the store.
     [[nodiscard]] store_partition partition_of(std::string_view name) const noexcept
     {
         return store_->partition_of(name);
@@ -254,42 +254,42 @@ public:
         return partition_of(name) == partition;
     }
 
-    /// Why nobody is to wait for a connection; no error where one is there, or may come. `once`:
-    /// one try does not wait. What trying again cannot help is told by the store once: who comes
-    /// later is told the same.
+    /// The error for an acquire that must not wait for a connection; none if there is one, or if it
+    /// may come. `once`: a single try does not wait. The store reports an error that a retry cannot
+    /// fix once: later acquires get the same.
     [[nodiscard]] error_code refusal(std::string_view name, bool once) const noexcept
     {
-        if (!reach_.troubled()) // asked for each lock, and almost always so
+        if (!reach_.troubled()) // called for each lock, and almost always so
             return {};
         const error_code trouble = reach_.trouble(partition_of(name));
         return once || trouble == condition::bad_request ? trouble : error_code();
     }
 
-    /// What the store said of why the name's partition cannot be reached; null: nothing.
+    /// The store's details of why the name's partition cannot be reached; null: none.
     [[nodiscard]] details_ptr trouble_details(std::string_view name) const
     {
         return reach_.any() ? reach_.said(partition_of(name)) : nullptr;
     }
 
-    /// Where the name is kept, as diagnostics name it.
+    /// The server of the name, for diagnostics.
     [[nodiscard]] std::string server_of(std::string_view name) const
     {
         return store_ ? store_->server_of(partition_of(name)) : std::string();
     }
 
-    /// What diagnostics call this client. From any thread.
+    /// The id of this client in diagnostics. From any thread.
     [[nodiscard]] std::string id() const { return uuid_.substr(0, uuid_.find('-')); }
 
-    /// What this client says of itself to others.
+    /// The record of this client for others.
     [[nodiscard]] client_info own_info() const
     {
         return store_ ? store_->own_info() : client_info();
     }
 
-    /// What all of its owners begin with.
+    /// The prefix of all of its owners.
     [[nodiscard]] const std::string& uuid() const noexcept { return uuid_; }
 
-    /// True when anybody is told of what happens.
+    /// Whether there is an observer.
     [[nodiscard]] bool observed() const noexcept { return observer_ != nullptr; }
 
     template <class F>
@@ -299,13 +299,13 @@ public:
             std::forward<F>(f)(*observer_);
     }
 
-    /// A request that was sent then has its answer.
+    /// A request that was sent at `sent` has its reply.
     void tell_answered(store_request request, clock::time_point sent, error_code why)
     {
         tell([&](observer& o) { o.answered(request, turn_time() - sent, why); });
     }
 
-    /// An owner that was never there before, `<uuid of the client>:<number>`.
+    /// A new owner, `<uuid of the client>:<number>`.
     [[nodiscard]] owner_id make_owner();
 
     timer_queue timers;
@@ -316,7 +316,7 @@ public:
 protected:
     ~turn_context() = default;
 
-    /// The turn stopped halfway. Needs no memory.
+    /// The turn was interrupted by an exception. Needs no memory.
     virtual void on_turn_failed() noexcept = 0;
 
     void start_time();
@@ -337,8 +337,8 @@ private:
 
         void operator()()
         {
-            // An observer may use handles: what it starts waits for the end of the turn that called
-            // it.
+            // An observer may use handles: the operations that it starts wait for the end of the
+            // turn that called it.
             turn_context& r = *self;
             if (r.in_turn_)
                 r.strand_->post(std::move(*this));
@@ -347,7 +347,7 @@ private:
         }
     };
 
-    /// A turn while something else keeps the client.
+    /// A turn while the caller keeps the client alive.
     template <class F>
     void carried_turn(F& f)
     {
@@ -384,7 +384,7 @@ private:
     void wake();
 
     const store_traits traits_;
-    std::optional<strand> strand_; // empty when the context has ended
+    std::optional<strand> strand_; // empty if the context has ended
     asio::any_io_executor executor_;
     asio::any_io_executor handler_executor_;
     asio::any_io_executor inner_executor_;

@@ -1,8 +1,8 @@
-// A process that counts under a lock, with many coroutines, until the key `stop` is there:
+// A process that counts under a lock, with many coroutines, until the key `stop` exists:
 //   counter URL COROUTINES LEASE_MS
-// Each reads the counter, waits a little, and writes what it read plus one, all while it holds the
-// lock. The store checks what the lock promises (see the scripts); whatever is found wrong is put
-// into `complaints`. Prints "holding" at its first entry, and "wrote N" at its end.
+// Each reads the counter, waits a little, and writes the value plus one, all while it holds the
+// lock. The store checks the promises of the lock (see the scripts) and puts each violation into
+// `complaints`. Prints "holding" at its first entry, and "wrote N" at its end.
 #include "support/client_thread.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -27,9 +27,9 @@ using namespace leasehold;
 using namespace leasehold::test;
 namespace asio = boost::asio;
 
-// ARGV fence, process. Enters, and returns the counter; -1 when somebody with a larger fence was in
-// before, -2 when all is over. A marker that is still there was left by somebody whose lease has
-// ended, who has an older fence.
+// ARGV fence, process. Enters, and returns the counter; -1 if a larger fence has entered before, -2
+// at the end of the test. A marker that still exists belongs to a holder whose lease has ended,
+// with an older fence.
 const std::string enter_script = R"(
 local mine, last = tonumber(ARGV[1]), tonumber(redis.call('GET', 'last fence') or '0')
 if mine == last then
@@ -49,8 +49,8 @@ end
 return tonumber(redis.call('GET', 'counter') or '0')
 )";
 
-// ARGV fence, process, value. A fenced write, as the user of a lock should make it: who was
-// overtaken writes nothing. Of the others each must write the next number, or one was lost or
+// ARGV fence, process, value. A fenced write, as the user of a lock should make it: an overtaken
+// holder writes nothing. The others must each write the next number, otherwise one was lost or
 // doubled.
 const std::string write_script = R"(
 if redis.call('GET', 'last fence') ~= ARGV[1] then
@@ -66,7 +66,7 @@ redis.call('DEL', 'inside')
 return 1
 )";
 
-// ARGV fence. Nothing is written after all.
+// ARGV fence. Leaves without a write.
 const std::string leave_script = R"(
 if redis.call('GET', 'last fence') == ARGV[1] then
     redis.call('DEL', 'inside')
@@ -119,7 +119,7 @@ private:
                                std::to_string(::getpid()), std::to_string(value)});
     }
 
-    /// Somebody else was let in: then this lease cannot be valid, however late it is asked.
+    /// Another holder has entered: then this lease cannot be valid, however late it is checked.
     void overtaken(const lease& held)
     {
         if (held.valid())

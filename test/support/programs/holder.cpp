@@ -1,11 +1,11 @@
-// A process that takes locks and does as it is told, one line at a time:
-//   holder URL
-//   lock NAME LEASE_MS [GRACE_MS]   → "waiting" when another has it, the first time; then "locked
-//   FENCE" or "failed WHY" try NAME LEASE_MS    → the same, at once valid                → "valid
-//   0" or "valid 1", at once: from a thread that is not the client's wall                 → "wall
-//   SECONDS", its wall clock renewed              → "renewed COUNT", how many renewals were
-//   confirmed release              → "released WHY"
-// and by itself "lost WHY". Ends with its input.
+// A process that takes locks by commands, one a line. `holder URL` starts it.
+//   lock NAME LEASE_MS [GRACE_MS]  → "waiting" once if it is held; "locked FENCE" or "failed WHY"
+//   try NAME LEASE_MS              → the same, at once
+//   valid                          → "valid 0" or "valid 1", from a thread beside the client's
+//   wall                           → "wall SECONDS", its wall clock
+//   renewed                        → "renewed COUNT", the number of confirmed renewals
+//   release                        → "released WHY"
+// Prints "lost WHY" when a lease is lost. Ends with its input.
 #include "support/client_thread.hpp"
 
 #include <iostream>
@@ -27,7 +27,7 @@ void say(const std::string& line)
     std::cout << line << std::endl;
 }
 
-/// Not everything is said by name: what a test compares is.
+/// Only the errors that a test compares have names.
 std::string why(error_code code)
 {
     if (!code)
@@ -106,9 +106,9 @@ private:
         lock_options options;
         options.lease_time = lease_time;
         options.dead_holder_grace = grace;
-        // Short, so that little of a lease is gone when a test ends or stops this process.
+        // Short, so that most of a lease is left when a test ends or stops this process.
         options.renew_interval = lease_time / 10;
-        // Long: who waits gets in because it was woken, or because the time to live is over.
+        // Long: a waiter gets the lock by a wake-up, or because the TTL has passed.
         options.backoff_floor = options.backoff_ceiling = std::chrono::seconds(60);
         const mutex lock(locks_, name, options);
         auto told = [this](error_code code, lease got) {
