@@ -45,7 +45,7 @@ auto actors::bound(actor& a, Handler handler)
                                         asio::bind_executor(on, std::move(handler)));
 }
 
-/// A handler that has to be called exactly once. `due`: how many there are.
+/// A handler that has to be called exactly once. `due`: the number of such handlers.
 template <class F>
 auto actors::once(process& client, int& due, F f)
 {
@@ -118,8 +118,7 @@ void actors::guard(actor& a)
                                        : asio::cancellation_slot(
                                              asio::get_associated_cancellation_slot(handler));
                 auto done = [this, &a, handler = std::move(handler)](error_code e) mutable {
-                    // The lease is an object of `with_lock`, and not to be looked at when that has
-                    // ended.
+                    // The lease belongs to `with_lock`, and must not be used when that has ended.
                     checks_.probe();
                     checks_.dispossess(a);
                     std::move(handler)(e);
@@ -146,7 +145,7 @@ void actors::guard(actor& a)
     with_lock(m, work_under_lock, bound(a, std::move(done)));
 }
 
-/// Whether its wait ends at a limit that may come before an answer.
+/// Whether its wait has a limit that may pass before a reply.
 bool actors::limited(const actor& a)
 {
     return a.op->what == verb::try_for ||
@@ -212,7 +211,7 @@ void actors::entered(actor& a, process& p, error_code failed, lease held)
         return;
     a.inner = std::move(held);
     checks_.possess_again(a);
-    // Leaves last, every other time.
+    // Releases last, every other time.
     a.cancelling.emplace(*p.host);
     a.cancelling->expires_after(trial_.hold_for(
         a.index % 2 == 0 ? a.op->hold / 2 : milliseconds(a.op->hold + milliseconds(5))));
@@ -255,7 +254,7 @@ void actors::leave(actor& a, lease& held, process& client, int& due)
     trial_.note(a, std::string("leaves") + (outer ? "" : " inner") +
                        (was_valid ? "" : " (not valid)"));
     if (a.op->let_go) {
-        a.unreleased = a.unreleased || a.entering; // nobody is told whether it went well
+        a.unreleased = a.unreleased || a.entering; // the result is not reported
         held = lease();
         return;
     }
@@ -264,7 +263,7 @@ void actors::leave(actor& a, lease& held, process& client, int& due)
         note_cancelled(a, failed);
         trial_.outcome(failed);
         trial_.note(a, "left: " + (failed ? failed.message() : std::string("done")));
-        // An entry that was lost stays in, too.
+        // A lost entry stays, too.
         a.unreleased = a.unreleased || failed == condition::store_fault ||
                        failed == errc::permission_denied || (failed && !outer);
         if (told && !failed)

@@ -15,8 +15,8 @@ public:
     /// Each operation begins at its time.
     void schedule();
 
-    /// What its caller would do: gives up what it waits for, and the wait for a release.
-    /// `effect` is set when something ended by it.
+    /// Cancels as its caller would: the wait for a lock, or for a release. `effect` is set if this
+    /// ended something.
     static void cancel(actor& a, bool& effect);
 
 private:

@@ -10,7 +10,7 @@ namespace boost {
 
 void assertion_failed(const char* expression, const char*, const char* file, long line)
 {
-    // A deliberate error has to be found by what the library promises.
+    // A deliberate error has to be found by a broken promise.
     if (leasehold::active_mutant == leasehold::mutant::none)
         throw std::logic_error(std::string(file) + ':' + std::to_string(line) +
                                ": assertion failed: " + expression);

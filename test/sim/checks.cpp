@@ -25,13 +25,13 @@ bool leaves_connections(fault_kind kind) noexcept
     }
 }
 
-/// What leads to the nodes of a cluster is as good as ever.
+/// The paths to the nodes of a cluster are not affected.
 bool leaves_way(fault_kind kind) noexcept
 {
     return is_of_cluster(kind) || kind == fault_kind::fail_over || leaves_connections(kind);
 }
 
-/// Nobody tells it that a lock was released, or given to it.
+/// Whether it gets no notification of a release or a grant.
 bool is_deaf(const testing::connecting& how) noexcept
 {
     return how.shared && !how.wakeups;
@@ -39,14 +39,14 @@ bool is_deaf(const testing::connecting& how) noexcept
 
 } // namespace
 
-/// The store has lost the lock, and the renewal that would find that out is not due yet.
+/// The store has lost the lock, and the renewal that would detect it is not due yet.
 bool checks::excused(const possession& p) const
 {
     return trial_.clocks_beyond || may_be_untold(p, trial_.names[p.name].unlocked);
 }
 
-/// The lock was lost at `broken`, and the renewal that finds that out is not due yet. A handoff
-/// within the client does not delay that renewal.
+/// The lock was lost at `broken`, and the renewal that detects it is not due yet. A handoff within
+/// the client does not delay that renewal.
 bool checks::may_be_untold(const possession& p, clock::time_point broken) const
 {
     if (broken == never || broken < p.granted)
@@ -100,8 +100,8 @@ void checks::follow(testing::cluster& all)
         all.on_asked([this](std::string_view host) { asked_topology(host); });
 }
 
-/// Once a second at most; but for those who have been told nothing yet, or who ask again because
-/// the node that they asked ended meanwhile.
+/// Once a second at most; except for clients without any reply yet, or whose question was lost with
+/// its node.
 void checks::asked_topology(std::string_view host)
 {
     clock::time_point& last = asked_[std::string(host)];
@@ -134,8 +134,8 @@ void checks::follow(testing::server& each)
     });
 }
 
-/// Two may be in at once of those locks alone whose last write the replica has not seen, and of
-/// those only where no replica had to confirm it.
+/// Two owners may hold at once only locks whose last write the replica has not seen, and of those
+/// only locks that no replica had to confirm.
 void checks::promoted(const testing::cluster::promotion& by)
 {
     for (name_state& n : trial_.names) {
@@ -157,7 +157,7 @@ void checks::granted(const testing::server::grant& g)
     name_state& n = trial_.named(g.name);
     const bool counts_on = trial_.now() - n.broken > at_once &&
                            !(trial_.stepped_back && n.broken != never);
-    // Another answer to the first.
+    // Another reply to the first request.
     const bool again = g.repeated && !n.grants.empty() && n.grants.back().owner == g.owner &&
                        g.first_fence >= n.grants.back().first &&
                        g.first_fence < n.grants.back().first + n.grants.back().count;
@@ -176,14 +176,14 @@ void checks::granted(const testing::server::grant& g)
                             .plain = g.plain});
     if (g.plain)
         n.turn_owed = never;
-    // Who has asked is answered after all.
+    // The request is answered in the end.
     if (g.repeated)
         std::erase(n.stranded, g.owner);
     if (g.owner == n.unheard)
         n.unheard_at = never;
 }
 
-/// A member of a quorum has taken the lock for an owner, and has accepted fences, or none.
+/// A member of a quorum has granted the lock to an owner, and has accepted fences, or none.
 void checks::voted(std::size_t member, const testing::server::grant& g)
 {
     name_state& n = trial_.named(g.name);
@@ -202,7 +202,7 @@ void checks::voted(std::size_t member, const testing::server::grant& g)
     same->voters |= vote;
 }
 
-/// What the server has run has not come too late.
+/// A request that the server has executed was not too late.
 void checks::check_request(const testing::server::grant& g)
 {
     const auto budget = std::min<clock::duration>(leasehold::detail::turn_context::request_limit,
@@ -210,31 +210,31 @@ void checks::check_request(const testing::server::grant& g)
     if (g.age > budget + budget / 50 + 100ms && !trial_.stepped_back && !trial_.clocks_beyond)
         trial_.wrong("late: the store granted a request that was " + std::to_string(g.age / 1ms) +
                      " ms old");
-    // When the connection of an application is replaced while nothing is asked over it, nobody is
-    // told, and what is asked next lies in one whose number is not known.
+    // If the connection of an application is replaced while no request is outstanding, there is no
+    // notification, and the next request uses one with an unknown number.
     const auto& all = trial_.scenario.connections;
     const bool all_known = std::none_of(all.begin(), all.end(), [](auto& c) { return c.shared; });
     if (g.left_behind && trial_.scenario.may_kill && all_known)
         trial_.wrong("late: a request was granted of a connection that its client has replaced");
 }
 
-/// Whoever came first is served first, unless it is absent. Where nothing happens and no key runs
-/// out nobody is.
+/// The first waiter is served first, unless it is absent. If there is no fault and no key expires,
+/// no waiter is absent.
 void checks::overtaken(std::string_view name, std::string_view owner, bool unfair)
 {
     const plan& p = trial_.scenario;
     const bool all_renew = std::all_of(p.options.begin(), p.options.end(), [](auto& each) {
         return each.renew && each.longest_hold == no_limit;
     });
-    // Who is not told of its turn may let it run out.
+    // An owner without a notification may let its grant expire.
     const bool all_hear = std::none_of(p.connections.begin(), p.connections.end(), is_deaf);
-    // Who does not know the line takes what is left free, clients of this library, too.
+    // External clients take a lock that is left free, and so do clients of this library.
     if (unfair || (p.is_quiet() && all_renew && all_hear && !p.leaves_free()))
         trial_.wrong("order: " + std::string(owner) + " was given " + std::string(name) +
                      " before those who came first");
 }
 
-/// Whose block has the fence.
+/// The grant whose block has the fence.
 grant_record* checks::find_grant(name_state& n, std::uint64_t fence)
 {
     const auto votes = [](const grant_record& of) {
@@ -317,8 +317,8 @@ void checks::check_lease(const possession& mine, const char* as)
         trial_.wrong("deadline: later than a lease time from now");
 }
 
-/// While a lease is valid, no other owner holds the lock; but for one of the two that the store has
-/// lost.
+/// While a lease is valid, no other owner holds the lock, except if the store has lost one of the
+/// two.
 void checks::check_alone(const possession& mine)
 {
     for (const possession& each : trial_.possessions) {
@@ -345,8 +345,8 @@ void checks::dispossess(const actor& a)
 void checks::check_order(const possession& mine, name_state& n)
 {
     const std::uint64_t fence = mine.held->fence();
-    // Members forget no fence without knowing it; but who lost the lock before it was told that it
-    // had it has the smaller one.
+    // A member knows when it may have lost fences; but an owner that lost the lock before the reply
+    // to its acquire has the smaller one.
     const bool kept = trial_.scenario.is_quorum();
     const bool doubtful = n.broken != never && (kept ? mine.granted <= n.highest_at
                                                      : trial_.now() <= n.broken + longest_request);
@@ -368,7 +368,7 @@ void checks::check_handover(const possession& mine, const grant_record& from, co
     if (fence == from.first || mine.client->was_stopped(trial_.now()))
         return;
     if (from.repeated && fence == from.first + from.count - 1)
-        return; // not handed over, but told twice
+        return; // no handoff, but a repeated reply
     ++trial_.counted.handed_over;
     const lock_options& own = *mine.options;
     const auto term = own.dead_holder_grace.count() != 0 ? own.dead_holder_grace : own.lease_time;
@@ -387,8 +387,8 @@ void checks::check_handover(const possession& mine, const grant_record& from, co
         limited_by(*n.last_options);
 }
 
-/// Somebody leaves a lock for good, perhaps, who has held it for so long that it is left free then
-/// until each stranger has asked for it again.
+/// An owner that may release a lock for good has held it for so long that it is then left free
+/// until each external client has polled.
 void checks::owe_turn(const actor& a)
 {
     const plan& p = trial_.scenario;
@@ -396,7 +396,7 @@ void checks::owe_turn(const actor& a)
     n.turn_owed = never;
     const auto mine = std::find_if(trial_.possessions.begin(), trial_.possessions.end(),
                                    [&](const possession& each) { return each.held == &a.held; });
-    // Who has entered may leave later, and strangers ask for a while only.
+    // An entry may be released later, and external clients poll only for a while.
     if (trial_.now() + 300ms >= trial_.time(p.heals) || !p.is_quiet() ||
         a.op->what == verb::enter || mine == trial_.possessions.end())
         return;
@@ -407,13 +407,13 @@ void checks::owe_turn(const actor& a)
             n.turn_owed = trial_.now();
 }
 
-/// Those who do not know the line have had their turn, before who waited in it.
+/// External clients have had their free time before the owners that waited during it.
 void checks::check_turn(const actor& a, const grant_record& from, name_state& n)
 {
     const auto owed = std::exchange(n.turn_owed, never);
-    // Handed over without the store: whoever leaves then owes it.
+    // Handed off without the store: then the later release owes it.
     const bool by_store = owed != never && from.when > owed;
-    // Whoever leaves the line ends their turn.
+    // A waiter that leaves the queue ends their free time.
     if (by_store && n.gave_up + 50ms < owed && a.started + 100ms < owed && n.stranger_took < owed)
         trial_.wrong("foreign turn: strangers ask for " + n.text + ", and it was not left free");
 }
@@ -429,7 +429,7 @@ void checks::taken_by_stranger(name_state& n)
 
 void checks::expect_nobody_connects(clock::duration how_long)
 {
-    // Where nothing delays what was under way when it began.
+    // Faults that do not delay outstanding requests.
     const auto is_plain = [](fault_kind f) {
         return f == fault_kind::restart_kept || is_unnoticed(f);
     };
@@ -452,13 +452,13 @@ void checks::expect_nobody_connects(clock::duration how_long)
 
 void checks::told_error(const process& p, const diagnostics& details)
 {
-    // A quorum has to meet first.
+    // A quorum has to form first.
     if (trial_.scenario.all_faults(is_unnoticed) && !trial_.scenario.is_quorum())
         trial_.wrong("refused: " + p.host->name() + " is told " + details.server_message);
 }
 
-/// Until when slots that move may be in its way: its own, and where few acquires may be under way
-/// those of others, too, which may be asked for where they were.
+/// The time until which moving slots may delay it: its own slot and, if the number of outstanding
+/// acquires is small, those of others, whose requests may go to the old node.
 clock::time_point checks::moved_until(const name_state& n) const
 {
     const plan& p = trial_.scenario;
@@ -476,14 +476,14 @@ clock::time_point checks::moved_until(const name_state& n) const
 void checks::check_wait(const actor& a, const name_state& n)
 {
     const plan& p = trial_.scenario;
-    // Members of a quorum are not free at the same moment. Nodes that are old tell nobody of it.
+    // Members of a quorum are not free at the same moment. Old nodes send no notification of it.
     if (p.is_quorum() || (p.is_cluster() && p.product == testing::server::product::redis_6))
         return;
     const testing::connecting& how = p.connections[a.client->client];
-    // Who is not told of its turn keeps others waiting, too.
+    // A waiter without a notification delays others, too.
     if (is_deaf(how) || std::any_of(p.connections.begin(), p.connections.end(), is_deaf))
         return;
-    // Who yields to others sleeps for as long as the floor of its backoff.
+    // A client that yields to others sleeps for the floor of its backoff.
     milliseconds floor{};
     for (const lock_options& each : p.options) {
         if (!each.renew || each.longest_hold != no_limit)
@@ -491,17 +491,17 @@ void checks::check_wait(const actor& a, const name_state& n)
         floor = std::max(floor, each.backoff_floor);
     }
     const auto since = std::max({a.started, n.freed, n.left});
-    // What is held for nobody is not free before its time to live has passed.
+    // An orphaned lock is not free before its TTL has passed.
     const auto until_expired = [&](clock::time_point since_when) {
         return since_when != never && trial_.now() < since_when + p.longest_lease() + to_notice;
     };
     if (until_expired(n.stranded_at) || until_expired(n.unheard_at))
         return;
-    // What has happened is over, wake-ups arrive again, and whoever left last has freed it. Who was
-    // not allowed to subscribe asks again half a minute later.
+    // All faults have ended, wake-ups arrive again, and the last holder has released. A client that
+    // was denied the subscription retries after half a minute.
     const bool deaf = trial_.denied_until != never && trial_.now() < trial_.denied_until + 31s;
-    // In a line a message that is lost costs the turn, and whoever had it finds out at its next
-    // look: a third of its presence after the one before.
+    // In a queue a lost message costs the grant, and its owner detects it with its next poll: a
+    // third of its presence after the previous one.
     const auto costs_no_turn = [](fault_kind f) { return f != fault_kind::lost_hints; };
     const clock::duration mild = p.all_faults(costs_no_turn) ? 1s : 4s;
     const clock::duration calm = p.all_faults(is_mild) ? mild : p.longest_lease() + to_notice;
@@ -511,8 +511,8 @@ void checks::check_wait(const actor& a, const name_state& n)
     if (!p.is_quiet() && !over)
         return;
     const bool handed_over = !n.grants.empty() && n.grants.back().first != n.highest;
-    // A stranger that knows no channel tells nobody that it leaves, and one that nobody hears
-    // stays.
+    // An external client without a channel does not publish its release, and one whose messages are
+    // lost keeps the lock.
     if (std::max(p.is_native() ? n.stranger_took : clock::time_point(), n.stranger_until) >
         a.started)
         return;
@@ -538,8 +538,8 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
     const lock_options& o = *a.options;
     const name_state& n = trial_.names[a.op->name];
     const bool excuse = excused(*here);
-    // A first lease is at a member of a quorum only where its own entry is: others may have entered
-    // under the owner where the first acquire was never executed.
+    // A first lease is at a member of a quorum only with its own entry: others may have been added
+    // for the owner where the first acquire was never executed.
     const bool first = &held == &a.held;
     const bool still_there = !a.owner.empty() && (trial_.scenario.is_quorum()
                                                       ? trial_.majority_owner(n, first) == a.owner
@@ -555,9 +555,9 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
         if (late > at_once && !client.was_stopped(trial_.now()))
             trial_.wrong("loss told late: " + std::to_string(late / 1us) +
                          " us after the deadline");
-        // While a slot moves those with entries are not renewed, which are in two keys.
+        // While a slot moves, locks with entries, which are in two keys, are not renewed.
         const bool stays = a.op->what != verb::enter || n.moved_until + to_notice < trial_.now();
-        // Who was sent to and fro until it was granted has had little time left.
+        // A request that was redirected until its grant has had little time left.
         const bool came_late = here->since <= n.moved_until &&
                                trial_.now() < here->since + o.lease_time;
         // Renewals without a write do not show that the server is a replica now. After the first
@@ -582,7 +582,7 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
         a.hold->cancel();
 }
 
-/// It was renewed at all members of a quorum before one of them forgot.
+/// It was renewed at all members of a quorum before one of them lost its data.
 bool checks::is_known_to_all(const possession& p) const
 {
     const auto forgets = [](const fault& f) {
@@ -599,8 +599,8 @@ bool checks::is_known_to_all(const possession& p) const
            trial_.forgot;
 }
 
-/// One member of a quorum after the other could not be reached, and nothing else happened. Each was
-/// back before the next one failed.
+/// One member of a quorum after the other was unreachable, without another fault. Each was back
+/// before the next one failed.
 bool checks::majority_lives() const
 {
     if (!trial_.scenario.is_quorum())
@@ -615,7 +615,7 @@ bool checks::majority_lives() const
             each.trigger || each.when_closing || (last && each.member != last && each.at < back))
             return false;
         last = each.member;
-        // A connection that is not refused takes until the next try.
+        // A connection that is not refused takes until the next attempt.
         back = std::max(back, each.at + each.how_long + (is_cut ? 5s : 300ms));
     }
     return true;
@@ -648,7 +648,7 @@ void checks::probe()
         if (here >= deadline)
             trial_.wrong("valid past its deadline");
         const name_state& n = trial_.names[each.name];
-        // Of the members of a quorum that have it some may forget.
+        // Some of the quorum's members that have it may lose it.
         const bool forgotten = trial_.scenario.is_quorum() &&
                                !trial_.scenario.all_faults(
                                    [](fault_kind f) { return !is_forgetting(f); });
@@ -694,7 +694,7 @@ void checks::look_for_orphans_at(testing::server& member)
                        (owner.starts_with(p.locks->id()) ||
                         any_of_owner([&](const actor& a) { return a.entered_from == &p; }));
             });
-        // A member that lost its last seconds may have an entry again that had left.
+        // A member that lost its last seconds may have an entry again that was released.
         const bool entered = any_of_owner([](const actor& a) { return a.entered_from != nullptr; });
         const bool rolled_back = entered && std::any_of(trial_.rollbacks.begin(),
                                                         trial_.rollbacks.end(), [&](const auto& r) {
@@ -715,21 +715,21 @@ void checks::look_for_orphans_at(testing::server& member)
                             });
         const bool crashed = std::any_of(trial_.processes.begin(), trial_.processes.end(),
                                          [](const process& p) { return p.dead; });
-        // A lease that was lost is given back by its time to live alone, and so is an entry whose
-        // release was denied, or that a request made which ran again after it was refused. Others
-        // under its owner may prolong it until they leave.
+        // A lost lease ends only with its TTL, and so does an entry whose release was denied, or
+        // that was made by a request that was executed again after its rejection. Others of its
+        // owner may extend it until they are released.
         const bool lost = any_of_owner([](const actor& a) { return a.told; });
         const bool stranded = std::find(n.stranded.begin(), n.stranded.end(), owner) !=
                               n.stranded.end();
-        // An entry that expired is given back until that is answered, at longer and longer
+        // The release of an expired entry is repeated until it is answered, at longer and longer
         // intervals.
         const bool under_way = std::any_of(trial_.processes.begin(), trial_.processes.end(),
                                            [&](const process& p) {
                                                const auto core = p.core.lock();
                                                return core != nullptr && core->gives_back(owner);
                                            });
-        // A request that runs again after it was answered "held" may be granted to nobody; its time
-        // to live bounds it.
+        // A request that is executed again after the reply "held" may be granted without a waiter;
+        // its TTL bounds it.
         const bool told = had || !trial_.duplicates;
         const bool sound = n.broken == never && !trial_.stepped_back && !trial_.clocks_beyond;
         if (!wanted && !crashed && !lost && !stranded && !under_way && !left_behind &&
@@ -741,19 +741,19 @@ void checks::look_for_orphans_at(testing::server& member)
 void checks::shut_down(const process& p, error_code failed, clock::time_point began,
                        clock::time_point troubled)
 {
-    // What it could not give back goes with its time to live.
+    // Locks that it could not release end with their TTL.
     if (failed)
         for (name_state& n : trial_.names)
             n.stranded_at = trial_.now();
     for (const actor& a : trial_.actors) {
-        // An owner goes from one lease to the next; others may be in under it, and the last one may
+        // An owner goes from one lease to the next; it may have other entries, and the last one may
         // have lost it.
         const bool else_told = std::any_of(
             trial_.actors.begin(), trial_.actors.end(), [&](const actor& b) {
                 return b.owner == a.owner &&
                        (b.entering || b.unreleased || (b.told && b.reason != errc::shut_down));
             });
-        // In trouble the times to live may have done it, and not to the last millisecond.
+        // In trouble the TTLs may have ended it, and not to the last millisecond.
         const bool by_time = trial_.now() > began + a.options->lease_time / 2 ||
                              troubled + to_notice > began;
         const bool its_own = a.client == &p && !a.owner.empty() && !else_told;
@@ -765,8 +765,7 @@ void checks::shut_down(const process& p, error_code failed, clock::time_point be
     }
 }
 
-/// Whoever waits looks when the holder may have been silent for too long: the first three of a
-/// line.
+/// Polls for a holder that may have been silent for too long: by the first three of a queue.
 std::uint64_t checks::looks_for_signs() const
 {
     auto grace = milliseconds::max();
@@ -781,7 +780,7 @@ std::uint64_t checks::looks_for_signs() const
 
 void checks::check_commands()
 {
-    // Each look at a lock that another has is paid by a pause, a hint or a grant.
+    // Each poll of a held lock is allowed by a pause, a wake-up or a grant.
     const plan& scenario = trial_.scenario;
     milliseconds ceiling = scenario.options.front().backoff_ceiling;
     milliseconds floor = ceiling;
@@ -790,7 +789,7 @@ void checks::check_commands()
         floor = std::min(floor, each.backoff_floor);
     }
     const auto pause = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(ceiling.count()) / 4);
-    // Pauses grow from the floor anew after each grant.
+    // Pauses start again at the floor after each grant.
     std::uint64_t growing = 4;
     for (auto bound = floor; bound < ceiling; bound *= 2)
         ++growing;
@@ -816,7 +815,8 @@ void checks::all_called()
     check_members();
 }
 
-/// Whoever forgot is a member again. Who was emptied and not asked since does not know that.
+/// A member that lost its data is a member again. It does not know the loss if it was emptied and
+/// not asked since.
 void checks::check_members()
 {
     const auto empties = [](fault_kind f) { return f != fault_kind::flush_all; };
@@ -844,7 +844,7 @@ void checks::nothing_left()
             trial_.wrong("left over in the store: " + std::to_string(each->locks()) + " lock(s)");
     const bool crashed = std::any_of(trial_.processes.begin(), trial_.processes.end(),
                                      [](const process& p) { return p.dead; });
-    // Who could not leave stays until it is passed over, or the line is forgotten.
+    // An owner that could not be released stays until it is skipped, or the queue is lost.
     const bool may_stay = crashed || trial_.gave_up || trial_.denied_until != clock::time_point{} ||
                           trial_.duplicates;
     for (const name_state& n : trial_.names)

@@ -11,37 +11,37 @@
 
 namespace leasehold::test::sim {
 
-/// The promises, and whether they are kept: judged by true time, by what the server did, and by
-/// what the handlers were told.
+/// Checks the promises of the library by true time, by the actions of the server, and by the
+/// results of the handlers.
 class checks
 {
 public:
     explicit checks(trial& of) : trial_(of), silent_holders_(of) {}
 
-    /// Follows what the server grants and frees.
+    /// Follows the grants and releases of the server.
     void follow_server();
 
-    /// Somebody was given a lease.
+    /// A lease was granted.
     void possess(actor& a, lease& held);
     void possess_again(actor& a);
     void dispossess(const lease& held);
     void dispossess(const actor& a);
 
-    /// Somebody is about to leave a valid lease.
+    /// A valid lease is about to be released.
     void owe_turn(const actor& a);
 
     void taken_by_stranger(name_state& n);
 
     void told_lost(actor& a, lease& held, process& client, error_code reason);
 
-    /// Looks at all leases; at certain moments, and regularly.
+    /// Checks all leases; at certain moments, and regularly.
     void probe();
     void probe_regularly();
 
-    /// When all has been well for long enough: nothing is held for nobody.
+    /// When all has been well for long enough: there is no orphaned lock.
     void look_for_orphans();
 
-    /// @param began    When it was asked for.
+    /// @param began    When the shutdown began.
     /// @param troubled How long there was trouble then.
     void shut_down(const process& p, error_code failed, clock::time_point began,
                    clock::time_point troubled);
@@ -49,16 +49,16 @@ public:
     /// All handlers were called, with no more commands than needed.
     void all_called();
 
-    /// Nothing is left over, after all clients have been shut down.
+    /// Nothing is left over after the shutdown of all clients.
     void nothing_left();
 
-    /// As well, when their connections have ended at the server, too.
+    /// The same, when their connections have ended at the server, too.
     void nobody_listens();
 
-    /// A client was told what a server said of a request.
+    /// A client got an error of a server for a request.
     void told_error(const process& p, const diagnostics& details);
 
-    /// For so long no client may find the server serving.
+    /// For this time no client may find the server serving.
     void expect_nobody_connects(clock::duration how_long);
 
 private:
@@ -90,8 +90,8 @@ private:
 
     trial& trial_;
     silent_holders silent_holders_;
-    std::map<std::string, clock::time_point> asked_; ///< Who serves what, by host.
-    std::size_t early_ = 0;                          ///< How often too soon after the last time.
+    std::map<std::string, clock::time_point> asked_; ///< The questions for the topology, by host.
+    std::size_t early_ = 0;                          ///< Those too soon after the last.
 };
 
 } // namespace leasehold::test::sim

@@ -1,4 +1,4 @@
-// What a simulated cluster does to those who have locks in it.
+// The effect of a simulated cluster on clients with locks in it.
 #include <leasehold/client.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/mutex.hpp>
@@ -109,8 +109,8 @@ BOOST_AUTO_TEST_CASE(a_replica_that_takes_over_has_nothing_of_a_slot_that_has_mo
     BOOST_TEST(s.where.master(0).locks() == 0u);
 }
 
-// It refuses an UNSUBSCRIBE where nothing is subscribed to, which Boost.Redis writes before what it
-// has no command for.
+// It rejects an UNSUBSCRIBE without a subscription, which Boost.Redis writes before commands that
+// it does not know.
 BOOST_AUTO_TEST_CASE(valkey_8_tells_those_who_wait)
 {
     cluster_scene s;
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_machine_that_dies_is_noticed_and_its_replica_serves)
     s.world.run_for(1s);
     BOOST_TEST(s.where.switch_off(0, 0ms, 500ms, 60s));
     s.world.run_for(1s);
-    BOOST_TEST(s.a.locks.stats().disconnects == 0u); // nobody has told it
+    BOOST_TEST(s.a.locks.stats().disconnects == 0u); // without a notification
     BOOST_TEST(s.world.run_until([&] { return s.a.locks.stats().disconnects != 0; }, 10s));
     s.b.lock(name);
     BOOST_TEST(s.world.run_until([&] { return s.b.held.valid(); }, 20s));

@@ -26,7 +26,7 @@ const char* impossible(fault_kind kind, phase in) noexcept
 
 bool rare(fault_kind kind, phase in) noexcept
 {
-    // What was cancelled is over, and then its client is idle, but for the moment between the two.
+    // After the cancellation the client is idle, except for the moment between the two.
     return kind == fault_kind::cancel && in == phase::idle;
 }
 

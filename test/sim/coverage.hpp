@@ -9,12 +9,12 @@
 
 namespace leasehold::test::sim {
 
-/// Where a client was when a fault came.
+/// What a client was doing when a fault came.
 enum class phase : std::uint8_t
 {
     idle,
     acquire_sent,
-    acquire_answered, ///< The server has run it, the answer is under way.
+    acquire_answered, ///< The server has executed it, the reply is on its way.
     holding,
     renewal_in_flight,
     release_in_flight,
@@ -31,10 +31,10 @@ inline constexpr auto fault_kinds = static_cast<std::size_t>(fault_kind::count_)
 /// Why a fault cannot change anything for a client in that phase; null: it can.
 [[nodiscard]] const char* impossible(fault_kind kind, phase in) noexcept;
 
-/// Whether a fault next to never finds a client in that phase: it is counted, and not asked for.
+/// Whether a fault almost never meets a client in that phase: it is counted, but not required.
 [[nodiscard]] bool rare(fault_kind kind, phase in) noexcept;
 
-/// How often each fault changed something for a client in each phase, and what else was done.
+/// How often each fault changed something for a client in each phase, and other counts.
 struct coverage
 {
     using row = std::array<std::uint64_t, phases>;

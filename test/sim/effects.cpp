@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::mishaps;
 
-/// What befell the requests of a client because of a lasting fault.
+/// The effects of a lasting fault on the requests of a client.
 std::uint64_t requests(fault_kind kind, const mishaps& m) noexcept
 {
     switch (kind) {
@@ -22,7 +22,7 @@ std::uint64_t requests(fault_kind kind, const mishaps& m) noexcept
     }
 }
 
-/// What befell that which a server sent.
+/// The effects on the messages of a server.
 std::uint64_t replies(fault_kind kind, const mishaps& m) noexcept
 {
     switch (kind) {
@@ -114,7 +114,7 @@ void effects::applied(incident& i, bool changed, milliseconds how_long)
     case fault_kind::switch_over: how_long = 2000ms; break;
     default: break;
     }
-    // A moment before its end: what has waited is served then.
+    // A moment before its end: waiting requests are served then.
     trial_.world.after(std::max<clock::duration>(how_long - 1us, 1us), [this, &i] { evaluate(i); });
 }
 
@@ -131,7 +131,7 @@ void effects::step(process& p)
         if (replies(kind, now) != replies(kind, i.before))
             i.counted |= i.met;
         i.before = now;
-        i.met = here; // where it is until the next step
+        i.met = here; // its phase until the next step
     }
 }
 

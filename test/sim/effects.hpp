@@ -11,8 +11,8 @@
 
 namespace leasehold::test::sim {
 
-/// Counts the faults that changed something, by what the client was doing then: a cut that no
-/// message met, or a cancellation of nothing, is not counted.
+/// Counts the faults that changed something, by the client's phase: a cut that no message met, or a
+/// cancellation of nothing, is not counted.
 class effects
 {
 public:
@@ -24,15 +24,15 @@ public:
         const fault* what;
         process* client;
         met_phases met;     ///< When it came.
-        met_phases counted; ///< Of those of a lasting fault, where it has changed something.
+        met_phases counted; ///< The phases in which a lasting fault has changed something.
         testing::mishaps before;
         client_stats stats;
-        std::uint64_t served;   ///< Requests of this client that a server has run.
+        std::uint64_t served;   ///< Requests of this client that a server has executed.
         clock::time_point when; ///< True time.
         clock::time_point shown;
         std::chrono::system_clock::time_point wall;
         std::chrono::microseconds server_time;
-        bool waited_for; ///< Somebody waits for the name here.
+        bool waited_for; ///< There is a waiter for the name here.
         bool was_closing;
         std::uint64_t stale_answers;
         bool happened = false;
@@ -43,13 +43,13 @@ public:
     /// To be called before a fault is applied.
     incident& begin(const fault& f, process& p);
 
-    /// To be called when it has been. `changed`: it says itself that it did.
+    /// To be called after it. `changed`: the fault itself reports a change.
     void applied(incident& i, bool changed, milliseconds how_long);
 
-    /// A client has come to another step: what befell its messages belongs to the phase of then.
+    /// A client has reached another step: earlier effects on its messages belong to the old phase.
     void step(process& p);
 
-    /// The run is over.
+    /// The run has ended.
     void end();
 
 private:

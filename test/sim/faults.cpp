@@ -29,14 +29,14 @@ clock::duration trouble_of(const plan& scenario, const fault& f, milliseconds ho
 {
     const auto& all = scenario.connections;
     const bool any_shared = std::any_of(all.begin(), all.end(), [](auto& c) { return c.shared; });
-    // A member that has forgotten is made one again, and is silent for the longest lease time.
+    // A member that lost its data is made one again, and is silent for the longest lease time.
     if (scenario.is_quorum() && is_forgetting(f.what)) {
         const auto serves = how_long +
                             milliseconds(f.what == fault_kind::restart_kept ? f.amount : 0);
         const clock::duration lease = scenario.longest_lease();
         return serves + to_notice + lease + lease / 20;
     }
-    // Who comes back follows a little later.
+    // A returning node follows a little later.
     constexpr clock::duration rejoining = 1500ms;
     switch (f.what) {
     case fault_kind::fail_over:
@@ -55,18 +55,18 @@ clock::duration trouble_of(const plan& scenario, const fault& f, milliseconds ho
         return trouble(f) == testing::server::trouble::read_only && !any_shared
                    ? std::min<clock::duration>(how_long, 1s)
                    : how_long;
-    // A release that is denied is given up: the time to live does the rest.
+    // A denied release is not repeated: the lock ends with its TTL.
     case fault_kind::denying_server: return how_long + scenario.longest_lease();
     case fault_kind::slow_server:
     case fault_kind::lossy:
     case fault_kind::resetting: return left;
-    // Where replicas have to confirm, a replica that does not hear whom to follow confirms nothing.
+    // If replicas have to confirm, a replica that does not know its master confirms nothing.
     case fault_kind::stale_map:
         return scenario.replicated ? clock::duration(how_long) + rejoining : how_long;
     case fault_kind::restart_kept: return how_long + milliseconds(f.amount);
     case fault_kind::reordering: return left + 2s; // a message is late by a second
     case fault_kind::delaying:
-        return left + 2 * milliseconds(f.amount); // what is under way, and its answer
+        return left + 2 * milliseconds(f.amount); // outstanding requests, and their replies
     default: return how_long;
     }
 }
@@ -146,8 +146,8 @@ void faults::apply(const fault& f, process& p)
     name_state& n = trial_.names[f.name % trial_.scenario.names];
     trial_.note(p, std::string("FAULT ") + name_of(f.what) + " " +
                        std::to_string(how_long.count()) + " ms");
-    // A member that knows that it forgot is silent until what it granted is over. What a replica
-    // has not seen is known when it takes over.
+    // A member that knows its loss of data is silent until its grants have ended. Data that a
+    // replica has not seen is known when it takes over.
     const bool is_harmless = (trial_.scenario.is_quorum() && is_forgetting(f.what)) ||
                              (trial_.scenario.is_cluster() && f.what == fault_kind::fail_over);
     if (breaks_exclusion(f.what) && !is_harmless)
@@ -158,7 +158,7 @@ void faults::apply(const fault& f, process& p)
         if (trial_.scenario.is_quorum())
             trial_.rollbacks.emplace_back(&trial_.server_of(f), trial_.now());
     }
-    // Neither costs anybody a lease.
+    // Neither ends a lease.
     const bool is_gentle = f.what == fault_kind::slot_moves ||
                            (f.what == fault_kind::stale_map && !trial_.scenario.replicated);
     const auto trouble = trial_.now() + trouble_of(trial_.scenario, f, how_long, left);
@@ -180,7 +180,7 @@ void faults::apply(const fault& f, process& p)
     effects_.applied(incident, destroyed, how_long);
 }
 
-/// The shard of a cluster that a fault befalls, or the way to it; nothing: it befalls more.
+/// The shard of a cluster that a fault affects, or the path to it; nothing: it affects more.
 std::optional<std::size_t> faults::shard_of(const fault& f) const
 {
     const plan& scenario = trial_.scenario;
@@ -195,8 +195,8 @@ std::optional<std::size_t> faults::shard_of(const fault& f) const
                     : trial_.cluster->shard_of(trial_.names[f.name % scenario.names].text);
 }
 
-/// The names that a fault concerns: in a cluster what befalls a shard, or the way to it, is nothing
-/// to the others; but what moves is in two.
+/// The names that a fault affects: in a cluster a fault of a shard, or of the path to it, does not
+/// affect the others; but a slot that moves is in two.
 std::vector<name_state*> faults::concerned(const fault& f)
 {
     const auto shard = shard_of(f);
@@ -208,10 +208,10 @@ std::vector<name_state*> faults::concerned(const fault& f)
     return all;
 }
 
-/// A quorum is stuck where fewer than a majority of its members are left while others are not.
+/// A quorum is stuck if fewer than a majority of its members are left while others are not.
 bool faults::is_too_much(const fault& f) const
 {
-    // Of a slot that is on its way a server would lose a part, and a line would be none any more.
+    // A server would lose a part of a slot that moves, and corrupt a queue.
     const bool any_moves = std::any_of(
         trial_.names.begin(), trial_.names.end(),
         [this](const name_state& n) { return trial_.now() < n.moved_until; });
@@ -220,7 +220,7 @@ bool faults::is_too_much(const fault& f) const
         return true;
     if (!trial_.scenario.is_quorum() || !is_forgetting(f.what))
         return false;
-    // A fault of all members at once is allowed; what is left of one in a shrunk plan is not.
+    // A fault of all members at once is allowed; the rest of one in a shrunk plan is not.
     const auto& all = trial_.scenario.faults;
     const auto group = std::count_if(all.begin(), all.end(), [&](const fault& each) {
         return each.together && each.what == f.what && each.at == f.at;
@@ -265,7 +265,7 @@ void faults::befall_network(const fault& f, process& p, milliseconds how_long)
     }
 }
 
-/// The way to one member alone; false: there is no such fault.
+/// The path to one member alone; false: there is no such fault.
 bool faults::befall_way(const fault& f, testing::host& h, milliseconds how_long)
 {
     const testing::server& to = trial_.server_of(f);
@@ -281,7 +281,7 @@ bool faults::befall_way(const fault& f, testing::host& h, milliseconds how_long)
     return true;
 }
 
-/// False: it cannot be now, or there is no such fault.
+/// False: it is impossible now, or there is no such fault.
 bool faults::befall_cluster(const fault& f, name_state& n, milliseconds how_long)
 {
     testing::cluster& c = *trial_.cluster;
@@ -328,7 +328,7 @@ bool faults::befall_member(const fault& f, name_state& n, milliseconds how_long)
     return destroyed;
 }
 
-/// True when it says itself that it changed something.
+/// Whether it reports itself that it changed something.
 bool faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
 {
     if (trial_.cluster != nullptr && (is_of_cluster(f.what) || f.what == fault_kind::fail_over))
@@ -409,7 +409,7 @@ void faults::befall_process(const fault& f, process& p, milliseconds how_long, b
     }
 }
 
-/// From here on, messages fare badly.
+/// From now on, messages are lost or delayed.
 void faults::worsen(const fault& f, process& p)
 {
     testing::conditions net = p.host->network();

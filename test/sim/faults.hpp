@@ -12,16 +12,16 @@
 
 namespace leasehold::test::sim {
 
-/// Lets the faults of the plan happen: at their times, at steps of a client, at a shutdown.
+/// Applies the faults of the plan: at their times, at steps of a client, at a shutdown.
 class faults
 {
 public:
     faults(trial& of, processes& clients, checks& judge);
 
-    /// Those that have a time; and the time from which on nothing goes wrong.
+    /// Schedules those that have a time, and the end of all faults.
     void schedule();
 
-    /// The run is over.
+    /// The run has ended.
     void end() { effects_.end(); }
 
 private:

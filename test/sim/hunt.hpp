@@ -12,14 +12,14 @@ namespace leasehold::test::sim {
 
 struct catch_of_mutant
 {
-    std::uint64_t seeds; ///< How many plans were run.
+    std::uint64_t seeds; ///< The number of plans that were run.
     bool found;
-    bool crashed; ///< Its process ended of it, which hangs on what its memory looked like.
+    bool crashed; ///< Its process crashed, which depends on the content of its memory.
     char how[160];
 };
 
-/// Runs plans with a deliberate error until one fails. In a process of its own: some errors do not
-/// only break promises.
+/// Runs plans with a deliberate error until one fails. In a process of its own: some errors do more
+/// than break promises.
 [[nodiscard]] catch_of_mutant hunt(mutant active, std::uint64_t limit,
                                    const std::function<plan(std::uint64_t)>& make);
 

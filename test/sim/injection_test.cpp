@@ -1,7 +1,6 @@
-// Every way to break off an operation, at every step of its run: cancellations, the end of its
-// objects, its process and its world, and every kind of answer that a store can fail with, for each
-// request. Whatever happens, the lock is held by nobody or by a lease that lives, and goes on to
-// the next.
+// Every way to interrupt an operation, at every step of its run: cancellations, the end of its
+// objects, its process and its world, and every kind of failure of a store, for each request. In
+// each case the lock is free or belongs to a lease that lives, and is granted to the next waiter.
 #include "base/mutant.hpp"
 
 #include <leasehold/client.hpp>
@@ -31,20 +30,20 @@ namespace {
 constexpr leasehold::lock_options options{.lease_time = 2s};
 constexpr const char* name = "name";
 
-// A lease time, and what the store's connection takes to notice and to be made again.
+// A lease time, and the time in which the store's connection detects a loss and reconnects.
 constexpr auto bound = 2s + 4s;
 constexpr std::uint64_t seeds = LEASEHOLD_INJECTED_RUNS;
-// There and back, and for the turns between.
+// In both directions, and for the turns between.
 constexpr auto round_trip = 100ms;
-// Until users who still hold something let it go.
+// Until users that still hold a lease release it.
 constexpr auto patience = 1s;
 
 enum class operation
 {
     lock,       ///< Of a free name.
-    lock_taken, ///< Behind another client, which leaves meanwhile.
+    lock_taken, ///< Behind another client, which releases meanwhile.
     enter,      ///< Under the owner of a lease that another client has.
-    renew,      ///< Twice, with somebody who waits for a loss.
+    renew,      ///< Twice, with a wait for a loss.
     release,
 };
 
@@ -91,7 +90,7 @@ private:
     std::weak_ptr<int> alive_;
 };
 
-/// A process with a client, and what its user has.
+/// A process with a client, and the objects of its user.
 struct party
 {
     party(testing::world& world, testing::server& server, const testing::connecting& how,
@@ -146,14 +145,14 @@ public:
         }
     }
 
-    /// Whether the operation has run its course, when nothing befalls it.
+    /// Whether the operation has completed, if nothing interrupts it.
     bool is_over() const
     {
         return tried_ == operation::renew ? subject.locks->stats().renewed == 2
                                           : tested.calls() > 0;
     }
 
-    /// How many things have happened since it began, and how many requests were sent.
+    /// The number of events, and of requests sent, since it began.
     std::uint64_t events() const { return world_->events() - began_; }
     int requests() const { return requests_; }
 
@@ -172,21 +171,21 @@ public:
         world_->run_until(end);
     }
 
-    /// What is to happen to the request with this number, counted from 1, when it has been sent.
+    /// The injection for the request with this number, counted from 1, when it has been sent.
     void on_request(int index, std::function<void(stage&)> injected)
     {
         at_request_ = index;
         then_ = std::move(injected);
     }
 
-    /// Done when the next command has run.
+    /// Done when the next command has been executed.
     void when_run(std::function<void(stage&)> injected) { when_run_ = std::move(injected); }
 
     testing::world& world() { return *world_; }
     testing::server& server() { return server_; }
 
-    /// After an injection: the name goes on, and nothing is left.
-    /// @param at_once What befell it keeps no message: the lock is given back within a round trip.
+    /// After an injection: the name is granted again, and nothing is left.
+    /// @param at_once No message was lost: the lock is released within a round trip.
     void check(bool at_once)
     {
         const bool crashed = subject.host->is_crashed();
@@ -209,7 +208,7 @@ public:
         next.held = {};
         run_for(10s);
         expect(server_.locks() == 0, "a lock is left");
-        // For its turns a client keeps one.
+        // A client keeps one for its grants.
         expect(server_.watches() <= clients, "a subscription is left");
         expect(crashed || tested.calls() == 1,
                tested.calls() == 0 ? "a handler is not called" : "a handler is called twice");
@@ -231,8 +230,8 @@ public:
         }
     }
 
-    /// Destroys the world, and looks whether anything was kept. What was wrong first of all; empty:
-    /// nothing.
+    /// Destroys the world, and checks whether anything was kept. Returns the first error; empty:
+    /// none.
     std::string end()
     {
         world_.reset();
@@ -280,7 +279,7 @@ private:
         return asio::bind_cancellation_slot(signal->slot(), std::move(handler));
     }
 
-    // In true time, after everything that happens: leases of one owner at most are valid.
+    // In true time, after each event: leases of one owner at most are valid.
     void look()
     {
         std::string in;
@@ -292,7 +291,7 @@ private:
             in = who;
         }
         if (letting_go_) {
-            subject.held = {}; // also what came late
+            subject.held = {}; // also a late one
             holder.held = {};
         }
     }
@@ -383,7 +382,7 @@ const std::vector<injection> at_a_request = {
          all_lost.reply_loss = 1'000'000;
          const testing::conditions before = s.subject.host->network();
          s.subject.host->network(all_lost);
-         // The answer leaves in the same step in which it has run.
+         // The reply leaves in the same step in which the command was executed.
          s.when_run([before](stage& then) {
              then.world().after(1us, [&then, before] { then.subject.host->network(before); });
          });
@@ -406,7 +405,7 @@ struct extent
     std::uint64_t requests = 0;
     std::uint64_t injections = 0;
     std::uint64_t broken = 0;
-    std::string first; ///< What was wrong first, and where.
+    std::string first; ///< The first error, and its place.
 
     void add(const std::string& wrong, const std::string& place)
     {
@@ -419,8 +418,7 @@ struct extent
     }
 };
 
-/// In the run of one seed: other seeds have other delays, and another order of what happens at
-/// once.
+/// In the run of one seed: other seeds have other delays, and another order of simultaneous events.
 void inject_everywhere(operation tested, std::uint64_t seed, extent& all)
 {
     std::uint64_t steps = 0;
@@ -521,7 +519,7 @@ BOOST_AUTO_TEST_CASE(of_a_release)
     nothing_breaks(operation::release);
 }
 
-// It proves nothing unless it notices.
+// The test proves nothing if it does not detect them.
 BOOST_AUTO_TEST_CASE(deliberate_errors_are_found)
 {
     using leasehold::mutant;

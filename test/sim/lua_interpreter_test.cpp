@@ -57,7 +57,7 @@ struct two_servers
         same_texts = version != info.end() && version->second.starts_with("7.0.");
     }
 
-    /// Error texts change between versions: those of Redis 7.0 are compared whole, of others the
+    /// Error texts change between versions: those of Redis 7.0 are compared whole, others by their
     /// code.
     [[nodiscard]] std::string comparable(std::string text, bool whole) const
     {
@@ -104,7 +104,7 @@ command split(std::string_view text)
     return all;
 }
 
-/// In this order; each finds what those before have left.
+/// In this order; each uses the keys that the earlier ones left.
 constexpr const char* all_commands[] = {
     "SET text 5",
     "GET text",
@@ -267,7 +267,7 @@ BOOST_FIXTURE_TEST_CASE(replies_to_calls_become_values_as_on_a_server, two_serve
         "return redis.pcall('HGET', 'text', 'a').err",
         "return redis.pcall('HGET', 'text', 'a')",
         "return type(string.match(redis.call('INFO', 'server'), 'run_id:(%x+)'))",
-        // Numbers that are arguments.
+        // Numbers as arguments.
         "redis.call('SET', 'text', 1) return redis.call('GET', 'text')",
         "redis.call('SET', 'text', 1.5) return redis.call('GET', 'text')",
         "redis.call('SET', 'text', -0.1) return redis.call('GET', 'text')",

@@ -165,7 +165,7 @@ void report(const sim::plan& failing, const sim::verdict& how)
               << " --trace\n";
 }
 
-/// False when a cell is too empty.
+/// False if a cell has too few hits.
 bool print_coverage(const sim::coverage& counted, const arguments& a)
 {
     const std::uint64_t least = a.cells;
@@ -184,7 +184,7 @@ bool print_coverage(const sim::coverage& counted, const arguments& a)
             const auto in = static_cast<sim::phase>(p);
             const auto hits = counted.met[f][p];
             const char* const why_not = sim::impossible(kind, in);
-            // What is said to be impossible must not happen.
+            // An effect that counts as impossible must not occur.
             const bool good = why_not != nullptr ? hits == 0 : hits >= least || sim::rare(kind, in);
             enough = enough && good;
             std::printf("%10llu%c", static_cast<unsigned long long>(hits),
@@ -262,7 +262,7 @@ int run_seeds(const arguments& a)
 
 int run_mutants(const arguments& a)
 {
-    // Some errors show once in a hundred million seeds: the plan that showed them comes first.
+    // Some errors occur once in a hundred million seeds: the plan that found them comes first.
     constexpr std::uint64_t worlds_of_a_plan = 100;
     const auto known = a.regressions.empty() ? std::vector<sim::regression>()
                                              : sim::read_regressions(a.regressions);

@@ -26,8 +26,8 @@ namespace {
 constexpr std::size_t steps = LEASEHOLD_COMPARED_STEPS;
 constexpr std::size_t steps_at_a_time = 50;
 
-/// Of an error the code: the rest names lines of the script, and changes between versions. What our
-/// scripts say themselves is compared whole.
+/// The code of an error: the rest names lines of the script, and changes between versions. Errors
+/// of this library's scripts are compared whole.
 std::string without_details(std::string_view error)
 {
     if (error.find(" holds ") != std::string_view::npos)
@@ -35,7 +35,7 @@ std::string without_details(std::string_view error)
     return "error: " + std::string(error.substr(0, error.find(' ')));
 }
 
-/// Kind of command, and how its answer begins.
+/// Kind of command, and the beginning of its reply.
 std::string kind_of(const comparison& how, const command& asked, const std::string& told)
 {
     std::string kind = asked[0];
@@ -63,7 +63,7 @@ std::string text(const command& asked)
     return all;
 }
 
-/// Now and then the user loses a right or two, or has all of them again.
+/// Sometimes the user loses a right or two, or gets all of them back.
 void change_rights(const comparison& how, generator& random, resp_client& server,
                    redis_model& model)
 {
@@ -78,7 +78,7 @@ void change_rights(const comparison& how, generator& random, resp_client& server
     BOOST_TEST(describe(server.receive()) == "OK");
 }
 
-/// Who listens to what is published.
+/// The subscribers of the published messages.
 class audience
 {
 public:
@@ -91,7 +91,7 @@ public:
         }
     }
 
-    /// The model has published it. How many have heard it.
+    /// The model has published it. Returns the number of receivers.
     std::int64_t hear(std::string_view channel, std::string_view said)
     {
         if (std::find(channels_.begin(), channels_.end(), channel) == channels_.end())
@@ -165,8 +165,8 @@ void compare(const comparison& how, std::uint64_t seed, counts& seen)
     redis_server process({"--enable-debug-command", "yes"}, {.environment = clock.environment()});
     resp_client server = process.connect();
     audience listening(process, how);
-    // A key is then there until it is asked for after its time. Otherwise Redis 8 may or may not
-    // have taken it out in the millisecond in which it expires, and both answers are right.
+    // A key then exists until it is requested after its time. Otherwise Redis 8 may or may not have
+    // removed it in the millisecond in which it expires, and both replies are right.
     BOOST_REQUIRE(!server.command({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}).is_error());
     redis_model model;
     model.publish = [&](std::string_view channel, std::string_view said) {
@@ -212,8 +212,8 @@ void compare(const comparison& how, std::uint64_t seed, counts& seen)
         if (!same)
             return;
         listening.compare();
-        // Mostly within leases, now and then far beyond. Never back: what has expired is gone from
-        // a server at some time of its own choice, so after a step back both answers are right.
+        // Mostly within leases, sometimes far beyond. Never back: a server removes expired keys at
+        // a time of its own choice, so after a step back both replies are right.
         clock.advance(microseconds(random.below(100) < 92 ? random.between(1, 15'000)
                                                           : random.between(1, 200'000)));
     }

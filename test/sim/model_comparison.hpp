@@ -18,32 +18,32 @@ class resp_client;
 
 using command = std::vector<std::string>;
 
-/// What the model and a real server are asked, so that their answers can be compared.
+/// The requests to the model and a real server, whose replies are compared.
 struct comparison
 {
     std::function<command(testing::impl::generator&, std::chrono::microseconds now)> any_command;
     /// The name of the script that is called, with keys.
     std::function<std::string(const command&)> script_of;
-    /// What is counted behind the kind of command: how an answer begins that is no error.
+    /// The count's name behind the kind of command: the beginning of a reply that is no error.
     std::function<std::string(const std::string& kind, const command&, const std::string& told)>
         beginning;
     /// Called before the first; may be empty.
     std::function<void(resp_client&, testing::impl::redis_model&)> prepare{};
-    std::vector<std::string> rights;   ///< Now and then the user has not all of them.
-    std::vector<std::string> channels; ///< To which somebody listens.
-    std::vector<std::string> expected; ///< Whatever a script can say has to be said often enough.
+    std::vector<std::string> rights;   ///< Sometimes the user lacks some of them.
+    std::vector<std::string> channels; ///< With subscribers.
+    std::vector<std::string> expected; ///< Replies of scripts that have to occur often.
 };
 
 /// By its hash, or by its text.
 [[nodiscard]] bool calls(const command& asked, const redis_store::script& which);
 
-/// Asks both the same, step by step.
+/// Sends the same to both, step by step.
 void compare(const comparison& how, std::initializer_list<std::uint64_t> seeds);
 
 /// The model is the same server as the real one: for `comparison::prepare`.
 void name_run(resp_client& server, testing::impl::redis_model& model);
 
-/// What the model answers.
+/// The reply of the model.
 [[nodiscard]] testing::impl::message execute(testing::impl::redis_model& model,
                                              const command& asked, std::chrono::microseconds now);
 

@@ -1,5 +1,5 @@
-// The simulated store is only worth what its resemblance to a server is: random calls of the
-// scripts give the same replies in both.
+// The simulated store is only useful if it resembles a server: random calls of the scripts give the
+// same replies in both.
 #include "leasehold_scripts.hpp"
 #include "memory/lock_table.hpp"
 #include "support/redis_server.hpp"
@@ -54,7 +54,7 @@ struct request
     std::vector<request> with{}; ///< Renewals that are sent together with this one.
 };
 
-/// All that a call renews.
+/// All renewals of a call.
 std::vector<request> renewals_of(const request& first)
 {
     std::vector<request> all = first.with;
@@ -126,7 +126,7 @@ public:
             return make_request(words);
         }
         case request::kind::release: {
-            // By the short script, which touches nothing where it is not enough, and by the long.
+            // By the short script, which changes nothing if it is not enough, and by the long one.
             const std::string line = "line:" + r.name;
             const std::string brief = make_request(
                 {"EVALSHA", release_, "2", r.name, line, r.owner, "channel"});
@@ -148,7 +148,7 @@ private:
     std::string acquire_, renew_, release_, leave_;
 };
 
-/// What the model says, as the server would.
+/// The reply of the model, in the form of the server.
 std::string said_by(lock_table& model, const request& r, microseconds now)
 {
     const instant at = instant::one_clock(now);
@@ -184,7 +184,7 @@ std::string said_by(lock_table& model, const request& r, microseconds now)
         case release_reply::outcome::left: out << "[2"; break;
         case release_reply::outcome::not_owner: out << "[0"; break;
         case release_reply::outcome::passed_on:
-        case release_reply::outcome::left_line: out << "of a line"; break; // nobody waits here
+        case release_reply::outcome::left_line: out << "of a line"; break; // no waiter here
         }
         break;
     case request::kind::erase: out << (model.erase(r.name, at) ? 1 : 0); break;
@@ -201,7 +201,7 @@ std::string told_by(const resp_value& value)
     return value.type == resp_value::kind::status ? value.text : describe(value);
 }
 
-/// What both scripts say, or the long one alone, of which only the status is compared.
+/// The replies of both scripts, or of the long one alone, of which only the status is compared.
 std::string told_by_release(resp_client& server, const request& r)
 {
     const std::string brief = r.entry.empty() ? told_by(server.receive()) : "-2";
@@ -209,11 +209,11 @@ std::string told_by_release(resp_client& server, const request& r)
     const std::string status = told.substr(0, told.find(','));
     if (brief == "-2")
         return status;
-    BOOST_TEST(status == "[0"); // who has left is not in any more
+    BOOST_TEST(status == "[0"); // a released owner does not hold the lock any more
     return brief;
 }
 
-/// A number stands for all fences that were asked for.
+/// A number stands for all requested fences.
 std::string in_full(std::int64_t last, std::int64_t fences)
 {
     std::ostringstream out;
@@ -231,21 +231,21 @@ std::string text(const request& r)
     return out.str();
 }
 
-/// @returns how many replies differed; tells of the first.
+/// @returns The number of different replies; prints the first.
 std::size_t compare(milliseconds retention, std::uint64_t seed)
 {
     shifted_clock clock;
     clock.freeze_all();
     redis_server process({"--enable-debug-command", "yes"}, {.environment = clock.environment()});
     resp_client server = process.connect();
-    // A key is then there until it is asked for after its time. Otherwise Redis 8 may or may not
-    // have taken it out in the millisecond in which it expires, and both answers are right.
+    // A key then exists until it is requested after its time. Otherwise Redis 8 may or may not have
+    // removed it in the millisecond in which it expires, and both replies are right.
     BOOST_REQUIRE(!server.command({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}).is_error());
     const scripts run(server, retention);
     lock_table model(retention);
     testing::impl::generator random(seed);
     std::size_t different = 0;
-    std::map<std::string, std::size_t> seen; // kind of call and how its reply begins
+    std::map<std::string, std::size_t> seen; // kind of call and the beginning of its reply
     for (std::size_t done = 0; done < calls / 2; done += calls_at_a_time) {
         const auto time = server.strings({"TIME"});
         const microseconds now(std::stoll(time.at(0)) * 1'000'000 + std::stoll(time.at(1)));
@@ -281,13 +281,12 @@ std::size_t compare(milliseconds retention, std::uint64_t seed)
         }
         if (different != 0)
             return different;
-        // Mostly within leases, now and then beyond the retention. Never back: what has expired is
-        // gone from a server at some time of its own choice, so after a step back both answers are
-        // right.
+        // Mostly within leases, sometimes beyond the retention. Never back: a server removes
+        // expired keys at a time of its own choice, so after a step back both replies are right.
         clock.advance(microseconds(random.below(100) < 92 ? random.between(1, 15'000)
                                                           : random.between(1, 200'000)));
     }
-    // Whatever a script can say was said often enough to be compared.
+    // Every possible reply of a script occurred often enough to be compared.
     for (const char* each :
          {"0all", "0[1", "0[0", "0[-1", "0[-2", "renewal 1", "renewal 0", "renewal of an entry 1",
           "renewal of an entry 0", "renewals together", "20", "2[1", "2[2", "2[0", "31", "30"})

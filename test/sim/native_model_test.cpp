@@ -23,7 +23,7 @@ using testing::impl::generator;
 
 namespace {
 
-// Somebody listens for the first; the last has no UUID.
+// The first has a subscriber; the last has no UUID.
 constexpr const char* clients[] = {"5e0f8c21-3ad6-4d1c-8f6b-5e7c1f2a3b4c",
                                    "0b1f8c21-3ad6-4d1c-8f6b-5e7c1f2a3b4c", "odd"};
 
@@ -34,7 +34,7 @@ std::string any_name(generator& random)
     return "name-" + std::to_string(random.below(2));
 }
 
-/// One begins like another.
+/// One is a prefix of another.
 std::string any_value(generator& random)
 {
     const auto client = random.below(3);
@@ -110,7 +110,7 @@ std::string entries(const std::string& name)
     return key(redis_store::native::entries_key, name);
 }
 
-/// EVALSHA, or now and then EVAL.
+/// EVALSHA, or sometimes EVAL.
 command call(generator& random, const redis_store::script& called, std::vector<std::string> words)
 {
     command all = random.below(30) == 0 ? command{"EVAL", std::string(called.text)}
@@ -193,7 +193,7 @@ command renew_brief(generator& random)
     return call(random, of_native().renew_brief, all);
 }
 
-/// What a client sends that is no script.
+/// A client's commands that are not scripts.
 command plain(generator& random)
 {
     switch (random.below(6)) {
@@ -206,7 +206,7 @@ command plain(generator& random)
     }
 }
 
-/// What others do to the keys.
+/// Changes of the keys by others.
 command interfere(generator& random)
 {
     const std::string name = any_name(random);
@@ -247,7 +247,7 @@ command interfere(generator& random)
     }
 }
 
-/// What there is to be seen.
+/// Reads the visible state.
 command look(generator& random)
 {
     const std::string name = any_name(random);

@@ -84,7 +84,7 @@ lock_options make_options(generator& random)
     return o;
 }
 
-/// Of everything that is allowed, what is far from the usual.
+/// Permitted values that are far from the usual.
 lock_options make_odd_options(generator& random)
 {
     lock_options o = make_options(random);
@@ -96,8 +96,7 @@ lock_options make_odd_options(generator& random)
     return o;
 }
 
-/// How long somebody waits, and how long others do: may differ between handles that take over from
-/// each other.
+/// The times of waits and holds: may differ between handles that take over from each other.
 void vary_waiting(generator& random, lock_options& o)
 {
     if (random.below(4) == 0)
@@ -172,14 +171,14 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
 {
     fault f{};
     f.what = kind;
-    // Mostly when something happens anyway.
+    // Mostly when there is an operation anyway.
     const operation& near =
         p.operations[static_cast<std::size_t>(random.below(p.operations.size()))];
     f.client = random.below(4) != 0 ? near.client
                                     : static_cast<std::size_t>(random.below(p.clients));
     f.name = near.name;
     f.at = std::min(near.at + ms_between(random, 0ms, 200ms), p.heals - 1ms);
-    // Most in the moments that are short.
+    // Most at short moments.
     constexpr std::array moments = {
         step::acquire_sent,     step::acquire_sent, step::acquire_sent, step::acquire_ran,
         step::acquire_answered, step::renewal_sent, step::renewal_sent, step::renewal_ran,
@@ -192,7 +191,7 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
     f.how_long = std::min(f.how_long, 8000ms);
     switch (kind) {
     case fault_kind::refusing_server:
-        f.amount = random.between(0, 6); // why
+        f.amount = random.between(0, 6); // the reason
         if (static_cast<testing::server::trouble>(f.amount) == testing::server::trouble::read_only)
             f.how_long = ms_between(random, 1000ms, 20'000ms);
         break;
@@ -215,13 +214,13 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
     case fault_kind::resetting: f.amount = random.between(1, 25); break;        // percent
     case fault_kind::delaying: f.amount = random.between(10, 3000); break;      // ms
     case fault_kind::master_cut_off: f.amount = random.between(1, 1500); break; // ms until noticed
-    case fault_kind::slot_moves: f.amount = random.between(0, 3); break;        // where to
+    case fault_kind::slot_moves: f.amount = random.between(0, 3); break;        // target
     default: break;
     }
     return f;
 }
 
-/// Mostly over connections of its own; else over one of the application's.
+/// Mostly over connections of its own; otherwise over one of the application's.
 testing::connecting make_connection(generator& random)
 {
     testing::connecting how = usual_connection();
@@ -262,7 +261,7 @@ void replicate(plan& p)
         p.faults.push_back(make_fault(random, p, fault_kind::fail_over));
 }
 
-/// For some plans of the layout that knows it: leases come with a promise, most or all.
+/// For some plans of the layout that supports it: leases, most or all, have heartbeats.
 void promise(plan& p)
 {
     generator random(p.seed + 7'000'000'033);
@@ -276,7 +275,7 @@ void promise(plan& p)
     }
     if (p.is_quiet() || random.below(2) != 0)
         return;
-    // What it is for: whoever has just got a lock is not heard of any more.
+    // The purpose: a client that has just acquired a lock becomes silent.
     for (auto times = random.between(1, 3); times > 0; --times) {
         constexpr std::array ends = {fault_kind::crash, fault_kind::crash, fault_kind::pause,
                                      fault_kind::cut_both};
@@ -286,11 +285,11 @@ void promise(plan& p)
     }
 }
 
-/// What only a line has: claims, and turns for those who do not know it.
+/// For queues only: claims, and free times for external clients.
 void vary_line(plan& p)
 {
     generator random(p.seed + 4'000'000'007);
-    // Who is not told of its turn would never be in time.
+    // An owner without a notification would never be in time.
     const bool all_hear = std::none_of(p.connections.begin(), p.connections.end(),
                                        [](auto& how) { return how.shared && !how.wakeups; });
     for (lock_options& each : p.options)
@@ -452,7 +451,7 @@ testing::connecting usual_connection()
 
 namespace {
 
-/// In bursts, so that there is something to wait for.
+/// In bursts, so that there are waiters.
 void add_operations(generator& random, plan& p,
                     const std::vector<std::vector<std::size_t>>& options)
 {
@@ -463,7 +462,7 @@ void add_operations(generator& random, plan& p,
     }
 }
 
-/// For stores whose connections are their own, and which tell of every release.
+/// For stores with connections of their own, and wake-ups for every release.
 void add_own_connections(generator& random, plan& p)
 {
     for (std::size_t i = 0; i < p.clients; ++i) {
@@ -473,7 +472,7 @@ void add_own_connections(generator& random, plan& p)
     }
 }
 
-/// A shutdown takes a moment only: what befalls it is placed there.
+/// A shutdown takes only a moment: its faults are placed there.
 void close_in_trouble(generator& random, plan& p)
 {
     if (random.below(5) < 2) {
@@ -509,7 +508,7 @@ plan make_plain_plan(std::uint64_t seed, std::optional<config::key_layout> layou
     add_operations(random, p, options);
     if (random.below(5) == 0)
         return p;
-    // Few kinds in one run, so that none hides what another shows.
+    // Few kinds in one run, so that none hides the effects of another.
     const auto kinds = random.between(1, 3);
     for (auto left = kinds; left > 0; --left) {
         const auto kind = static_cast<fault_kind>(random.below(plain_faults));
@@ -569,7 +568,7 @@ constexpr std::array quorum_faults = {
     fault_kind::unsent,
 };
 
-/// What may befall all members at once, and nothing is lost by it.
+/// Faults that may affect all members at once without a loss of data.
 bool may_befall_all(fault_kind kind) noexcept
 {
     switch (kind) {
@@ -682,7 +681,7 @@ constexpr std::array cluster_faults = {
     fault_kind::unsent,
 };
 
-/// A node that is behind shows when there is something that it has not heard of.
+/// An outdated node has an effect only if there is a change that it does not know.
 fault make_change(generator& random, const plan& p, fault& stale)
 {
     fault f = make_fault(random, p,

@@ -15,7 +15,7 @@ namespace leasehold::test::sim {
 
 using std::chrono::milliseconds;
 
-/// What befalls the world.
+/// The faults of the world.
 enum class fault_kind : std::uint8_t
 {
     cut_both,
@@ -46,7 +46,7 @@ enum class fault_kind : std::uint8_t
     server_clock_forward,
     server_clock_back,
     shutdown,
-    lossy, ///< From here on, messages fare badly.
+    lossy, ///< From here on, messages are lost or delayed.
     duplicating,
     reordering,
     resetting,
@@ -57,15 +57,15 @@ enum class fault_kind : std::uint8_t
     unsent,           ///< Requests fail before they are sent, the connection stays.
     // Of a cluster, in which `fail_over` is that of a shard.
     shard_down,
-    master_cut_off, ///< From the other nodes: it serves on for a while.
+    master_cut_off, ///< From the other nodes: it continues to serve for a while.
     switch_over,
     slot_moves,
-    stale_map,    ///< A node does not hear what has become of the others.
-    machine_dies, ///< As `fail_over`, and nobody is told.
+    stale_map,    ///< A node does not learn the state of the others.
+    machine_dies, ///< As `fail_over`, without a notification.
     count_,
 };
 
-/// It befalls a cluster alone.
+/// It affects only a cluster.
 [[nodiscard]] constexpr bool is_of_cluster(fault_kind kind) noexcept
 {
     return kind >= fault_kind::shard_down;
@@ -74,47 +74,47 @@ enum class fault_kind : std::uint8_t
 /// Plans of clusters have it.
 [[nodiscard]] bool befalls_clusters(fault_kind kind) noexcept;
 
-/// It befalls a server, not what leads to it.
+/// It affects a server, not the path to it.
 [[nodiscard]] bool is_of_server(fault_kind kind) noexcept;
 
-/// It befalls what leads to servers, and may befall what leads to one of them.
+/// It affects the paths to servers, or the path to one of them.
 [[nodiscard]] bool is_of_way(fault_kind kind) noexcept;
 
-/// It befalls one client, or what leads from it to the servers.
+/// It affects one client, or the path from it to the servers.
 [[nodiscard]] bool is_of_client(fault_kind kind) noexcept;
 
-/// It goes on for as long as the run: each message may meet it.
+/// It lasts as long as the run: it may affect each message.
 [[nodiscard]] bool lasts(fault_kind kind) noexcept;
 
 [[nodiscard]] const char* name_of(fault_kind kind) noexcept;
 
-/// The data, or the clock that it is kept by, is not to be relied upon afterwards: two may be in at
-/// once, for as long as a lease lasts.
+/// The data, or its clock, is unreliable afterwards: two owners may hold the lock at once, for as
+/// long as a lease lasts.
 [[nodiscard]] bool breaks_exclusion(fault_kind kind) noexcept;
 
-/// A server forgets, and knows that it may have: a member of a quorum is none afterwards.
+/// A server loses data, and knows that it may have: a member of a quorum is none afterwards.
 [[nodiscard]] bool is_forgetting(fault_kind kind) noexcept;
 
-/// When it is over, all is well within a second: nothing that was under way is late.
+/// After its end, all is well within a second: no outstanding request is late.
 [[nodiscard]] bool is_mild(fault_kind kind) noexcept;
 
-/// No request is refused because of it.
+/// It causes no rejected request.
 [[nodiscard]] bool is_unnoticed(fault_kind kind) noexcept;
 
 struct fault
 {
     fault_kind what;
     milliseconds at;                      ///< Since the beginning.
-    std::optional<testing::step> trigger; ///< Not before the client has come to this step.
+    std::optional<testing::step> trigger; ///< Not before the client has reached this step.
     bool when_closing = false;            ///< Not before the client shuts down.
     std::size_t client = 0;
     std::size_t name = 0;
     milliseconds how_long{};
     std::int64_t amount = 0;
-    /// Of a quorum or a cluster: it, or the way to it. Else all ways; of the servers of a cluster
-    /// the one that keeps the name.
+    /// Of a quorum or a cluster: it, or the path to it. Otherwise all paths; of the servers of a
+    /// cluster the one that keeps the name.
     std::optional<std::size_t> member{};
-    bool together = false; ///< Befalls all members at once, and so each of them.
+    bool together = false; ///< Affects all members at once, and so each of them.
 };
 
 enum class verb : std::uint8_t
@@ -122,9 +122,9 @@ enum class verb : std::uint8_t
     lock,
     try_once,
     try_for,
-    guarded,          ///< `with_lock`, with work that stops when it is told to.
-    guarded_stubborn, ///< With work that does not listen.
-    enter,            ///< Locks, and enters again under the same owner, on this client or another.
+    guarded,          ///< `with_lock`, with work that stops on cancellation.
+    guarded_stubborn, ///< With work that ignores cancellation.
+    enter,            ///< Acquires, and again under the same owner, on this client or another.
 };
 
 struct operation
@@ -136,25 +136,25 @@ struct operation
     milliseconds hold;
     milliseconds limit{};
     std::optional<milliseconds> cancel_after;
-    std::size_t other = 0;         ///< Who enters.
-    std::size_t options = 0;       ///< Which of the plan's.
-    std::size_t other_options = 0; ///< Of who enters.
+    std::size_t other = 0;         ///< The client of the reentrant acquisition.
+    std::size_t options = 0;       ///< Index in those of the plan.
+    std::size_t other_options = 0; ///< Of the reentrant acquisition.
     bool let_go = false;           ///< The lease is destroyed instead of released.
     bool own_executor = false;     ///< Handlers run on the host, not on the client's strand.
     bool ignores_loss = false;
 };
 
-/// A client of another library, which knows no line: it asks for a lock now and then, and leaves
-/// it.
+/// A client of another library, which does not know the queue: it acquires a lock at intervals, and
+/// releases it.
 struct stranger
 {
     std::size_t name;
-    milliseconds every; ///< Between two tries.
+    milliseconds every; ///< Between two attempts.
     milliseconds hold;
     milliseconds lease;
 };
 
-/// One run, in full: what a seed becomes, and what is left of it when it has been shrunk.
+/// One run in full: made from a seed, and possibly shrunk.
 struct plan
 {
     std::uint64_t seed = 0;
@@ -163,10 +163,10 @@ struct plan
     bool may_kill = true;       ///< The user may end connections.
     bool replicated = false;    ///< A replica has to confirm each lock.
     std::size_t members = 0;    ///< Of a quorum; 0: there is one server.
-    std::size_t grants = 0;     ///< So many of them make a lock.
+    std::size_t grants = 0;     ///< The number of grants that make a lock.
     std::size_t shards = 0;     ///< Of a cluster; 0: it is none.
     std::size_t replicas = 1;   ///< Of each of its masters.
-    bool full_coverage = false; ///< While nobody serves some of its slots, nobody serves any.
+    bool full_coverage = false; ///< While some slots have no node, the cluster serves none.
     bool one_slot = false;      ///< All names are in one.
     std::size_t clients = 1;
     std::size_t names = 1;
@@ -175,7 +175,7 @@ struct plan
     std::vector<operation> operations;
     std::vector<fault> faults;
     std::vector<stranger> strangers;
-    milliseconds heals{}; ///< From here on nothing new goes wrong.
+    milliseconds heals{}; ///< After this time no new fault begins.
     milliseconds ends{60'000};
 
     [[nodiscard]] bool is_quiet() const noexcept { return faults.empty(); }
@@ -185,17 +185,17 @@ struct plan
                            [are](const fault& each) { return are(each.what); });
     }
     [[nodiscard]] milliseconds longest_lease() const noexcept;
-    /// Whether others find a lock free now and then that clients wait for.
+    /// Whether external clients sometimes find a lock free for which clients wait.
     [[nodiscard]] bool leaves_free() const noexcept;
     [[nodiscard]] bool is_quorum() const noexcept { return members != 0; }
     [[nodiscard]] bool is_cluster() const noexcept { return shards != 0; }
     [[nodiscard]] bool is_native() const noexcept { return layout == config::key_layout::native; }
 };
 
-/// Of its own, with time limits after which `to_notice` holds.
+/// Of its own, with time limits for which `to_notice` holds.
 [[nodiscard]] testing::connecting usual_connection();
 
-/// @param layout Where none is given, each has half of the seeds.
+/// @param layout If none is given, each has half of the seeds.
 [[nodiscard]] plan make_plan(std::uint64_t seed,
                              std::optional<config::key_layout> layout = std::nullopt);
 

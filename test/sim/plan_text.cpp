@@ -53,7 +53,7 @@ std::int64_t number(std::string_view text)
     return value;
 }
 
-/// The members of a line, `key=value`. What is not named keeps its default; the last may hold
+/// The members of a line, `key=value`. A missing one keeps its default; the last may contain
 /// spaces.
 class members
 {

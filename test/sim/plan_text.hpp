@@ -8,8 +8,7 @@
 
 namespace leasehold::test::sim {
 
-/// A plan as text. A seed means another plan as soon as the making of plans changes; a text does
-/// not.
+/// A plan as text. A seed means another plan when the generation of plans changes; a text does not.
 ///
 ///   seed 7
 ///   clients 2
@@ -21,7 +20,7 @@ namespace leasehold::test::sim {
 ///   fault at=300 client=0 name=0 for=500 ... kind=cut both ways
 [[nodiscard]] std::string to_text(const plan& scenario);
 
-/// Reads what `to_text` has written; empty lines and lines that begin with # are skipped.
+/// Reads the output of `to_text`; empty lines and lines that begin with # are skipped.
 /// @throws std::invalid_argument for anything else.
 [[nodiscard]] plan plan_from_text(std::istream& text);
 

@@ -9,13 +9,13 @@
 
 namespace leasehold::test::sim {
 
-/// Starts the clients, follows what they send, and shuts them down.
+/// Starts the clients, follows their requests, and shuts them down.
 class processes
 {
 public:
     processes(trial& of, checks& judge) noexcept : trial_(of), checks_(judge) {}
 
-    /// Those whose business is faults.
+    /// For the faults.
     std::function<void(process&)> on_start;
     std::function<void(process&, testing::step)> on_step;
     std::function<void(process&)> on_close;
@@ -23,13 +23,13 @@ public:
     /// The first process of each client.
     void start_all();
 
-    /// A client's next process takes the place of its last.
+    /// A client's next process replaces its last.
     void restart(std::size_t client, testing::host& on);
 
-    /// @param again Another takes its place afterwards.
+    /// @param again Another process replaces it afterwards.
     void close(process& p, bool again);
 
-    /// Shuts down what is left. False: it did not end.
+    /// Shuts down the remaining ones. False: it did not end.
     [[nodiscard]] bool close_all();
 
 private:

@@ -58,7 +58,7 @@ std::string any_limit(generator& random, microseconds now)
                                        : 0);
 }
 
-/// About as large as the clock, or as the largest is.
+/// About as large as the clock, or as the largest.
 std::string any_fence(generator& random, microseconds now)
 {
     const auto kind = random.below(20);
@@ -77,7 +77,7 @@ std::string flag(generator& random)
     return random.below(3) == 0 ? "1" : "0";
 }
 
-/// EVALSHA, or now and then EVAL.
+/// EVALSHA, or sometimes EVAL.
 command call(generator& random, const redis_store::script& called, std::vector<std::string> words)
 {
     command all = random.below(30) == 0 ? command{"EVAL", std::string(called.text)}
@@ -135,7 +135,7 @@ command look_at_itself(generator& random)
                 {"1", record, std::to_string(1 + random.below(std::uint64_t(1) << 53))});
 }
 
-/// Nonces are few, so that one is the right one now and then.
+/// Nonces are few, so that one is sometimes the right one.
 command look_with_known_nonce(generator& random)
 {
     return call(random, of_quorum().look, {"1", record, std::to_string(1 + random.below(2))});
@@ -149,7 +149,7 @@ command seed(generator& random, microseconds now)
                  std::to_string(random.below(3))});
 }
 
-/// What others do to the keys.
+/// Changes of the keys by others.
 command interfere(generator& random)
 {
     const std::string name = any_name(random);
@@ -176,7 +176,7 @@ command interfere(generator& random)
     }
 }
 
-/// What there is to be seen.
+/// Reads the visible state.
 command look(generator& random)
 {
     const std::string name = any_name(random);

@@ -1,5 +1,5 @@
-// What the simulated server answers is only worth what its resemblance to a real one is: random
-// commands, those of the library and those of strangers, get the same answers from both.
+// The simulated server is only useful if it resembles a real one: random commands, those of the
+// library and others, get the same replies from both.
 #include "redis/commands/native_keys.hpp"
 #include "redis/protocol/key_names.hpp"
 #include "redis/protocol/script.hpp"
@@ -40,8 +40,8 @@ std::string any_name(generator& random)
     return "name-" + std::to_string(random.below(4));
 }
 
-/// What a server answers when it is asked for any field of a lock must not be chance: whoever has
-/// the same lock begins with the same word, and either knows the line or does not.
+/// The reply of a server to a request for any field of a lock must not be random: all owners of one
+/// lock begin with the same word, and all or none of them know the queue.
 std::string client(const std::string& name, const char* rest)
 {
     return "5e0f8c21-" + std::string(rest) + (name == "name-3" ? "4" : "8") +
@@ -63,7 +63,7 @@ std::string any_lease(generator& random)
     return std::to_string(random.between(1, 40));
 }
 
-/// Of two clients; somebody listens for the first.
+/// Of two clients; the first has a subscriber.
 std::string any_waiter(generator& random, const std::string& name)
 {
     return random.below(2) == 0 ? any_owner(random, name)
@@ -119,7 +119,7 @@ std::string any_flag(generator& random)
 
 constexpr const char* turns = "leasehold:turn:";
 
-/// EVALSHA, or now and then EVAL.
+/// EVALSHA, or sometimes EVAL.
 command call(generator& random, const redis_store::script& called)
 {
     if (random.below(30) == 0)
@@ -182,7 +182,7 @@ command release(generator& random)
 {
     const std::string name = any_name(random);
     command all = call(random, redis_store::release_script());
-    const bool looks = random.below(4) != 0; // for the line
+    const bool looks = random.below(4) != 0; // for the queue
     for (std::string each : {std::string(looks ? "2" : "1"), name})
         all.push_back(std::move(each));
     if (looks)
@@ -211,7 +211,7 @@ command line_leave(generator& random, microseconds now, const std::string& reten
     return all;
 }
 
-/// What others do to the keys.
+/// Changes of the keys by others.
 command interfere(generator& random)
 {
     const std::string name = any_name(random);
@@ -242,7 +242,7 @@ command interfere(generator& random)
     }
 }
 
-/// What there is to be seen.
+/// Reads the visible state.
 command look(generator& random)
 {
     const std::string name = any_name(random);
@@ -308,9 +308,9 @@ std::string beginning(const std::string& kind, const command& asked, const std::
     if (kind == "renew" && told.starts_with('['))
         return (asked[2] == "1" ? "one " : "many ") + told;
     if (kind == "acquire" && !told.starts_with('['))
-        return "all"; // the last of all fences that were asked for
+        return "all"; // the last of all requested fences
     if (kind == "line_leave" && told.starts_with('[')) {
-        // The status and what became of the next owner.
+        // The status and the state of the next owner.
         const auto first = told.find(',');
         const auto second = told.find(',', first + 1);
         return told.substr(0, first) + told.substr(second, told.find(',', second + 1) - second);
@@ -387,7 +387,7 @@ BOOST_AUTO_TEST_CASE(and_when_fences_are_kept_for_ever)
     compare_redisson("0", {4, 5, 6});
 }
 
-// The server in the simulator follows grants and releases by the places of words.
+// The server in the simulator follows grants and releases by the positions of words.
 BOOST_AUTO_TEST_CASE(a_call_that_the_store_writes_in_another_way_is_not_followed_in_silence)
 {
     const std::string acquire = redis_store::acquire_script().sha;

@@ -38,7 +38,7 @@ bool passes(const regression& r)
     }
     const auto caught = hunt(r.finds, worlds_for_the_defect,
                              [&](std::uint64_t i) { return r.in_world(i); });
-    // What was found by a crash here may be passed over on the next machine.
+    // A crash on this machine may have no effect on the next one.
     const bool sure = caught.found && !caught.crashed;
     if (caught.crashed)
         std::printf("%-28s passes, but finds %s by a crash alone\n", r.file.c_str(),

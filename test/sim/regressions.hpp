@@ -11,8 +11,8 @@
 
 namespace leasehold::test::sim {
 
-/// A plan that once found a defect. A file holds it as text (see plan_text.hpp), so that it means
-/// the same when plans are made in another way.
+/// A plan that once found a defect. A file contains it as text (see plan_text.hpp), so that it
+/// means the same when the generation of plans changes.
 struct regression
 {
     std::string file;
@@ -29,9 +29,9 @@ struct regression
 /// All of a directory.
 [[nodiscard]] std::vector<regression> read_regressions(const std::string& directory);
 
-/// Runs each in several worlds. Where its deliberate error is known it is also looked whether the
-/// plan finds it still, for a change of the simulator may take a plan its meaning.
-/// @return How many failed.
+/// Runs each in several worlds. If its deliberate error is known, also checks that the plan still
+/// finds it, because a change of the simulator may make a plan useless.
+/// @return The number of failures.
 [[nodiscard]] int run_regressions(const std::vector<regression>& all);
 
 } // namespace leasehold::test::sim

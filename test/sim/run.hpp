@@ -16,14 +16,14 @@ struct verdict
     std::string wrong; ///< Empty: nothing.
     std::uint64_t hash = 0;
 
-    /// What kind of thing is wrong: the part before the colon.
+    /// The kind of error: the part before the colon.
     [[nodiscard]] std::string_view kind() const noexcept
     {
         return std::string_view(wrong).substr(0, wrong.find(':'));
     }
 };
 
-/// Runs a plan and looks, in true time, whether every promise was kept.
+/// Runs a plan and checks, in true time, whether every promise was kept.
 verdict run(const plan& scenario, coverage& counted,
             const std::function<void(std::string_view)>& trace = {});
 

@@ -79,7 +79,7 @@ void script_invariants::before(words command)
     left_ = model_.data.pttl(asked_->name);
 }
 
-/// Another client writes a counter: its fences begin anew.
+/// Another client writes a counter: its fences begin again.
 void script_invariants::forget_fences(words command)
 {
     if (command[0] == "FLUSHALL")

@@ -15,14 +15,14 @@
 
 namespace leasehold::test {
 
-/// What a call of a script must not break, whatever the keys hold. The simulated server and a real
-/// one run the same scripts, so a mistake in a script shows here and not in their comparison.
+/// Invariants that a call of a script must keep, whatever the keys contain. The simulated server
+/// and a real one run the same scripts, so their comparison does not show a mistake in a script.
 class script_invariants
 {
 public:
     explicit script_invariants(testing::impl::redis_model& model) : model_(model) {}
 
-    /// Call it before the model runs the command.
+    /// To be called before the model runs the command.
     void before(testing::impl::words command);
     /// The invariant that the command has broken; empty: none.
     [[nodiscard]] std::string after(testing::impl::words command,
@@ -41,8 +41,8 @@ private:
     // Before the command.
     std::optional<testing::impl::lock_request> asked_;
     std::vector<std::string> holders_;
-    bool promised_ = false; ///< The holder is gone if it does not show that it is alive.
-    std::int64_t left_ = 0; ///< Time to live.
+    bool promised_ = false; ///< The lock ends early if the holder sends no heartbeat.
+    std::int64_t left_ = 0; ///< TTL.
 
     std::map<std::string, std::uint64_t, std::less<>> fences_; ///< The last granted, by counter.
 };

@@ -1,5 +1,5 @@
-// The Redis store over simulated connections: what it does when the server refuses to serve, or
-// takes a right away.
+// The Redis store over simulated connections, with a server that refuses to serve, or withdraws a
+// right.
 #include <leasehold/client.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/mutex.hpp>
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(who_is_connected_to_a_replica_connects_again)
     }
 }
 
-// And is told there: a subscription at the replica is another connection, which nobody ends.
+// And gets wake-ups there: a subscription at the replica is another connection, which stays open.
 BOOST_AUTO_TEST_CASE(who_waits_is_told_by_the_master_that_follows)
 {
     scene s;
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(every_name_is_watched_again_after_a_restart)
     how.limits.layout = leasehold::config::key_layout::redisson; // with a channel for each name
     party& a = s.add(how);
     const std::vector<std::string> names = {"one", "two", "three"};
-    std::vector<std::string> strangers; // who say there that they have left, and know no line
+    std::vector<std::string> strangers; // which publish their releases there, and know no queue
     std::size_t taken = 0;
     for (const std::string& each : names) {
         strangers.push_back(s.server.take_as_stranger(each, 60s));
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(every_name_is_watched_again_after_a_restart)
         });
     }
     s.world.run_for(1s);
-    const std::size_t all = names.size() + 1; // one of them tells its turns
+    const std::size_t all = names.size() + 1; // one of them for grants
     BOOST_TEST(s.server.watches() == all);
     s.server.restart(testing::server::data::kept, 100ms);
     s.world.run_for(1s);

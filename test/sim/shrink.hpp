@@ -6,7 +6,7 @@
 
 namespace leasehold::test::sim {
 
-/// As few faults, operations and clients as still fail in the same way.
+/// The plan with as few faults, operations and clients as still fail in the same way.
 [[nodiscard]] plan shrink(plan failing, const verdict& how);
 
 } // namespace leasehold::test::sim

@@ -12,15 +12,14 @@ using redis_store::native::client_of;
 
 namespace {
 
-// Whoever waits looks again within a third of the time for which a look says that it is there.
-// Clocks drift.
+// A waiter polls again within a third of its presence. Clocks drift.
 constexpr clock::duration pace = 3400ms;
 
-// The first three of a line look when a holder may have been silent for too long, one after the
+// The first three of a queue poll when a holder may have been silent for too long, one after the
 // other.
 constexpr std::int64_t lookers = 3;
 
-// What a look, and its answer, may take where nothing is in their way.
+// The maximum time of a poll and its reply without a fault.
 constexpr clock::duration at_most = 100ms;
 
 } // namespace
@@ -43,7 +42,7 @@ void silent_holders::follow_server()
 
 void silent_holders::looked(std::string_view name, const testing::impl::lock_effect& said)
 {
-    // Whoever is granted it does not wait.
+    // A granted owner does not wait.
     if (said.taken)
         looks_.erase({std::string(client_of(said.owner)), std::string(name)});
     if (said.in_line.empty())
@@ -69,13 +68,13 @@ void silent_holders::looked(std::string_view name, const testing::impl::lock_eff
                      " ms ago, and looks do not free it");
 }
 
-/// By a clock that goes wrong nobody looks in time, or is found silent.
+/// With a wrong clock no poll is in time, and no holder is found silent.
 bool silent_holders::is_reliable() const noexcept
 {
     return !trial_.clocks_beyond && !trial_.stepped_back;
 }
 
-/// Since that look, and its client can.
+/// Since that poll, and its client can.
 bool silent_holders::waits(const process& p, const name_state& n, const look& last) const
 {
     if (p.dead || p.closing || p.host->is_crashed())
@@ -96,18 +95,18 @@ void silent_holders::probe()
         probe(n);
 }
 
-/// When the holder will have been silent for its grace; nothing: it has promised nothing.
+/// When the holder will have been silent for its grace; nothing: it sends no heartbeats.
 std::optional<clock::time_point> silent_holders::silent_at(const name_state& n) const
 {
     const clock::duration grace = trial_.server.state().promise_of(n.text);
     const auto heard = alive_.find(client_of(trial_.server.holder(n.text)));
     if (grace == clock::duration::zero() || heard == alive_.end())
         return std::nullopt;
-    // Where the server may have lost the record, the next look is the first that it knows of.
+    // If the server may have lost the record, it first knows the holder by the next poll.
     return std::max(after(trial_.store_trouble), heard->second) + grace;
 }
 
-/// When whoever waits has looked again because what was in the way is over.
+/// When the waiters have polled again after the trouble.
 clock::time_point silent_holders::after(clock::time_point trouble) const
 {
     clock::duration longest_pause{};

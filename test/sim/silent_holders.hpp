@@ -13,11 +13,11 @@
 
 namespace leasehold::test::sim {
 
-/// Whether a holder that has promised to be alive, and of whose client nothing was heard for its
-/// grace, is superseded when somebody waits, whatever has become of it: dead, stopped or cut off.
+/// Checks that a holder with heartbeats is superseded by a waiter if no heartbeat of its client
+/// came for its grace, whether the client is dead, stopped or cut off.
 ///
-/// The server says when a sign of life ran, and what whoever waits was told by its last look; that
-/// says when it has to look again.
+/// The server reports when a heartbeat was executed, and the reply to each waiter's last poll,
+/// which determines when it has to poll again.
 class silent_holders
 {
 public:
@@ -25,7 +25,7 @@ public:
 
     void follow_server();
 
-    /// Looks whether one is there still that should not be.
+    /// Checks whether a holder is still there that should not be.
     void probe();
 
 private:
@@ -34,8 +34,8 @@ private:
     {
         std::string owner;
         clock::time_point when;
-        clock::duration next;   ///< The one after it comes so much later, at the latest.
-        clock::duration behind; ///< And then this long after a silence that it was told of.
+        clock::duration next;   ///< The next one comes this much later, at the latest.
+        clock::duration behind; ///< And then this long after a silence reported to it.
         bool found_silent = false;
     };
 

@@ -9,7 +9,7 @@
 
 namespace leasehold::test::sim {
 
-/// Lets the strangers of the plan ask for their locks.
+/// Lets the external clients of the plan acquire their locks.
 class strangers
 {
 public:
@@ -22,7 +22,7 @@ private:
     {
         const stranger* plan;
         name_state* name;
-        std::string value{}; ///< What it has set; empty: it has not the lock.
+        std::string value{}; ///< The value that it has set; empty: it does not hold the lock.
     };
 
     void ask(visitor& who);
@@ -30,7 +30,7 @@ private:
 
     trial& trial_;
     checks& checks_;
-    std::deque<visitor> all_; ///< They stay where they are.
+    std::deque<visitor> all_; ///< Their addresses are stable.
 };
 
 } // namespace leasehold::test::sim

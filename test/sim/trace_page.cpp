@@ -34,7 +34,7 @@ bool has(std::string_view text, std::string_view part)
     return text.find(part) != text.npos;
 }
 
-/// What follows a word, up to the next space or comma.
+/// The text after a word, up to the next space or comma.
 std::string after(std::string_view text, std::string_view word)
 {
     const auto at = text.find(word);
@@ -75,7 +75,7 @@ void trace_page::of_process(const std::string& host, double at, std::string_view
 {
     const std::size_t lane = page_.lane(host);
     if (text.starts_with("FAULT")) {
-        // It ends with how long it goes on.
+        // It ends with its duration.
         std::istringstream words{std::string(text)};
         std::vector<std::string> all;
         for (std::string word; words >> word;)
@@ -104,7 +104,7 @@ void trace_page::of_process(const std::string& host, double at, std::string_view
 
 void trace_page::of_server(const std::string& server, double at, std::string_view text)
 {
-    // `acquire name-0 for h1 as 5f:3 -> GRANTED fence 7`; other things are of the server itself.
+    // `acquire name-0 for h1 as 5f:3 -> GRANTED fence 7`; other events are of the server itself.
     const std::string owner = after(text, " as ");
     if (owner.empty())
         return page_.mark(page_.lane(server), at, look::message, std::string(text));
@@ -125,7 +125,7 @@ void trace_page::of_server(const std::string& server, double at, std::string_vie
             page_.end_bar(had->second.number, at, text);
             locks_.erase(had);
         }
-        // A release may carry the next owner: `-> freed, 5f:4 GRANTED fence 8`.
+        // A release may contain the next owner: `-> freed, 5f:4 GRANTED fence 8`.
         if (const std::string next = after(text, "-> freed, "); !next.empty())
             begin(next, after(text, "fence "));
     }

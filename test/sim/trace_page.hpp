@@ -32,7 +32,7 @@ private:
     struct bar
     {
         std::size_t number = 0;
-        std::string of; ///< Whose it is.
+        std::string of; ///< Its owner.
     };
 
     void of_run(double at, std::string_view text);

@@ -105,7 +105,7 @@ void trial::end_world()
         p.locks.reset();
     }
     owned_world_.reset();
-    actors.clear(); // a signal keeps what it could cancel
+    actors.clear(); // a signal keeps the operations that it could cancel
     for (const process& p : processes)
         if (!p.core.expired())
             wrong("leak: a client outlives its world");

@@ -29,14 +29,14 @@ namespace asio = boost::asio;
 /// Worlds begin later.
 inline constexpr clock::time_point never{};
 
-/// A client gives a request up after 2 s and connects again within another; then it has caught up
-/// with whatever happened.
+/// A client gives a request up after 2 s and reconnects within another; then it has caught up with
+/// every fault.
 inline constexpr clock::duration to_notice = std::chrono::seconds(4);
 
-/// From the sending of a request to the last moment at which its answer may make a lease.
+/// From the sending of a request to the last moment at which its reply may make a lease.
 inline constexpr clock::duration longest_request = std::chrono::seconds(10);
 
-/// How late a process may be that nothing delays.
+/// The maximum delay of a process without a fault.
 inline constexpr clock::duration at_once = std::chrono::milliseconds(2);
 
 /// One client and the machine it runs on, until it crashes or is shut down.
@@ -52,11 +52,11 @@ struct process
     bool closed = false;
     bool run_ended = false;
     int sent[3]{}, ran[3]{}, answered[3]{}; ///< Acquires, renewals, releases.
-    std::uint64_t served = 0;               ///< All that ran.
-    clock::time_point stopped_until{};      ///< It may be late until here.
+    std::uint64_t served = 0;               ///< All that were executed.
+    clock::time_point stopped_until{};      ///< It may be late until then.
     std::vector<const fault*> armed;
 
-    /// A process that was stopped cannot be blamed for being late.
+    /// A process that was stopped may be late.
     [[nodiscard]] bool was_stopped(clock::time_point now) const noexcept
     {
         return now <= stopped_until;
@@ -82,12 +82,12 @@ struct actor
     int due = 0; ///< Handlers on this client that are to be called.
     int inner_due = 0;
     bool told = false;
-    error_code reason;  ///< What it was told.
+    error_code reason;  ///< Its error.
     bool ended = false; ///< Its lease was given up or lost.
     bool entering = false;
     bool waits = false;        ///< For the lock.
-    bool* cancelled = nullptr; ///< To be set when a cancellation has ended something.
-    bool unreleased = false;   ///< Whoever left was told that the store does not know it.
+    bool* cancelled = nullptr; ///< To be set if a cancellation has ended something.
+    bool unreleased = false;   ///< The store did not know the owner that was released.
 
     [[nodiscard]] bool guards() const noexcept
     {
@@ -95,7 +95,7 @@ struct actor
     }
 };
 
-/// A lease that somebody has.
+/// A lease that is held.
 struct possession
 {
     actor* who;
@@ -103,9 +103,9 @@ struct possession
     process* client;
     std::size_t name;
     const lock_options* options;
-    clock::time_point granted; ///< By the store, to whoever had it first.
+    clock::time_point granted; ///< By the store, to its first holder.
     bool seen_invalid = false;
-    clock::time_point since{}; ///< When it was given out.
+    clock::time_point since{}; ///< When it was delivered.
 };
 
 /// A grant as the server made it.
@@ -115,66 +115,66 @@ struct grant_record
     std::uint64_t first;
     std::uint32_t count;
     clock::time_point when;
-    const lock_options* options = nullptr; ///< Of who was given its first fence.
+    const lock_options* options = nullptr; ///< Of the owner of its first fence.
     std::uint32_t voters = 0;              ///< Members of a quorum that have accepted it.
-    bool repeated = false;                 ///< Another answer gave the last fence of the block.
-    bool plain = false;                    ///< Taken without a look at the line.
+    bool repeated = false;                 ///< Another reply contained the last fence of the block.
+    bool plain = false;                    ///< Taken without a check of the queue.
 };
 
-/// A lock that lost its majority at a quorum because a member forgot it.
+/// A lock that lost its majority at a quorum because a member lost its data.
 struct forgotten_lock
 {
     std::string owner;
     clock::time_point when = never;
 };
 
-/// What is known of a name, in true time.
+/// The state of a name, in true time.
 struct name_state
 {
     std::string text;
     std::vector<grant_record> grants;
-    std::vector<std::string> stranded; ///< Owners that only the time to live takes out.
+    std::vector<std::string> stranded; ///< Owners that end only with their TTL.
     clock::time_point stranded_at{};   ///< The last of them.
-    std::string unheard;               ///< Given it last without hearing of it.
+    std::string unheard;               ///< The last grantee without a notification.
     clock::time_point unheard_at{};
-    std::uint64_t highest = 0; ///< Fence that was possessed.
+    std::uint64_t highest = 0; ///< Fence of a lease.
     const actor* highest_by = nullptr;
     clock::time_point highest_at{};
     std::uint64_t highest_granted = 0;
-    std::uint64_t last_fence = 0; ///< Of who had it last.
+    std::uint64_t last_fence = 0; ///< Of the last holder.
     const lock_options* last_options = nullptr;
-    clock::time_point broken{};     ///< When the data was last not to be relied upon.
+    clock::time_point broken{};     ///< When the data was last unreliable.
     clock::time_point unlocked{};   ///< When a lease may have lost its lock by that.
     forgotten_lock forgotten;       ///< The last of them.
     forgotten_lock forgotten_first; ///< The same for an owner's first lease, by its entry.
     clock::time_point demoted_at{}; ///< A client first noticed that its server is a replica.
     clock::time_point freed{};
     clock::time_point left{};
-    clock::time_point gave_up{}; ///< When somebody last did who had waited.
+    clock::time_point gave_up{}; ///< When a waiter last gave up.
     clock::time_point stranger_took{};
-    clock::time_point stranger_until{}; ///< What it could not release keeps others out until then.
-    clock::time_point turn_owed{}; ///< Since when strangers are owed a turn that none can miss.
-    clock::time_point troubled_until = never; ///< Besides what troubles all.
-    clock::time_point moved_until = never;    ///< Its slot was on its way.
+    clock::time_point stranger_until{}; ///< The lock that it could not release stays until then.
+    clock::time_point turn_owed{};      ///< Since when a free time is owed that none can miss.
+    clock::time_point troubled_until = never; ///< Besides the trouble of all.
+    clock::time_point moved_until = never;    ///< Its slot moved.
 };
 
-/// The state of one run, which its parts share: the world, who acts in it, and what is known.
+/// The state of one run, which its parts share: the world, its actors, and the observations.
 class trial
 {
 public:
     trial(const plan& of, coverage& counts) : scenario(of), counted(counts) {}
 
-    /// The first thing that is wrong ends the run.
+    /// The first broken promise ends the run.
     void wrong(const std::string& promise);
 
     [[nodiscard]] clock::time_point now() const { return world.now(); }
     [[nodiscard]] clock::time_point time(milliseconds since) const { return began + since; }
     [[nodiscard]] bool healed() const { return now() >= time(scenario.heals); }
 
-    /// Nobody holds for long when all is well again: others want to get in.
+    /// Holds are short when all is well again, because others wait.
     [[nodiscard]] clock::duration hold_for(clock::duration wanted) const;
 
-    /// How a lease ended, for the hash: two runs of a plan tell everybody the same.
+    /// How a lease ended, for the hash: two runs of a plan give the same results.
     void outcome(std::uint64_t number) noexcept { outcomes = outcomes * 31 + number; }
     void outcome(error_code code) noexcept { outcome(static_cast<std::uint64_t>(code.value())); }
 
@@ -184,7 +184,7 @@ public:
     void note(const process& at, const std::string& text);
     void note(const actor& by, const std::string& text);
 
-    /// The server that a fault befalls; nothing says which: the one that keeps the name.
+    /// The server that a fault affects; by default the one that keeps the name.
     [[nodiscard]] testing::server& server_of(const fault& f) const
     {
         if (cluster != nullptr && !f.member)
@@ -198,11 +198,11 @@ public:
         return names[static_cast<std::size_t>(text.back() - '0')];
     }
 
-    /// When the trouble is over that a name was in.
+    /// When the trouble of a name has ended.
     [[nodiscard]] clock::time_point trouble_of(const name_state& n) const
     {
         clock::time_point last = std::max(troubled_until, n.troubled_until);
-        // Who has not heard that a slot has moved asks where it was.
+        // A client that does not know that a slot has moved uses the old node.
         const bool any = n.moved_until != never;
         for (std::size_t shard = 0; shard < shard_trouble.size(); ++shard)
             if (any || cluster->shard_of(n.text) == shard)
@@ -226,7 +226,7 @@ public:
 
     [[nodiscard]] std::uint64_t commands() const;
 
-    /// Destroys what acts, then the world.
+    /// Destroys the actors, then the world.
     void end_world();
 
     const plan& scenario;
@@ -242,16 +242,16 @@ public:
     std::vector<clock::time_point> shard_trouble{scenario.shards, never}; ///< Of each of a cluster.
     clock::time_point store_trouble = never;                              ///< Of the servers alone.
     std::vector<clock::time_point> client_trouble{scenario.clients, never}; ///< Of each alone.
-    clock::time_point forgot = never; ///< When a member of a quorum forgot last.
+    clock::time_point forgot = never; ///< When a member of a quorum last lost its data.
     /// Members of a quorum that lost their last seconds, and when.
     std::vector<std::pair<const testing::server*, clock::time_point>> rollbacks;
-    clock::time_point forgot_after = never; ///< What had happened before that was over by then.
-    clock::time_point denied_until{};       ///< A release that is denied is given up.
-    clock::time_point demoted_until{}; ///< Who has not noticed until then connects again first.
+    clock::time_point forgot_after = never; ///< Earlier events had ended by then.
+    clock::time_point denied_until{};       ///< A denied release is not repeated.
+    clock::time_point demoted_until{};      ///< Clients that have not noticed by then reconnect.
     bool clocks_beyond = false;
     bool stepped_back = false;
     bool duplicates = false;
-    bool gave_up = false; ///< A shutdown ended without the store: the time to live does the rest.
+    bool gave_up = false; ///< A shutdown ended without the store: locks end with their TTL.
     bool traced = false;
     std::uint64_t grants = 0;
 

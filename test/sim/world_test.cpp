@@ -1,4 +1,4 @@
-// What the simulated world promises to those who write their own code for it.
+// The promises of the simulated world to users that write their own code for it.
 #include <leasehold/client.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/mutex.hpp>
@@ -82,7 +82,7 @@ struct holder
         BOOST_REQUIRE(world.run_until([this] { return static_cast<bool>(held); }, 1s));
     }
 
-    /// How long until the loss is told; nothing when it is not, within `limit`.
+    /// The time until the loss is reported; nothing if it is not, within `limit`.
     std::optional<leasehold::clock::duration> lost_within(leasehold::clock::duration limit)
     {
         const auto since = world.now();
@@ -214,8 +214,8 @@ BOOST_AUTO_TEST_CASE(a_process_that_is_paused_for_too_long_finds_its_lease_gone)
     holder h;
     h.host.pause(5s);
     h.world.run_for(4s);
-    BOOST_TEST(!h.lost.has_value()); // nothing of it runs
-    BOOST_TEST(!h.held.valid());     // but whoever looked would know
+    BOOST_TEST(!h.lost.has_value()); // no code of it runs
+    BOOST_TEST(!h.held.valid());     // but a check would show it
     BOOST_TEST(h.lost_within(2s).has_value());
     BOOST_TEST((*h.lost == errc::expired));
 }
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(who_is_cut_off_either_way_is_told_at_the_deadline)
         const auto told = h.lost_within(10s);
         BOOST_REQUIRE(told.has_value());
         BOOST_TEST((*h.lost == errc::expired));
-        BOOST_TEST((*told >= deadline - now)); // a renewal that was under way may have come in
+        BOOST_TEST((*told >= deadline - now)); // a renewal that was outstanding may have arrived
         BOOST_TEST((*told <= 2s));
         BOOST_TEST(!h.held.valid());
     }
@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(a_crash_destroys_handlers_and_leaves_the_lock_to_its_time_t
 
 BOOST_AUTO_TEST_CASE(a_fault_can_be_placed_at_a_step)
 {
-    // The command runs, its answer is lost: what was taken is given back.
+    // The command is executed, its reply is lost: the lock is released.
     testing::world world(3);
     testing::server& server = world.make_server();
     testing::host& host = world.make_host();
@@ -390,8 +390,7 @@ BOOST_AUTO_TEST_CASE(messages_fare_as_the_conditions_say)
     const auto before = doubled.server.commands();
     BOOST_TEST(!doubled.lost_within(20s).has_value());
     BOOST_TEST(doubled.server.commands() >
-               before +
-                   31); // thirty renewals; copies that come when the answer is there are left out
+               before + 31); // thirty renewals; copies that arrive after the reply are left out
 }
 
 BOOST_AUTO_TEST_CASE(a_host_says_what_has_befallen_it)
@@ -411,7 +410,7 @@ BOOST_AUTO_TEST_CASE(a_host_says_what_has_befallen_it)
     h.world.run_for(2s);
     BOOST_TEST(h.host.mishaps().tasks_held_up > 0u);
     BOOST_TEST(h.host.mishaps().hints == 0u);
-    h.host.false_hint("name"); // nobody waits
+    h.host.false_hint("name"); // there is no waiter
     h.world.run_for(1s);
     BOOST_TEST(h.host.mishaps().hints == 0u);
     BOOST_TEST(h.held.valid());
