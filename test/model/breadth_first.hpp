@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-// The search of the smaller models. Of each state that was seen only a fingerprint is kept.
+// The search of the smaller models. Of each visited state only a fingerprint is kept.
 namespace leasehold::test::model {
 
-/// Of each state 128 bits are kept: two that are not the same would look so once in 10^25 pairs.
+/// 128 bits of each state: two different states have the same once in 10^25 pairs.
 struct fingerprint
 {
     std::uint64_t low;
@@ -32,7 +32,7 @@ struct fingerprint
 template <class State>
 [[nodiscard]] fingerprint print_of(const State& s) noexcept
 {
-    static_assert(alignof(State) == 1); // no byte of it is without meaning
+    static_assert(alignof(State) == 1); // every byte of it has a meaning
     unsigned char raw[(sizeof(State) + 7) / 8 * 8]{};
     std::memcpy(raw, &s, sizeof s);
     fingerprint out{0x9e3779b97f4a7c15U, 0xbf58476d1ce4e5b9U};
@@ -100,9 +100,9 @@ struct outcome
     std::vector<Step> path;
 };
 
-/// Visits every state, so what is found is found on a shortest way. The namespace of the model has
+/// Visits every state, so an error is found on a shortest path. The namespace of the model has
 /// `first_state`, `steps_from` and `canonical`; a step has `to` and `wrong`.
-/// @param tell Told now and then how many states there are.
+/// @param tell Called from time to time with the number of states.
 template <class Step, class Setting>
 [[nodiscard]] outcome<Step> search(const Setting& g, std::uint64_t most,
                                    const std::function<void(std::uint64_t)>& tell)
@@ -111,9 +111,9 @@ template <class Step, class Setting>
     struct entry
     {
         state s;
-        std::uint32_t parent; // its place in the way here
+        std::uint32_t parent; // its place on the path here
     };
-    // What a step of the way was: the parent, and which of its steps.
+    // The origin of a state: the parent, and which of its steps.
     struct came
     {
         std::uint32_t parent;

@@ -20,7 +20,7 @@ void forget_what_is_over(state& s, const setting& g)
     }
     if (!g.loss)
         s.ever = s.data.counter;
-    // After its limit an acquire runs and changes nothing, and a release joins nobody.
+    // After its limit an acquire is executed without effect, and a release lets no owner join.
     if (!g.has(error::late_acquire_runs))
         s.take_if([](const message& m) {
             return m.what == type::acquire && m.has(message::orphan) && m.has(message::over);
@@ -108,7 +108,7 @@ void renumber_fences(state& s, const setting& g)
     }
 }
 
-/// What distinguishes a client whatever it is called.
+/// The properties of a client without its name.
 std::uint64_t standing_of(const state& s, int i)
 {
     const client& c = s.at(i);

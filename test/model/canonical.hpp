@@ -6,8 +6,8 @@
 
 namespace leasehold::test::model {
 
-/// Brings states that differ in nothing that matters to the same form: what is not looked at any
-/// more is zero, fences are numbered by their order, messages are sorted, clients are renamed.
+/// Brings states without a relevant difference to the same form: values that are not read any more
+/// are zero, fences are numbered by their order, messages are sorted, clients are renamed.
 void make_canonical(state& s, const setting& g);
 
 } // namespace leasehold::test::model

@@ -30,7 +30,7 @@ public:
 
     void look() { perform(c_.contention.due(true)); }
 
-    /// It is told of its turns from now on.
+    /// It receives its grants from now on.
     void listening()
     {
         const bool forgotten =
@@ -144,7 +144,7 @@ private:
     bool has(error e) const noexcept { return g_.has(e); }
     bool wanted() const noexcept { return !c_.has(client::cancelled); }
 
-    /// Which task a reply belongs to.
+    /// The task that a reply belongs to.
     static task asked_by(type reply) noexcept
     {
         switch (reply) {
@@ -174,7 +174,7 @@ private:
             return perform(c_.contention.held(m.what == type::held && !c_.has(client::once),
                                               wanted() && !c_.has(client::once)));
         case type::short_refused:
-            // The lock stands without a fence: it is given back.
+            // The lock is held without a fence: it is released.
             c_.under_way = task::none;
             if (has(error::refused_fence_kept))
                 return perform(c_.contention.failed(false, false));
@@ -202,7 +202,7 @@ private:
         return !m.has(message::passed) || has(error::deadline_from_answer);
     }
 
-    // What the machine decides.
+    // The action of the machine.
 
     void perform(machine::action next)
     {
@@ -214,7 +214,7 @@ private:
                 ended();
             break;
         case kind::send:
-            // Nothing that may have run goes the short way, which would not prolong it.
+            // A repeated request never uses the fast path, which would not extend the lock.
             c_.under_way = next.again ? task::long_way : first_way_;
             if (has(error::deadline_from_repetition) && c_.has(client::uncovered))
                 c_.under_way = task::short_way;
@@ -229,7 +229,7 @@ private:
             else
                 c_.set(client::unsent);
             break;
-        case kind::give_back: break; // performed where the notification is
+        case kind::give_back: break; // performed where the notification arrives
         }
     }
 
@@ -272,7 +272,7 @@ private:
         if (!g_.kill && c_.under_way == task::long_way)
             c_.owed |= byte(1 << c_.number);
         if (has(error::deadline_from_repetition) && c_.under_way == task::short_way)
-            c_.set(client::uncovered); // and what it counts from the repetition is wrong
+            c_.set(client::uncovered); // and its deadline, counted from the repetition, is wrong
         c_.unset(client::passed | client::stale | client::stale_entry);
         c_.under_way = task::none;
         if (has(error::lost_request_forgotten))
@@ -290,7 +290,7 @@ private:
     {
         if (!in_time || (!wanted() && !has(error::cancelled_grant_kept)))
             return conclude(false);
-        if (!wanted()) { // the error: nobody waits, and nothing is given back
+        if (!wanted()) { // the error: there is no waiter, and the lock is not released
             c_.contention = machine();
             return ended();
         }
@@ -326,7 +326,7 @@ private:
         fence_used(s_, g_, i_, false);
     }
 
-    /// The grant is told to the machine.
+    /// The machine learns of the grant.
     void conclude(bool in_time)
     {
         if (c_.phase() == phase::releasing)
@@ -348,7 +348,7 @@ private:
         if (named == machine::whose::current && c_.phase() == phase::in_line) {
             if (has(error::notification_grants)) {
                 c_.contention.due(true);
-                c_.set(client::uncovered); // its claim may be over before its lease
+                c_.set(client::uncovered); // its claim may end before its lease
                 return enter(m.fence, false);
             }
             if (has(error::renewal_confirms))
@@ -380,7 +380,7 @@ private:
         if (c_.has(client::confirming)) {
             c_.unset(client::confirming);
             const fence named = std::exchange(c_.last, fence{0});
-            perform(c_.contention.due(true)); // as if it had asked
+            perform(c_.contention.due(true)); // as for a poll
             if (m.what == type::renewed && in_time(m) && wanted()) {
                 s_.take_if([&](const message& each) {
                     return each.what == type::acquire && each.client() == i_ &&

@@ -6,27 +6,27 @@
 
 namespace leasehold::test::model {
 
-// What a client does of itself. `fsm::queued_contention` decides; this performs.
+// The client's own steps. `fsm::queued_contention` decides; this performs.
 
 void start(state& s, const setting& g, int client, client::task way, bool once);
-/// The pause of one that waits is over.
+/// The pause of a waiter has ended.
 void look(state& s, const setting& g, int client);
-/// The last waiter goes.
+/// The last waiter leaves.
 void cancel(state& s, const setting& g, int client);
 void leave(state& s, const setting& g, int client, bool joins);
-/// Others wait here, and the release carries none of them.
+/// There are waiters here, and the release has no next owner.
 void leave_alone(state& s, const setting& g, int client);
 void renew(state& s, int client);
 void hand_on(state& s, const setting& g, int client);
 void enter_again(state& s, int client);
 void leave_entry(state& s, const setting& g, int client);
 void reconnect(state& s, const setting& g, int client);
-/// Notifications have a connection of their own; it is there again.
+/// Notifications have a connection of their own; it is back.
 void listen(state& s, const setting& g, int client);
-/// An owner whose request may have run after its release was answered is released again.
+/// An owner whose request may have been executed after the reply to its release is released again.
 void release_owed(state& s, int client, int number);
 
-/// What was under way is answered no more. The messages have been seen to.
+/// Outstanding requests get no reply any more. The messages are already handled.
 void disconnected(state& s, const setting& g, int client);
 
 /// A reply or a notification arrives, which has been taken off the way.

@@ -5,7 +5,7 @@
 namespace leasehold::test::model {
 namespace {
 
-/// The least there is: one client, one lock, nothing goes wrong.
+/// The smallest setting: one client, one lock, no fault.
 struct least : setting
 {
     constexpr least() { clients = 1; }

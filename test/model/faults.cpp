@@ -17,7 +17,7 @@ std::span<message> on_the_way(state& s)
     return {s.on_the_way.data(), s.messages};
 }
 
-/// The owner to which a request or its answer gives the lock; nobody, if it does not.
+/// The owner to which a request or its reply grants the lock; none, if it does not.
 owner grants(const message& m) noexcept
 {
     switch (m.what) {
@@ -63,7 +63,7 @@ void lose(state& s, const keys& instead)
         s.foreign_client = state::foreign_hold::gone;
 }
 
-/// What of the client is on its way when its connection is lost.
+/// The messages of the client when its connection is lost.
 void orphan_messages(state& s, int client)
 {
     s.take_if(
@@ -116,7 +116,7 @@ void expire(state& s)
     if (c.entry == client::inner::in && number_of(o) == c.entry_number)
         c.entry = client::inner::in_expired;
     s.disturb(o);
-    // A late request had brought it in, unnoticed, past the line: there it still waits.
+    // A late request had added it unnoticed, past the queue: it still waits there.
     if (s.data.place(o) >= 0 && std::find(s.order.begin(), s.order.end(), o) == s.order.end()) {
         s.order.push_back(o);
         std::rotate(s.order.begin(), s.order.end() - 1, s.order.end());
@@ -159,7 +159,7 @@ void restart(state& s, const setting& g)
     for (int i = 0; i < g.clients; ++i)
         if (!s.at(i).has(client::dead) && s.at(i).has(client::connected))
             disconnect(s, g, i);
-    // What a stopped server had not read is gone with it.
+    // Requests that a stopped server had not read are lost.
     s.take_if([](const message&) { return true; });
     const keys kept = s.snapshot;
     s.snapshot = {};

@@ -6,17 +6,16 @@
 
 namespace leasehold::test::model {
 
-// What time and misfortune do.
+// The steps of time and faults.
 
-/// Whether the key of the lock may run out without a fault: nobody keeps it alive.
+/// Whether the key of the lock may expire without a fault: no client keeps it alive.
 bool runs_out(const state& s) noexcept;
-/// The key of the lock is gone. So has every deadline passed that was counted from a request that
-/// ran before.
+/// The key of the lock is gone. Every deadline that counts from an earlier request has passed, too.
 void expire(state& s);
 
-/// The connection is lost: what was sent may still run, or never; nothing comes back.
+/// The connection is lost: requests may still be executed, or never; no reply comes.
 void disconnect(state& s, const setting& g, int client);
-/// `noticed`: the server knows that nobody hears notifications any more.
+/// `noticed`: the server knows that the client does not listen any more.
 void crash(state& s, int client, bool noticed);
 /// Only the connection of the notifications is lost.
 void deafen(state& s, int client);

@@ -110,7 +110,7 @@ unsigned long long number(std::uint64_t value)
     return value;
 }
 
-/// Searches, and shows how far it is where somebody looks on.
+/// Searches, and shows the progress on a terminal.
 outcome watched_search(const setting& g, std::uint64_t most)
 {
     const bool terminal = isatty(1) != 0;

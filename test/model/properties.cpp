@@ -14,21 +14,21 @@ bool untouched(const state& s, const setting& g) noexcept
     return s.faults == g.faults;
 }
 
-/// A new connection has not said its first words yet.
+/// A new connection has not sent its first commands yet.
 bool greets(const state& s, int client) noexcept
 {
     return std::any_of(s.on_the_way.begin(), s.on_the_way.begin() + s.messages,
                        [&](const message& m) { return m.greeting() && m.client() == client; });
 }
 
-/// Whether the owner has ended and nothing is under way that could end what is left of it.
+/// Whether the owner has ended and no outstanding request could end its remains.
 bool abandoned(const state& s, owner o) noexcept
 {
     return alive(s, o) && !current(s, o) && !pending(s, o) &&
            (s.of(o).owed >> number_of(o) & 1) == 0;
 }
 
-/// After the first words of a connection nothing of an earlier one can run any more.
+/// After the first commands of a connection no request of an earlier one can be executed.
 bool settled(const state& s, int client) noexcept
 {
     return s.at(client).has(client::connected) && !greets(s, client);
@@ -40,7 +40,7 @@ const char* wrong_orphan(const state& s, const setting& g) noexcept
     if (ours(o) && abandoned(s, o)) {
         if (untouched(s, g))
             return "orphan: an owner that has ended has the lock, without a fault";
-        // Where CLIENT KILL is not permitted only the long way has a limit in server time.
+        // If CLIENT KILL is not permitted, only the slow path has a limit in server time.
         const bool ends_requests = g.kill ? settled(s, client_of(o)) : !g.short_way;
         if (ends_requests && !g.loss && s.data.has(keys::whole_lease))
             return "orphan: an owner that has ended has the lock for longer than a claim";

@@ -12,23 +12,23 @@ struct violation
     const char* what;
 };
 
-// The order of those who wait, as somebody sees it who sees everything.
+// The order of the waiters, with full knowledge.
 void joined(state& s, owner o);
 void forgotten(state& s, owner o) noexcept;
-/// The server gives it the lock: nobody that no fault touched may stand before it.
+/// The server grants it the lock: no waiter without a fault may be before it.
 void given(state& s, const setting& g, owner o, bool by_short_way);
 
-/// A client begins to believe that it has the lock.
+/// A client begins to believe that it holds the lock.
 void believed(const state& s, int client);
-/// A foreign client does.
+/// An external client does.
 void believed_by_foreigner(const state& s);
 /// The client uses a fence: larger than every one in use before. `handed_on`: by a local handoff.
 void fence_used(state& s, const setting& g, int client, bool handed_on);
 
-/// What must not be in any state; null when all is well.
+/// The property that the state violates; null if there is none.
 const char* wrong_in(const state& s, const setting& g) noexcept;
 
-/// Everybody is served, and nothing is left over.
+/// Every waiter is served, and nothing is left over.
 bool finished(const state& s, const setting& g) noexcept;
 
 } // namespace leasehold::test::model

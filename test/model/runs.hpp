@@ -9,7 +9,7 @@
 
 namespace leasehold::test::model {
 
-/// How long a search takes, and so when it is made.
+/// The duration of a search, and so when it is made.
 enum class effort : std::uint8_t
 {
     quick,  ///< With the tests.
@@ -25,13 +25,13 @@ struct search_run
 };
 std::span<const search_run> search_runs();
 
-/// A search that has to find what is wrong with it.
+/// A search that has to find an error.
 struct error_run
 {
     const char* name;
-    const char* what;  ///< It breaks.
+    const char* what;  ///< The broken part.
     setting g;         ///< The smallest in which it is found.
-    const char* found; ///< How the property begins that gives it away.
+    const char* found; ///< The beginning of the property that shows it.
 };
 std::span<const error_run> error_runs();
 
@@ -40,7 +40,7 @@ std::vector<setting> smaller(const setting& g);
 
 /// As an option of the command line, and in the tables.
 std::string to_text(const setting& g);
-/// Sets one of them; false when there is no such thing.
+/// Sets one of them; false if there is no such option.
 bool set(setting& g, const std::string& option);
 
 } // namespace leasehold::test::model

@@ -94,7 +94,7 @@ private:
         out_.what = promise;
         trace(at);
         if (last != nullptr) {
-            // The step as it is where nobody was renamed on the way.
+            // The step before any client was renamed on the path.
             const state from = out_.path.empty() ? first_state(g_) : out_.path.back().to;
             std::vector<successor> all;
             successors(from, g_, all);
@@ -106,7 +106,7 @@ private:
         }
     }
 
-    /// Goes the way once more, in the names of the first state.
+    /// Repeats the path, in the names of the first state.
     void trace(index at)
     {
         std::vector<index> way;

@@ -16,7 +16,7 @@ struct outcome
 {
     enum class end : std::uint8_t
     {
-        complete, ///< Every state that can be reached was looked at; nothing is wrong.
+        complete, ///< Every state that can be reached was checked; no property is violated.
         found,
         cut_off, ///< There are more states than allowed.
     } how = end::complete;
@@ -24,20 +24,20 @@ struct outcome
     std::uint64_t states = 0;
     std::uint64_t transitions = 0;
     std::size_t memory = 0; ///< Bytes, at the end.
-    /// The way from the first state to the violation, shortest first.
+    /// The path from the first state to the violation; a shortest one.
     std::vector<successor> path{};
 };
 
 struct progress
 {
     std::uint64_t states;   ///< Known.
-    std::uint64_t explored; ///< Of which all successors are known.
+    std::uint64_t explored; ///< States with all successors known.
     std::uint64_t transitions;
     std::size_t memory;
 };
 
-/// Visits every state, breadth first, and looks whether each is as it must be and whether from each
-/// the end can be reached by steps without faults.
+/// Visits every state, breadth first, and checks the properties of each, and whether from each the
+/// end can be reached by steps without faults.
 outcome search(const setting& g, std::uint64_t most_states,
                const std::function<void(const progress&)>& tell);
 

@@ -54,7 +54,7 @@ public:
 private:
     bool has(error e) const noexcept { return g_.has(e); }
 
-    // Answers.
+    // Replies.
 
     void answer(type kind, fence drawn = 0, int bits = 0)
     {
@@ -102,7 +102,7 @@ private:
         data_.flags = whole_lease ? keys::whole_lease : 0;
     }
 
-    /// Takes it on behalf of one of the line, or who found the line empty.
+    /// Takes it for a waiter, or for an owner that found the queue empty.
     void hand(owner o, bool whole_lease) noexcept
     {
         take(o, whole_lease);
@@ -113,7 +113,7 @@ private:
 
     void free() noexcept { take(nobody, false); }
 
-    // The line.
+    // The queue.
 
     void leave_line(owner o) noexcept
     {
@@ -127,7 +127,7 @@ private:
     {
         if (const int place = data_.place(o); place >= 0) {
             if (!has(error::join_not_idempotent)) {
-                data_.line.at[byte(place)] = o; // there again
+                data_.line.at[byte(place)] = o; // present again
                 return;
             }
             data_.line.erase(place);
@@ -143,7 +143,7 @@ private:
         return s_.of(entry & byte(~keys::absent)).has(client::listens);
     }
 
-    /// The lock is free: the first who is there gets it. True when that is `asker`, which has it
+    /// The lock is free: the first present waiter gets it. True if that is `asker`, which holds it
     /// then.
     bool pass_on(owner asker)
     {
@@ -203,7 +203,7 @@ private:
         if (request_.has(message::over) && !has(error::late_acquire_runs))
             return answer(type::refused_late);
         if (data_.lock == who_) {
-            // A late SET may have brought it in past the line.
+            // A late SET may have added it past the queue.
             if (!has(error::own_keeps_entry))
                 leave_line(who_);
             data_.flags |= keys::whole_lease;
@@ -234,14 +234,14 @@ private:
         answer(type::held);
     }
 
-    /// For those who do not know the line, as long as its first is there.
+    /// For external clients, while the first waiter is present.
     bool is_left_free() const noexcept
     {
         return data_.lock == nobody && data_.has(keys::left_free) && data_.line.size > 0 &&
                (data_.line.at[0] & keys::absent) == 0;
     }
 
-    /// The first who is there has its turn after that. True when there is one.
+    /// The first present waiter gets the lock after that. True if there is one.
     bool leave_free()
     {
         while (data_.line.size > 0) {
@@ -274,7 +274,7 @@ private:
         answer(type::granted, draw());
     }
 
-    /// Another library compares its value byte by byte when it leaves.
+    /// Another library compares its value byte by byte when it releases.
     bool mine_to_mark() const noexcept
     {
         if (data_.lock == foreigner)
@@ -315,7 +315,7 @@ private:
             return answer(type::not_in);
 
         const bool next = joins();
-        // The short script: nobody has marked the value.
+        // The short script: the value has no mark.
         const bool unmarked = !data_.has(keys::waited_for);
         free();
         if (leaves_free_) {
@@ -338,13 +338,13 @@ private:
         answer(type::left_in_line);
     }
 
-    /// Cancelled, lost, or repeated: joins nobody, for the next owner may have left already.
+    /// Cancelled, lost, or repeated: lets no owner join, for the next may have been released.
     void release_what_is_not_held()
     {
         const int place = data_.place(who_);
         const bool in_line = place >= 0;
         leave_line(who_);
-        if (place == 0) // and with it until when the lock is left free
+        if (place == 0) // and with it the end of the free time
             data_.flags &= byte(~keys::left_free);
         if (joins() && has(error::repeated_release_joins) && data_.lock != who_ + 1)
             join(byte(who_ + 1));

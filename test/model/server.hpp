@@ -6,12 +6,12 @@
 
 namespace leasehold::test::model {
 
-/// Whether the server may run this request now: the first words of a connection run before its
+/// Whether the server may run this request now: the first commands of a connection run before its
 /// other requests.
 bool may_run(const state& s, const setting& g, const message& request) noexcept;
 
 /// Runs a request, which has been taken off the way: one atomic step of the server.
-/// @param leaves_free A release that leaves the lock free for who does not know the line.
+/// @param leaves_free A release that leaves the lock free for external clients.
 void run(state& s, const setting& g, const message& request, bool leaves_free = false);
 
 } // namespace leasehold::test::model

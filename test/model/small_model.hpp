@@ -32,8 +32,8 @@ struct small_model
     const char* title;
     int width; ///< Of the names of its runs.
     std::uint64_t most;
-    std::vector<search_run<Setting>> searches; ///< In which nothing may be wrong.
-    std::vector<search_run<Setting>> errors;   ///< In which something has to be found.
+    std::vector<search_run<Setting>> searches; ///< They must find nothing.
+    std::vector<search_run<Setting>> errors;   ///< They have to find an error.
     std::string (*words)(const Step& made);
 };
 
@@ -64,7 +64,7 @@ outcome<Step> timed_search(const Setting& g, std::uint64_t most, double& seconds
     return out;
 }
 
-/// The exit code: 0 when nothing is wrong and every error was found.
+/// The exit code: 0 if no search failed and every error was found.
 template <class Setting, class Step>
 int run(const small_model<Setting, Step>& what, int argc, char** argv)
 {

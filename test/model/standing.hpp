@@ -5,21 +5,21 @@
 
 namespace leasehold::test::model {
 
-/// Where an owner stands.
+/// The condition of an owner.
 
 inline bool alive(const state& s, owner o) noexcept
 {
     return ours(o) && !s.of(o).has(client::dead);
 }
 
-/// The release under way carries it.
+/// The outstanding release lets it join.
 inline bool is_next(const state& s, owner o) noexcept
 {
     const client& c = s.of(o);
     return c.contention.joins() && number_of(o) == c.number + 1;
 }
 
-/// Its end was not reported: it is waited for, held, or about to be, by the client or by an entry.
+/// Its end was not reported: it waits or holds, or is about to, by the client or by an entry.
 inline bool current(const state& s, owner o) noexcept
 {
     using phase = fsm::queued_contention::state;
@@ -31,7 +31,7 @@ inline bool current(const state& s, owner o) noexcept
     return (number_of(o) == c.number && c.phase() != phase::idle) || is_next(s, o);
 }
 
-/// It waits in line, or is about to.
+/// It waits in the queue, or is about to.
 inline bool waiting(const state& s, owner o) noexcept
 {
     using phase = fsm::queued_contention::state;
@@ -44,7 +44,7 @@ inline bool waiting(const state& s, owner o) noexcept
            (c.contention.waits() || c.under_way == client::task::long_way);
 }
 
-/// Something about it is on its way.
+/// A message about it is on its way.
 inline bool pending(const state& s, owner o) noexcept
 {
     for (int i = 0; i < s.messages; ++i) {

@@ -11,10 +11,10 @@
 
 namespace leasehold::test::model {
 
-/// Owners are numbered by client and attempt; so they can be renamed when clients are.
+/// Owners are numbered by client and attempt; so they can be renamed with clients.
 using owner = std::uint8_t;
 /// Only the order of fences counts: they are renumbered in each state. Those that a server drew
-/// from its clock are `clock_fence` and above, those of a counter that began anew below it.
+/// from its clock are `clock_fence` and above, those of a counter that began again below it.
 using fence = std::uint8_t;
 
 inline constexpr int most_clients = 3;
@@ -44,13 +44,13 @@ constexpr int number_of(owner o) noexcept
     return o % 4;
 }
 
-/// There is more of something than the model has room for.
+/// The model has too little room for something.
 struct out_of_room : std::runtime_error
 {
     using runtime_error::runtime_error;
 };
 
-/// A few bytes in a fixed place; what is not used is zero.
+/// A few bytes in a fixed place; unused ones are zero.
 template <std::size_t Room>
 struct few
 {
@@ -77,20 +77,20 @@ struct few
     void clear() noexcept { *this = {}; }
 };
 
-/// What the store has, and what a snapshot keeps.
+/// The data of the store, and of a snapshot.
 struct keys
 {
     enum flag : std::uint8_t
     {
         whole_lease = 1,      ///< The key lives for the lease; otherwise for a claim only.
-        waited_for = 2,       ///< `w`: somebody waits.
+        waited_for = 2,       ///< `w`: there is a waiter.
         entered = 4,          ///< `e`: there are entries.
         first_entry = 8,      ///< Of the hash of entries.
         second_entry = 16,    ///< "
         entries_shorter = 32, ///< The hash of entries expires before the lock.
-        left_free = 64        ///< Nobody in line has the lock before a foreign turn is over.
+        left_free = 64        ///< No waiter gets the lock before the free time ends.
     };
-    static constexpr std::uint8_t absent = 128; ///< In the line: its presence is over.
+    static constexpr std::uint8_t absent = 128; ///< In the queue: its presence has ended.
 
     owner lock = nobody;
     std::uint8_t flags = 0;
@@ -107,23 +107,23 @@ struct keys
     }
 };
 
-/// What is on its way. Requests and replies have no order but where `server.cpp` says so.
+/// A message on its way. Requests and replies have no order except where `server.cpp` says so.
 struct message
 {
     enum class type : std::uint8_t
     {
         none,
         // requests
-        set,          ///< SET NX PX GET, the first half of the short way.
+        set,          ///< SET NX PX GET, the first half of the fast path.
         incr_granted, ///< INCRBY, the second half; SET has taken the lock.
-        incr_own,     ///< SET found the value its own.
+        incr_own,     ///< SET found the owner's own value.
         incr_held,    ///< SET found another's.
-        acquire,      ///< The long way.
+        acquire,      ///< The slow path.
         release,      ///< Short and long: the first half of it changes nothing or everything.
         renew,
         enter,
         hello,          ///< A new connection begins: CLIENT KILL of the earlier ones.
-        raise,          ///< The counter is raised: before anything else, too.
+        raise,          ///< The counter is raised: also before any other request.
         redraw_raise,   ///< A fence was below the floor: the counter is raised again,
         redraw_incr,    ///< and another one drawn.
         draw_elsewhere, ///< A fence for another name.
@@ -131,11 +131,11 @@ struct message
         short_granted,
         short_own,
         short_held,
-        short_refused, ///< SET has taken the lock, INCRBY was refused.
+        short_refused, ///< SET has taken the lock, INCRBY was rejected.
         granted,
         held,
         refused_late,
-        left,           ///< Freed, or passed on.
+        left,           ///< Freed, or handed off.
         left_in_line,   ///< The next owner has joined.
         left_granted,   ///< The next owner has it.
         left_others_in, ///< Other entries hold it.
@@ -150,15 +150,15 @@ struct message
     };
     enum bit : std::uint8_t
     {
-        orphan = 1, ///< Nobody reads the answer any more.
+        orphan = 1, ///< Its reply is not read any more.
         old = 2,    ///< Orphaned by an earlier loss of the connection than the last.
-        joins = 4,  ///< The release carries the next owner.
-        second = 8, ///< It is about the entry.
+        joins = 4,  ///< The release lets the next owner join.
+        second = 8, ///< It concerns the entry.
         once = 16,  ///< A try: it does not wait.
         /// Its limit in server time has passed. A release: that of all that it undoes has.
         over = 32,
-        passed = 64, ///< The deadline of what it grants has passed.
-        stale = 128, ///< The data that it speaks of was lost.
+        passed = 64, ///< The deadline of its grant has passed.
+        stale = 128, ///< The data that it refers to was lost.
     };
 
     type what = type::none;
@@ -185,21 +185,21 @@ struct client
     enum bit : std::uint16_t
     {
         believes = 1,  ///< Its lease is valid.
-        cancelled = 2, ///< Nobody waits here any more.
+        cancelled = 2, ///< There is no waiter here any more.
         once = 4,      ///< It is a try.
         connected = 8,
         listens = 16, ///< Its notifications have a connection.
         dead = 32,
         unsent = 64,       ///< A release has to be sent when there is a connection.
         passed = 128,      ///< The deadline passed while a fence was drawn again.
-        stale = 256,       ///< The data that it holds by was lost: no claim on exclusion.
-        stale_entry = 512, ///< And had been when it came in: none on the order of fences either.
+        stale = 256,       ///< The data of its lock was lost: no claim on exclusion.
+        stale_entry = 512, ///< And had been at its grant: none on the order of fences either.
         renewing = 1024,
-        uncovered = 2048,  ///< It counts its deadline from a request that did not prolong.
-        confirming = 4096, ///< It waits for a renewal to enter.
-        alone = 8192,      ///< Somebody waits here whom its release does not carry.
+        uncovered = 2048,  ///< It counts its deadline from a request that did not extend.
+        confirming = 4096, ///< It waits for a renewal to acquire again.
+        alone = 8192,      ///< There is a waiter here that its release does not let join.
     };
-    /// What is under way for the owner.
+    /// The outstanding task of the owner.
     enum class task : std::uint8_t
     {
         none,
@@ -208,7 +208,7 @@ struct client
         redraw,
         release,
     };
-    /// The second lease under the same owner, by re-entry.
+    /// The second lease under the same owner, by reentrant acquisition.
     enum class inner : std::uint8_t
     {
         none,
@@ -238,8 +238,8 @@ struct client
     {
         return contention.current();
     }
-    /// The owner that asks: the next one when the release that carried it has given it the lock and
-    /// only its fence is missing.
+    /// The owner that asks: the next one if the release that let it join has granted it the lock
+    /// and only its fence is missing.
     [[nodiscard]] int asking() const noexcept
     {
         return number + (under_way == task::redraw && contention.joins() ? 1 : 0);
@@ -252,13 +252,13 @@ struct state
     keys snapshot;
     std::uint8_t has_snapshot = 0;
 
-    // What only the properties look at.
+    // For the properties only.
     fence top = clock_fence;           ///< The highest fence that was in use,
     fence top_unexcused = clock_fence; ///< the same without those that a loss of data excuses.
     fence ever = clock_fence;          ///< The highest that was drawn: the clock is above it.
-    std::uint8_t open = 0;       ///< The key went without the line, which SET NX may then pass.
-    few<6> order;                ///< Who joined in which order and still waits.
-    std::uint16_t disturbed = 0; ///< By owner: touched by a fault.
+    std::uint8_t open = 0;       ///< The key expired outside the queue, which SET NX may then pass.
+    few<6> order;                ///< The present waiters, in the order of their joining.
+    std::uint16_t disturbed = 0; ///< By owner: affected by a fault.
 
     std::uint8_t faults = 0;    ///< Still to come.
     std::uint8_t cancels = 0;   ///< "

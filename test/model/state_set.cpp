@@ -93,7 +93,7 @@ std::pair<state_set::index, bool> state_set::insert(const state& s)
         if (((entry ^ h) & tag_bits) != 0)
             continue;
         const auto i = static_cast<index>(entry - 1);
-        // One that is shorter cannot be equal: its masks differ.
+        // A shorter one cannot be equal: its masks differ.
         if (std::memcmp(at(i), p.bytes.data(), std::min(p.size, packed_size(at(i)))) == 0)
             return {i, false};
     }
@@ -115,7 +115,7 @@ state state_set::operator[](index i) const noexcept
 void state_set::grow()
 {
     std::vector<std::uint64_t> larger(table_.size() * 2);
-    table_ = {}; // what is in it can be found again
+    table_ = {}; // its content can be found again
     const std::size_t mask = larger.size() - 1;
     for (index i = 0; i < size(); ++i) {
         const std::uint64_t h = hash(at(i), packed_size(at(i)));

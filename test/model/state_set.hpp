@@ -11,7 +11,7 @@
 
 namespace leasehold::test::model {
 
-/// States, numbered in the order in which they came. Only the bytes that are not zero are kept.
+/// States, numbered in the order of insertion. Only the bytes that are not zero are kept.
 class state_set
 {
 public:
@@ -23,7 +23,7 @@ public:
     std::pair<index, bool> insert(const state& s);
     [[nodiscard]] state operator[](index i) const noexcept;
     [[nodiscard]] index size() const noexcept { return static_cast<index>(places_.size()); }
-    /// What they take, in bytes.
+    /// Their size in bytes.
     [[nodiscard]] std::size_t memory() const noexcept;
 
 private:
@@ -31,7 +31,7 @@ private:
     static constexpr std::size_t grain = 4;
     static constexpr std::size_t block_size = std::size_t{1} << 22;
 
-    /// For each word which of its bytes are not zero, then these bytes; filled up to the grain.
+    /// For each word which of its bytes are not zero, then these bytes; padded to the grain.
     struct packed
     {
         std::array<unsigned char, words * 9 + grain> bytes;

@@ -133,7 +133,7 @@ private:
                 add(by(step::type::release_owed, n), [&](state& to) { release_owed(to, i, n); });
     }
 
-    /// Looks that change nothing lead back to where they began, and are left out unless asked for.
+    /// Polls that change nothing lead back to their start, and are left out unless requested.
     bool looks(int i, const client& c) const noexcept
     {
         if (g_.has(error::no_look) || g_.told)
@@ -144,7 +144,7 @@ private:
                (s_.data.line.at[byte(place)] & keys::absent) != 0 || (place == 0 && s_.open != 0);
     }
 
-    /// The end was reported, and the time limit of what may still run has passed.
+    /// The end was reported, and the time limit of requests that may still be executed has passed.
     bool owed(owner o) const noexcept
     {
         if (current(s_, o))

@@ -9,7 +9,7 @@
 
 namespace leasehold::test::model {
 
-/// What may happen next, and to whom.
+/// The next possible event, and its subject.
 struct step
 {
     enum class type : std::uint8_t
@@ -62,7 +62,7 @@ struct step
         foreign_crash,
     };
     type what;
-    std::uint8_t client = 0; ///< Or the owner whose presence is over.
+    std::uint8_t client = 0; ///< Or the owner whose presence has ended.
     message about{};
 
     [[nodiscard]] bool progress() const noexcept { return what < type::cancel; }
@@ -76,7 +76,7 @@ struct successor
     const char* wrong = nullptr; ///< The property that the step violates.
 };
 
-/// All that may happen in a state. What it comes to is not in canonical form.
+/// All possible steps of a state. The results are not in canonical form.
 void successors(const state& from, const setting& g, std::vector<successor>& out);
 
 state first_state(const setting& g);

@@ -7,7 +7,7 @@
 
 namespace leasehold::test::model {
 
-/// The way to a violation, for readers: one line for each step, and what it left.
+/// The path to a violation, for readers: one line for each step, and its result.
 std::string timeline(const setting& g, const outcome& found);
 
 } // namespace leasehold::test::model

@@ -6,40 +6,39 @@
 #include <functional>
 #include <vector>
 
-// A dead holder is found: every state that two or three clients can come to who want one name, and
-// say that they are alive. Unlike in the model of the line time has numbers here, because it is
-// what the promise is about. All clocks are the same clock; how far they drift is the margin's
-// matter.
+// A dead holder is found: every state that two or three clients can reach that want one name and
+// send heartbeats. Unlike in the model of the queue, time has numbers here, because the grace is
+// about time. All clocks are the same; the margin covers their drift.
 //
-// An owner is a client and which of its acquires it is. The line is left out: whoever asks first
-// gets what is free. So are renewals: a lease is longer than what happens while it runs.
+// An owner is a client and the number of its acquire. The queue is left out: the first request gets
+// a free lock. So are renewals: a lease is longer than a whole run.
 namespace leasehold::test::grace_model {
 
 inline constexpr unsigned most_clients = 3;
 inline constexpr std::uint8_t never = 255;
 
-/// What is done wrong.
+/// The deliberate errors.
 enum class mistake : std::uint8_t
 {
     none,
     promise_not_kept,       ///< A holder counts its lease time alone.
-    sign_from_answer,       ///< It counts from the answer to its sign of life.
+    sign_from_answer,       ///< It counts from the reply to its heartbeat.
     grant_from_answer,      ///< It counts from the grant, and not from the acquire.
-    late_sign_for_grant,    ///< A sign of before the grant was read counts, however late that is.
+    late_sign_for_grant,    ///< A heartbeat from before the late grant was read counts.
     acquire_not_recorded,   ///< An acquire grants and makes no record.
-    sign_not_recorded,      ///< The server answers to a sign of life and keeps nothing.
-    lapse_revived,          ///< A sign that is confirmed later brings a lapsed lease back.
+    sign_not_recorded,      ///< The server confirms a heartbeat and stores nothing.
+    lapse_revived,          ///< A heartbeat that is confirmed later restores a lapsed lease.
     half_grace,             ///< A waiter counts half of the grace.
     absent_is_dead,         ///< A waiter takes a missing record for an old one.
     other_run_believed,     ///< A record of the server before its restart counts.
-    looks_renew,            ///< Every look makes the record new.
-    no_record_by_look,      ///< A look that finds no record makes none.
+    looks_renew,            ///< Every poll renews the record.
+    no_record_by_look,      ///< A poll that finds no record makes none.
     one_record_for_all,     ///< Clients share a record.
-    plain_superseded,       ///< A holder that promised nothing is superseded.
-    entry_keeps_promise,    ///< Another client enters, and the mark of the promise stays.
-    promise_inherited,      ///< An owner asks again without the promise, and its mark stays.
-    late_promise_forgotten, ///< One asks without it though what it asked with it may run yet.
-    superseded_in_two,      ///< A waiter looks, and then removes what is there by then.
+    plain_superseded,       ///< A holder without a grace is superseded.
+    entry_keeps_promise,    ///< Another client adds an entry, and the heartbeat mark stays.
+    promise_inherited,      ///< An owner asks again without the grace, and its mark stays.
+    late_promise_forgotten, ///< An acquire without it is sent though one with it may be executed.
+    superseded_in_two,      ///< A waiter polls, and then removes any value of that time.
     removed_by_prefix,      ///< It removes a value that begins with the one it has seen.
     count_,
 };
@@ -47,23 +46,23 @@ enum class mistake : std::uint8_t
 struct setting
 {
     std::uint8_t clients = 2;
-    std::uint8_t acquires = 2; ///< Of each, those that find it held included; at most 3.
+    std::uint8_t acquires = 2; ///< Of each, including those that find it held; at most 3.
     std::uint8_t lease = 4;
     std::uint8_t grace = 2;
     std::uint8_t faults = 1;
-    bool entries = false;  ///< Clients may enter under another's owner.
-    bool others = true;    ///< Who asks gives signs of life, too, because it holds other names.
-    bool restarts = false; ///< The server may, with an earlier snapshot.
-    /// Some acquires come without the promise. One whose answer is lost is sent again under the
-    /// same owner, perhaps for somebody who wants the other.
+    bool entries = false;  ///< Clients may acquire under another's owner.
+    bool others = true;    ///< Waiters send heartbeats, too, because they hold other names.
+    bool restarts = false; ///< The server may restart, with an earlier snapshot.
+    /// Some acquires are without the grace. One whose reply is lost is sent again under the same
+    /// owner, perhaps for a waiter with the other option.
     bool mixed = false;
-    /// As above, and one that has not run may be lost, too, and run whenever it likes. Its owner is
-    /// left before the next one asks without a promise that it had.
+    /// As above, and one that was not executed may be lost, too, and executed at any later time.
+    /// Its owner is released before the next one asks without a grace that it had.
     bool late = false;
     mistake wrong = mistake::none;
 };
 
-/// When a client last said that it is alive, as the server keeps it.
+/// The last heartbeat of a client, as the server stores it.
 struct record
 {
     std::uint8_t there;
@@ -75,35 +74,35 @@ struct keys
 {
     std::uint8_t owner; ///< Plus one; 0: free.
     std::uint8_t promised;
-    std::uint8_t entered; ///< Another client is in under the same owner.
+    std::uint8_t entered; ///< Another client has an entry under the same owner.
     std::uint8_t expires;
     std::array<record, most_clients> alive;
 };
 
-/// A request, and then its answer. One that nobody waits for any more is `late`.
+/// A request, and then its reply. One without a waiter is `late`.
 struct exchange
 {
     enum class kind : std::uint8_t
     {
         none,
-        acquire, ///< Is a sign of life, too.
+        acquire, ///< Is a heartbeat, too.
         enter,
         release,
-        remove, ///< With a mistake only.
+        remove, ///< Only with a mistake.
     };
     enum class answer : std::uint8_t
     {
-        none, ///< It has not run.
+        none, ///< It was not executed.
         granted,
         held,
-        over, ///< With a mistake only: the holder may be superseded.
+        over, ///< Only with a mistake: the holder may be superseded.
         done,
     };
     kind what;
     answer said;
     std::uint8_t sent;
-    std::uint8_t owner; ///< That it names.
-    std::uint8_t plain; ///< Without the promise; when it is granted, so it was written down.
+    std::uint8_t owner; ///< The owner that it names.
+    std::uint8_t plain; ///< Without the grace; if it was granted, this was stored.
 };
 
 struct client
@@ -113,28 +112,28 @@ struct client
         idle,
         asking,
         holding,
-        lapsed, ///< The lease was lost; it may be released still.
+        lapsed, ///< The lease was lost; it may still be released.
         leaving,
         dead,
     };
     phase at;
     std::uint8_t attempt;
     std::uint8_t owner;    ///< That it holds, or asks with.
-    std::uint8_t promised; ///< What it holds ends with its signs of life.
+    std::uint8_t promised; ///< Its lease depends on its heartbeats.
     std::uint8_t deadline; ///< Of the lease time.
-    std::uint8_t alive;    ///< The last sign that was confirmed, when it was sent; or `never`.
-    std::uint8_t excused;  ///< What it holds was lost with the data.
+    std::uint8_t alive;    ///< When the last confirmed heartbeat was sent; or `never`.
+    std::uint8_t excused;  ///< Its lock was lost with the data.
     exchange asked;
-    std::uint8_t sign; ///< One is under way, 2: answered.
+    std::uint8_t sign; ///< One is outstanding, 2: answered.
     std::uint8_t sign_sent;
-    std::uint8_t late_sign;  ///< One that was given up may still run.
+    std::uint8_t late_sign;  ///< One that was given up may still be executed.
     std::uint8_t late;       ///< So may an acquire: of this owner, plus one.
-    std::uint8_t late_plain; ///< Without the promise.
-    std::uint8_t renounced;  ///< When its owner is left, the next one asks without the promise.
+    std::uint8_t late_plain; ///< Without the grace.
+    std::uint8_t renounced;  ///< After its release, the next owner asks without the grace.
 };
 
-/// Times are seen from the present, which is `now` in each state; what is so long ago that nothing
-/// depends on it is as long ago as possible.
+/// Times are relative to the present, which is `now` in each state; all times without an effect any
+/// more are as early as possible.
 inline constexpr std::uint8_t now = 32;
 
 struct state
@@ -142,7 +141,7 @@ struct state
     std::uint8_t run;
     std::uint8_t faults;
     std::uint8_t has_snapshot;
-    std::uint8_t looked; ///< The first look at a dead holder that nothing has troubled since.
+    std::uint8_t looked; ///< The first poll of a dead holder without a fault since.
     keys data;
     keys snapshot;
     std::array<client, most_clients> who;
@@ -153,7 +152,7 @@ struct step
     state to;
     int who; ///< A client; -1: the server, or time.
     const char* what;
-    const char* about;           ///< Of a request or an answer.
+    const char* about;           ///< Of a request or a reply.
     const char* wrong = nullptr; ///< The promise that is broken.
 };
 

@@ -20,7 +20,7 @@ constexpr unsigned client_of(std::uint8_t owner) noexcept
     return owner / 4U;
 }
 
-/// One step being made.
+/// One step.
 class making
 {
 public:
@@ -110,7 +110,7 @@ public:
             c.promised = told.what != kind::enter && told.plain == 0;
             c.deadline = byte(told.sent + g_.lease);
             c.at = phase::holding;
-            // What has lapsed meanwhile may have been superseded, whatever was confirmed since.
+            // A lapsed lease may have been superseded, whatever was confirmed since.
             const bool in_time = now < alive + g_.grace;
             if (c.promised != 0 && (in_time || is(mistake::late_sign_for_grant)))
                 alive_since(c, alive);
@@ -141,8 +141,8 @@ public:
         c.asked = {kind::acquire, answer::none, now, byte(of * 4 + c.attempt), plain};
     }
 
-    /// The acquire under way is lost and may run yet; somebody else, with the promise or without
-    /// it, waits for what it asked for.
+    /// The outstanding acquire is lost and may still be executed; another waiter, with the grace or
+    /// without it, waits for its grant.
     void lose_request(unsigned of, std::uint8_t plain) noexcept
     {
         client& c = who(of);
@@ -254,7 +254,7 @@ private:
         asked.said = answer::granted;
     }
 
-    /// What it asks for last counts, but where others are in.
+    /// The option of the last request counts, except if there are other entries.
     void grant_again(unsigned by, exchange& asked) noexcept
     {
         keys& k = s.data;
@@ -269,14 +269,14 @@ private:
         asked.said = answer::granted;
     }
 
-    /// Looks whether the holder's client is alive. True: it is not, and may be superseded.
+    /// Checks whether the holder's client is alive. True: it is not, and may be superseded.
     bool over()
     {
         keys& k = s.data;
         const unsigned holder = client_of(byte(k.owner - 1U));
         if (k.promised == 0 && !is(mistake::plain_superseded))
             return false;
-        // What the promise is for.
+        // The promise of the grace.
         bool found = false;
         if (s.who[holder].at == phase::dead && k.promised != 0 && s.who[holder].late_sign == 0) {
             if (s.looked == never)
@@ -449,7 +449,7 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
             last.late_sign = dying.late_sign;
             last.late = dying.late;
             last.late_plain = dying.late_plain;
-            if (c.sign == 1) // nobody waits for it any more
+            if (c.sign == 1) // there is no waiter for it any more
                 last.late_sign = 1;
             if (c.asked.said == answer::none)
                 last.asked = c.asked;
@@ -461,7 +461,7 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
             m.read_answer(i);
             m.done(by, "reads", name_of(c.asked.said));
         }
-        // It has run; what has not ends with its connection.
+        // It was executed; otherwise it ends with its connection.
         if (g.mixed && s.faults > 0 && c.asked.what == kind::acquire &&
             c.asked.said != answer::none) {
             for (const std::uint8_t plain : {byte(0), byte(1)}) {

@@ -41,7 +41,7 @@ public:
 
     void walk()
     {
-        if (!holds(from_)) // nothing can be wrong any more
+        if (!holds(from_)) // no promise can be broken any more
             return;
         if (from_.now < last_time)
             add("time passes", -1, [&](state& s) { return pass(s); });
@@ -102,7 +102,7 @@ private:
             add("can be reached again", m, [&](state& s) {
                 s.nodes[n].down = 0;
                 s.disturbed = s.began != 0;
-                // A request that arrived nowhere arrives nowhere else.
+                // A request that does not arrive has no other effect.
                 s.nodes[n].renews = s.nodes[n].creates = 0;
                 if (s.nodes[n].known == 0)
                     send_creation(s, n);
@@ -182,7 +182,7 @@ private:
         return go_on(s);
     }
 
-    /// These members do not answer. Of one that can be reached the answer was lost.
+    /// These members do not answer. If one can be reached, its reply was lost.
     const char* not_heard(state& s, std::uint8_t which) const
     {
         for (unsigned n = 0; n < members; ++n) {
@@ -252,14 +252,14 @@ private:
             break;
         }
         if (s.pending != 0 && !s.settled)
-            settle(s); // those who have answered; the others later
+            settle(s); // those that have answered; the others later
         s.began = s.pending = s.has = s.lacks = s.free = 0;
         s.creating = s.created = s.settled = s.disturbed = 0;
         return nullptr;
     }
 
-    /// No member has forgotten anything or has granted the lock to another owner, and all that can
-    /// be reached were heard at once.
+    /// No member has lost its data or has granted the lock to another owner, and all that can be
+    /// reached answered at once.
     [[nodiscard]] bool is_promised(const state& s) const
     {
         return g_.forgets == 0 && !s.disturbed && others(s) == 0;

@@ -65,7 +65,7 @@ state swapped(const state& s) noexcept
     return out;
 }
 
-/// Takes away what nothing looks at any more.
+/// Removes values that are not read any more.
 void tidy(state& s, const setting& g)
 {
     for (unsigned o = 0; o < owners; ++o) {
@@ -93,7 +93,7 @@ void tidy(state& s, const setting& g)
         if (!g.timed)
             r.over = r.late_over = 0;
     }
-    // Nothing begins any more that has to be above.
+    // No acquire begins any more that has to be above.
     if (std::all_of(s.who.begin(), s.who.end(),
                     [](const client& each) { return each.at == client::phase::finished; }))
         s.known = 0;

@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <vector>
 
-// Every state that a quorum of three members can come to, with two clients that each lock one name
+// Every state that a quorum of three members can reach, with two clients that each lock one name
 // twice.
 //
-// An acquisition is a number: that of its client, times two, plus which of the two it is. What is
-// left out because it adds nothing: an answer is read when it is given or never (one that is read
-// later makes a grant known later, of which less is asked); a release is the end of a hold at any
-// moment after its owner gave it up; the clock that fences are proposed by is where a client's
-// begin.
+// An acquisition is a number: that of its client, times two, plus which of the two it is. Some
+// things are left out because they add nothing. A reply is read when it is given or never: a later
+// read makes a grant known later, of which less is required. A release is the end of a hold at any
+// moment after its owner gave it up. The clock for the first fences is the start of a client's
+// fences.
 namespace leasehold::test::quorum_model {
 
 inline constexpr unsigned members = 3;
@@ -21,36 +21,36 @@ inline constexpr unsigned clients = 2;
 inline constexpr unsigned attempts = 2;
 inline constexpr unsigned owners = clients * attempts;
 
-/// What is done wrong.
+/// The deliberate errors.
 enum class mistake : std::uint8_t
 {
     none,
     each_counts,         ///< Members count by themselves, the client takes the largest.
-    equal_is_accepted,   ///< A member accepts what it has accepted before.
+    equal_is_accepted,   ///< A member accepts a value that it has accepted before.
     largest_is_taken,    ///< Without a second round.
     minority_grants,     ///< One member is enough.
     no_epoch,            ///< The others are read, and adopt nothing.
     nothing_read,        ///< A stranger begins at nothing.
-    older_epochs_served, ///< A member does not look at the epoch of a request.
-    strangers_grant,     ///< Nobody notices that a member forgot.
+    older_epochs_served, ///< A member does not check the epoch of a request.
+    strangers_grant,     ///< The loss of a member's data is not noticed.
     no_silence,          ///< A new member grants at once.
-    deadline_from_reply, ///< A lease counts from the last answer.
-    holds_not_looked_at, ///< A member grants what another has.
-    raised_for_others,   ///< The second round does not ask whose the lock is.
-    earlier_answers,     ///< What was said to the acquire before counts for this one.
-    nonce_ignored,       ///< A member takes what was written for it before it forgot.
+    deadline_from_reply, ///< A lease counts from the last reply.
+    holds_not_looked_at, ///< A member grants a lock that another owner has.
+    raised_for_others,   ///< The second round does not check the owner of the lock.
+    earlier_answers,     ///< The replies to the earlier acquire count for this one.
+    nonce_ignored,       ///< A member accepts a write from before its loss of data.
     one_look_is_enough,  ///< Members that were strangers, each at some time, begin anew.
-    beginning_not_kept,  ///< A seed does not say with whom the member begins anew.
-    beginning_ignored,   ///< Missing seeds are sent, whatever was forgotten since.
+    beginning_not_kept,  ///< A seed does not say with which others the member begins anew.
+    beginning_ignored,   ///< Missing seeds are sent, whatever was lost since.
     count_,
 };
 
 struct setting
 {
     std::array<std::uint8_t, clients> acquires{1, 1}; ///< Of each client, one after the other.
-    std::uint8_t forgets = 0;                         ///< Times that a member loses all it has.
+    std::uint8_t forgets = 0;                         ///< Times that a member loses all its data.
     std::uint8_t restarts = 0; ///< Times that one becomes a stranger and loses nothing.
-    bool timed = true;         ///< A hold ends when its lease is over; otherwise at any moment.
+    bool timed = true;         ///< A hold ends with its lease; otherwise at any moment.
     bool anew = false;         ///< In the beginning all are strangers.
     mistake wrong = mistake::none;
 };
@@ -64,7 +64,7 @@ struct node
     std::uint8_t is_member;
     std::uint8_t nonce;
     std::uint8_t began; ///< As in `fsm::member_view`.
-    std::uint8_t waits; ///< Acquisitions that it may have granted, and that are not over.
+    std::uint8_t waits; ///< Acquisitions that it may have granted, and that have not ended.
 };
 
 struct client
@@ -81,8 +81,8 @@ struct client
     std::uint8_t seen; ///< The largest fence.
     std::uint8_t epoch;
     std::uint8_t round;
-    std::uint8_t counted;                    ///< The largest, as `each_counts` has it.
-    std::array<std::uint8_t, members> first; ///< Answers, plus one; 0: none.
+    std::uint8_t counted;                    ///< The largest, for `each_counts`.
+    std::array<std::uint8_t, members> first; ///< Replies, plus one; 0: none.
     std::array<std::uint8_t, members> second;
 };
 
@@ -90,17 +90,17 @@ struct client
 struct request
 {
     std::uint8_t epoch;
-    std::uint8_t first; ///< What was offered.
+    std::uint8_t first; ///< The offered fence.
     std::uint8_t second;
     std::uint8_t pending; ///< On their way: a bit for each member, first round, then the second.
     std::uint8_t above;   ///< The largest fence that was known when it began.
-    std::uint8_t fence;   ///< That it was granted.
+    std::uint8_t fence;   ///< The granted one.
     std::uint8_t over;    ///< Its lease time has passed since before the first request.
     std::uint8_t given_up;
-    std::uint8_t late_over; ///< With `deadline_from_reply`: when its client thinks that it is over.
+    std::uint8_t late_over; ///< With `deadline_from_reply`: when its client considers it ended.
 };
 
-/// Who makes members of strangers.
+/// Makes strangers members.
 struct assembler
 {
     std::uint8_t at; ///< 0 nothing, 1 looking, 2 asking.
@@ -131,7 +131,7 @@ struct state
     std::array<request, owners> asked;
     assembler maker;
     std::array<seed, members> seeds;
-    std::uint8_t known; ///< The largest fence that anybody was told of.
+    std::uint8_t known; ///< The largest fence that any client knows.
     std::uint8_t forgets;
     std::uint8_t restarts;
     std::uint8_t nonces;
@@ -142,15 +142,15 @@ static_assert(sizeof(state) < 160);
 struct step
 {
     state to;
-    const char* what; ///< In words, of `who` and `where`.
+    const char* what; ///< As text, of `who` and `where`.
     int who = -1;
     int where = -1;
     const char* wrong = nullptr; ///< The promise that is broken.
 };
 
 [[nodiscard]] state first_state(const setting& g);
-/// The same state as far as anything can tell, with one name for all that differ in the names of
-/// members and clients only.
+/// The same state as far as any step can tell, with one form for all that differ only in the names
+/// of members and clients.
 [[nodiscard]] state canonical(const state& s, const setting& g);
 void steps_from(const state& s, const setting& g, std::vector<step>& out);
 
