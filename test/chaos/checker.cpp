@@ -51,7 +51,7 @@ private:
                to_string(of.fence);
     }
 
-    /// The last fault that took data of this name which was confirmed after `from`, before `until`.
+    /// The last fault that lost data of this name which was confirmed after `from`, before `until`.
     const fault* loss_between(const std::string& name, stamp from, stamp until,
                               bool also_of_a_member = false) const
     {
@@ -82,7 +82,7 @@ private:
         }
     }
 
-    /// The store may say that a lock is not ours before the deadline only if it has lost it.
+    /// The store may deny a lock before the deadline only if it has lost it.
     void check_cause(const grant& of, const std::optional<stamp>& at, const std::string& why)
     {
         const bool denied = why == "lost" || why == "not_owner";
@@ -138,7 +138,7 @@ private:
         std::sort(all.begin(), all.end(),
                   [](const grant* a, const grant* b) { return a->told < b->told; });
         std::vector<const grant*> in;
-        std::map<const grant*, const fault*> excused; // once for the one who was let in
+        std::map<const grant*, const fault*> excused; // once for each excused holder
         for (const grant* each : all) {
             std::erase_if(in, [&](const grant* other) { return other->end() <= each->told; });
             for (const grant* other : in) {

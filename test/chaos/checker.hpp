@@ -6,31 +6,28 @@
 
 namespace leasehold::test::chaos {
 
-/// How long things may take that cannot happen at once.
+/// Limits for what cannot happen at once.
 struct limits
 {
-    /// From the deadline until the loss is told, while the process runs. The timer of the deadline
-    /// and the one that looks for stalls are served by the same loop; this is what lies between the
-    /// two.
+    /// From the deadline until the loss is reported, while the process runs. One loop serves the
+    /// timer of the deadline and the one that detects stalls; this is the time between the two.
     stamp loss = std::chrono::milliseconds(50);
-    /// From the end of the last fault, or the call, until an acquire is served; a lease time comes
-    /// on top, because somebody may have died while he held the lock.
+    /// From the end of the last fault, or the call, until an acquire is served. A lease time is
+    /// added, because a holder may have died with the lock.
     stamp acquire = std::chrono::seconds(5);
 };
 
-/// Reads everything that was written down and says whether the promises were kept. Looks at nothing
-/// else.
+/// Reads all histories and reports whether the promises were kept. Uses no other data.
 ///
-/// A lease is *believed in* from the moment its holder was told of it until the first of: it asked
-/// for the release, it was told of the loss, the deadline (`valid()` is false from then on, also
-/// when the process stands still and nobody can be told). Two beliefs in one name may overlap only
-/// when a fault that loses data lies between the two times at which the store gave the lock: such a
-/// pair is counted, with the fault, and is no violation. The register must be in order all the
-/// same.
+/// A lease is *believed in* from its report to the holder until the first of: the release request,
+/// the report of the loss, the deadline (`valid()` is false from then on, even if the process is
+/// stopped and gets no report). Two beliefs in one name may overlap only if a fault that loses data
+/// lies between the two times at which the store granted the lock: such a pair is counted, with the
+/// fault, and is no violation. The register must still be in order.
 ///
-/// The loss itself is told by a handler, which runs when the process does. It is checked that the
-/// lease is not valid any more when it runs, and that no more than `limits::loss` has passed since
-/// the deadline of time in which the process could run.
+/// A handler reports the loss, so it runs only while the process does. The check is that the lease
+/// is not valid when it runs, and that at most `limits::loss` has passed since the deadline,
+/// counting only time in which the process could run.
 [[nodiscard]] report check(const record& all, const limits& within = {});
 
 } // namespace leasehold::test::chaos

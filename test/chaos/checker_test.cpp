@@ -1,4 +1,4 @@
-// The checker of chaos: it accepts what is good and rejects whatever is not.
+// The checker of chaos: it accepts good records and rejects all others.
 #include <boost/test/unit_test.hpp>
 
 #include "chaos/checker.hpp"
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr stamp lease = 500ms;
 
-/// As far as a lease goes that was asked for now.
+/// The deadline of a lease that was requested now.
 stamp deadline_from(stamp sent)
 {
     return sent - sent_for(stamp(), lease);
@@ -41,7 +41,7 @@ public:
         return ops_;
     }
 
-    /// Sent 1 ms and given 0.1 ms before it is told.
+    /// Sent 1 ms and granted 0.1 ms before it is reported.
     void grant(stamp at, const std::string& name, std::uint32_t op, std::uint64_t fence,
                std::string_view how = "fresh")
     {
@@ -73,8 +73,8 @@ private:
     std::uint32_t ops_ = 0;
 };
 
-/// Three clients and two locks: the data is lost once, one lease expires, one client is killed; and
-/// everybody gets in at the end.
+/// Three clients and two locks: the data is lost once, one lease expires, one client is killed; all
+/// get the locks at the end.
 class good_run
 {
 public:
@@ -97,7 +97,7 @@ public:
             for (const std::string name : {"a", "b"})
                 hold(*each, name, t += 10ms, way::probe);
         killed_.put(all_.healed - 500ms, verb::asked, "a", 5, 0, {}, false,
-                    way::lock); // and nobody knows what came of it
+                    way::lock); // with an unknown outcome
         a_.close(t + 1s);
         b_.close(t + 1s);
         all_.lease = lease;
@@ -146,7 +146,7 @@ private:
         a_.put(at + 711ms, verb::released, "a", op, fence, {}, false, fine);
     }
 
-    /// It stands still when its lease ends, and is told when it goes on.
+    /// It is stopped when its lease ends, and gets the report when it continues.
     void expired_hold(stamp at)
     {
         const auto op = b_.ask(at, "b", way::unrenewed);
@@ -210,10 +210,10 @@ std::string text_of(const report& of)
     return text;
 }
 
-/// What gives each corruption away; others may be noticed as well.
+/// The rule that each corruption breaks; others may be broken as well.
 const std::map<corruption, rule> expected = {
     {corruption::second_holder, rule::exclusion},
-    {corruption::fence_repeated, rule::count_}, // told twice, or out of order
+    {corruption::fence_repeated, rule::count_}, // reported twice, or out of order
     {corruption::fences_swapped, rule::fence_order},
     {corruption::deadline_further, rule::deadline},
     {corruption::deadline_back, rule::deadline},
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(a_loss_of_data_excuses_its_own_name_and_time_only)
     flush.name = "b";
     BOOST_TEST(check(run).has(rule::exclusion));
     flush = was;
-    flush.begin += 300ms; // after the second one was in
+    flush.begin += 300ms; // after the second one was granted
     flush.end += 300ms;
     BOOST_TEST(check(run).has(rule::exclusion));
     flush = was;

@@ -1,18 +1,18 @@
-// A process that takes locks in every way there is, writes to the register under them, and writes
-// down what it believes.
+// A process that takes locks in every possible way, writes to the register under them, and records
+// its beliefs.
 //
 //   chaos_client URL REGISTER HISTORY NAME SEED LEASE_MS LOCKS WORKERS FENCED PAUSES ACKS
 //                PROMISES PORTS
 //
-// LOCKS are joined by commas. With FENCED 0 the register looks at no fence. PAUSES times, between
-// looking at `valid()` and writing, it says "between LOCK" and waits until it was stopped and
-// continued. ACKS replicas have to confirm each lock. With PROMISES 1 it promises to be alive, and
-// LEASE_MS is how long it may be silent. PORTS, `7000=41000,7001=41001`, are those that nodes of a
-// cluster announce, and where they are reached. Reads, one line at a time:
+// LOCKS are joined by commas. With FENCED 0 the register checks no fence. PAUSES times, between
+// reading `valid()` and writing, it prints "between LOCK" and waits until it was stopped and
+// continued. ACKS replicas have to confirm each lock. With PROMISES 1 it sends heartbeats, and
+// LEASE_MS is the grace. PORTS, `7000=41000,7001=41001`, are those that nodes of a cluster
+// announce, and those to use instead. Reads, one line at a time:
 //   hold LOCK   takes it, and keeps it until it is lost, or "settle" comes
 //   work LOCK   one worker more, which takes no other lock
-//   try LOCK    once; gives it back at once
-//   settle      works on until what it has begun is done, gets every lock once more, says "settled"
+//   try LOCK    once; releases it at once
+//   settle      finishes its outstanding work, takes every lock once more, prints "settled"
 //   quit        holds or waits for every lock, shuts its client down with all that, and ends
 #include "chaos/history.hpp"
 #include "chaos/register.hpp"
@@ -121,7 +121,7 @@ private:
     int file_;
 };
 
-/// A lease in the hands of a coroutine.
+/// A lease that a coroutine holds.
 struct holding
 {
     holding(chronicle& to, const asio::any_io_executor& executor, std::string lock,
@@ -134,7 +134,7 @@ struct holding
           timer(executor)
     {}
 
-    /// As it is now. The time is read first: a lease that is valid afterwards was so then.
+    /// The current state. The time is read first: a lease that is valid afterwards was so then.
     event look(verb kind) const
     {
         event out{.at = now(), .what = kind, .name = name, .op = op, .fence = fence};
@@ -149,7 +149,7 @@ struct holding
         return {.at = now(), .what = kind, .name = name, .op = op, .fence = fence, .number = value};
     }
 
-    /// The lease is about to go.
+    /// The lease is about to be released.
     void leave(verb how)
     {
         log.put(look(how));
@@ -164,7 +164,7 @@ struct holding
     lease* held;
     clock::time_point last_deadline{};
     clock::time_point before; ///< The deadline when the last renewal was answered.
-    asio::steady_timer timer; ///< What it does meanwhile.
+    asio::steady_timer timer; ///< For its work meanwhile.
     bool lost = false;
 };
 
@@ -214,13 +214,13 @@ public:
     }
 
 private:
-    /// Writes down what the library says of itself.
+    /// Records the notifications of the library.
     class witness final : public observer
     {
     public:
         explicit witness(program& of) : of_(of) {}
 
-        /// Told before what the answer brings about, in the same turn.
+        /// Called before the effects of the reply, in the same turn.
         void answered(store_request, duration took, error_code) noexcept override
         {
             took_ = took;
@@ -290,7 +290,7 @@ private:
         out.lease_time = set_.lease;
         out.backoff_ceiling = 250ms;
         out.replica_acks = set_.replica_acks;
-        // What others wait for, and a deadline counts with, is the silence then.
+        // The grace then limits the wait of others and the deadline.
         if (set_.promises) {
             out.dead_holder_grace = set_.lease;
             out.lease_time = promised_lease * set_.lease;
@@ -317,15 +317,15 @@ private:
         });
     }
 
-    // A timer of the same loop as everything else: when it is late, so is the rest.
+    // A timer of the same loop as everything else: if it is late, so is the rest.
     void beat()
     {
         constexpr auto period = 10ms;
         const stamp due = now() + period;
         heartbeat_.expires_after(period);
         heartbeat_.async_wait([this, due](error_code) {
-            if (closed_) // asked of us and not of the timer, which may have expired before it was
-                         // cancelled
+            if (closed_) // a cancellation of ours, and not of the timer, which may have expired
+                         // before
                 return;
             if (const stamp late = now(); late - due > 5ms)
                 log_.put({.at = late, .what = verb::stalled, .number = due.count()});
@@ -445,8 +445,7 @@ private:
         log_.put(told);
     }
 
-    /// Reads the register, takes its time, writes. Ends early when the lease is lost, unless it
-    /// does not care.
+    /// Reads the register, waits, writes. Ends early if the lease is lost, unless it is careless.
     asio::awaitable<void> work(holding& mine, milliseconds time, bool careless)
     {
         const auto value = store_.read(mine.name, mine.fence);
@@ -470,7 +469,7 @@ private:
         log_.put(mine.note(taken ? verb::wrote : verb::refused, next));
     }
 
-    /// Nothing of this process runs until it has been stopped and continued.
+    /// No code of this process runs until it has been stopped and continued.
     static void stand_between(const std::string& name)
     {
         sigset_t going_on;
@@ -597,9 +596,9 @@ private:
         }
     }
 
-    /// One lock of its own, however long it takes: a probe writes and leaves, one that only tried
-    /// leaves, the others stay until it is lost, or everybody is to settle, or a minute has passed.
-    /// What a replica is slow to confirm is asked again.
+    /// One lock of its own, however long it takes: a probe writes and releases, a try releases, the
+    /// others stay until it is lost, or "settle" comes, or a minute has passed. A lock that a
+    /// replica is slow to confirm is requested again.
     asio::awaitable<void> once(std::string name, std::string_view how)
     {
         const mutex lock(locks_, name, options());

@@ -17,7 +17,7 @@
 
 namespace leasehold::test::chaos {
 
-/// What every client of a crew is told.
+/// The settings of every client of a crew.
 struct crew_settings
 {
     std::uint64_t seed = 0;
@@ -28,13 +28,13 @@ struct crew_settings
     bool fenced = true;
     int pauses = 0; ///< Of the first client.
     std::uint32_t replica_acks = 0;
-    /// While a client is started at a place, what this returns lives.
+    /// The result lives while a client is started at a place.
     std::function<std::shared_ptr<void>(std::size_t place)> enter{};
-    bool promises = false; ///< To be alive: `lease` is then how long they may be silent.
+    bool promises = false; ///< They send heartbeats: `lease` is then the grace.
 };
 
-/// Client processes, and what they write. Each has a way of its own to the servers. A client that
-/// was killed leaves its place, and the way, to the next. Ended by the destructor.
+/// Client processes, and their histories. Each has a path of its own to the servers. A client that
+/// was killed leaves its place, and the path, to the next. Ended by the destructor.
 class client_fleet
 {
 public:
@@ -45,19 +45,19 @@ public:
     {
         return places_[place]->client->written.client;
     }
-    /// On its way to the servers, all there are.
+    /// All proxies on its path to the servers.
     [[nodiscard]] const std::vector<std::unique_ptr<fault_proxy>>& proxies(std::size_t place) const
     {
         return places_[place]->way.proxies;
     }
 
-    /// A fresh client where the last one was killed.
+    /// A new client where the last one was killed.
     void start(std::size_t place);
     void kill(std::size_t place);
     void pause(std::size_t place);
     void resume(std::size_t place);
 
-    /// Reads what has been written since, and lets the proxies forget what they saw.
+    /// Reads the new history lines, and lets the proxies forget the requests they saw.
     void read_on();
     [[nodiscard]] const history& written(std::size_t place) const
     {
@@ -65,17 +65,17 @@ public:
     }
     [[nodiscard]] std::uint64_t grants() const noexcept { return grants_; }
     [[nodiscard]] std::uint64_t losses() const noexcept { return losses_; }
-    bool running(std::size_t place); ///< A client is there, and has not ended.
+    bool running(std::size_t place); ///< Whether a client is there, and has not ended.
 
     void tell(std::size_t place, const std::string& line);
-    /// Whether the client has said that by now.
+    /// Whether the client has printed the line by now.
     bool has_said(std::size_t place, const std::string& line);
-    /// The rest of a line that it has said by now and that begins so; empty when there is none.
+    /// The rest of a printed line with this beginning; empty if there is none.
     std::string said_after(std::size_t place, const std::string& beginning);
     /// Waits until it ends; one that does not is killed, and has failed.
     void wait(std::size_t place, std::chrono::milliseconds limit);
 
-    /// All that was written, when everybody has ended.
+    /// The whole histories, when all clients have ended.
     std::vector<history> take();
 
 private:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-/// A lease that the observer was told of, and the caller perhaps not yet.
+/// A lease that was reported to the observer, and perhaps not yet to the caller.
 struct given
 {
     std::string name;
@@ -21,9 +21,9 @@ struct given
     std::size_t hold;
     stamp at;
     bool fresh;
-    std::optional<stamp> sent; ///< With a promise: how long after it was asked for.
-    bool renewed = false; ///< Before the caller had it: then its first deadline tells nothing of
-                          ///< when it was asked for.
+    std::optional<stamp> sent; ///< With heartbeats: how long after the call.
+    bool renewed = false; ///< Before the caller had it: then its first deadline does not show the
+                          ///< time of its request.
     bool told = false;
 };
 
@@ -45,7 +45,7 @@ bool is_over(std::string_view word)
     return word == "expired" || word == "silent";
 }
 
-/// What an operation may fail with while its client is not shut down.
+/// The possible errors of an operation before the shutdown of its client.
 bool may_fail(std::string_view how, std::string_view word)
 {
     if (word == unconfirmed)
@@ -232,8 +232,7 @@ private:
                   by->how + " ended with " + (cancelled ? "a cancellation" : e.word));
     }
 
-    /// The deadline counts from before the request was sent, hence from before anything it brought
-    /// about.
+    /// The deadline counts from before the sending of the request, and so from before its effects.
     void check_deadline(const event& e, stamp known)
     {
         if (sent_for(e.deadline(), lease_) > known)
@@ -266,7 +265,7 @@ private:
         }
     }
 
-    /// The deadline as it is now.
+    /// The current deadline.
     void moved(grant& held, const event& e)
     {
         if (e.deadline() < held.deadline)

@@ -27,7 +27,7 @@ struct grant
     std::optional<stamp> lost{};
     std::string reason{}; ///< Of the loss.
     std::optional<stamp>
-        left{}; ///< When its release was asked for, or it was about to be destroyed.
+        left{}; ///< When its release was requested, or it was about to be destroyed.
     bool valid_when_left = false;
     std::optional<stamp> answered{}; ///< When the release was.
     std::string outcome{};           ///< Of the release.
@@ -36,20 +36,20 @@ struct grant
     [[nodiscard]] stamp end() const noexcept;
 };
 
-/// What the store gave once: to one holder, or to several of one client, one after another.
+/// One grant of the store: to one holder, or to several of one client, one after another.
 struct hold
 {
     std::string name{};
-    stamp earliest{}; ///< The store gave it no earlier …
+    stamp earliest{}; ///< The store granted it no earlier …
     stamp latest{};   ///< … and no later.
     std::uint64_t first_fence = 0;
     std::uint64_t last_fence = 0;
-    /// With a promise: when its last renewal was sent, or its acquire. Signs of life, which move
-    /// the deadline, say nothing of the lock.
+    /// With heartbeats: when its last renewal was sent, or its acquire. Heartbeats, which move the
+    /// deadline, do not confirm the lock.
     std::optional<stamp> confirmed{};
 };
 
-/// One operation that asks for a lock.
+/// One operation that acquires a lock.
 struct lock_request
 {
     std::string name{};
@@ -68,10 +68,10 @@ struct write_attempt
     std::uint64_t fence = 0;
     std::int64_t value = 0;
     stamp at{};
-    std::optional<bool> taken{}; ///< Empty when the writer did not live to see it.
+    std::optional<bool> taken{}; ///< Empty if the writer died before.
 };
 
-/// One client's history, understood.
+/// One client's history, as objects.
 struct client_timeline
 {
     std::vector<lock_request> wishes{};
@@ -79,7 +79,7 @@ struct client_timeline
     std::vector<hold> holds{};
     std::vector<write_attempt> writes{};
     std::vector<std::pair<stamp, stamp>>
-        stalls{}; ///< When the process did not run although it had something to do.
+        stalls{}; ///< When the process did not run although it had work.
     stamp last{}; ///< It was alive until here at least.
     std::optional<stamp> closing{};
 
@@ -90,7 +90,7 @@ struct client_timeline
 /// The moment before the request was sent that made a lease valid until `deadline`.
 [[nodiscard]] stamp sent_for(stamp deadline, stamp lease) noexcept;
 
-/// Reads a history, counts what it has, and checks what can be checked in it alone.
+/// Reads a history, counts its events, and checks what can be checked in it alone.
 [[nodiscard]] client_timeline read_history(const history& of, std::size_t index, stamp lease,
                                            report& into);
 

@@ -10,11 +10,11 @@
 
 namespace leasehold::test::chaos {
 
-/// How one client gets to the servers, and to them only so.
+/// The only path of one client to the servers.
 struct client_way
 {
     std::string url;
-    /// Ports that servers announce, and which to take instead, as the client reads them:
+    /// Ports that servers announce, and those to use instead, as the client reads them:
     /// `7000=41000,7001=41001`.
     std::string port_map{};
     std::vector<std::unique_ptr<fault_proxy>> proxies{}; ///< One before each server.

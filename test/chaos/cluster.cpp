@@ -71,8 +71,8 @@ void cluster::begin(const planned_fault& what, fault& noted)
     noted.whom = "server " + std::to_string(struck_);
 }
 
-// A master that comes back before another has taken over comes back without its data, and its
-// replica would lose them, too.
+// A master that returns before another has taken over is empty, and its replica would lose the
+// locks, too.
 void cluster::end(const planned_fault& what, fault&)
 {
     switch (what.kind) {
@@ -114,8 +114,8 @@ std::vector<std::string> cluster::left_over()
     return all;
 }
 
-// The other masters hear of it as before, so that it goes on serving those who are connected. What
-// they write there its replica does not know when it takes over.
+// The other masters still reach it, so it continues to serve connected clients. Its replica does
+// not know their writes when it takes over.
 void cluster::cut_off(redis_server& master)
 {
     cut_off_ = std::make_unique<resp_client>(master.endpoint());
@@ -123,7 +123,7 @@ void cluster::cut_off(redis_server& master)
     cut_off_->done({"CLIENT", "KILL", "TYPE", "replica"});
 }
 
-/// What arrives with a slot is confirmed to nobody; the new master is not killed before it is.
+/// Keys that arrive with a slot are not confirmed; the new master is not killed before they are.
 void cluster::wait_for_replica()
 {
     resp_client master = servers_.connect(next_);

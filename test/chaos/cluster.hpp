@@ -33,8 +33,8 @@ private:
     cluster_deployment servers_;
     std::string key_;                      ///< The lock whose slot or master is broken.
     std::size_t struck_ = 0;               ///< The server that is broken.
-    std::size_t next_ = 0;                 ///< Where the slot goes.
-    std::unique_ptr<resp_client> cut_off_; ///< To a master that takes no other connection.
+    std::size_t next_ = 0;                 ///< The target of the slot.
+    std::unique_ptr<resp_client> cut_off_; ///< To a master that accepts no other connection.
 };
 
 } // namespace leasehold::test::chaos

@@ -9,21 +9,21 @@
 
 namespace leasehold::test::chaos {
 
-/// Whether an instrument can see what it looks for.
+/// Whether an instrument can detect its target.
 struct control
 {
     bool passed = false;
-    std::string text; ///< What was tried, and what came of it.
+    std::string text; ///< The attempt, and its result.
 };
 
-/// A client is stopped between looking at its lease and writing, until somebody else has written:
-/// the register must refuse it, and with the fence check left out updates must be lost, or the runs
-/// prove nothing.
+/// A client is stopped between checking its lease and writing, until another client has written:
+/// the register must reject its write, and without the fence check updates must be lost, otherwise
+/// the runs prove nothing.
 [[nodiscard]] std::vector<control> control_fences(const deployment_kind& on, std::uint64_t seed,
                                                   const progress_function& progress);
 
 /// Locks that no replica has to confirm, and masters that are cut off from their replicas and
-/// replaced: locks must be lost or held twice, or confirmation proves nothing. Empty where no
+/// replaced: locks must be lost or held twice, otherwise confirmation proves nothing. Empty if no
 /// replicas confirm anyway.
 [[nodiscard]] std::vector<control> control_confirmation(const deployment_kind& on,
                                                         std::uint64_t seed,

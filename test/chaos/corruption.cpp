@@ -23,7 +23,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(corruption::count_)> 
     "excuse missing",  "key left",       "hold left",       "bad exit",
 };
 
-/// Longer than anything may take.
+/// Longer than any limit.
 constexpr stamp ages = 30s;
 
 bool leaves(const event& e)
@@ -200,7 +200,7 @@ private:
         const grant* first = nullptr;
         const grant* second = nullptr;
         for (int tries = 0; first == nullptr && tries < 20;
-             ++tries) { // the first ones have nobody before them
+             ++tries) { // the first ones have no earlier holder
             second = find_grant([&](const grant& each) {
                 return hold_of(each).first_fence == each.fence && hold_of(each).earliest != stamp();
             });
@@ -257,7 +257,7 @@ private:
         return true;
     }
 
-    /// A lease that ended in some way, and nothing is said of it.
+    /// A lease that ended in some way, without an event of it.
     bool remove_end(bool was_lost)
     {
         const grant* const found = find_grant([&](const grant& each) {
@@ -364,7 +364,7 @@ private:
         std::vector<std::pair<std::vector<write>*, std::size_t>> found;
         for (auto& [name, writes] : out_.writes)
             for (std::size_t i = 0; i + 1 < writes.size();
-                 ++i) // not the last: its writer may be dead, and say nothing
+                 ++i) // not the last: its writer may have died without an event
                 found.emplace_back(&writes, i);
         const auto* const chosen = pick(found);
         if (chosen == nullptr)
@@ -392,7 +392,7 @@ private:
         return true;
     }
 
-    /// One that was granted: what replicas did not confirm is asked for again.
+    /// A granted one: a lock that replicas did not confirm is requested again.
     std::optional<place> find_probe()
     {
         return find(

@@ -34,7 +34,7 @@ std::unique_ptr<deployment> start_redlock(const names_t&)
 
 } // namespace
 
-// A lease behind servers that stand in for each other is long enough to live through a failover.
+// With servers that replace each other, a lease is long enough for a failover.
 const std::vector<deployment_kind>& deployment_kinds()
 {
     static const std::vector<deployment_kind> all = {

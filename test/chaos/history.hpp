@@ -12,48 +12,48 @@
 
 namespace leasehold::test::chaos {
 
-/// The lease time of those who promise to be alive: so much longer than they may be silent.
+/// The lease time with heartbeats, as a multiple of the grace.
 inline constexpr int promised_lease = 4;
 
-/// Time since the machine was started, as `leasehold::clock` counts it: the same for all processes.
+/// Time since the machine started, as `leasehold::clock` counts it: the same for all processes.
 using stamp = std::chrono::nanoseconds;
 
-/// What a client writes down. Which of the fields of `event` a verb uses stands behind it.
+/// The events of a client. The comment of a verb lists its fields of `event`.
 enum class verb : std::uint8_t
 {
     asked,   ///< name, op, word: how (see `way`). Before the call.
     given,   ///< name, fence, word: `fresh`, or `handed` without the store, or `promised`: fresh,
-             ///< by a request that was sent `number` after it was asked for. The observer was told;
-             ///< the caller was not yet.
+             ///< by a request that was sent `number` after the call. The observer was notified; the
+             ///< caller was not yet.
     granted, ///< name, op, fence, number: deadline, flag: valid. The caller has the lease.
     failed,  ///< name, op, word: the error.
     cancelled, ///< name, op.
-    renewed,   ///< name, op, fence, number: the new deadline, word: with a promise, when the
+    renewed,   ///< name, op, fence, number: the new deadline, word: with heartbeats, when the
                ///< renewal was sent.
     lost,      ///< name, op, fence, number: deadline, flag: valid (which it must not be), word: the
                ///< reason.
     releasing, ///< name, op, fence, number: deadline, flag: valid. Before the call.
     dropped,   ///< As `releasing`; the lease is destroyed instead.
     released,  ///< name, op, fence, word: the outcome.
-    read,      ///< name, op, fence, number: what the register held.
-    stale,     ///< name, op, fence. The register has seen a newer fence, and did not let it read.
+    read,      ///< name, op, fence, number: the value in the register.
+    stale,     ///< name, op, fence. The register has seen a newer fence, and rejected the read.
     writing,   ///< name, op, fence, number: the value. Before the call.
-    wrote,     ///< name, op, fence, number: the value. The register took it.
+    wrote,     ///< name, op, fence, number: the value. The register accepted it.
     refused,   ///< name, op, fence, number: the value. The register has seen a newer fence.
-    stalled,   ///< number: since when this process did not run, although it had something to do.
+    stalled,   ///< number: since when this process did not run, although it had work.
     closing,   ///< The client is about to be shut down.
-    closed,    ///< number: what it still had (held, waiting, to be given back), word: the outcome.
+    closed,    ///< number: what was left (held, waiting, to be released), word: the outcome.
     count_,
 };
 
-/// How a lock was asked for, as `asked` says it.
+/// The ways to acquire a lock, as in `asked`.
 namespace way {
 inline constexpr std::string_view lock = "lock", cancel = "cancel", try_once = "try",
                                   try_for = "try_for", guarded = "guarded", unrenewed = "unrenewed",
                                   probe = "probe", last = "last";
 } // namespace way
 
-/// The outcome of what went well.
+/// The outcome of a success.
 inline constexpr std::string_view fine = "ok";
 /// Too few replicas confirmed it.
 inline constexpr std::string_view unconfirmed = "not_replicated";
@@ -77,31 +77,31 @@ struct event
 
 [[nodiscard]] std::string_view name_of(verb kind) noexcept;
 
-/// One line with its end: `AT VERB NAME OP FENCE NUMBER FLAG WORD`, what is not used is `-`.
+/// One line with its end: `AT VERB NAME OP FENCE NUMBER FLAG WORD`; an unused field is `-`.
 [[nodiscard]] std::string to_line(const event& e);
 
-/// Reads what `to_line` made, with or without the end of the line; empty when it is something else.
+/// Reads the output of `to_line`, with or without the end of the line; empty for any other text.
 [[nodiscard]] std::optional<event> parse_line(std::string_view line);
 
 /// How a client process ended.
 enum class ending_kind : std::uint8_t
 {
-    clean,  ///< By itself, with exit code 0, when it was told to.
+    clean,  ///< By itself, with exit code 0, on request.
     killed, ///< By the nemesis.
     failed, ///< Otherwise.
 };
 
-/// What one process wrote.
+/// The events of one process.
 struct history
 {
     std::string client;
     std::vector<event> events{};
-    std::size_t unreadable = 0; ///< Whole lines that are none.
+    std::size_t unreadable = 0; ///< Whole lines that are invalid.
     ending_kind ended = ending_kind::clean;
     std::string how{}; ///< For `failed`: exit code, signal, or that it hung.
 };
 
-/// Appends what can be read; an unfinished last line is left for the next time.
+/// Appends all whole lines; an unfinished last line is left for the next time.
 void read_on(std::istream& from, history& to);
 
 } // namespace leasehold::test::chaos

@@ -1,5 +1,5 @@
-// Chaos on real servers: clients in processes of their own, a nemesis that breaks what they use,
-// and a checker that reads what they wrote.
+// Chaos on real servers: clients in processes of their own, a nemesis that causes faults, and a
+// checker that reads the histories.
 #include "chaos/boot_time.hpp"
 #include "chaos/checker.hpp"
 #include "chaos/controls.hpp"
@@ -201,7 +201,7 @@ private:
         const std::int64_t rounds = cycles * kinds;
         const auto begun = std::chrono::steady_clock::now();
         for (std::int64_t i = 0; i < rounds; ++i) {
-            // What a round takes for its beginning and its end is taken from those that follow.
+            // The time for the beginning and the end of a round shortens the later ones.
             const auto spent = std::chrono::duration_cast<milliseconds>(
                 std::chrono::steady_clock::now() - begun);
             const auto length = std::max<milliseconds>((all - spent) / (rounds - i) - 1500ms, 1s);

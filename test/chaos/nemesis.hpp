@@ -11,24 +11,24 @@
 
 namespace leasehold::test::chaos {
 
-/// The faults that can be had at clients, and on their ways to the servers.
+/// The possible faults of clients, and on their paths to the servers.
 [[nodiscard]] std::vector<fault_kind> faults_of_clients();
 
-/// Breaks servers, their clients and what is between them, and mends them again, as it was planned:
-/// in that order, a little later where something took longer.
+/// Breaks and repairs servers, their clients and the paths between them by the plan: in that order,
+/// a little later if a step took longer.
 class nemesis
 {
 public:
     nemesis(std::vector<planned_fault> plan, std::chrono::milliseconds lease, deployment& servers,
             client_fleet& clients);
 
-    /// Does what is due by now.
+    /// Does the steps that are due now.
     void step(stamp now);
 
-    /// Mends everything.
+    /// Repairs everything.
     void heal();
 
-    /// What was done so far; those that are not over yet have no end.
+    /// The faults so far; those that have not ended yet have no end.
     [[nodiscard]] const std::vector<fault>& log() const noexcept { return log_; }
 
 private:

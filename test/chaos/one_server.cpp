@@ -7,7 +7,7 @@
 namespace leasehold::test::chaos {
 namespace {
 
-/// Servers that say they are 7 or newer want to be told that DEBUG is allowed.
+/// Servers that report version 7 or newer require a permission for DEBUG.
 bool needs_permission_to_debug()
 {
     static const bool needed = [] {
@@ -88,7 +88,7 @@ void one_server::end(const planned_fault& what, fault& noted)
     switch (what.kind) {
     case fault_kind::kill_server: return server_.start();
     case fault_kind::power_cut:
-        // Until now it was only waiting for something to lose.
+        // Until now it only waited for something to lose.
         noted.begin = boot_time();
         server_.kill();
         if (const auto file = append_only_file(); file && size_ < std::filesystem::file_size(*file))

@@ -100,7 +100,7 @@ private:
                            [&](const planned_fault& each) { return each.place == place; });
     }
 
-    /// One that can be done now; those that cannot stay for later.
+    /// One that is possible now; the others stay for later.
     fault_kind next_kind()
     {
         if (bag_.empty()) {

@@ -8,7 +8,7 @@
 
 namespace leasehold::test::chaos {
 
-/// How a server keeps its data, and hence what a SIGKILL takes.
+/// How a server stores its data, and so what a SIGKILL loses.
 enum class persistence : std::uint8_t
 {
     none,
@@ -21,7 +21,7 @@ enum class fault_kind : std::uint8_t
     /// @name At one server
     /// @{
     kill_server,
-    power_cut, ///< Killed, and what was written to the file last is gone.
+    power_cut, ///< Killed, and the last writes to the file are lost.
     stop_server,
     sleep_server,
     slow_script,
@@ -31,18 +31,18 @@ enum class fault_kind : std::uint8_t
     kill_connections,
     out_of_memory,
     /// @}
-    /// @name At servers that stand in for each other
+    /// @name At servers that replace each other
     /// @{
     kill_master,
-    stop_master,   ///< Until another has taken over, or not so long.
-    cut_master,    ///< From its replicas, but not from clients that are connected.
+    stop_master,   ///< Until another has taken over, or shorter.
+    cut_master,    ///< From its replicas, but not from connected clients.
     switch_master, ///< On purpose.
     kill_replica,
     stop_replica,
     kill_sentinel,
     move_slot, ///< Of a lock, to another master.
 
-    /// Of a lock; then the cluster serves nobody.
+    /// Of a lock; then the cluster serves no slot.
     orphan_slot,
     /// @}
     /// @name At one of a quorum
@@ -53,8 +53,8 @@ enum class fault_kind : std::uint8_t
     /// @}
     stop_client,
     kill_client,
-    half_open, ///< Nothing arrives any more, in either direction, and neither side is told.
-    blackhole, ///< The same, but what was sent arrives when it is over.
+    half_open, ///< No data arrives any more, in either direction, without a notification.
+    blackhole, ///< The same, but the data arrives when it ends.
     drop_requests,
     drop_replies,
     hold_replies,
@@ -69,10 +69,10 @@ enum class fault_kind : std::uint8_t
 
 [[nodiscard]] bool at_server(fault_kind kind) noexcept;
 
-/// Whether what the only server has confirmed may be gone afterwards.
+/// Whether data that the only server has confirmed may be gone afterwards.
 [[nodiscard]] bool loses_data(fault_kind kind, persistence how) noexcept;
 
-/// Where a fault is that is at a server; there is one at a time.
+/// The place of a fault at a server; there is one at a time.
 inline constexpr std::size_t the_server = ~std::size_t{0};
 
 struct planned_fault
@@ -80,24 +80,24 @@ struct planned_fault
     fault_kind kind;
     std::size_t place;                ///< The client's, or `the_server`.
     std::chrono::milliseconds begin;  ///< Since the beginning.
-    std::chrono::milliseconds length; ///< 0: over as soon as it has begun.
-    std::uint64_t detail;             ///< Chooses among what can be chosen.
+    std::chrono::milliseconds length; ///< 0: it ends at once.
+    std::uint64_t detail;             ///< Chooses among the possible targets.
 };
 
-/// No more than this many at once: two show what one alone does not; of more nobody could tell
-/// which it was.
+/// The maximum number of faults at once: two show more than one alone; with more the cause could
+/// not be found.
 inline constexpr std::size_t most_at_once = 2;
 
 struct plan_settings
 {
-    std::vector<fault_kind> kinds{}; ///< That can be had.
+    std::vector<fault_kind> kinds{}; ///< The possible ones.
     std::chrono::milliseconds lease{};
     std::chrono::milliseconds length{};
     std::size_t clients = 0;
 };
 
-/// What is to happen, and when, in order; decided by the seed alone. Each kind comes once before
-/// one comes again, no two are in one place at a time, and now and then everybody is left in peace.
+/// The faults and their times, in order; determined by the seed alone. Each kind comes once before
+/// one comes again, no two are in one place at a time, and sometimes there is no fault for a while.
 [[nodiscard]] std::vector<planned_fault> make_plan(std::uint64_t seed, const plan_settings& how);
 
 } // namespace leasehold::test::chaos

@@ -1,4 +1,4 @@
-// What the nemesis is going to do is decided by the seed.
+// The seed determines the faults of the nemesis.
 #include <boost/test/unit_test.hpp>
 
 #include "chaos/plan.hpp"

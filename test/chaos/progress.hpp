@@ -7,8 +7,8 @@
 
 namespace leasehold::test::chaos {
 
-/// Says how far it is: once a second on a line that is written over on a terminal, else every ten
-/// seconds on a new one.
+/// Prints the progress: once a second on a line that is overwritten on a terminal, otherwise every
+/// ten seconds on a new one.
 class progress
 {
 public:

@@ -9,19 +9,20 @@
 
 namespace leasehold::test::chaos {
 
-/// One thing that the nemesis did.
+/// One fault of the nemesis.
 struct fault
 {
-    std::string what;     ///< Its kind, as it is counted.
+    std::string what;     ///< Its kind, for the counts.
     std::string whom{};   ///< `server`, or a client.
     stamp begin{};        ///< It took effect no earlier …
-    stamp end{};          ///< … and was over no later.
-    bool loses = false;   ///< What the server had confirmed before may be gone afterwards.
-    std::string name{};   ///< What it loses; empty: everything.
-    bool forgets = false; ///< A lease may be lost before its deadline, but nobody else gets in.
+    stamp end{};          ///< … and ended no later.
+    bool loses = false;   ///< Data that the server had confirmed before may be gone afterwards.
+    std::string name{};   ///< The lost name; empty: everything.
+    bool forgets = false; ///< A lease may be lost before its deadline, but no other owner gets the
+                          ///< lock.
 };
 
-/// A write that the register took; the register keeps them in order.
+/// A write that the register accepted; the register keeps them in order.
 struct write
 {
     std::uint64_t fence = 0;
@@ -30,15 +31,14 @@ struct write
     std::uint32_t op = 0;
 };
 
-/// All that is known of one run on one deployment when it is over.
+/// All data of one run on one deployment, after its end.
 struct record
 {
-    stamp lease{}; ///< The lease time of every lock; of those with a promise, how long its holder
-                   ///< may be silent.
+    stamp lease{}; ///< The lease time of every lock; with heartbeats, the grace.
     std::vector<std::string> names{};
     std::vector<history> clients{};
     std::vector<fault> faults{};
-    stamp healed{}; ///< From here on nothing is broken any more.
+    stamp healed{};                                     ///< From this time on there are no faults.
     std::map<std::string, std::vector<write>> writes{}; ///< By name.
     std::vector<std::string> left_over{}; ///< Keys that are still in the server and should not be.
 };

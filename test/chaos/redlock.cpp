@@ -38,8 +38,8 @@ void redlock::begin(const planned_fault& what, fault& noted)
     }
 }
 
-// Two that forget at once, or one that forgets while another is away, are more than a quorum of
-// three survives.
+// A quorum of three does not survive it if two members lose their data at once, or one does while
+// another is away.
 void redlock::end(const planned_fault& what, fault&)
 {
     switch (what.kind) {
@@ -64,7 +64,7 @@ std::vector<std::string> redlock::left_over()
     return all;
 }
 
-// Clients make it one, as long as some of them reach the others.
+// Clients make it a member, as long as some of them reach the others.
 void redlock::wait_until_all_are_members()
 {
     const auto all = [&] {

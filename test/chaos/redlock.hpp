@@ -10,9 +10,9 @@
 
 namespace leasehold::test::chaos {
 
-/// Five independent masters that write all they do to a file. One at a time is broken, so no two
-/// may hold a lock, also when it is emptied. Who was granted it by no more than a majority, and
-/// loses one of these, loses it.
+/// Five independent masters that write every change to a file. One at a time is broken, so no two
+/// owners may hold a lock, even if a member is emptied. An owner with the grants of only a majority
+/// that loses one of them loses the lock.
 class redlock final : public deployment
 {
 public:

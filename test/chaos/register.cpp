@@ -6,7 +6,7 @@ namespace leasehold::test::chaos {
 namespace {
 
 // KEYS number and newest fence, ARGV fence, whether it counts. Reading is the first half of an
-// update: it shuts out older fences as well.
+// update: it rejects older fences as well.
 const std::string read_script = R"(
 local newest = tonumber(redis.call('HGET', KEYS[1], 'fence') or '0')
 if ARGV[2] == '1' and tonumber(ARGV[1]) < newest then
@@ -27,7 +27,7 @@ redis.call('RPUSH', KEYS[2], ARGV[1] .. ' ' .. ARGV[3] .. ' ' .. ARGV[4])
 return 1
 )";
 
-// It is never broken, but whoever asks may be stopped meanwhile.
+// It has no faults, but its client may be stopped meanwhile.
 constexpr auto patient = std::chrono::seconds(120);
 
 } // namespace

@@ -11,22 +11,22 @@
 
 namespace leasehold::test::chaos {
 
-/// A number per name in a store of its own, written under the lock of that name: what the lock
-/// protects. It refuses whoever has an older fence than the newest it has seen, and keeps every
-/// write that it took, in order.
+/// The data that a lock protects: a number per name in a store of its own, written under the lock
+/// of that name. It rejects a fence older than the newest it has seen, and keeps every accepted
+/// write, in order.
 class fenced_register
 {
 public:
-    /// @param fenced False: it looks at no fence, as a store that knows nothing of locks.
+    /// @param fenced False: it checks no fence, like a store without knowledge of locks.
     explicit fenced_register(const std::string& socket, bool fenced = true);
 
-    /// The number, 0 at first; empty when it refuses.
+    /// The number, 0 at first; empty if it is rejected.
     std::optional<std::int64_t> read(const std::string& name, std::uint64_t fence);
 
-    /// False when it refuses.
+    /// False if it is rejected.
     bool put(const std::string& name, const write& written);
 
-    /// Everything it took, in order.
+    /// All accepted writes, in order.
     std::vector<write> writes(const std::string& name);
 
 private:

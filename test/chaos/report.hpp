@@ -13,22 +13,22 @@ namespace leasehold::test::chaos {
 /// A promise that was not kept.
 enum class rule : std::uint8_t
 {
-    well_formed, ///< The histories say what can be said, in an order in which it can happen.
-    exclusion, ///< Nobody has a valid lease while another has one, unless data was lost in between.
+    well_formed, ///< The histories contain only valid events, in a possible order.
+    exclusion,   ///< At most one lease is valid at a time, unless data was lost in between.
     fence_unique,
-    fence_order,     ///< Fences rise in the order in which the store gave the lock.
+    fence_order,     ///< Fences rise in the order of the grants.
     deadline,        ///< Counts from before the request was sent, never goes back, and there is no
                      ///< validity after it.
-    loss_told,       ///< Every loss is told, when the deadline passes at the latest.
+    loss_told,       ///< Every loss is reported, when the deadline passes at the latest.
     loss_caused,     ///< No lease is lost before its deadline without a reason.
     loss_final,      ///< A lost lease stays lost.
-    outcome,         ///< Operations end with what is documented, and every one of them ends.
-    liveness,        ///< Everybody gets in within a bound once nothing is broken any more.
-    register_order,  ///< The register takes writes in the order of fences only.
+    outcome,         ///< Every operation ends, with a documented result.
+    liveness,        ///< All clients get the lock within a limit after the last fault.
+    register_order,  ///< The register accepts writes in the order of fences only.
     no_lost_update,  ///< Each write builds on the one before.
-    register_agrees, ///< The register has the writes that clients say it took, and no other.
+    register_agrees, ///< The register has the writes that clients report as accepted, and no other.
     left_over,       ///< At the end nothing is held, waited for, or kept in the store.
-    exit,            ///< Clients end when they are told to, and well.
+    exit,            ///< Clients end on request, and without an error.
     count_,
 };
 
@@ -37,12 +37,12 @@ enum class rule : std::uint8_t
 struct violation
 {
     rule broken;
-    std::string name; ///< Of the lock; empty when it is about none.
+    std::string name; ///< Of the lock; empty if it concerns none.
     stamp at;
     std::string text;
 };
 
-/// What a run came to.
+/// The result of a run.
 struct report
 {
     using counts = std::map<std::string, std::uint64_t>;
@@ -55,7 +55,7 @@ struct report
     std::uint64_t renewals = 0;
     std::uint64_t writes = 0;
     std::uint64_t refused =
-        0;           ///< Reads and writes that the register refused because of a newer fence.
+        0;           ///< Reads and writes that the register rejected because of a newer fence.
     counts losses;   ///< By reason.
     counts faults;   ///< By kind.
     counts excused;  ///< Double grants, by the fault that lost the data.

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between two looks at what is due.
+// Between two checks of what is due.
 constexpr auto tick = 10ms;
 
 class round
@@ -63,7 +63,7 @@ public:
         }
     }
 
-    /// Who does not get in is not waited for without end: a connection may be lost at a bad time.
+    /// The wait for a client's lock is limited: a connection may be lost at a bad time.
     void cut_off()
     {
         const std::string& name = set_.names.front();
@@ -86,14 +86,14 @@ public:
         gets_in(1, "hold ");
     }
 
-    /// Everybody gets in once more and goes.
+    /// Every client gets each lock once more and ends.
     record finish()
     {
         out_.healed = boot_time();
         out_.lease = set_.lease;
         out_.names = set_.names;
         for_all([&](std::size_t i) { clients_.tell(i, "settle"); });
-        // The checker says who took too long; this only has to end.
+        // The checker finds late clients; this only has to end.
         patiently(30s, [&] {
             bool all = true;
             for_all([&](std::size_t i) {
@@ -101,8 +101,8 @@ public:
             });
             return all;
         });
-        // What was sent to a server that failed may run for two lease times, and a shutdown that
-        // waits for longer than 5 s gives up.
+        // A request to a server that failed may be executed for two lease times, and a shutdown
+        // that waits for longer than 5 s gives up.
         patiently(2 * set_.lease, [&] { return boot_time() > out_.healed + 2 * set_.lease; });
         for_all([&](std::size_t i) { clients_.tell(i, "quit"); });
         for_all([&](std::size_t i) { clients_.wait(i, 15s); });

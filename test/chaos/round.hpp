@@ -18,21 +18,21 @@ struct round_settings
     std::chrono::milliseconds length{}; ///< How long there are faults.
 };
 
-/// How far a round is. Called often; may throw to end it: everything that was started is ended
+/// The progress of a round. Called often; may throw to end it: everything that was started is ended
 /// then.
 using progress_function = std::function<void(const client_fleet& clients, std::size_t faults)>;
 
-/// Starts servers, a register and clients; breaks things for a while; mends them; lets everybody
-/// get in once more, and go.
+/// Starts servers, a register and clients; causes faults for a while; repairs them; lets all
+/// clients get the locks once more, and end.
 [[nodiscard]] record run_round(const round_settings& how, const progress_function& progress);
 
-/// A round in which the first client is stopped `pauses` times, when it stands between looking at
-/// its lease and writing, until somebody else has written. Nothing else is broken. `fenced` says
-/// whether the register looks at fences.
+/// A round in which the first client is stopped `pauses` times, between checking its lease and
+/// writing, until another client has written. There is no other fault. `fenced`: whether the
+/// register checks fences.
 [[nodiscard]] record run_overtaken(const round_settings& how, const progress_function& progress);
 
 /// A round in which the master of the first name is cut off from its replicas and replaced, while
-/// the first client takes that lock there and keeps it; then the second one asks for it.
+/// the first client acquires that lock there and keeps it; then the second one acquires it.
 [[nodiscard]] record run_cut_off(const round_settings& how, const progress_function& progress);
 
 } // namespace leasehold::test::chaos

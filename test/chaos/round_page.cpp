@@ -49,7 +49,7 @@ std::vector<stamp> times(const record& all, const span& within)
     return found;
 }
 
-/// Around the first violation, else the end; so many events that all of them can be drawn.
+/// Around the first violation, otherwise the end; as many events as can be drawn.
 span shown(const record& all, const report& found)
 {
     const bool wrong = !found.violations.empty();

@@ -7,8 +7,8 @@
 
 namespace leasehold::test::chaos {
 
-/// Writes a record into a directory, which is made: one file for each client, `faults`, and one for
-/// each lock of the register.
+/// Writes a record into a new directory: one file for each client, `faults`, and one for each lock
+/// of the register.
 void save(const record& run, const std::filesystem::path& directory);
 
 } // namespace leasehold::test::chaos

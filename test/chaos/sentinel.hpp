@@ -11,9 +11,9 @@
 
 namespace leasehold::test::chaos {
 
-/// A master, two replicas, three Sentinels. Both replicas confirm, and nothing may be lost. One of
-/// them is not enough: Sentinel promotes also a server that has confirmed nothing, when a master is
-/// replaced on purpose, or is slow when the one before it has just come back.
+/// A master, two replicas, three Sentinels. Both replicas confirm, and nothing may be lost. One
+/// confirmation is not enough: Sentinel may promote a server that has confirmed nothing, if a
+/// master is replaced on purpose, or is slow just after the previous one has returned.
 class sentinel final : public deployment
 {
 public:

@@ -10,7 +10,7 @@
 
 namespace leasehold::test::chaos {
 
-/// Prints what each deployment came to, one column for each.
+/// Prints the results of the deployments, one column for each.
 void print_table(std::ostream& to, const std::vector<std::pair<std::string, report>>& deployments);
 
 } // namespace leasehold::test::chaos

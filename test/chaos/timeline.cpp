@@ -9,7 +9,7 @@
 namespace leasehold::test::chaos {
 namespace {
 
-// As much as one can read.
+// A readable amount.
 constexpr std::size_t most_lines = 120;
 
 std::string milliseconds_text(stamp time)

@@ -8,8 +8,8 @@
 
 namespace leasehold::test::chaos {
 
-/// Prints what everybody did with the name of a violation, and what went wrong, in the time around
-/// it.
+/// Prints the events of all clients with the name of a violation, and the faults, in the time
+/// around it.
 void print_timeline(std::ostream& to, const record& all, const violation& around);
 
 } // namespace leasehold::test::chaos
