@@ -1,4 +1,4 @@
-// What is asked of the store for a lock, and what comes of each answer.
+// The requests to the store for a lock, and the effect of each reply.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(fences_are_reserved_only_for_handing_over)
     }
 }
 
-// Row 16: an answer that is later than the lease is no lease.
+// Row 16: a reply that is later than the lease makes no lease.
 BOOST_AUTO_TEST_CASE(row16_a_grant_after_the_deadline_is_given_back)
 {
     core_fixture e;
@@ -106,8 +106,8 @@ BOOST_AUTO_TEST_CASE(row16_a_grant_just_before_the_deadline_is_a_lease_until_the
     BOOST_TEST(!op->value<1>().valid());
 }
 
-// F2, row 23: nobody knows whether it ran. What it may have taken is given back, and the waiter
-// asks again as somebody else.
+// F2, row 23: it is unknown whether it was executed. What it may have taken is released, and the
+// waiter asks again under another owner.
 BOOST_AUTO_TEST_CASE(F2_a_reply_that_is_lost_is_made_up_for)
 {
     core_fixture e;
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(a_late_refusal_that_may_have_taken_something_ends_no_orphan
     for (const bool may_hold : {false, true}) {
         core_fixture e;
         const auto op = e.lock("a");
-        e.advance(5s); // nobody waits for the answer any longer
+        e.advance(5s); // there is no waiter for the reply any longer
         BOOST_TEST_REQUIRE(e.stats().orphans == 1u);
         acquire_reply reply;
         reply.may_hold = may_hold;
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(a_reply_that_never_comes_is_not_waited_for)
     BOOST_TEST(e.store->release_count() == 1u);
     e.advance(20ms);
     BOOST_TEST(e.store->acquire_count() == 2u);
-    // It comes after all: it is nobody's.
+    // It arrives in the end, without a waiter.
     e.store->grant(0, 5);
     e.poll();
     BOOST_TEST(!op->done());
@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(a_hint_wakes_and_is_not_trusted)
     e.store->hint("never heard of");
     e.poll();
     BOOST_TEST(e.store->acquire_count() == 2u);
-    e.say_held(); // answers the first hint; the second came while it was under way
+    e.say_held(); // answers the first wake-up; the second came while it was outstanding
     BOOST_TEST(e.store->acquire_count() == 3u);
     e.say_held();
     BOOST_TEST(e.store->acquire_count() == 3u);
@@ -338,7 +338,7 @@ BOOST_AUTO_TEST_CASE(hints_are_ignored_while_holding)
     BOOST_TEST(!waits->done());
 }
 
-// P2: the subscription goes when nobody waits any more.
+// P2: the subscription ends when there is no waiter any more.
 BOOST_AUTO_TEST_CASE(P2_the_watch_ends_some_time_after_the_last_use)
 {
     core_fixture e;
@@ -502,9 +502,9 @@ BOOST_AUTO_TEST_CASE(a_clock_of_the_server_that_went_back_is_told_of)
     e.say_held(5s);
     BOOST_TEST(e.seen->count(kind::suspect_expiry) == 1u);
     e.advance(1s);
-    e.say_held(5s); // stands still
+    e.say_held(5s); // is stopped
     BOOST_TEST(e.seen->count(kind::suspect_expiry) == 2u);
-    // Two looks in a row see the same.
+    // Two polls in a row see the same.
     e.store->hint("a");
     e.poll();
     e.say_held(5s);

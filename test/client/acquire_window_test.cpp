@@ -1,4 +1,4 @@
-// How many acquires a client has under way, and what becomes of those that wait for the others.
+// The number of outstanding acquires of a client, and the acquires that wait for them.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"
@@ -57,8 +57,8 @@ struct flood
     std::uint64_t fence = 0;
 };
 
-/// Of a store of two partitions, 1 and 2, which both can be reached. 1 has as many acquires under
-/// way as it may, and answers none of them.
+/// A store of two partitions, 1 and 2, which both can be reached. 1 has as many outstanding
+/// acquires as it may, and answers none of them.
 struct silent_partition : flood
 {
     explicit silent_partition(bool queues = false) : flood(0, make_store(queues))
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(never_more_are_under_way_and_all_are_served_in_order)
     BOOST_TEST(e.stats().orphans == 0u);
 }
 
-// What is not granted leaves its place too, and so does what is asked again.
+// A rejected request leaves its place too, and so does one that is sent again.
 BOOST_AUTO_TEST_CASE(every_answer_makes_room)
 {
     flood f(window + 4);
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(budgets_begin_with_the_request_and_limits_with_the_call)
     e.advance(99ms);
     BOOST_TEST(!limited.done());
     e.advance(1ms);
-    BOOST_TEST(code(limited) == errc::outcome_unknown); // sent, and nothing was heard
+    BOOST_TEST(code(limited) == errc::outcome_unknown); // sent, without a reply
 }
 
 BOOST_AUTO_TEST_CASE(one_that_is_over_before_it_was_sent_leaves_nothing_behind)
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(one_that_is_over_before_it_was_sent_leaves_nothing_behind)
     BOOST_TEST(!last.done());
 }
 
-// Who comes first for a name may go before it was sent: the request is made for who is there then.
+// The first waiter for a name may leave before the request is sent, which is for the next one then.
 BOOST_AUTO_TEST_CASE(the_request_is_made_for_who_waits_when_it_is_sent)
 {
     flood f(window);
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(the_request_is_made_for_who_waits_when_it_is_sent)
     BOOST_TEST(code(two) == error_code());
 }
 
-// It suggests no more than a look, and the request will be one.
+// It only causes a poll, and the request will be one.
 BOOST_AUTO_TEST_CASE(a_hint_that_comes_before_a_request_was_sent_brings_no_second_one)
 {
     flood f(window);
@@ -375,7 +375,7 @@ BOOST_AUTO_TEST_CASE(who_waits_for_room_goes_where_its_name_has_gone)
         f.lock("1:c");
         for (const char* name : {"1:a", "1:b"})
             e.store->move(name, 2);
-        // An answer makes room for one that is there still.
+        // A reply makes room for one that is still there.
         e.store->say_held(0, 10s);
         e.poll();
         BOOST_TEST_REQUIRE(f.asked() == window + 3);

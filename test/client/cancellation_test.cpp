@@ -70,7 +70,7 @@ const std::vector<state> lock_states = {
      [](core_fixture&, core_fixture::locking&) {}},
 };
 
-// Whatever is still asked of the store is granted, and all that was granted comes back.
+// Every later request is granted, and all grants are released.
 void settle(core_fixture& e)
 {
     e.connect();
@@ -106,7 +106,7 @@ void settle(core_fixture& e)
     BOOST_TEST(e.store->misuse() == "");
     for (const auto& each : e.others)
         BOOST_TEST(each->done());
-    // Every owner that was asked for was given back or never in.
+    // Every requested owner was released or never held the lock.
     e.advance(2s);
     BOOST_TEST(e.store->watched().empty());
 }
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(F1_a_lock_whose_answer_is_on_its_way)
         core_fixture e;
         const auto op = e.lock("a");
         e.store->grant(0, 1);
-        op->cancel(type); // after the store has answered, before the answer arrived
+        op->cancel(type); // after the store has answered, before the reply arrived
         e.poll();
         // Either of the two came first; in both cases nothing is left over.
         BOOST_TEST_REQUIRE(op->done());
@@ -348,7 +348,7 @@ BOOST_AUTO_TEST_CASE(two_emissions_are_as_good_as_one)
     check_aborted_once(e, *op);
 }
 
-// W8: what woke the one who goes wakes the next.
+// W8: a wake-up of a cancelled waiter wakes the next.
 BOOST_AUTO_TEST_CASE(W8_the_grant_of_a_local_release_is_not_lost)
 {
     core_fixture e;
@@ -427,7 +427,7 @@ asio::awaitable<void> race(memory_lab& lab, client& holder, client& waiter, int&
         BOOST_TEST(first.index() == 1u);
         BOOST_TEST(held.valid());
         co_await held.async_release(asio::use_awaitable);
-        // Now it is free, and the one who was cancelled is not in the way.
+        // Now it is free, and the cancelled waiter does not delay the others.
         soon.expires_after(10s);
         auto second = co_await (mine.async_lock(asio::use_awaitable) ||
                                 soon.async_wait(asio::use_awaitable));

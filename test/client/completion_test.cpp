@@ -248,7 +248,7 @@ struct inline_executor
 BOOST_AUTO_TEST_SUITE(completions)
 
 // `proper`: once, not inside the initiating function, on its associated executor, all memory of its
-// allocator given back before.
+// allocator freed before.
 BOOST_AUTO_TEST_CASE(every_end_of_every_operation)
 {
     for (const ending_case& each : cases) {
@@ -570,7 +570,7 @@ BOOST_AUTO_TEST_CASE(handlers_are_destroyed_uncalled_with_their_context)
     BOOST_TEST(token.use_count() == 1);
 }
 
-// Also when another context, which goes on, would run them.
+// Also if another context, which continues, would run them.
 BOOST_AUTO_TEST_CASE(handlers_elsewhere_are_destroyed_uncalled_with_the_context_of_their_client)
 {
     asio::io_context elsewhere;
@@ -697,7 +697,7 @@ BOOST_AUTO_TEST_CASE(a_deferred_wait_for_a_loss_that_starts_after_the_release_is
     }
 }
 
-// A deferred release that is never started releases all the same.
+// A deferred release that is never started still releases.
 BOOST_AUTO_TEST_CASE(a_deferred_release_takes_the_lease_at_once)
 {
     core_fixture e;

@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_next_owner_that_replicas_have_to_confirm_asks_for_itself)
     BOOST_TEST(!e.last_release().next);
     e.say_freed();
     BOOST_TEST(e.last_acquire().replica_acks == 1u);
-    BOOST_TEST(!e.last_acquire().again); // the store has never heard of it
+    BOOST_TEST(!e.last_acquire().again); // the store does not know it
     e.grant();
     BOOST_TEST(!code(*op));
     e.kept.push_back(std::move(op->value<1>()));

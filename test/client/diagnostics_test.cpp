@@ -1,4 +1,4 @@
-// What is told of a failure beyond its code: who holds the lock, what the store said, since when.
+// The details of a failure beside its code: the holder, the text of the store, the time.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"
@@ -31,7 +31,7 @@ std::shared_ptr<const diagnostics> held_by(std::string holder)
     return std::make_shared<diagnostics>(diagnostics{.holder = std::move(holder)});
 }
 
-/// Without an observer, who wants details too.
+/// Without an observer, with callers that want details.
 struct unobserved_fixture : core_fixture
 {
     unobserved_fixture() : core_fixture(false)
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(one_try_waits_for_a_silent_holder_100_ms_at_most_and_once_i
     say_held_by(e, "5e0f8c21");
     BOOST_TEST(!later->done());
     BOOST_TEST(e.store->described().size() == 2u);
-    // Who gives up meanwhile is told at once, and has nothing to give back.
+    // A waiter that gives up meanwhile completes at once, and has nothing to release.
     later->cancel();
     e.poll();
     BOOST_TEST(code(*later) == aborted);
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(a_wait_asks_for_its_holder_on_the_way_and_nobody_waits_for_
     BOOST_TEST(e.store->described().size() == 1u);
 }
 
-// A request is for all who wait, also for those who came when it was on its way.
+// A request is for all waiters, also for those that came after it was sent.
 BOOST_AUTO_TEST_CASE(attempts_are_those_since_the_operation_began)
 {
     unobserved_fixture e;
@@ -314,7 +314,7 @@ BOOST_AUTO_TEST_CASE(the_holder_may_be_this_client)
     BOOST_TEST(after.holder == "22222222");
 }
 
-// Whoever has the whole of it may enter.
+// With the whole of it, the lock could be acquired.
 BOOST_AUTO_TEST_CASE(a_holder_is_never_shown_whole)
 {
     unobserved_fixture e;
@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(what_the_store_said_of_a_request)
     BOOST_TEST((limited.waited == 100ms));
 }
 
-// A handler that is cancelled after a while says why it had waited for so long.
+// A handler that is cancelled after a while gets the reason for its long wait.
 BOOST_AUTO_TEST_CASE(a_cancellation_tells_what_stood_in_the_way)
 {
     unobserved_fixture e;
@@ -496,7 +496,7 @@ BOOST_AUTO_TEST_CASE(a_release_tells_what_the_store_said)
     BOOST_TEST(details.server_message == "NOPERM");
     BOOST_TEST(details.attempts == 1u);
 
-    // Of a request without an answer nothing was said.
+    // A request without a reply has no text.
     const auto silent = release(e, e.taken(e.spec("c", {.lease_time = 6s})), details);
     refuse_release(e, errc::store_refused, refusal);
     e.advance(6s);
@@ -542,7 +542,7 @@ BOOST_AUTO_TEST_CASE(the_details_of_a_release_are_those_of_its_own_reason)
     }
 }
 
-// Renewals that failed are why; their answers are gone with the connection by then.
+// Failed renewals are the reason; their replies are gone with the connection by then.
 BOOST_AUTO_TEST_CASE(a_loss_tells_what_the_renewals_heard)
 {
     core_fixture e;
@@ -573,7 +573,7 @@ BOOST_AUTO_TEST_CASE(a_loss_tells_what_the_renewals_heard)
     BOOST_TEST((details.waited <= since && details.waited > since - 20ms));
     BOOST_TEST((e.seen->events(kind::lost).at(0).details == details));
 
-    // Who asks later is told the same, and so is who releases it.
+    // A later call gets the same, and so does a release.
     diagnostics late;
     BOOST_TEST(code(*wait_lost(e, held, late)) == errc::expired);
     BOOST_TEST(late.server_message == refusal);
@@ -596,7 +596,7 @@ BOOST_AUTO_TEST_CASE(a_loss_without_a_connection_tells_why_there_was_none)
     BOOST_TEST(code(*lost) == errc::expired);
     BOOST_TEST((details.cause == errc::store_unavailable));
     BOOST_TEST(details.server_message == "LOADING Redis is loading the dataset in memory");
-    // So is who releases what the store is still asked for.
+    // So does a release while the store is still being asked.
     e.connect();
     diagnostics released;
     const auto out = release(e, std::move(held), released);

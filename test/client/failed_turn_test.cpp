@@ -1,4 +1,4 @@
-// A store that throws where it may not: nobody knows what was half done, so the client ends there.
+// A store that throws where it must not: the state is unknown, so the client ends.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_under_way_has_not_given_everything_back)
     e.say_held(100ms);
     e.throws->fails = true;
     const auto done = e.make<core_fixture::waiting>();
-    BOOST_CHECK_THROW(e.advance(1s), std::runtime_error); // it looks again
+    BOOST_CHECK_THROW(e.advance(1s), std::runtime_error); // it polls
     done->start([&](auto handler) { e.async_shutdown(std::move(handler)); });
     e.poll();
     BOOST_TEST(code(*done) == errc::store_unavailable);

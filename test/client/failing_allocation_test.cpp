@@ -1,6 +1,6 @@
-// What comes of an allocation that fails, each in its turn: in the initiating call it throws and
-// nothing has happened; on the strand it ends the client, and leaves the context's run. Never is a
-// lock held for nobody for longer than its lease time, or a handler called twice or kept.
+// The effect of each failed allocation: in the initiating call it throws and nothing has happened;
+// on the strand it ends the client, and leaves the context's run. A lock is never orphaned for
+// longer than its lease time, and no handler is called twice or kept.
 #include <boost/test/results_collector.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -92,7 +92,7 @@ struct scene
         }
     };
 
-    /// A handler. What it was told, and whether it is still kept by anybody, can be looked at.
+    /// A handler that records its results, and whether it still exists.
     note handler()
     {
         fates.push_back(std::make_shared<fate>());
@@ -103,7 +103,7 @@ struct scene
 
     mutex lock(client& by) const { return mutex(by, "lock", quick); }
 
-    /// Runs what is ready; goes on after an exception, as a program would.
+    /// Runs what is ready; continues after an exception, as a program would.
     void poll()
     {
         for (;;) {
@@ -140,7 +140,7 @@ struct scene
             got->held = std::move(given);
         });
         const auto taken = [&] {
-            let_go(); // whoever waited for it may have been first
+            let_go(); // a waiter may have been first
             return static_cast<bool>(got->held);
         };
         BOOST_REQUIRE_MESSAGE(comes(taken), "not taken: " << got->code.message());
@@ -154,7 +154,7 @@ struct scene
             each->held = {};
     }
 
-    /// Whether a lease lives that somebody was given.
+    /// Whether a delivered lease still exists.
     bool is_held() const
     {
         const auto lives = [](const auto& each) { return each->held.valid(); };
@@ -200,12 +200,12 @@ void look_at(scene& s, bool reached, summary& all)
         ++all.stuck;
         return;
     }
-    // Nobody has it, or a lease that lives.
+    // The lock is free, or a lease exists.
     BOOST_TEST(s.comes([&] { return s.space->size() == 0 || s.is_held(); }));
     const bool stuck = is_stuck(s, s.one) || is_stuck(s, s.other);
     all.stuck += stuck ? 1 : 0;
     if (s.one && !stuck) {
-        // Who asks is answered, also by a client that has ended.
+        // Every call completes, also on a client that has ended.
         const auto late = std::make_shared<fate>();
         s.lock(*s.one).async_try_lock([late](error_code, lease) { ++late->calls; });
         BOOST_TEST(s.comes([&] { return late->calls == 1; }));
@@ -365,7 +365,7 @@ BOOST_AUTO_TEST_CASE(of_a_lock_that_another_has)
     });
 }
 
-// Without memory for the details the error is told all the same.
+// Without memory for the details the error is still reported.
 BOOST_AUTO_TEST_CASE(of_the_details_of_a_lock_that_another_has)
 {
     const auto details = std::make_shared<diagnostics>();
@@ -397,7 +397,7 @@ BOOST_AUTO_TEST_CASE(of_the_details_of_a_loss)
     });
 }
 
-// What is asked for costs nothing as long as there is no error.
+// Requested details cost nothing while there is no error.
 BOOST_AUTO_TEST_CASE(details_without_an_error_are_no_allocation)
 {
     const auto cost = [](auto start) {

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(each_lease_within_the_limits_of_its_handle_and_of_the_tenur
     BOOST_TEST(e.store->release_count() == 1u);
 }
 
-// The request goes on for who comes next; what that one allows counts, and not what the request was
+// The request continues for the next waiter, whose limits count, and not those that the request was
 // sent with.
 BOOST_AUTO_TEST_CASE(the_tenure_is_that_of_the_first_lease_and_not_of_who_gave_up)
 {
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(fences_for_ten_thousand_at_a_time)
         held = std::move(next->value<1>());
         BOOST_TEST_REQUIRE(held.fence() == ++fence);
     }
-    // Then it is asked for again.
+    // Then it is requested again.
     const auto next = e.lock(spec);
     e.release(std::move(held));
     BOOST_TEST(!next->done());
@@ -191,8 +191,8 @@ BOOST_AUTO_TEST_CASE(not_with_little_time_left)
     BOOST_TEST(!next->done());
 }
 
-// What a lease was taken under is what its holder has asked for: how long it lasts, whether and
-// when it is renewed, and for how long at most.
+// A lease has the options of its own call: how long it lasts, whether and when it is renewed, and
+// for how long at most.
 constexpr lock_options others[] = {
     {.lease_time = 60s}, {.renew = false}, {.renew_interval = 1s}, {.longest_hold = 1h}};
 
@@ -251,8 +251,8 @@ BOOST_AUTO_TEST_CASE(what_was_handed_over_is_renewed_and_lost_as_its_own)
     BOOST_TEST(code(*lost) == errc::lost);
 }
 
-// The store may have lost it before it was handed over: whoever has it now is told no later than
-// the one before would have been.
+// The store may have lost it before the handoff: the new holder learns that no later than the
+// previous one would have.
 BOOST_AUTO_TEST_CASE(a_handover_does_not_put_the_renewal_off)
 {
     core_fixture e;

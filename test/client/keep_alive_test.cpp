@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(lease_that_expires_completes_the_keep_alive)
 {
     keep_alive_fixture e;
     const ownership_ptr held = e.keep("a");
-    e.advance(30s); // no answer
+    e.advance(30s); // no reply
     BOOST_TEST_REQUIRE(e.client->completed.size() == 1u);
     BOOST_TEST(e.client->completed[0] == errc::expired);
 }
@@ -287,7 +287,7 @@ BOOST_AUTO_TEST_CASE(release_ends_the_keep_alive_before_the_store_is_asked)
     };
     const auto released = e.release(std::move(held));
     BOOST_TEST(asked == 1);
-    e.advance(4s); // the release has no answer, and nothing is renewed
+    e.advance(4s); // the release has no reply, and nothing is renewed
     BOOST_TEST(e.store->renew_count() == 0u);
 }
 

@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(everything_may_be_destroyed_in_any_order_at_any_step)
                 }
                 BOOST_TEST(w.calls <= w.started);
                 w.token.reset();
-                BOOST_TEST(watch.expired()); // no handler is kept by anybody
+                BOOST_TEST(watch.expired()); // no handler is kept
             }
         }
     } while (std::next_permutation(order.begin(), order.end()));
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(operations_on_what_belonged_to_a_context_that_is_gone)
     BOOST_TEST(token.use_count() == 1);
 }
 
-// Also when its handler belongs to a context that goes on, and whatever the client was doing.
+// Also if its handler belongs to a context that continues, in any state of the client.
 BOOST_AUTO_TEST_CASE(nothing_is_called_for_a_context_that_is_gone)
 {
     enum class client_was
@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(O7_entered_three_times_and_left_three_times)
         BOOST_TEST(got->fence() == in[0].fence());
         in.push_back(std::move(*got));
     }
-    // Whoever took it may leave first.
+    // Any of them may be released first.
     while (!in.empty()) {
         BOOST_TEST(lab.space->size() == 1u);
         for (const lease& each : in)
@@ -610,7 +610,7 @@ BOOST_AUTO_TEST_CASE(row27_the_child_of_a_fork_holds_and_sends_nothing)
         BOOST_TEST(::waitpid(child, &status, 0) == child);
         BOOST_TEST(WIFEXITED(status));
         BOOST_TEST(WEXITSTATUS(status) == 0);
-        // The parent goes on.
+        // The parent continues.
         const auto renewed = one->stats().renewed;
         if (!held->valid())
             *held = lab.take(m); // the child took long; this is no test of that

@@ -1,4 +1,4 @@
-// How a client waits in the line of a store that keeps one.
+// How a client waits in the queue of a store that keeps one.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"
@@ -34,7 +34,7 @@ struct in_line : core_fixture
         : core_fixture(store_with_a_line(refuses_late, announces))
     {}
 
-    /// The latest acquire is told that another has the lock and that it is in line.
+    /// The reply to the latest acquire: another owner holds the lock, and this one is in the queue.
     void say_in_line(std::uint32_t place = 0, std::chrono::milliseconds remaining = 10s)
     {
         store->complete_acquire(store->acquire_count() - 1, {}, waits(place, remaining));
@@ -55,7 +55,7 @@ struct in_line : core_fixture
         poll();
     }
 
-    /// The answer to the latest release, with what became of the owner that it carried.
+    /// The reply to the latest release, with the state of the next owner.
     void say_left(left how, std::optional<acquire_reply> next = {})
     {
         store->complete_release(store->release_count() - 1, {}, {.result = how, .next = next});
@@ -104,7 +104,7 @@ struct in_line : core_fixture
         return two;
     }
 
-    /// As many acquires are under way as may be.
+    /// As many acquires are outstanding as may be.
     void fill_the_window()
     {
         const std::size_t room = detail::acquire_window::usual_limit;
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(the_first_two_listen_and_look_when_they_hear)
         BOOST_TEST(last_acquire().again);
         grant();
         BOOST_TEST_REQUIRE(one->done());
-        BOOST_TEST(!watches()); // others count who listens
+        BOOST_TEST(!watches()); // others count the listeners
         release(std::move(one->value<1>()));
         say_left(left::freed);
     }
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(a_turn_is_kept_for_as_long_as_the_options_say)
     BOOST_TEST((last_acquire().claim == 300ms));
     const auto other = lock(spec("b", {.claim_time = 5s}));
     BOOST_TEST((last_acquire().claim == 5s));
-    // The release brings in who waits then, with what that one has asked for.
+    // The next owner joins with the release, with the options of the first waiter.
     grant();
     const auto next = lock(spec("b", {.handoff_count = 0, .claim_time = 20ms}));
     release(std::move(other->value<1>()));
@@ -219,8 +219,8 @@ BOOST_AUTO_TEST_CASE(a_release_leaves_the_lock_free_for_a_share_of_the_time_that
     }
 }
 
-// Where others are in line, the store keeps the lock free; what nobody is in line for is free for
-// as long as its next owner does not ask.
+// With a queue, the store keeps the lock free. Without one, the lock is free until the next owner
+// sends its request.
 BOOST_AUTO_TEST_CASE(a_next_owner_that_asks_for_itself_leaves_the_lock_free_for_as_long)
 {
     const lock_options own{.handoff_count = 0, .foreign_turns = 10, .replica_acks = 1};
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(the_first_in_line_looks_when_the_lock_would_end)
     BOOST_TEST(asked() == 2u);
     advance(1ms);
     BOOST_TEST(asked() == 3u);
-    // Who is further back only says that it is there, in time.
+    // A waiter further back only extends its presence, in time.
     say_in_line(3, 500ms);
     advance(2s);
     BOOST_TEST(asked() == 3u);
@@ -327,7 +327,7 @@ BOOST_AUTO_TEST_CASE(who_does_not_wait_any_more_leaves_the_line)
     BOOST_TEST_REQUIRE(left_count() == 1u);
     BOOST_TEST(last_release().owner == owner);
 
-    // Whoever comes now has another owner, and waits for the end of this one.
+    // A new waiter has another owner, and waits for the end of this one.
     const auto next = lock("a");
     BOOST_TEST(asked() == 1u);
     say_left(left::left_line);
@@ -338,14 +338,14 @@ BOOST_AUTO_TEST_CASE(who_does_not_wait_any_more_leaves_the_line)
     BOOST_TEST(code(*next) == error_code());
 }
 
-// No time to live ends a place in line, however short the lease that was asked for.
+// No TTL ends a position in the queue, however short the requested lease.
 BOOST_AUTO_TEST_CASE(whoever_leaves_the_line_says_so_for_a_minute)
 {
     const auto op = lock(spec("a", {.lease_time = 1s}));
     say_in_line();
     cancel(op);
     BOOST_TEST(left_count() == 1u);
-    advance(50s); // without an answer
+    advance(50s); // without a reply
     const std::size_t so_far = left_count();
     BOOST_TEST(so_far > 1u);
     advance(9s);
@@ -361,7 +361,7 @@ BOOST_AUTO_TEST_CASE(a_grant_that_nobody_waits_for_any_more_is_given_back)
     const auto op = lock("a");
     const std::string owner = last_acquire().owner;
     cancel(op);
-    BOOST_TEST(left_count() == 0u); // its answer decides
+    BOOST_TEST(left_count() == 0u); // its reply decides
     grant();
     BOOST_TEST_REQUIRE(left_count() == 1u);
     BOOST_TEST(last_release().owner == owner);
@@ -378,7 +378,7 @@ BOOST_AUTO_TEST_CASE(a_release_brings_in_the_next_owner_when_others_wait_here)
     BOOST_TEST((sent.next->lease == 30s));
     BOOST_TEST((sent.next->budget == 5s));
     say_left(left::passed_on, waits(0, 1s));
-    BOOST_TEST(asked() == 1u); // it is in line already
+    BOOST_TEST(asked() == 1u); // it is in the queue already
     turn(sent.next->owner);
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner == sent.next->owner);
@@ -435,7 +435,7 @@ BOOST_AUTO_TEST_CASE(a_next_owner_of_which_nothing_is_known_is_asked_for_again)
     const auto two = bring_in_the_next();
     const std::string next = last_release().next->owner;
     fail_release(errc::outcome_unknown);
-    BOOST_TEST(asked() == 1u); // the end of the owner has not been told
+    BOOST_TEST(asked() == 1u); // the end of the owner has not been reported
     advance(1s);
     BOOST_TEST_REQUIRE(left_count() == 2u);
     BOOST_TEST_REQUIRE(last_release().next.has_value());
@@ -502,7 +502,7 @@ BOOST_AUTO_TEST_CASE(an_owner_of_which_a_request_was_lost_is_left_once_more_afte
     check_idle(*this);
 }
 
-// What was lost may be written down after the answer that the holder goes by.
+// A lost request may be stored after the reply that the holder uses.
 BOOST_AUTO_TEST_CASE(who_promises_less_than_a_lost_request_asks_under_another_owner)
 {
     const lock_options lost{.lease_time = 10s, .dead_holder_grace = 1s};
@@ -522,7 +522,7 @@ BOOST_AUTO_TEST_CASE(who_promises_less_than_a_lost_request_asks_under_another_ow
                 BOOST_TEST_REQUIRE(e.left_count() == 1u);
                 BOOST_TEST(e.last_release().owner == owner);
                 e.say_left(left::not_owner);
-                // Once more for what may run yet, but nobody waits for that.
+                // Once more for requests that may be executed, but without a wait.
                 BOOST_TEST(e.left_count() == 2u);
                 BOOST_TEST(e.last_release().owner == owner);
             }
@@ -814,7 +814,7 @@ BOOST_AUTO_TEST_CASE(the_first_in_line_does_not_sleep_on_a_time_to_live_that_is_
     BOOST_TEST(asked() == 3u);
 }
 
-// Another library holds it, which will tell nobody: the first looks as one without a line does.
+// An external client holds it and sends no notification: the first waiter polls as without a queue.
 BOOST_AUTO_TEST_CASE(the_first_in_line_looks_with_backoff_while_a_stranger_holds)
 {
     const auto op = lock(spec("a", {.backoff_floor = 20ms, .backoff_ceiling = 80ms}));
@@ -838,7 +838,7 @@ BOOST_AUTO_TEST_CASE(the_first_in_line_looks_with_backoff_while_a_stranger_holds
     BOOST_TEST(asked() == 6u);
     advance(1334ms);
     BOOST_TEST(asked() == 7u);
-    // It is ours again: the line will tell, and the pauses begin anew.
+    // It is ours again: the queue notifies, and the pauses start again.
     say_in_line(0, 6s);
     advance(2s);
     BOOST_TEST(asked() == 7u);
@@ -862,7 +862,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_listens_again_looks_at_once)
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner == owner);
     BOOST_TEST(last_acquire().again);
-    // While the store cannot be reached there is nothing to ask.
+    // While the store cannot be reached there is nothing to request.
     say_in_line();
     disconnect();
     store->listen();
@@ -870,14 +870,14 @@ BOOST_AUTO_TEST_CASE(a_client_that_listens_again_looks_at_once)
     BOOST_TEST(asked() == 2u);
     connect();
     BOOST_TEST(asked() == 3u);
-    // Nothing is told to those who do not wait.
+    // No notification without a waiter.
     grant();
     store->listen();
     poll();
     BOOST_TEST(asked() == 3u);
 }
 
-// A turn may be told over a connection of its own, before the one of the commands is there again.
+// A grant may be reported over a connection of its own, before that of the commands is back.
 BOOST_AUTO_TEST_CASE(a_turn_while_the_store_cannot_be_reached_is_no_failure)
 {
     const auto op = lock(spec("a", {.backoff_floor = 1s, .backoff_ceiling = 1s}));
@@ -953,7 +953,7 @@ BOOST_AUTO_TEST_CASE(a_try_that_comes_while_the_next_owner_joins_is_told_that_it
     BOOST_TEST(last_release().owner == next);
 }
 
-// Nobody brings in an owner for whom nobody waits.
+// No owner joins without a waiter.
 BOOST_AUTO_TEST_CASE(who_waited_has_gone_before_the_release_could_be_sent)
 {
     const auto what = spec("a", {.handoff_count = 0});
@@ -1062,7 +1062,7 @@ BOOST_AUTO_TEST_CASE(the_pauses_after_failures_are_as_the_options_say)
     };
     for (int i = 0; i < 3; ++i)
         BOOST_TEST((pause_after_failure() >= 500ms));
-    // An answer, and they are short again.
+    // A reply, and they are short again.
     say_in_line();
     turn(last_acquire().owner);
     BOOST_TEST((pause_after_failure() <= 1010ms));
@@ -1101,7 +1101,7 @@ BOOST_AUTO_TEST_CASE(failures_with_an_answer_between_them_or_of_another_wait_are
     BOOST_TEST(fail_and_reconnect() == 1u);
 }
 
-// It begins when the owner of those who waited before has left the line.
+// It begins when the owner of the earlier waiters has left the queue.
 BOOST_AUTO_TEST_CASE(a_wait_that_follows_another_pauses_as_its_own_options_say)
 {
     const auto before = lock(spec("a", {.backoff_floor = 1min, .backoff_ceiling = 1min}));
@@ -1182,7 +1182,7 @@ BOOST_AUTO_TEST_CASE(an_owner_in_doubt_that_nobody_waits_for_is_left_after_its_l
     cancel(op);
     BOOST_TEST_REQUIRE(left_count() == 1u);
     BOOST_TEST(stats().orphans == 1u);
-    say_left(left::not_owner); // so whoever comes need not wait
+    say_left(left::not_owner); // so a new waiter need not wait
     BOOST_TEST_REQUIRE(left_count() == 2u);
     BOOST_TEST(last_release().owner == owner);
     BOOST_TEST(stats().orphans == 1u);
@@ -1215,7 +1215,7 @@ BOOST_AUTO_TEST_CASE(who_comes_after_an_owner_in_doubt_waits_for_no_limit)
     BOOST_TEST(code(*next) == error_code());
 }
 
-// One that is asked later, with less time, does not make the one before it run sooner.
+// A later request with less time does not make the earlier one run sooner.
 BOOST_AUTO_TEST_CASE(the_last_limit_of_all_requests_of_an_owner_counts)
 {
     for (const bool shuts_down : {false, true}) {
@@ -1236,7 +1236,7 @@ BOOST_AUTO_TEST_CASE(the_last_limit_of_all_requests_of_an_owner_counts)
         else {
             e.fail_acquire(errc::outcome_unknown);
             e.cancel(two);
-            e.say_left(left::not_owner); // which ends the wait of whoever comes, and not the doubt
+            e.say_left(left::not_owner); // which ends the wait of a new waiter, and not the doubt
         }
         const std::size_t before = e.left_count();
         BOOST_TEST_REQUIRE(before == (shuts_down ? 1u : 2u));
@@ -1256,7 +1256,7 @@ BOOST_AUTO_TEST_CASE(in_a_store_that_refuses_nothing_late_a_next_owner_is_left_a
     const auto op = e.bring_in_the_next({.lease_time = 20s});
     const std::string next = e.last_release().next->owner;
     e.cancel(op);
-    e.fail_release(errc::permission_denied); // it is not asked again
+    e.fail_release(errc::permission_denied); // it is not requested again
     BOOST_TEST_REQUIRE(e.left_count() == 2u);
     BOOST_TEST(e.last_release().owner == next);
     e.say_left(left::not_owner);
@@ -1356,7 +1356,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_asked_after_a_shutdown)
         store->grant(i, fence++);
     poll();
     BOOST_TEST(asked() == room);
-    // Each of those under way, once.
+    // Each of the outstanding ones, once.
     BOOST_TEST(left_count() == room);
 }
 
@@ -1374,7 +1374,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_while_a_request_is_under_way_waits_until_it_cann
     advance(2ms);
     BOOST_TEST_REQUIRE(left_count() == 2u);
     BOOST_TEST(last_release().owner == owner);
-    grant(); // its answer, at last
+    grant(); // its reply, at last
     BOOST_TEST(left_count() == 2u);
     say_left(left::freed);
     BOOST_TEST(code(*ended) == error_code());
@@ -1438,7 +1438,7 @@ BOOST_AUTO_TEST_CASE(a_next_owner_that_is_granted_after_a_shutdown_is_left_once)
     BOOST_TEST(code(*ended) == error_code());
 }
 
-// It would be in line again, after it was taken out.
+// It would be in the queue again, after it was removed.
 BOOST_AUTO_TEST_CASE(a_release_that_is_repeated_after_a_shutdown_brings_nobody_in)
 {
     const auto op = bring_in_the_next();

@@ -1,4 +1,4 @@
-// What an observer is told beyond the results of operations: what metrics are made of.
+// The notifications of an observer beside the results of operations: the source of metrics.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"

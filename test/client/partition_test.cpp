@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(what_is_due_in_one_that_is_down_fails_alone)
     BOOST_TEST((one.deadline() < two.deadline()));
 }
 
-// R3: one that hangs answers nothing, and the others' renewals are not behind it.
+// R3: a server that hangs answers nothing, and the others' renewals are not behind it.
 BOOST_AUTO_TEST_CASE(what_is_due_at_once_goes_to_each_by_itself)
 {
     two_partitions e;
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(times_to_live_have_the_grain_of_the_store)
                           });
 }
 
-// Where nobody refuses what comes too late, what was not answered may still run for a lease time.
+// If late requests are not rejected, an unanswered one may be executed for a lease time.
 BOOST_AUTO_TEST_CASE(what_is_not_refused_when_late_is_released_once_more)
 {
     core_fixture e;

@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(nobody_is_in_under_this_owner)
     check_idle(e);
 }
 
-// O6: what was lost here is lost, whatever the store still says.
+// O6: a lease that was lost here is lost, whatever the store reports.
 BOOST_AUTO_TEST_CASE(O6_entering_under_a_lost_owner_fails)
 {
     core_fixture e;
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(O6_entering_under_a_lost_owner_fails)
 }
 
 // The store may know it for a lease time after the loss, and answer with a grant; and a request
-// that was sent before the loss could still prolong it there.
+// from before the loss could still extend it there.
 BOOST_AUTO_TEST_CASE(O6_a_lost_owner_is_remembered_for_two_lease_times)
 {
     for (const bool expires : {true, false}) {
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_entry_is_given_back)
     BOOST_TEST(held.valid());
 }
 
-// Its answer comes after all, and says that there is nothing to give back.
+// Its reply arrives in the end, and there is nothing to release.
 BOOST_AUTO_TEST_CASE(a_cancelled_entry_that_took_nothing_is_forgotten)
 {
     const std::vector<std::pair<error_code, outcome>> answers = {{errc::store_refused, {}},

@@ -1,4 +1,4 @@
-// How a lease is given back: once, again until it is answered, and without a caller.
+// How a lease is released: once, again until it is answered, and without a caller.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(a_release_without_a_connection_waits_for_one)
     BOOST_TEST(code(*op) == error_code());
 }
 
-// The connection is gone, and who releases is told so when the time to live has passed, not before.
+// The connection is gone, and the release reports that when the TTL has passed, not before.
 void released_in_vain(core_fixture& e, lease held)
 {
     e.disconnect();
@@ -232,8 +232,8 @@ BOOST_AUTO_TEST_CASE(a_release_without_a_connection_ends_with_the_time_to_live)
     check_idle(e);
 }
 
-// Others may be in under the owner and prolong the time to live for as long as they like: what is
-// forgotten would keep the lock from being freed.
+// Others may hold the lock under the owner and extend the TTL without limit: a release that is
+// dropped would keep the lock from being freed.
 BOOST_AUTO_TEST_CASE(a_release_beside_which_others_may_be_in_is_repeated_until_it_is_answered)
 {
     core_fixture e;
@@ -249,13 +249,13 @@ BOOST_AUTO_TEST_CASE(a_release_beside_which_others_may_be_in_is_repeated_until_i
     BOOST_TEST(code(*shut) == error_code());
 }
 
-// A renewal was sent by a connection that then broke: it may still arrive, and prolong what nobody
-// has.
+// A renewal was sent by a connection that then broke: it may still arrive, and extend an orphaned
+// lock.
 BOOST_AUTO_TEST_CASE(a_release_after_a_renewal_without_an_answer_is_repeated_until_it_is_answered)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
-    // The owner is not asked for: what others may share is repeated for that reason alone.
+    // The owner token was not requested: the release is repeated only because others may share it.
     const std::string who = e.last_acquire().owner;
     e.advance(10s);
     BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
@@ -343,8 +343,8 @@ BOOST_AUTO_TEST_CASE(a_release_after_the_time_has_passed_that_still_found_the_ke
     BOOST_TEST(code(*op) == errc::expired);
 }
 
-// Another entry under the same owner goes on: the one that expired would stay in, and keep the
-// lock, when that one leaves.
+// Another entry under the same owner continues: the expired one would stay, and keep the lock, when
+// that one is released.
 BOOST_AUTO_TEST_CASE(an_expired_lease_beside_which_others_may_be_in_is_given_back)
 {
     for (const bool waits : {true, false}) {
@@ -359,7 +359,7 @@ BOOST_AUTO_TEST_CASE(an_expired_lease_beside_which_others_may_be_in_is_given_bac
         BOOST_TEST(e.store->release_count() == 0u);
         e.advance(10s);
         e.connect();
-        // Whoever still has the handle of the lease.
+        // The user still has the handle of the lease.
         BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
         BOOST_TEST(e.last_release().owner == who.id());
         e.say_released(left::left);
@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(others_who_wait_get_a_head_start)
     BOOST_TEST(!next->done());
 }
 
-// The one who got it has left again: what remains of the head start would be idle time.
+// The client that got it has released again: the rest of the head start would be idle time.
 BOOST_AUTO_TEST_CASE(the_release_of_those_who_got_a_head_start_ends_it)
 {
     core_fixture e;
@@ -444,8 +444,8 @@ BOOST_AUTO_TEST_CASE(the_release_of_those_who_got_a_head_start_ends_it)
     BOOST_TEST(code(*next) == error_code());
 }
 
-// Releases are not announced: without a right to PUBLISH or SUBSCRIBE, or a subscription. Nobody
-// knows whether others wait, so they get a head start.
+// Releases are not published, without a right to PUBLISH or SUBSCRIBE, or a subscription. It is
+// unknown whether others wait, so they get a head start.
 BOOST_AUTO_TEST_CASE(those_of_whom_nobody_knows_get_a_head_start)
 {
     for (const bool watching : {false, true}) {
@@ -461,7 +461,7 @@ BOOST_AUTO_TEST_CASE(those_of_whom_nobody_knows_get_a_head_start)
         const auto next = e.lock(spec);
         const auto asked = e.store->acquire_count();
         e.release(std::move(first->value<1>()));
-        // One that watches the name and is not told itself knows without the store.
+        // A client that watches the name and gets no message itself knows without the store.
         release_reply reply;
         reply.result = left::freed;
         reply.receivers_known = watching;

@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
     e.poll();
     for (std::size_t i = 0; i < many; ++i) {
         if (i == e.store->acquire_count())
-            e.poll(); // no more were under way at once
+            e.poll(); // no more were outstanding at once
         e.store->grant(i, i + 1);
     }
     e.poll();
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(gone_is_lost_at_once)
     BOOST_TEST(code(*e.wait_lost(held)) == errc::lost);
     e.advance(60s);
     BOOST_TEST(e.store->renew_count() == 1u);
-    // Nothing of anybody else's is released.
+    // No lock of another owner is released.
     BOOST_TEST(code(*e.release(std::move(held))) == errc::lost);
     BOOST_TEST(e.store->release_count() == 0u);
     check_idle(e);
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(R9_what_comes_after_the_loss_does_not_resurrect)
 BOOST_AUTO_TEST_CASE(R1_no_renewal_is_sent_after_the_release)
 {
     core_fixture e;
-    // With one under way, with one due in the same turn, with none.
+    // With one outstanding, with one due in the same turn, with none.
     for (const clock::duration wait : {10s + 0ms, 9999ms, 5000ms}) {
         lease held = e.taken(e.spec("name " + std::to_string(wait.count()), {.handoff_count = 0}));
         e.advance(wait);
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(R1_no_renewal_is_sent_after_the_release)
         for (std::size_t i = 0; i < renewals; ++i)
             if (!e.store->renewals()[i].answered)
                 e.store->renew_all(i);
-        e.say_freed(); // what comes after a renewal under way waits for it
+        e.say_freed(); // a request after an outstanding renewal waits for it
     }
     check_idle(e);
     BOOST_TEST((e.time.wake_at() == clock::time_point::max()));
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(a_reconnect_renews_everything_at_once)
     e.connect();
     BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
     BOOST_TEST(e.store->renewals()[0].locks.size() == 2u);
-    // An empty store: both are told.
+    // An empty store: both are notified.
     e.renew_all(renewal_result::gone);
     BOOST_TEST(!a.valid());
     BOOST_TEST(!b.valid());
@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(R10_no_hold_is_longer_than_the_options_allow)
     BOOST_TEST(held.valid());
     e.advance(1ms);
     BOOST_TEST(code(*lost) == errc::hold_limit);
-    // The holder keeps the object and does nothing; the key goes all the same.
+    // The holder keeps the object and does nothing; the key is still deleted.
     BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
     BOOST_TEST(e.last_release().owner == e.last_acquire().owner);
     e.fail_release(errc::outcome_unknown); // and until that is certain
@@ -356,7 +356,7 @@ BOOST_AUTO_TEST_CASE(R10_a_limit_whose_lease_was_destroyed_frees_the_lock)
     }
 }
 
-// The store may have prolonged it and nobody has the answer: then nobody would hold it for long.
+// The store may have extended it without a reply: then the lock would be orphaned for long.
 BOOST_AUTO_TEST_CASE(what_expires_with_a_renewal_on_its_way_is_given_back)
 {
     for (const bool destroyed : {false, true}) {
@@ -375,7 +375,7 @@ BOOST_AUTO_TEST_CASE(what_expires_with_a_renewal_on_its_way_is_given_back)
         if (!destroyed)
             BOOST_TEST(code(*e.release(std::move(held))) == errc::expired);
         e.fail_release(errc::outcome_unknown);
-        e.advance(10s); // longer than the time to live of what was acquired
+        e.advance(10s); // longer than the TTL of the acquire
         BOOST_TEST_REQUIRE(e.store->release_count() >= 2u);
         e.say_freed();
         check_idle(e);

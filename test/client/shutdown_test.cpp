@@ -1,4 +1,4 @@
-// How a client stops: what is refused, given back, and waited for.
+// How a client stops: which calls are rejected, released, and waited for.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"
@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(P3_waiters_holders_and_releases)
     BOOST_TEST(code(*lost) == errc::shut_down);
     BOOST_TEST(!a.valid());
     BOOST_TEST(!done->done());
-    // The hold, and what the two requests under way may have taken.
+    // The hold, and the possible grants of the two outstanding requests.
     BOOST_TEST_REQUIRE(e.store->release_count() == 3u);
     for (std::size_t i = 0; i < 3; ++i)
         e.store->say_freed(i);
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_during_a_shutdown_shortens_it)
     e.core->cancel();
     e.poll();
     e.advance(999ms);
-    e.store->say_freed(0); // nor does an answer make it longer
+    e.store->say_freed(0); // nor does a reply extend it
     e.poll();
     BOOST_TEST(!done->done());
     e.advance(1ms);

@@ -45,7 +45,7 @@ struct promising : core_fixture
         return std::move(op->value<1>());
     }
 
-    /// The lock, with fences for those who wait in this client.
+    /// The lock, with fences for the waiters of this client.
     void grant_to_several()
     {
         acquire_reply reply{
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(without_an_answer_the_lease_is_lost_and_a_late_one_changes_
     BOOST_TEST_REQUIRE(told.size() == 1u);
     BOOST_TEST((told[0].details.cause == errc::outcome_unknown));
     BOOST_TEST((told[0].details.waited == grace));
-    // Others may have it. If not, it is given back, and not only when its lease time is over.
+    // Others may have it. If not, it is released, and not only when its lease time has passed.
     BOOST_TEST(e.store->release_count() == 1u);
     e.store->complete_alive(0, {});
     e.poll();
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(one_that_is_confirmed_when_the_time_is_over_comes_too_late)
     const auto lost = e.wait_lost(held);
     e.advance(grace / 4);
     BOOST_TEST_REQUIRE(e.signs() == 1u);
-    // The process stood still, and the answer is what it sees first.
+    // The process was stopped, and sees the reply first.
     e.store->complete_alive(0, {});
     e.skip(silence);
     BOOST_TEST(!held.valid());
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(a_store_that_knows_of_none_is_asked_at_once_what_it_knows_o
     BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
     e.advance(grace / 4);
     e.confirm(false);
-    BOOST_TEST(e.store->renew_count() == 1u); // it is under way
+    BOOST_TEST(e.store->renew_count() == 1u); // it is outstanding
     e.renew_all(renewal_result::gone);
     BOOST_TEST(code(*lost) == errc::lost);
 }
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(a_lease_whose_silence_is_half_over_is_handed_to_nobody_here
     e.release(std::move(first->value<1>()));
     BOOST_TEST(!second->done());
     BOOST_TEST(e.store->release_count() == 1u);
-    BOOST_TEST(!e.last_release().next.has_value()); // its acquire is the first sign of life
+    BOOST_TEST(!e.last_release().next.has_value()); // its acquire is the first heartbeat
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,5 @@
-// The clock that leases are measured by goes on while the machine is suspended, and the timers that
-// wait for them stand still. This program's own `clock_gettime` moves the one and not the others.
+// The clock of the leases continues while the machine is suspended, but the timers that wait for
+// them stop. This program's own `clock_gettime` moves the one and not the others.
 #include <boost/test/unit_test.hpp>
 
 #include <leasehold/client.hpp>

@@ -116,8 +116,7 @@ private:
 
 BOOST_AUTO_TEST_SUITE(several_threads)
 
-// Whatever users run blocks one thread of two; a short lease of the same client is renewed by the
-// other.
+// User code blocks one thread of two; a short lease of the same client is renewed by the other.
 BOOST_AUTO_TEST_CASE(what_users_run_holds_up_no_renewal)
 {
     using blocker = std::function<bool()>; // blocks; whether the lease was renewed meanwhile

@@ -1,4 +1,4 @@
-// How long is waited, one try included, and what is told when a wait ends without a lease.
+// The limits of waits, including a single try, and the error at the end of a wait without a lease.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"
@@ -61,8 +61,7 @@ BOOST_AUTO_TEST_CASE(a_limit_while_another_has_it)
     BOOST_TEST(code(*op) == errc::timed_out);
 }
 
-// The name stays watched for a while when nobody wants it; what went wrong before is no reason
-// then.
+// The name stays watched for a while without a waiter; earlier failures are no reason then.
 BOOST_AUTO_TEST_CASE(what_failed_before_a_name_is_wanted_again_does_not_count)
 {
     core_fixture e;
@@ -81,7 +80,7 @@ BOOST_AUTO_TEST_CASE(what_failed_before_a_name_is_wanted_again_does_not_count)
     BOOST_TEST(code(*op) == errc::timed_out); // as the store last said
 }
 
-// Not from when the client comes to look at it: its strand may be busy.
+// Not from the time at which the client processes the call: its strand may be busy.
 BOOST_AUTO_TEST_CASE(a_limit_begins_with_the_call)
 {
     for (const owner& under : {owner(), owner("11111111-1111-1111-1111-111111111111:1", 7)}) {
@@ -189,13 +188,13 @@ BOOST_AUTO_TEST_CASE(a_limit_while_the_store_does_not_answer)
     core_fixture e;
     const auto op = e.lock(e.spec("a"), 1s);
     e.advance(1s);
-    // Nobody said that another has it.
+    // No reply named another holder.
     BOOST_TEST(code(*op) == errc::outcome_unknown);
     e.advance(4s);
     BOOST_TEST(e.stats().orphans == 1u);
 }
 
-// The last answer said that another has it, and the store is well.
+// The last reply named another holder, and the store is well.
 BOOST_AUTO_TEST_CASE(a_limit_shorter_than_the_way_to_the_store_and_back)
 {
     core_fixture e;
@@ -203,7 +202,7 @@ BOOST_AUTO_TEST_CASE(a_limit_shorter_than_the_way_to_the_store_and_back)
     e.say_held();
     e.advance(50ms);
     BOOST_TEST(code(*first) == errc::timed_out);
-    e.say_held(); // nobody waits for it any more
+    e.say_held(); // there is no waiter any more
     const auto asked = e.store->acquire_count();
     const auto next = e.lock(e.spec("a"), 1ms);
     BOOST_TEST(e.store->acquire_count() == asked + 1);
@@ -226,7 +225,7 @@ BOOST_AUTO_TEST_CASE(a_limit_after_one_request_was_not_answered_and_after_two)
     }
 }
 
-// Only silence in a row is a reason to doubt what was heard before it.
+// Only consecutive missing replies cast doubt on the earlier reply.
 BOOST_AUTO_TEST_CASE(a_limit_after_each_of_two_requests_that_were_not_answered_was_answered)
 {
     core_fixture e;
@@ -246,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_limit_after_each_of_two_requests_that_were_not_answered_w
     BOOST_TEST(code(*op) == errc::timed_out);
 }
 
-// So is a grant an answer.
+// A grant is a reply, too.
 BOOST_AUTO_TEST_CASE(a_limit_after_a_request_without_an_answer_before_a_grant_and_one_after_it)
 {
     core_fixture e;
@@ -266,7 +265,7 @@ BOOST_AUTO_TEST_CASE(a_limit_after_a_request_without_an_answer_before_a_grant_an
     BOOST_TEST(code(*op) == errc::timed_out);
 }
 
-// Silence over a connection that has ended is told as it is.
+// A missing reply over a connection that has ended is reported as such.
 BOOST_AUTO_TEST_CASE(a_limit_after_a_request_whose_connection_ended)
 {
     core_fixture e;
@@ -280,7 +279,7 @@ BOOST_AUTO_TEST_CASE(a_limit_after_a_request_whose_connection_ended)
     BOOST_TEST(code(*op) == errc::outcome_unknown);
 }
 
-// What was free when it was last heard of is held by nobody who is known.
+// A lock that was free at the last reply has no known holder.
 BOOST_AUTO_TEST_CASE(a_limit_without_an_answer_after_ones_own_release)
 {
     core_fixture e;
@@ -304,7 +303,7 @@ BOOST_AUTO_TEST_CASE(a_try_of_a_store_that_does_not_answer_ends)
     BOOST_TEST(code(*op) == errc::outcome_unknown);
 }
 
-// It asked to know whether the lock is free now: what was heard before it came is no answer.
+// It has to find out whether the lock is free now: an earlier reply does not count.
 BOOST_AUTO_TEST_CASE(a_try_that_is_not_answered_is_not_told_that_another_has_it)
 {
     core_fixture e;
@@ -318,7 +317,7 @@ BOOST_AUTO_TEST_CASE(a_try_that_is_not_answered_is_not_told_that_another_has_it)
     BOOST_TEST(code(*op) == errc::outcome_unknown);
 }
 
-// Its request may be served all the same: its answer decides, and not the connection.
+// Its request may still be executed: its reply decides, and not the connection.
 BOOST_AUTO_TEST_CASE(a_try_whose_request_is_under_way_hears_what_became_of_it)
 {
     for (const owner& under : {owner(), owner("11111111-1111-1111-1111-111111111111:1", 7)}) {
@@ -345,7 +344,7 @@ BOOST_AUTO_TEST_CASE(a_store_that_never_answers_is_not_asked_more_and_more)
     e.advance(60s);
     BOOST_TEST(!op->done());
     BOOST_TEST(e.stats().acquires_sent <= 13u);
-    // Each may still have run; each is given back, patiently, until its time to live has passed.
+    // Each may still have been executed; each is released, with retries, until its TTL has passed.
     BOOST_TEST(e.stats().orphans <= 8u);
     BOOST_TEST(e.stats().releases_sent <= 100u);
     BOOST_TEST(e.time.wakes() < 400u);
@@ -419,7 +418,7 @@ void fail_with_its_connection(core_fixture& e, errc why)
     e.connect();
 }
 
-// The store that announces a release can be asked.
+// A store that publishes a release can be asked.
 BOOST_AUTO_TEST_CASE(a_hint_ends_a_pause_after_failures)
 {
     core_fixture e;
@@ -458,7 +457,7 @@ BOOST_AUTO_TEST_CASE(credentials_that_are_refused_end_the_wait)
     BOOST_TEST(code(*waits) == errc::permission_denied);
 }
 
-// The store tells of the refusal once: who comes afterwards must not wait for the next time.
+// The store reports the rejection once: later calls must not wait for the next time.
 BOOST_AUTO_TEST_CASE(credentials_that_were_refused_before_end_the_wait_too)
 {
     core_fixture e(false);

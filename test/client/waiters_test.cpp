@@ -1,4 +1,4 @@
-// What it costs to end those of one try among many who wait.
+// The cost of ending the tries among many waiters.
 #include <boost/test/unit_test.hpp>
 
 #include "core/acquire/waiters.hpp"

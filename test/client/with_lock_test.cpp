@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 
 namespace with_lock_test {
 
-/// What a new one holds is told apart from memory that nobody has written to.
+/// The content of a new one differs from unwritten memory.
 struct answer_of_its_own
 {
     int number = 7;
@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(details_of_a_lease_that_was_lost)
     BOOST_TEST((details_of(op.value<0>()) == details));
 }
 
-// The process stood still, and the work ended before anyone had looked at the time.
+// The process was stopped, and the work ended before the time was checked.
 BOOST_AUTO_TEST_CASE(a_loss_that_is_found_by_the_release)
 {
     core_fixture e;
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(a_loss_that_is_found_by_the_release)
     BOOST_TEST((details_of(op.value<0>()) == details));
 }
 
-// What the store says of the rest of its time to live, if anything is left of it, is no news.
+// The store's reply about the rest of the TTL, if any is left, does not matter.
 BOOST_AUTO_TEST_CASE(the_first_reason_is_told_whatever_the_release_finds)
 {
     core_fixture e;
@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(the_first_reason_is_told_whatever_the_release_finds)
     BOOST_TEST(code_of(op->value<0>()) == errc::expired);
 }
 
-// What is known of the lease at its release decides: it was given back, or had ended before.
+// The state of the lease at its release decides: it was released, or had ended before.
 BOOST_AUTO_TEST_CASE(a_shutdown_at_every_step_of_the_end)
 {
     bool was_released = false;
@@ -504,7 +504,7 @@ BOOST_AUTO_TEST_CASE(a_loss_is_reported_also_when_the_work_ended_well_after_it)
     BOOST_TEST((code_of(done->value<0>()) == condition::lease_ended));
 }
 
-// What the work came to without the lock is nobody's.
+// The result of work without the lock is dropped.
 BOOST_AUTO_TEST_CASE(after_a_loss_there_is_no_value)
 {
     completion<error_code, int> done(context.get_executor());
@@ -626,7 +626,7 @@ BOOST_AUTO_TEST_CASE(cancelled_between_the_grant_and_the_beginning_of_the_work)
             BOOST_TEST(!worked);
             BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
             BOOST_TEST(e.last_release().owner == e.last_acquire().owner);
-            // It may have ended meanwhile; nobody has worked under it.
+            // It may have ended meanwhile; no work was done under it.
             if (type == asio::cancellation_type::total)
                 e.say_released(release_reply::outcome::not_owner);
             else
@@ -640,8 +640,7 @@ BOOST_AUTO_TEST_CASE(cancelled_between_the_grant_and_the_beginning_of_the_work)
     }
 }
 
-// The lease is lost after the work was told to stop and before it has: the loss is what is
-// reported.
+// The lease is lost after the work was cancelled and before it has stopped: the loss is reported.
 BOOST_AUTO_TEST_CASE(a_loss_after_the_cancellation_is_reported)
 {
     asio::steady_timer gate(context, asio::steady_timer::time_point::max());
@@ -666,7 +665,7 @@ BOOST_AUTO_TEST_CASE(a_loss_after_the_cancellation_is_reported)
     BOOST_TEST(code_of(done->value<0>()) == errc::lost);
 }
 
-// It was told once, and may have begun to tidy up with operations of its own.
+// It was cancelled once, and may have begun to clean up with operations of its own.
 BOOST_AUTO_TEST_CASE(work_is_cancelled_once_whatever_comes_after_it)
 {
     const lock_options brief{.lease_time = 10s, .renew_interval = 5ms};
@@ -745,8 +744,8 @@ BOOST_AUTO_TEST_CASE(work_that_releases_its_lease_itself)
     check_free();
 }
 
-// Nothing is lost of what there is to be told to whoever runs the context: an `error_code` has no
-// place for an exception.
+// The caller of the context's `run` gets all information: an `error_code` has no place for an
+// exception.
 BOOST_AUTO_TEST_CASE(an_operation_that_cannot_be_begun)
 {
     completion<error_code, int> done(context.get_executor());
@@ -848,7 +847,7 @@ BOOST_AUTO_TEST_CASE(cancelled_at_every_step)
         finished = done->done();
         done->cancel(asio::cancellation_type::terminal);
         until([&] { return done->done(); });
-        // Memory is not looked at: an emission that is still on its way when the handler runs keeps
+        // Memory is not checked: an emission that is still on its way when the handler runs keeps
         // some.
         BOOST_TEST(done->calls() == 1);
         BOOST_TEST(!done->inside_initiation());

@@ -548,7 +548,7 @@ BOOST_AUTO_TEST_CASE(an_owner_has_no_longer_identity_than_a_lease_gives)
     BOOST_TEST((error.code() == errc::invalid_option));
     const std::string said(error.what());
     BOOST_TEST(said.starts_with("owner: an identity of 58 bytes; allowed: "));
-    // It is not shown: whoever reads the log could enter.
+    // It is not shown: with it, a reader of the log could acquire the lock.
     BOOST_TEST(said.find("111") == std::string::npos);
 }
 

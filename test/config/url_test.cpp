@@ -42,7 +42,7 @@ std::string encoded(unsigned char byte)
 struct scheme
 {
     std::string begin;
-    std::string_view parameters; ///< What it takes, in the order in which it is told.
+    std::string_view parameters; ///< Its parameters, in the order of the text.
 };
 
 // Of every kind of URL, up to its parameters.

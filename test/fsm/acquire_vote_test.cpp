@@ -42,8 +42,8 @@ BOOST_AUTO_TEST_CASE(sizes_say_what_they_tolerate)
         BOOST_TEST(size.valid());
         BOOST_TEST(size.may_be_down() == each.down);
         BOOST_TEST(size.may_forget() == each.forget);
-        // Whatever granted a lock together with one that forgot meets those who adopt; and so does
-        // whatever adopted before.
+        // Every quorum that granted a lock together with a member that lost its data shares a
+        // member with the adopters; and so do earlier adopters.
         BOOST_TEST(size.adopters() + (each.q - 1) > each.n - 1);
         BOOST_TEST(2 * size.adopters() > each.n - 1);
     }
@@ -82,11 +82,11 @@ BOOST_AUTO_TEST_CASE(a_second_round_offers_more_than_the_largest)
     BOOST_TEST((v.answered(3, 1, answer::held, 700) == action::raise));
     BOOST_TEST(v.offer() == 701u);
     BOOST_TEST(v.round() == 2u);
-    // Those who granted, and the one that may have.
+    // The members that granted, and the one that may have.
     for (const unsigned each : {0u, 1u, 2u, 4u})
         BOOST_TEST(v.is_asked(each));
     BOOST_TEST(!v.is_asked(3));
-    // Late answers to the first offer decide nothing.
+    // Late replies to the first offer decide nothing.
     BOOST_TEST((v.answered(4, 1, answer::accepted, 109) == action::wait));
     BOOST_TEST((v.answered(0, 2, answer::accepted, 710) == action::wait));
     BOOST_TEST((v.answered(1, 2, answer::accepted, 710) == action::wait));
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(a_release_is_what_a_quorum_answers)
     BOOST_TEST((v.decide(0) == result::failed));
     v.not_owner();
     BOOST_TEST((v.decide(0) == result::freed));
-    v.left(); // one that has missed an entry, or one that has not heard of its end
+    v.left(); // one that missed an entry, or its end
     BOOST_TEST((v.decide(0) == result::freed));
     v.left();
     BOOST_TEST((v.decide(0) == result::left));

@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(every_transition)
     }
 }
 
-// W1: the lock was freed between the look and the answer; the answer is older than the hint.
+// W1: the lock was freed between the poll and the reply; the reply is older than the wake-up.
 BOOST_AUTO_TEST_CASE(W1_a_hint_while_sending_is_not_lost)
 {
     machine m(state::sending);
@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(a_hint_counts_only_for_the_request_that_was_under_way)
 
     machine failed(state::sending);
     failed.hint(true);
-    // It looks again anyway; trouble of the store is no reason to hurry.
+    // It polls anyway; a failure of the store is no reason to hurry.
     BOOST_TEST(failed.failed(true, failed.random).what == kind::sleep);
     failed.due(true);
     BOOST_TEST(failed.held(10s, true, failed.random).what == kind::sleep);
@@ -426,8 +426,8 @@ BOOST_AUTO_TEST_CASE(a_failure_is_the_first_again_when_the_store_has_served_mean
     }
 }
 
-// The release that this client just made is told to it too; if it listened to that, those that it
-// yields to would never get a turn.
+// This client also receives its own release; if that ended its pause, the clients that it yields to
+// would never get the lock.
 BOOST_AUTO_TEST_CASE(a_client_that_yields_does_not_listen_to_its_own_release)
 {
     for (unsigned seed = 0; seed < 200; ++seed) {
@@ -444,12 +444,12 @@ BOOST_AUTO_TEST_CASE(a_client_that_yields_does_not_listen_to_its_own_release)
     }
 }
 
-// Else the lock stands idle when the one that was let in has left again.
+// Otherwise the lock is idle when the next holder has released.
 BOOST_AUTO_TEST_CASE(a_client_that_yields_hears_the_next_release)
 {
     machine m(state::releasing);
     for (int tenure = 0; tenure < 3; ++tenure) {
-        // Its own release is told before the answer to it, or after.
+        // Its own release is reported before its reply, or after.
         if (tenure != 1)
             BOOST_TEST(m.hint(true).what == kind::none);
         m.left(true, true, true, m.random);
@@ -487,7 +487,7 @@ BOOST_AUTO_TEST_CASE(late_is_tried_again_at_once_twice_and_then_with_pauses)
     BOOST_TEST(m.late(true, m.random).what == kind::send);
 }
 
-// A name that is held while nobody waits needs none of this until somebody does.
+// A held name without a waiter needs none of this.
 BOOST_AUTO_TEST_CASE(goes_on_from_a_lock_that_is_held_or_being_left)
 {
     machine holds(state::idle);

@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(a_time_to_live_that_stands_still_is_odd)
     expiry_doubt doubt;
     BOOST_TEST(!doubt.of(5s, lease, start));
     BOOST_TEST(!doubt.of(4s, lease, start + 1s));
-    BOOST_TEST(!doubt.of(4s, lease, start + 1s + 9ms)); // two looks at nearly the same time
+    BOOST_TEST(!doubt.of(4s, lease, start + 1s + 9ms)); // two polls at nearly the same time
     BOOST_TEST(doubt.of(4s, lease, start + 1s + 19ms));
     BOOST_TEST(!doubt.of(9s, lease, start + 2s)); // it was renewed
 }

@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(the_drift_margin_is_a_hundredth_and_two_milliseconds)
     BOOST_TEST((fsm::drift_margin(10ms) == 2100us));
 }
 
-// R5: what counts is when the request left, not when the answer came.
+// R5: the time of sending counts, not the time of the reply.
 BOOST_AUTO_TEST_CASE(R5_the_deadline_counts_from_the_send)
 {
     keep_alive life = fresh();
@@ -161,8 +161,8 @@ BOOST_AUTO_TEST_CASE(gone_is_the_end_at_once)
     BOOST_TEST(!life.in_flight());
 }
 
-// A late confirmation belongs to a request that was given up; it is proof all the same, but of its
-// own time only.
+// A late confirmation belongs to a request that was given up; it still is a proof, but of its own
+// time only.
 BOOST_AUTO_TEST_CASE(a_late_confirmation_counts_and_takes_nothing_back)
 {
     keep_alive life = fresh();
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(a_connection_means_asking_at_once)
     BOOST_TEST((life.due(start + 12s) == action::renew));
 }
 
-// It may run at the server however late, and prolong what is given up here.
+// It may be executed at the server however late, and extend a lock that is given up here.
 BOOST_AUTO_TEST_CASE(a_renewal_without_an_answer_leaves_a_doubt_for_good)
 {
     keep_alive answered = fresh();
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(a_promise_ends_it_when_no_sign_of_life_was_confirmed)
     BOOST_TEST((life.deadline() == sent + silence));
     BOOST_TEST((life.next() == sent + silence));
     BOOST_TEST((life.due(sent + silence - 1ns) == action::wait));
-    // Whoever waits may have superseded it: a sign that is confirmed now comes too late.
+    // A waiter may have superseded it: a heartbeat that is confirmed now is too late.
     BOOST_TEST((life.alive(sent + 1s, grace, sent + silence) == action::end));
     BOOST_TEST((life.reason() == errc::silent));
     BOOST_TEST(life.ended());

@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(every_answer_to_a_release_that_joins)
     check(joining, true);
 }
 
-// SET NX does not prolong what it finds: a deadline counted from its repetition is wrong.
+// SET NX does not extend what it finds: a deadline counted from its repetition is wrong.
 BOOST_AUTO_TEST_CASE(what_may_have_run_is_sent_again_as_a_repetition)
 {
     queued_contention m;
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(what_did_not_run_is_no_repetition)
     BOOST_TEST(!m.due(true).again);
 }
 
-// The request under way may have joined before the client was told of turns, and missed its turn.
+// The outstanding request may have joined before the client listened, and missed its grant.
 BOOST_AUTO_TEST_CASE(who_begins_to_listen_while_a_request_is_under_way_looks_again)
 {
     queued_contention m;
@@ -341,7 +341,7 @@ BOOST_AUTO_TEST_CASE(a_release_carries_the_next_owner_when_others_wait_here)
     BOOST_TEST(m.joins());
 }
 
-// W1: the answer is older than the notification.
+// W1: the reply is older than the notification.
 BOOST_AUTO_TEST_CASE(W1_a_turn_while_sending_is_not_lost)
 {
     queued_contention m = machine(state::sending);
@@ -407,7 +407,7 @@ BOOST_AUTO_TEST_CASE(the_first_that_is_late_after_any_other_answer_is_sent_again
     BOOST_TEST(late(given_up) == kind::send);
 }
 
-// A shutdown leaves the line: whoever waits is told, then nobody wants it any more.
+// A shutdown leaves the queue: waiters complete, then there are none any more.
 BOOST_AUTO_TEST_CASE(what_the_store_may_know_of_is_left_and_nothing_else)
 {
     queued_contention unknown;
@@ -436,7 +436,7 @@ BOOST_AUTO_TEST_CASE(a_new_owner_begins_as_the_first_did)
     }
 }
 
-// A name that is held while nobody waits needs none of this until somebody does.
+// A held name without a waiter needs none of this.
 BOOST_AUTO_TEST_CASE(goes_on_from_a_lock_that_is_held_or_being_left)
 {
     for (const bool leaves : {false, true}) {

@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(too_few_members_left_is_an_error)
 {
     BOOST_TEST((with({3, 2}, {member_of(4), stranger(1), {}}).next() == step::stuck));
     BOOST_TEST((with({3, 2}, {member_of(4), stranger(1), stranger(2)}).next() == step::stuck));
-    // Nobody knows what the third knows.
+    // The knowledge of the third is unknown.
     BOOST_TEST((with({3, 2}, {stranger(1), stranger(2), {}}).next() == step::stuck));
     BOOST_TEST(
         (with({5, 4}, {member_of(1), member_of(1), stranger(1), stranger(2), stranger(3)}).next() ==
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(seeds_that_did_not_arrive_are_sent_again_until_a_member_for
     BOOST_TEST((missing.lease() == 20s));
     BOOST_TEST((missing.silence() > 20s));
 
-    auto forgot = in_part; // a stranger restarted: what it knew is not known
+    auto forgot = in_part; // a stranger restarted: its knowledge is unknown
     forgot[0].nonce = 6;
     BOOST_TEST((with({5, 3}, forgot).next() == rejoin::step::stuck));
 
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(seeds_that_did_not_arrive_are_sent_again_until_a_member_for
     adopted[3].began = 0;
     BOOST_TEST((with({5, 3}, adopted).next() == rejoin::step::stuck));
 
-    auto away = in_part; // nobody knows whether it has forgotten
+    auto away = in_part; // it is unknown whether it has lost data
     away[4].reachable = false;
     BOOST_TEST((with({5, 3}, away).next() == rejoin::step::stuck));
 }
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(members_that_adopt_an_epoch_do_not_begin_anew)
     BOOST_TEST(r.beginning() == 0u);
 }
 
-// Nor does what one says that is not asked.
+// Nor does the reply of a member that was not asked.
 BOOST_AUTO_TEST_CASE(of_each_member_the_first_answer_counts)
 {
     std::vector<member_view> all{member_of(1), member_of(1), stranger(3)};

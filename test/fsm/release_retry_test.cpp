@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(it_is_sent_at_once_and_once)
     BOOST_TEST((steps.connected(start + 2s) == action::wait));
 }
 
-// Whoever waits for `next` must not be called again and again for nothing.
+// The caller of `next` must not be called again and again for nothing.
 BOOST_AUTO_TEST_CASE(P1_with_a_request_under_way_there_is_nothing_to_do_before_the_end)
 {
     release steps = held();
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(not_owner_is_said_of_a_lock_that_was_held)
     BOOST_TEST(steps.outcome() == errc::not_owner);
 }
 
-// The first one ran and its answer was lost: then the second finds nobody.
+// The first one was executed and its reply was lost: then the second finds no owner.
 BOOST_AUTO_TEST_CASE(not_owner_after_an_answer_that_was_lost_is_success)
 {
     release steps = held();
@@ -159,8 +159,8 @@ BOOST_AUTO_TEST_CASE(a_failure_after_the_end_is_the_end)
     BOOST_TEST(steps.outcome() == errc::store_refused);
 }
 
-// The acquire that it makes up for may be behind it in a stalled server: "nobody" is no last word
-// before that acquire has run out.
+// The acquire that it undoes may be behind it in a stalled server: "not owner" is not final before
+// that acquire can no longer be executed.
 BOOST_AUTO_TEST_CASE(F2_an_orphan_is_released_again_after_its_acquire_can_no_longer_run)
 {
     release steps = orphan();
@@ -184,12 +184,12 @@ BOOST_AUTO_TEST_CASE(an_answer_that_took_long_is_as_old_as_its_request)
 {
     release steps = orphan();
     steps.due(start, true);
-    // Sent before the acquire ran out, answered after: it is asked once more, now.
+    // Sent before the limit of the acquire, answered after: it is sent once more, now.
     BOOST_TEST((steps.replied(reply::not_owner, start + 7s) == action::send));
     BOOST_TEST((steps.replied(reply::not_owner, start + 8s) == action::done));
 }
 
-// Its acquire was answered after all: what it took can be given back now, and no later one comes.
+// Its acquire was answered in the end: its grant can be released now, and no later one comes.
 BOOST_AUTO_TEST_CASE(an_orphan_whose_acquire_is_known_to_have_run_does_not_wait)
 {
     release paused = orphan();
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(an_orphan_whose_acquire_is_known_to_have_run_does_not_wait)
     BOOST_TEST((paused.settled(start + 2s) == action::send));
     BOOST_TEST((paused.replied(reply::not_owner, start + 3s) == action::done));
 
-    // What is under way was sent before that, and may have come to the server before the acquire.
+    // The outstanding release was sent before, and the server may have it before the acquire.
     release under_way = orphan();
     under_way.due(start, true);
     BOOST_TEST((under_way.settled(start + 1s) == action::wait));
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(while_it_is_under_way_only_the_end_of_the_lease_is_waited_f
     BOOST_TEST((steps.next() == over));
 }
 
-// Others may have prolonged the time to live: only an answer tells that this one is out.
+// Others may have extended the TTL: only a reply proves that this one is released.
 BOOST_AUTO_TEST_CASE(where_others_may_be_in_who_waits_is_told_in_time_and_it_goes_on)
 {
     release offline(past, over, true);

@@ -93,8 +93,8 @@ private:
         return end != std::string_view::npos;
     }
 
-    // Up to the line feed, which is taken only when what the length announces may come. The digits
-    // one by one, because the first that makes it too large is refused.
+    // Up to the line feed, which is accepted only if the announced length is permitted. The digits
+    // one by one, because the first that makes it too large is rejected.
     bool length(bool has_null, std::optional<std::size_t>& result)
     {
         char c = 0;
@@ -140,7 +140,7 @@ private:
         std::optional<std::size_t> size;
         if (!length(type == '$' || type == '*', size))
             return false;
-        const std::size_t behind = room() - 1; // the line feed is there, but not taken yet
+        const std::size_t behind = room() - 1; // the line feed is there, but not accepted yet
         const std::size_t values = size && (type == '%' || type == '|') ? 2 * *size
                                                                         : size.value_or(0);
         if (size && blob && *size + 2 > behind)

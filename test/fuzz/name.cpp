@@ -48,8 +48,8 @@ void check_mutex(const std::string& name)
     }
 }
 
-// What a cluster hashes of a key: what stands between the first '{' and the next '}', unless that
-// is nothing.
+// The part of a key that a cluster hashes: between the first '{' and the next '}', unless that is
+// empty.
 std::string_view hashed(std::string_view key)
 {
     const std::size_t open = key.find('{');
@@ -88,7 +88,7 @@ std::vector<std::string> words(std::string_view command)
     return result;
 }
 
-// Whatever a name holds, the server sees it as one word of one command, also when the command is
+// Whatever a name contains, the server sees it as one word of one command, also if the command is
 // sent again with its script.
 void check_commands(const std::string& name)
 {
