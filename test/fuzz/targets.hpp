@@ -19,8 +19,8 @@ void owner(std::string_view input);
 /// keep apart.
 void name(std::string_view input);
 
-/// What a server answers to the scripts of the layout `redisson`. The first line says what is
-/// asked, the rest is what the server sends: see reply.cpp.
+/// The replies of a server to the scripts of the layout `redisson`. The first line is a script of
+/// requests, the rest is sent by the server: see reply.cpp.
 void reply(std::string_view input);
 
 /// The same for the layout `native`, and for what it says to a new connection: see native.cpp.
@@ -34,8 +34,7 @@ void push(std::string_view input);
 /// through is what a simple reading of the protocol lets through, and the parser survives it.
 void guard(std::string_view input);
 
-/// What a node of a cluster says of who serves which slots, and where it sends a client on to: see
-/// topology.cpp.
+/// The replies of a cluster node about its topology, and its redirections: see topology.cpp.
 void topology(std::string_view input);
 
 /// Bytes, in a form that can be read; empty when they are.
@@ -51,7 +50,7 @@ inline void require(bool kept, const char* promise, std::string_view more = {})
         fail(std::string(promise) + (more.empty() ? "" : ": ") + quoted(more));
 }
 
-/// What stands before the first line end; `rest` becomes what stands behind it.
+/// The text before the first line end; `rest` becomes the text after it.
 std::string_view take_line(std::string_view& rest);
 
 } // namespace leasehold::fuzz

@@ -1,8 +1,8 @@
-// The first byte says what is asked, of whom, and how the client is set up:
+// The first byte selects the question, the node, and the client's settings:
 //   1  CLUSTER SLOTS instead of CLUSTER SHARDS
 //   2  over TLS
 //   4  announced addresses are translated
-// The rest is what the node sends. What is an error in it is read as a redirection as well.
+// The rest is sent by the node. Its errors are read as redirections as well.
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
 
@@ -125,7 +125,7 @@ void topology(std::string_view input)
             if (node.data_type == type::simple_error || node.data_type == type::blob_error)
                 check_redirection(node.value);
         if (!answer.error().empty())
-            continue; // nobody reads the rest
+            continue; // the rest is not read
         const auto read = [&] {
             return (how & 1) != 0 ? read_slots(answer, asked, reached)
                                   : read_shards(answer, asked, reached);

@@ -148,7 +148,7 @@ void url(std::string_view input)
                     "a control character is shown", first.text);
     }
 
-    // A password is never shown, whatever stands around it.
+    // A password is never shown, whatever text is around it.
     constexpr std::string_view secret = "Xsecret9";
     if (input.find(secret) != std::string_view::npos)
         return; // the fuzzer has found out, and it is a host now

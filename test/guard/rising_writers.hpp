@@ -21,13 +21,13 @@ struct written_fences
     std::exception_ptr failed;
 };
 
-/// Threads that write at the same time, each with fences from one counter, so that they often come
-/// in the wrong order. Each write is an object of `Connection`'s:
-///   bool write(std::uint64_t fence)   false: refused as stale
-///   std::uint64_t stored()            the fence that is kept, 0: none
+/// Threads that write at the same time, each with fences from one counter, so that they often
+/// arrive in the wrong order. Each write is a call on an object of `Connection`:
+///   bool write(std::uint64_t fence)   false: rejected as stale
+///   std::uint64_t stored()            the stored fence, 0: none
 ///
-/// Checks that nobody sees the stored fence go back, that no fence was accepted after a larger one
-/// had been seen, and that the largest is the one that is left.
+/// Checks that the stored fence never decreases, that no fence was accepted after a larger one had
+/// been seen, and that the largest is left.
 /// @param connect Makes the connection of a thread.
 template <class Connect>
 void check_rising_writers(Connect connect, int threads, std::uint64_t writes)
@@ -79,7 +79,7 @@ void check_rising_writers(Connect connect, int threads, std::uint64_t writes)
     BOOST_TEST(!went_back);
     BOOST_TEST(!accepted_late);
     BOOST_TEST(answered == writes);
-    BOOST_TEST(largest == writes); // nobody can have refused it
+    BOOST_TEST(largest == writes); // no write can have rejected it
     BOOST_TEST(connect().stored() == writes);
 }
 

@@ -19,9 +19,9 @@
 
 namespace leasehold::test {
 
-/// One lock and three who had it, one after the other. The first two stood still past their leases
-/// and do not know it: nothing of theirs runs, neither a renewal nor the news of the loss, until
-/// they write. Each is what a process is that was stopped.
+/// One lock and three successive holders. The first two were stopped past their leases and do not
+/// know it: none of their code runs, neither a renewal nor the report of the loss, until they
+/// write. Each behaves like a stopped process.
 class zombies
 {
 public:
@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] std::uint64_t first() const { return first_.held.fence(); }
     [[nodiscard]] std::uint64_t second() const { return second_.held.fence(); }
-    /// Of the only one who holds the lock.
+    /// Of the only current holder.
     [[nodiscard]] std::uint64_t holder() const { return holder_.held.fence(); }
 
 private:

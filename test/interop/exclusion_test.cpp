@@ -184,15 +184,15 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_that_both_count)
         const auto counted = std::stoll(store.string({"GET", "counter"}));
         store.done({"SET", "counter", std::to_string(counted + 1)});
         BOOST_TEST_REQUIRE(!ours.release(std::move(got.held)));
-        // Others look at times of their own; so between two locks it is left free for as long.
+        // External clients poll at their own times; so between two locks it is left free as long.
         std::this_thread::sleep_for(5ms);
     }
     BOOST_TEST(theirs.counted());
     BOOST_TEST(std::stoll(store.string({"GET", "counter"})) == 2 * times);
 }
 
-// A lock of the other layout is not taken for one that is free, nor waited for: the first answer
-// ends it, and its words name both types.
+// A lock of the other layout is not taken for a free one, nor waited for: the first reply ends the
+// wait, and its text names both types.
 BOOST_AUTO_TEST_CASE(a_lock_of_the_other_layout_is_another_type)
 {
     redis_server server({}, {.tcp = true});

@@ -12,13 +12,13 @@
 namespace leasehold::test {
 
 /// A program that locks with another library at a server, whose socket and port are its last
-/// arguments; of several servers the sockets, and the port of the first. It says "ready", then
+/// arguments; of several servers the sockets, and the port of the first. It prints "ready", then
 /// answers each line with one:
 ///
-///     lock NAME LEASE WAIT     "locked" or "busy": for so many ms, waiting for so many at most
-///     unlock NAME              "unlocked", or "lost" when it was not its own any more
-///     count NAME KEY TIMES     "counted", when it has taken the lock so often, and counted the
-///                              number at the key up by one in two commands each time
+///     lock NAME LEASE WAIT     "locked" or "busy": LEASE and WAIT are in ms
+///     unlock NAME              "unlocked", or "lost" if it was not its own any more
+///     count NAME KEY TIMES     "counted", when it has taken the lock TIMES times, and incremented
+///                              the number at the key in two commands each time
 ///
 /// NAME is in hexadecimal. The command that starts it is in the environment, LEASEHOLD_PEER.
 class peer
@@ -61,7 +61,7 @@ public:
     }
     [[nodiscard]] bool counted() { return answer() == "counted"; }
 
-    /// For what one library alone has: the answer to "VERB NAME".
+    /// For features of one library alone: the reply to "VERB NAME".
     [[nodiscard]] std::string ask(std::string_view verb, const std::string& name)
     {
         program_.write_line(std::string(verb) + ' ' + hex(name));

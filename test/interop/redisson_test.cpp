@@ -53,7 +53,7 @@ struct handovers
 
 BOOST_AUTO_TEST_SUITE(redisson_alone)
 
-// By the message of the release: nobody looks as often as that, and no time to live is as short.
+// By the message of the release: no client polls that often, and no TTL is that short.
 BOOST_AUTO_TEST_CASE(each_is_woken_by_the_other)
 {
     constexpr int times = 200;
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(each_is_woken_by_the_other)
     BOOST_TEST(!ours.release(std::move(held)));
     to_them.show("from leasehold to Redisson");
     to_us.show("from Redisson to leasehold");
-    // A machine may be busy now and then, but no wait is as long as the time between two looks.
+    // A machine may be busy at times, but no wait is as long as the time between two polls.
     for (handovers* each : {&to_us, &to_them}) {
         BOOST_TEST(each->part(95) < 100'000);
         BOOST_TEST(each->part(100) < 30'000'000);
@@ -118,13 +118,13 @@ BOOST_AUTO_TEST_CASE(redisson_sees_what_is_held_here)
     redis_server server({}, {.tcp = true});
     client_thread ours(shared(server));
     peer theirs(server);
-    // Is it locked, has it a time to live, by this one, how often.
+    // Whether it is locked, has a TTL, by this owner, and how often.
     BOOST_TEST(theirs.ask("state", stock) == "false false false 0");
     lease held = take(ours);
     BOOST_TEST(theirs.ask("state", stock) == "true true false 0");
     BOOST_TEST(!theirs.unlock(stock));
     BOOST_TEST(held.valid());
-    // Taken away by force: told at the next renewal.
+    // Taken away by force: reported at the next renewal.
     auto lost = client_thread::start_wait_lost(held);
     BOOST_TEST(theirs.ask("force", stock) == "forced");
     BOOST_TEST((get(lost) == errc::lost));
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(each_renews_while_the_other_waits)
     BOOST_TEST(theirs.ask("renewing", stock) == "locked");
     auto waiting = start_waiting(ours);
     lease other = take(ours, leases_of(1s), "another");
-    // Its time to live goes down until it is renewed, half a second into the one and a half.
+    // Its TTL decreases until it is renewed, half a second into the one and a half.
     int renewed = 0;
     for (std::int64_t last = 1500; renewed < 15;) {
         const std::int64_t left = store.integer({"PTTL", stock});
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(each_renews_while_the_other_waits)
     BOOST_TEST(theirs.locked());
 }
 
-// Its watchdog ends with the process, and the time to live that it gave last frees the lock.
+// Its watchdog ends with the process, and the last TTL frees the lock.
 BOOST_AUTO_TEST_CASE(a_jvm_that_is_killed_is_followed_by_who_waits)
 {
     redis_server server({}, {.tcp = true});
@@ -195,8 +195,8 @@ BOOST_AUTO_TEST_CASE(a_jvm_that_is_killed_is_followed_by_who_waits)
     BOOST_TEST((steady::now() - begun < 10s));
 }
 
-// RFairLock and RSpinLock have the same hash under the name, and are no such waiters: the one
-// listens to a channel of its own, the other looks again and again.
+// RFairLock and RSpinLock have the same hash under the name, and are different waiters: the one
+// listens to a channel of its own, the other polls again and again.
 BOOST_AUTO_TEST_CASE(its_fair_and_its_spinning_locks_exclude_too)
 {
     redis_server server({}, {.tcp = true});
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(its_fair_and_its_spinning_locks_exclude_too)
             BOOST_TEST_REQUIRE(theirs.ask(verb, stock) == "locked");
             BOOST_TEST((ours.lock(stock, once).code == errc::held));
             ours.seen().clear();
-            auto waiting = start_waiting(ours); // and finds it when it looks
+            auto waiting = start_waiting(ours); // and finds it with its next poll
             BOOST_TEST(theirs.ask(verb + "_unlock", stock) == "unlocked");
             taken got = get(waiting);
             BOOST_TEST_REQUIRE(!got.code, got.code.message());
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(neither_starves_and_nothing_is_lost)
             counted = std::stoll(store.string({"GET", "counter"})) + 1;
             store.done({"SET", "counter", std::to_string(counted)});
             ++counted_here;
-            each = ours.start_lock(stock, patient); // there is always somebody who waits
+            each = ours.start_lock(stock, patient); // there is always a waiter
             BOOST_TEST_REQUIRE(!ours.release(std::move(got.held)));
         }
         if (by_store == 0 && theirs.has_answered()) {
@@ -262,8 +262,8 @@ BOOST_AUTO_TEST_CASE(neither_starves_and_nothing_is_lost)
     }
     BOOST_TEST(theirs.counted());
     BOOST_TEST(std::stoll(store.string({"GET", "counter"})) == counted_here + times);
-    // Redisson asks again at once, and has somewhat more than half; a quarter is for both what they
-    // must have.
+    // Redisson asks again at once, and gets somewhat more than half; each must have at least a
+    // quarter.
     BOOST_TEST_MESSAGE("of " << by_store + times << " grants by the store Redisson had " << times);
     BOOST_TEST(by_store * 3 >= std::uint64_t{times});
     BOOST_TEST(std::uint64_t{times} * 3 >= by_store);

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// As the page has it; -1 where it has none.
+/// The value on the page; -1 if there is none.
 double value(const metrics& of, const std::string& sample)
 {
     const auto page = read_open_metrics(of.text());

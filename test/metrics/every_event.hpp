@@ -9,7 +9,7 @@
 
 namespace leasehold::test {
 
-/// Tells an observer each event there is, as one lock after the other has it.
+/// Sends an observer each possible event, in the order of one lock after the other.
 inline void tell_every_event(observer& told)
 {
     using namespace std::chrono_literals;

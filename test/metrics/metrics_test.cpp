@@ -1,4 +1,4 @@
-// What is counted, under which labels, and how the page looks.
+// The counts, their labels, and the form of the page.
 #include <boost/test/unit_test.hpp>
 
 #include "extras/metrics/instruments.hpp"

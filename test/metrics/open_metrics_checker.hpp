@@ -8,7 +8,7 @@
 
 namespace leasehold::test {
 
-/// A page in the OpenMetrics text format, as a strict reader has it.
+/// A page in the OpenMetrics text format, read strictly.
 struct open_metrics_page
 {
     /// Samples by name and labels, as `name{a="x",b="y"}` in the order of the page, unescaped.
@@ -19,7 +19,7 @@ struct open_metrics_page
     std::map<std::string, std::string> types;
 };
 
-/// Reads a page. Throws `std::runtime_error`, with the line, for whatever the format forbids: an
+/// Reads a page. Throws `std::runtime_error`, with the line, for every violation of the format: an
 /// order of lines or of families, a name, an escape, a number, a sample twice, a suffix that is not
 /// of the type, a unit that is not in the name, buckets that fall or do not end at +Inf, a count
 /// that is not that of the last bucket, and an end without `# EOF`.

@@ -179,8 +179,8 @@ std::shared_ptr<void> network::enter(std::size_t node) const
     return {nullptr, [back = router_](void*) { back->enter(); }};
 }
 
-// By the link that it comes in by: a rule about addresses would be asked about answers, too, where
-// the router looks whether these come from where they may.
+// By the incoming link: a rule about addresses would also apply to replies, when the router checks
+// whether they come from a permitted place.
 void network::cut(const std::vector<way>& ways)
 {
     lines rules;

@@ -11,9 +11,9 @@ namespace leasehold::test {
 /// Nodes with a network of their own each, joined by a router between them, which is this process's
 /// own network from then on.
 ///
-/// Nothing of it has a name outside this process. The kernel takes it away with the last process
-/// that is in it, so that a test which is killed leaves nothing behind: what it started ends with
-/// it. Local sockets are not affected: the test reaches every server, whatever is cut.
+/// Nothing of it has a name outside this process. The kernel removes it with the last process in
+/// it, so a killed test leaves nothing behind: its children end with it. Local sockets are not
+/// affected: the test reaches every server, whatever is cut.
 class network
 {
 public:
@@ -39,7 +39,7 @@ public:
         std::size_t from;
         std::size_t to;
     };
-    /// What is sent from one to the other vanishes, and neither is told.
+    /// Messages from one to the other vanish, without a notification.
     void cut(const std::vector<way>& ways);
     /// Every cut is mended.
     void mend();

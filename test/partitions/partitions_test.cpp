@@ -16,7 +16,7 @@ using namespace leasehold::test;
 using chaos::verb;
 using ways = trial::ways;
 
-constexpr int skipped = 77; // as ctest is told
+constexpr int skipped = 77; // as configured in ctest
 
 std::unique_ptr<site>& the_site()
 {
@@ -95,7 +95,7 @@ struct quorum : trial
         BOOST_TEST(count(2, verb::lost, "held", "expired") == 1u);
         refused(2, "held", chaos::outvoted);
         go_on({0, 1});
-        hold(1, "held"); // nobody keeps it alive by what arrives
+        hold(1, "held"); // no received message keeps it alive
         go_on({0, 1});
         finish();
     }
@@ -158,7 +158,7 @@ BOOST_FIXTURE_TEST_CASE(row_15_links_that_come_and_go, quorum)
     finish();
 }
 
-// The same with one server, which keeps those who wait in order.
+// The same with one server, which keeps waiters in order.
 BOOST_AUTO_TEST_CASE(row_11_the_only_server_is_out_of_reach)
 {
     trial t(*the_site(), site::server_url());

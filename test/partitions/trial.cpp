@@ -25,10 +25,10 @@ constexpr auto lease_time = 1s;
 constexpr auto patience = 60s;
 const std::string port = "6379";
 
-/// Locks that each client asks for in the end.
+/// Locks that each client acquires in the end.
 const std::vector<std::string> names = {"held", "shared"};
 
-/// Servers that are broken by nobody: what is broken is the network.
+/// Servers without faults: the network has them.
 class untouched final : public chaos::deployment
 {
 public:
@@ -90,7 +90,7 @@ void trial::wait_until(const std::string& awaited, const std::function<bool()>& 
             return;
         if (boot_time() > end)
             throw std::runtime_error("it did not happen in time: " + awaited);
-        // What a process writes to a file is announced to nobody.
+        // A process that writes to a file has no event.
         std::this_thread::sleep_for(5ms);
     }
 }
@@ -196,7 +196,7 @@ void trial::finish()
     for (const std::string& name : names)
         all_.writes[name] = written.writes(name);
 
-    // What must not be is looked at to the nanosecond; what has to come may take its time.
+    // Violations are checked to the nanosecond; required events may take their time.
     const chaos::report found = check(all_, {.loss = 200ms, .acquire = 20s});
     for (const chaos::violation& each : found.violations)
         BOOST_TEST_ERROR(chaos::name_of(each.broken)

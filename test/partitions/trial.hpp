@@ -32,8 +32,8 @@ public:
     std::vector<std::unique_ptr<redis_server>> masters;
 };
 
-/// Three clients, each a process at a node of its own, which lock and write down what they believe;
-/// what is done to the network; and in the end a look at all of it.
+/// Three clients, each a process at a node of its own, which lock and record their beliefs; the
+/// faults of the network; and in the end a check of all records.
 class trial
 {
 public:
@@ -71,7 +71,7 @@ public:
     void plug(std::size_t node);
     /// @}
 
-    /// Mends everything; everybody gets in once more, and goes. Then all of it is looked at.
+    /// Repairs everything; every client gets the locks once more, and ends. Then all is checked.
     void finish();
 
 private:

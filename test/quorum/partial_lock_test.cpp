@@ -22,7 +22,7 @@ struct two_of_three : scripted_quorum
         BOOST_TEST_REQUIRE((got && !got->first));
     }
 
-    /// A renewal whose answer is missing at member 2, and that member 0 does not receive.
+    /// A renewal whose reply is missing at member 2, and that member 0 does not receive.
     void renew_without_the_first()
     {
         renew();
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(released_lock_is_not_created)
         BOOST_TEST(s.members[2]->renewals.empty());
     }
     {
-        scripted_quorum s; // the release comes before the last answer
+        scripted_quorum s; // the release comes before the last reply
         s.connect();
         s.acquire();
         s.vote(0, ballot_t::accepted, 1'000);

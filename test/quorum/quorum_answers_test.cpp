@@ -1,4 +1,4 @@
-// What the store of a quorum makes of what its members answer: every combination of answers.
+// The results of a quorum's store for every combination of its members' replies.
 #include <boost/test/unit_test.hpp>
 
 #include "quorum/scripted_quorum.hpp"
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_a_release)
                 BOOST_TEST(reply.receivers_known == known);
             }
         }
-        // Who refuses for now is told again, quietly; who refuses for good is not.
+        // A release is repeated quietly after a temporary refusal, not after a permanent one.
         std::array<std::size_t, members> before{};
         for (unsigned i = 0; i < members; ++i)
             before[i] = s.members[i]->releases.size();
@@ -406,14 +406,14 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_that_failed_is_told)
             BOOST_TEST(told == (text.empty() ? text
                                              : "2 of 5 members granted it; member2: " + text +
                                                    "; member3: " + text));
-            if (text.empty()) // that is an answer, and no error
+            if (text.empty()) // that is a reply, and no error
                 BOOST_TEST((!s.got->first &&
                             s.got->second.result ==
                                 (each.says == ballot_t::late ? granted_t::late : granted_t::held)));
         }
 }
 
-// Members are told it when they come back; a store that is closed tells nobody.
+// Members get it when they return; a closed store sends nothing.
 BOOST_AUTO_TEST_CASE(of_a_release_that_nobody_can_be_asked_for_nothing_is_known)
 {
     for (const bool closed : {false, true}) {
@@ -449,7 +449,7 @@ BOOST_AUTO_TEST_CASE(members_that_can_not_be_assembled_are_looked_at_again_and_a
         return any;
     };
     s.pass(50ms);
-    // At first soon, for somebody else may be about to do it; then seldom.
+    // At first soon, for another client may be about to do it; then rarely.
     for (int i = 0; i < 6; ++i) {
         BOOST_TEST(look());
         if (i < 5)

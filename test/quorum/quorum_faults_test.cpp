@@ -131,8 +131,8 @@ BOOST_AUTO_TEST_CASE(no_quorum_says_who_failed_how)
     l.servers[2].start();
 }
 
-// One after the other loses all it has; the lease that is held meanwhile is told again to those
-// that lost it, and outlives them all.
+// One member after the other loses all its data; the held lease is created again at those that lost
+// it, and outlives them all.
 BOOST_AUTO_TEST_CASE(Q6_a_lease_and_its_fence_survive_members_that_are_emptied_in_turn)
 {
     lab l(3);
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(Q6_a_lease_and_its_fence_survive_members_that_are_emptied_i
         BOOST_TEST(held.valid());
         BOOST_TEST((refused_by(l.b, 300ms) == errc::held));
     }
-    // How long the next one that forgets has to be silent is known though none was asked since.
+    // The silence of the next member that loses its data is known though none was asked since.
     for (std::size_t each = 0; each < l.servers.size(); ++each)
         BOOST_TEST(l.servers[each].connect().command({"HGET", "leasehold:quorum", "lease"}).text ==
                    "600");
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_when_two_of_five_forget_at_once)
     l.grants(4);
     l.servers[1].connect().command({"FLUSHALL"});
     l.servers[4].connect().command({"FLUSHALL"});
-    l.grants(6); // those who wait get in when the two are members again
+    l.grants(6); // waiters get the lock when the two are members again
     wait_until_member(l.servers, 1);
     wait_until_member(l.servers, 4);
     l.grants(4);
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(locks_of_other_libraries_exclude_and_are_excluded)
     BOOST_TEST((refused_by(l.a) == errc::held));
     l.servers[0].connect().done({"DEL", stock});
     lease held = take(l.a);
-    // Two of three say no to whoever asks for a majority.
+    // Two of three reject requests for a majority.
     int refusals = 0;
     for (std::size_t i = 0; i < l.servers.size(); ++i) {
         auto store = l.servers[i].connect();

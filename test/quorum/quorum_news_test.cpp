@@ -26,7 +26,7 @@ struct fixture : scripted_quorum
         watch("lock");
     }
 
-    /// All members tell releases, and that was told.
+    /// All members report releases, and that was reported.
     void watched()
     {
         for (unsigned i = 0; i < members.size(); ++i)
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(another_release_does_not_put_it_off)
     BOOST_TEST((hints == words{"lock"}));
 }
 
-// Two of them are to be told at different times.
+// Two of them are due at different times.
 BOOST_AUTO_TEST_CASE(what_is_due_first_is_told_first)
 {
     watch("other");

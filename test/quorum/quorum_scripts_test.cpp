@@ -1,4 +1,4 @@
-// The scripts of a quorum's member, each answer by itself, at a server whose clock the test moves.
+// The scripts of a quorum's member, each reply by itself, at a server whose clock the test moves.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/protocol/script.hpp"
@@ -22,7 +22,7 @@ using redis_store::of_quorum;
 
 constexpr std::int64_t day = 86'400'000'000; // microseconds
 
-/// What is asked of a member; any of it may be left as it is.
+/// A request to a member, with defaults.
 struct offer
 {
     std::string name = "lock";
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(fences_are_accepted_once_and_rise)
     BOOST_TEST((m.acquire({.first = first, .count = 5}) == numbers{1, first + 4, 0, 0, m.now()}));
     BOOST_TEST((m.acquire({.first = first + 4}) == numbers{2, first + 4, 0, 0, m.now()}));
     BOOST_TEST((m.acquire({.first = first + 5}) == numbers{1, first + 5, 0, 0, m.now()}));
-    // Whoever has it is not asked for by those who do not want to take it.
+    // A request that does not want to take the lock does not ask for its holder.
     BOOST_TEST((m.acquire({.name = "free", .first = first, .only_ours = true}) ==
                 numbers{0, 0, -2, 0, m.now()}));
     BOOST_TEST(m.client.integer({"EXISTS", "free", "free:fence"}) == 0);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(an_entry_that_a_member_missed_is_created_beside_who_is_in_t
     BOOST_TEST(m.release("e1") == 2);
     BOOST_TEST(m.release("e2") == 1);
     BOOST_TEST(m.client.integer({"EXISTS", "lock", "lock:entries"}) == 0);
-    // Nobody had it: the first may have left.
+    // It was free: the first may have been released.
     BOOST_TEST(m.renew(10'000, true, 0, "e1") == 1);
     BOOST_TEST(m.renew(10'000, false) == 2);
     BOOST_TEST(m.renew(10'000, true) == 1);
@@ -307,7 +307,7 @@ BOOST_AUTO_TEST_CASE(an_owner_is_out_when_all_its_entries_are)
     BOOST_TEST(m.enter("e1", 10'000, now - 1) == -1);
     BOOST_TEST(m.enter("e1", 10'000, now, "b") == -2);
     BOOST_TEST(m.enter("e1", 60'000, now) == 1);
-    BOOST_TEST(m.look().at(3) == 60'000); // the longest that was asked for
+    BOOST_TEST(m.look().at(3) == 60'000); // the longest requested one
     BOOST_TEST(m.left() == 10'000);       // this member may be one of a minority
     BOOST_TEST(m.left("lock:entries") == 10'000);
     BOOST_TEST(m.enter("e2") == 1);

@@ -1,4 +1,4 @@
-// The store of a quorum, over members whose every answer is given here.
+// The store of a quorum, over members with all replies given here.
 #include <boost/test/unit_test.hpp>
 
 #include "quorum/scripted_quorum.hpp"
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(all_members_are_asked_at_once_and_a_quorum_is_enough)
     BOOST_TEST((s.got->second.result == granted_t::granted));
     BOOST_TEST(s.got->second.first_fence == 1'000u);
     BOOST_TEST(s.releases() == 0u);
-    // The next guess is larger than all that was heard of.
+    // The next guess is larger than all known ones.
     s.acquire();
     BOOST_TEST(s.members[0]->votes[1].first_fence == 5'001u);
 }
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(Q4_F9_what_failed_is_released_at_all_that_may_have_granted_
             BOOST_TEST((left.owner == "a:1" && left.quiet));
 }
 
-// What a member was asked for before may be granted behind its later answer, or was.
+// An earlier request to a member may be granted after its later reply, or was.
 BOOST_AUTO_TEST_CASE(a_later_refusal_says_nothing_of_what_was_asked_before)
 {
     {
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(held_says_when_enough_will_be_free)
     BOOST_TEST((s.got->second.remaining == 2s)); // one has granted it, two more are needed
 
     for (const auto& [last, said] : {std::pair(1s, 3s), std::pair(-1s, -1s)}) {
-        s.acquire(); // nobody grants it: all three have to be free, and one may be without end
+        s.acquire(); // no member grants it: all three have to be free, and one may be without end
         s.vote(0, ballot_t::held, 900, 3s);
         s.vote(1, ballot_t::held, 900, 2s);
         s.vote(2, ballot_t::held, 900, last);
@@ -306,8 +306,8 @@ BOOST_AUTO_TEST_CASE(Q4_a_release_waits_for_members_that_cannot_be_reached)
     BOOST_TEST((s.members[1]->releases[0].owner == "a:1"));
 }
 
-// Who is told that nobody could be reached, and asks again, would take "not the owner" for the
-// truth.
+// A caller that gets the error that no member could be reached, and asks again, would trust the
+// reply "not the owner".
 BOOST_AUTO_TEST_CASE(a_quorum_drains_until_all_that_can_be_reached_have_released)
 {
     scripted_quorum s;
@@ -551,7 +551,7 @@ BOOST_AUTO_TEST_CASE(a_reentry_that_failed_is_left_at_all_that_may_have_let_it_i
         BOOST_TEST((s.members[2]->releases.size() == 1u));
     }
     {
-        site s; // nobody knows
+        site s; // unknown
         s.connect();
         s.enter();
         s.let_in(0, entered::yes);
@@ -633,7 +633,7 @@ BOOST_AUTO_TEST_CASE(a_member_that_refuses_a_release_for_now_is_told_it_again)
         BOOST_TEST(s.members[2]->releases.empty());
         s.pass(600ms);
     }
-    // Its time to live has done the rest.
+    // Its TTL has passed.
     s.pass(60s);
     BOOST_TEST(s.members[2]->releases.size() <= 1u);
 }
@@ -768,7 +768,7 @@ BOOST_AUTO_TEST_CASE(what_a_stranger_is_called_is_a_whole_number_of_a_double_and
     BOOST_TEST(*most > (std::uint64_t{1} << 52)); // of all there are
 }
 
-// Otherwise somebody else may be about to do it.
+// Otherwise another client may be about to do it.
 BOOST_AUTO_TEST_CASE(only_when_all_are_strangers_are_they_looked_at_again_at_once)
 {
     site s;
@@ -790,7 +790,7 @@ BOOST_AUTO_TEST_CASE(only_when_all_are_strangers_are_they_looked_at_again_at_onc
     BOOST_TEST(other.members[0]->nonces.size() == 2u);
 }
 
-// Nobody has a memory: what each of them says when it is asked again is all there is to stay above.
+// No member has its record: new fences start above the values reported in the second look.
 BOOST_AUTO_TEST_CASE(strangers_alone_begin_above_all_that_they_know)
 {
     for (const unsigned larger : {0u, 1u, 2u}) {
@@ -835,7 +835,7 @@ BOOST_AUTO_TEST_CASE(who_a_holder_is_says_the_first_member_that_knows_it)
     s.answer_question(2, "another");
     BOOST_TEST_REQUIRE(s.described.has_value());
     BOOST_TEST(s.described->program == "another");
-    s.answer_question(0, "another"); // which nobody waits for
+    s.answer_question(0, "another"); // which is not waited for
 }
 
 BOOST_AUTO_TEST_CASE(a_holder_that_no_member_knows_is_not_known)

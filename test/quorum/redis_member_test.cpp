@@ -1,5 +1,5 @@
-// A member of a quorum that is a Redis server, over a server that the test is: how its answers are
-// read, and in which order it is asked.
+// A member of a quorum that is a Redis server, played by the test: how its replies are read, and
+// the order of the requests.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/redlock/member_names.hpp"
@@ -62,7 +62,7 @@ struct member_fixture : test::masters_fixture, quorum::member_listener
         return usual;
     }
 
-    /// One answer of the server's to one request.
+    /// One reply of the server to one request.
     template <class Reply, class Ask>
     std::pair<error_code, Reply> told(std::string said, Ask ask)
     {
@@ -113,7 +113,7 @@ struct member_fixture : test::masters_fixture, quorum::member_listener
     }
 
     std::string usual = "-ERR nothing was expected\r\n";
-    std::vector<std::string> given; ///< The first answers.
+    std::vector<std::string> given; ///< The first replies.
     int missing = 0;                ///< So many scripts are not there.
     std::unique_ptr<quorum::member> made;
     int reachable = 0;
@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(what_a_member_says_of_itself)
     }
 }
 
-// Fifty go with one command, and the answers of all are one.
+// Fifty go with one command, and the replies of all are one.
 BOOST_AUTO_TEST_CASE(many_renewals_become_several_commands_and_one_answer)
 {
     constexpr std::size_t most = 50;
@@ -346,7 +346,7 @@ BOOST_AUTO_TEST_CASE(many_renewals_become_several_commands_and_one_answer)
     }
 }
 
-// What it creates would be nobody's, until the lease is over.
+// A lock that it creates would be orphaned until the lease ends.
 BOOST_AUTO_TEST_CASE(what_a_renewal_creates_is_released_behind_it)
 {
     for (const bool creates : {false, true}) {
@@ -385,7 +385,7 @@ BOOST_AUTO_TEST_CASE(what_a_renewal_creates_is_released_behind_it)
     }
 }
 
-// Whatever the release did the first time: what came behind it may be there.
+// Whatever the release did the first time: a later request may have taken the lock.
 BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_not_answered_nothing_is_known)
 {
     member_fixture f;

@@ -25,7 +25,7 @@
 
 namespace leasehold::test {
 
-/// The store of a quorum, over members whose every answer is given by the test.
+/// The store of a quorum, over members with all replies given by the test.
 class scripted_quorum : public store_listener
 {
 public:
@@ -105,7 +105,7 @@ public:
                                   .budget = std::chrono::seconds(5)},
                                  [&, number](error_code code, acquire_reply reply) {
                                      if (number != acquires)
-                                         return; // of one that nobody waits for
+                                         return; // of one that is not waited for
                                      BOOST_TEST(!got.has_value());
                                      got.emplace(code, std::move(reply));
                                  });

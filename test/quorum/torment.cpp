@@ -1,6 +1,6 @@
 // A quorum of real servers that are killed, stopped and emptied for as long as wanted, and clients
-// that lock all the while. Every grant is written down, and looked at when it is over: no fence
-// twice, none smaller than one that was known before, no two that hold a lock.
+// that lock all the while. Every grant is recorded, and checked at the end: no fence twice, none
+// smaller than one that was known before, no two holders of a lock.
 #include "redis/redlock/quorum_store.hpp"
 #include "redis/redlock/redis_member.hpp"
 #include "support/command_line.hpp"
@@ -68,7 +68,7 @@ struct rounds
     std::atomic<std::uint64_t> second = 0;
 };
 
-/// Counts what a member is asked, and passes its answers on, or others.
+/// Counts the requests to a member, and passes its replies on, or others.
 class tapped_member final : public quorum::member, private quorum::member_listener
 {
 public:
@@ -179,7 +179,7 @@ std::shared_ptr<store> make_store(const config& settings, rounds& counts, mistak
         config alone = settings;
         alone.store = config::kind::redis;
         alone.addresses = {each};
-        // Of one member: the others are asked the same.
+        // Of one member: the others get the same requests.
         members.push_back(std::make_unique<tapped_member>(
             quorum::make_redis_member(alone, redis_store::system_environment()),
             members.empty() ? &counts : nullptr, wrong));
@@ -193,7 +193,7 @@ struct grant
     std::string name;
     std::uint64_t fence;
     std::size_t client;
-    clock::time_point asked;   ///< Before the lock was asked for.
+    clock::time_point asked;   ///< Before the request for the lock.
     clock::time_point granted; ///< When it was known.
     clock::time_point valid;   ///< The last time at which `valid()` said so.
 };
@@ -241,7 +241,7 @@ public:
         made.fence = held.fence();
         const auto until = made.granted + milliseconds(random_() % 30);
         for (auto now = clock::now(); held.valid(); now = clock::now()) {
-            made.valid = now; // before it was asked: it was valid then
+            made.valid = now; // before the check: it was valid then
             if (now >= until)
                 break;
             std::this_thread::sleep_for(1ms);
@@ -394,7 +394,7 @@ std::vector<std::string> look_at(std::vector<grant> all)
             const grant& each = grants[i];
             if (i > 0 && grants[i - 1].fence == each.fence)
                 wrong.push_back(name + ": fence " + std::to_string(each.fence) + " twice");
-            // With a smaller fence than one that had not been asked for when it was known.
+            // With a smaller fence than that of a grant that was known before its request.
             if (i + 1 < grants.size())
                 asked = std::min(asked, grants[i + 1].granted);
             if (each.asked > asked)
@@ -468,7 +468,7 @@ int main(int argc, char** argv)
             over = true;
         }
         for (const auto& each : clients)
-            each->lock_once(10s); // everybody gets in once more
+            each->lock_once(10s); // every client gets the lock once more
         std::vector<grant> all;
         std::uint64_t failures = 0;
         for (const auto& each : clients) {

@@ -49,7 +49,7 @@ void make_user(redis_fixture& s, const std::vector<std::string>& command)
         permit_conditional_deletes(s.raw, command.at(2));
 }
 
-/// Whether the server has refused anything to anybody.
+/// Whether the server has denied anything to any user.
 bool refused(redis_fixture& s)
 {
     return !s.raw.command({"ACL", "LOG", "1"}).items.empty();
@@ -64,7 +64,7 @@ lock_options promised(milliseconds time)
     return result;
 }
 
-/// Waits for what one has that knows no line, and hears that it has left. True when it did.
+/// Waits for the lock of an external client, and receives its release. True if it did.
 bool follows_stranger(redis_fixture& s, test_client& a)
 {
     const auto listeners = [&] { return s.raw.subscribers(channel_of("orders:1")); };
@@ -97,7 +97,7 @@ bool use_everything(redis_fixture& s, const config& settings)
     s.raw.done({"SCRIPT", "FLUSH"});
     const error_code entry_left = entry.has_lease() ? b.released(entry.lease()) : entry.code();
     const error_code left = a.released(first.lease());
-    run_until(s.context, waiter); // woken: it would not look again by itself for half a minute
+    run_until(s.context, waiter); // woken: it would not poll for half a minute
     const error_code next = waiter.has_lease() ? b.released(waiter.lease()) : waiter.code();
     s.eventually([&] { return s.watchers("orders:1") == 0 || refused(s); });
     const auto failed = a.stats().renewals_failed + b.stats().renewals_failed;

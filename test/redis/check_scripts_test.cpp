@@ -1,5 +1,5 @@
-// What the scripts that look at rights and commands make of each answer, the words of servers that
-// are not here included: in place of the server's, the answers are the test's.
+// The results of the scripts that check rights and commands for each reply, including texts of
+// servers that are not here: the replies come from the test instead of the server.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/protocol/script.hpp"

@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(refused_for_now)
               "currently not able to persist on disk.",
               "ERR Error running script (call to f_8d3c4a0f1f0e2f8a2a2b57a8ae9c83f4e6a4b1de): "
               "@user_script:64: @user_script: 64: -NOREPLICAS Not enough good replicas to write.",
-              // What a proxy may say, and nobody knows.
+              // Possible texts of a proxy, with unknown meaning.
               "no upstream host",
               "ERR",
           });
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(what_an_answer_holds)
 
 // Whole numbers, alone or in one list; a text; nothing; an error. All else, and anything deeper, is
-// odd: scripts do not answer it.
+// odd: scripts do not return it.
 BOOST_AUTO_TEST_CASE(each_type_in_each_depth)
 {
     using boost::redis::resp3::type;
@@ -324,9 +324,9 @@ constexpr std::string_view one = ":1\r\n";
 constexpr std::string_view none = "*0\r\n";
 constexpr std::string_view time_told = "*2\r\n$10\r\n1700000000\r\n$1\r\n7\r\n";
 
-/// What is found out from these answers.
+/// The result of the check for these replies.
 /// @param load To each script.
-/// @param more What follows.
+/// @param more The further replies.
 std::string found(std::string_view said_hello, std::string_view load,
                   std::initializer_list<std::string_view> more, readiness_check& check)
 {
@@ -391,7 +391,7 @@ BOOST_AUTO_TEST_CASE(more_answers_than_questions_change_nothing)
     BOOST_TEST((check.server_us() == 1'700'000'000'000'007));
 }
 
-// Only what is certain keeps a client out; the rest is told by the requests themselves.
+// Only a certain failure keeps a client out; the requests themselves report the rest.
 BOOST_AUTO_TEST_CASE(what_is_not_certain_is_no_reason)
 {
     constexpr std::string_view noperm =

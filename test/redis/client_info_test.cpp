@@ -1,4 +1,4 @@
-// What clients say of themselves, and those who wait for them are told.
+// The records of clients, and their use by waiters.
 #include <boost/test/unit_test.hpp>
 
 #include "support/cluster_deployment.hpp"
@@ -40,7 +40,7 @@ config telling(const redis_fixture& s)
     return settings;
 }
 
-/// One that holds a lock and has said who it is.
+/// One that holds a lock and has written its record.
 struct holder
 {
     holder(redis_fixture& s, const config& settings)

@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(it_is_due_again_after_a_third_of_its_life)
     BOOST_TEST(is_due(note, begin + 400s));
 }
 
-// Whoever holds a lock for so long renews it that seldom.
+// A holder with such a long lease renews that rarely.
 BOOST_AUTO_TEST_CASE(it_lives_for_three_of_the_longest_lease)
 {
     client_note note(somebody);

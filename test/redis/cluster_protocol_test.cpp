@@ -1,4 +1,4 @@
-// What is said in a cluster, without one: slots, redirections, and who serves what.
+// The protocol of a cluster, without one: slots, redirections, and topologies.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/cluster/reply_tree.hpp"
@@ -109,7 +109,7 @@ std::string describe(const topology& t)
 
 BOOST_AUTO_TEST_SUITE(slots)
 
-// Those that the specification of Redis Cluster names, and some that a server was asked for.
+// Those in the specification of Redis Cluster, and some from the replies of a server.
 BOOST_AUTO_TEST_CASE(are_those_of_the_server)
 {
     BOOST_TEST(slot_of("123456789") == 12739);
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(an_acquire_is_undone_by_the_later_release_of_its_owner_and_
     BOOST_TEST(!is_undone(all, *all.requests[4]));
 }
 
-// What was sent first must run first, and at two nodes nobody knows which does.
+// The first request must be executed first, and the order at two nodes is unknown.
 BOOST_AUTO_TEST_CASE(what_was_sent_on_goes_alone)
 {
     for (const bool sent_on : {false, true}) {

@@ -1,5 +1,5 @@
-// The store of a cluster, over masters that the test is: who is asked for what, and what follows
-// when slots move.
+// The store of a cluster, over masters played by the test: the node of each request, and the effect
+// of moving slots.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/commands/native_keys.hpp"
@@ -60,7 +60,7 @@ struct cluster_fixture : test::masters_fixture, store_listener
         end_all();
     }
 
-    /// Everything is granted, and nobody waits.
+    /// Every acquire is granted, and there are no waiters.
     static std::optional<std::string> usual(const words& asked)
     {
         if (asked[0] == "HSET" || asked[0] == "PEXPIRE")
@@ -82,7 +82,7 @@ struct cluster_fixture : test::masters_fixture, store_listener
         return numbers({1});
     }
 
-    /// Another has every lock, and whoever asks is in line.
+    /// Another owner has every lock, and each acquire joins the queue.
     static std::optional<std::string> all_wait(const std::string&, const words& asked)
     {
         return asked[1] == of_native().acquire.sha
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(the_first_and_the_last_slot_of_each_range_are_served_there)
     }
 }
 
-// For a moment in a failover nobody is said to serve the slots of the master that is gone.
+// For a moment in a failover no node is named for the slots of the master that is gone.
 BOOST_AUTO_TEST_CASE(slots_that_a_map_leaves_out_stay_where_they_were)
 {
     cluster_fixture f("redisson");
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(slots_that_a_map_leaves_out_stay_where_they_were)
         return host == "b" ? std::optional<std::string>("-CLUSTERDOWN down\r\n")
                            : cluster_fixture::usual(asked);
     };
-    f.acquire(name_in(5461), "client:2"); // which has the map asked for again
+    f.acquire(name_in(5461), "client:2"); // which causes another question for the map
     f.advance(2s);
     BOOST_TEST(!f.lost.empty());
     BOOST_TEST(!f.all.used.front()->ended);
@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(a_channel_of_turns_is_left_when_nobody_has_waited_for_long)
     BOOST_TEST(f.said("a SUNSUBSCRIBE " + channel));
 }
 
-// It may have missed its turn before the channel was heard.
+// It may have missed its grant before the channel was confirmed.
 BOOST_AUTO_TEST_CASE(whoever_joined_before_its_channel_was_heard_looks_again)
 {
     for (const bool by_release : {false, true}) {
@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(whoever_joined_before_its_channel_was_heard_looks_again)
         f.acquire(name_in(1), "client:7"); // makes the connection
         BOOST_TEST_REQUIRE(f.said("a SSUBSCRIBE " + first));
         f.push(f.all.subscribed.back().first, {"ssubscribe", first, "1"});
-        BOOST_TEST(f.turns.empty()); // all who wait there have looked
+        BOOST_TEST(f.turns.empty()); // all waiters there have polled
 
         const std::string name = name_in(0);
         std::string channel;
@@ -376,7 +376,7 @@ BOOST_AUTO_TEST_CASE(whoever_joined_before_its_channel_was_heard_looks_again)
     }
 }
 
-// Everybody hears of it, so not with every map.
+// All callers get it, so not with every map.
 BOOST_AUTO_TEST_CASE(a_map_with_a_hole_is_told_once_until_it_was_whole_again)
 {
     cluster_fixture f("redisson");
@@ -394,7 +394,7 @@ BOOST_AUTO_TEST_CASE(a_map_with_a_hole_is_told_once_until_it_was_whole_again)
             return host == "b" ? std::optional<std::string>("-CLUSTERDOWN down\r\n")
                                : cluster_fixture::usual(asked);
         };
-        f.acquire(name_in(5461), "client:2"); // which has the map asked for again
+        f.acquire(name_in(5461), "client:2"); // which causes another question for the map
         f.advance(20s);
         BOOST_TEST(told() == times);
         f.all.map = whole;
@@ -595,7 +595,7 @@ BOOST_AUTO_TEST_CASE(node_named_by_ask_is_kept_while_it_connects_though_a_map_ar
                              [](const auto& each) { return each->asked_for_map; });
     };
     const auto before = maps();
-    f.acquire(name_in(5461), "client:3"); // the map is asked for
+    f.acquire(name_in(5461), "client:3"); // the map is requested
     f.advance(1500ms);
     BOOST_TEST_REQUIRE(maps() > before);
     BOOST_TEST(!(*of_d)->ended);
@@ -719,7 +719,7 @@ BOOST_AUTO_TEST_CASE(a_channel_is_subscribed_to_again_over_a_new_connection)
     }
 }
 
-// And not over a new connection when nobody wants it.
+// And not over a new connection if no waiter needs it.
 BOOST_AUTO_TEST_CASE(a_channel_that_was_left_is_subscribed_to_when_it_is_wanted_again)
 {
     cluster_fixture f("redisson");
@@ -787,7 +787,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_sent_on_to_keeps_its_connection)
     const auto made = f.all.used.back();
     BOOST_TEST(!made->ended);
     BOOST_TEST((f.all.used.at(f.all.used.size() - 2) == made));
-    // Who serves nothing any more is let go of.
+    // A node that serves nothing any more is closed.
     const store_partition d = f.made->partition_of(name_in(0));
     f.all.answer = [](const std::string&, const words& asked) {
         return cluster_fixture::usual(asked);
@@ -798,7 +798,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_sent_on_to_keeps_its_connection)
     const auto times = std::count(f.connected.begin(), f.connected.end(), d);
     f.advance(10s);
     BOOST_TEST(std::count(f.connected.begin(), f.connected.end(), d) == times);
-    // However often the map is asked for again.
+    // However often the map is requested again.
     for (int i = 0; i < 3; ++i) {
         f.acquire(name_in(0), "client:3");
         const auto lost = f.lost.size();
@@ -822,7 +822,7 @@ BOOST_AUTO_TEST_CASE(servers_are_named_by_their_addresses_and_others_by_that_of_
         BOOST_TEST(std::count(names.begin(), names.end(), host) == 1);
 }
 
-// Until then the lock would be kept for one that does not know of its turn.
+// Until then the lock would be kept for an owner that does not know of its grant.
 BOOST_AUTO_TEST_CASE(who_does_not_hear_of_its_turn_yet_has_it_for_longer)
 {
     cluster_fixture f("native");
@@ -863,7 +863,7 @@ BOOST_AUTO_TEST_CASE(a_slot_that_is_on_its_way_is_asked_for_where_it_goes)
             BOOST_TEST(f.all.calls[before].first == "a");
             BOOST_TEST(f.all.calls[before + 1].first == "b");
         };
-        for (int i = 0; i < 2; ++i) { // it is asked where it is each time
+        for (int i = 0; i < 2; ++i) { // the request goes to its present node each time
             asked_at_both([&] { f.acquire(name_in(0), "client:2"); });
             BOOST_TEST((!f.acquired.back().first));
             asked_at_both([&] { f.release(name_in(0)); });
@@ -890,7 +890,7 @@ BOOST_AUTO_TEST_CASE(what_a_node_refuses_on_the_connection_of_channels)
     struct
     {
         std::string_view text;
-        std::string_view next; ///< Who is asked for the channel next.
+        std::string_view next; ///< The node that is asked for the channel next.
         bool again;            ///< The connection is made again, after a while.
     } const rows[] = {{"-MOVED 0 b:7000\r\n", "b", false},
                       {"-TRYAGAIN x\r\n", "a", false},
@@ -910,8 +910,8 @@ BOOST_AUTO_TEST_CASE(what_a_node_refuses_on_the_connection_of_channels)
             if (each.next == "b")
                 f.all.map = {{0, 0, "b"}, {1, 5460, "a"}, {5461, 10922, "b"}, {10923, 16383, "c"}};
             f.push(to, each.text);
-            f.advance(1900ms); // before it is asked for again anyway
-            // One on which nothing is heard any more is not kept.
+            f.advance(1900ms); // before it is requested again anyway
+            // One without channels is not kept.
             BOOST_TEST(to->ended == (each.again || each.next == "b"));
             if (each.next != "b") {
                 BOOST_TEST(f.all.subscribed.size() == before);
@@ -922,7 +922,7 @@ BOOST_AUTO_TEST_CASE(what_a_node_refuses_on_the_connection_of_channels)
             const auto& [there, asked] = f.all.subscribed.back();
             BOOST_TEST(there->host == each.next);
             BOOST_TEST((asked == words{"SSUBSCRIBE", channel}));
-            // Who may not hear does not know whether others do.
+            // A client that may not subscribe does not know whether others do.
             f.release(name_in(1));
             BOOST_TEST_REQUIRE(f.released.size() == 1u);
             BOOST_TEST(f.released[0].second.receivers_known == !each.again);
@@ -999,7 +999,7 @@ BOOST_AUTO_TEST_CASE(nobody_is_described_after_the_end)
     BOOST_TEST(f.all.wires.size() == before);
 }
 
-// A node is reached a moment after it was asked for; by then the store may have been closed.
+// A node is reached a moment after the request; by then the store may have been closed.
 BOOST_AUTO_TEST_CASE(nobody_is_connected_to_after_the_end)
 {
     for (const char* const layout : {"redisson", "native"}) {
@@ -1038,7 +1038,7 @@ BOOST_AUTO_TEST_CASE(who_a_client_is_is_written_once_and_again_after_a_third_of_
                 return each.second[0] == "HSET" && each.second[1] == key;
             });
         };
-        // The node of the key is looked for again when it was not there.
+        // The node of the key is determined again if it was not connected.
         for (int i = 0; i < 20; ++i) {
             f.acquire(name_in(0), client + ":1");
             f.advance(1s);

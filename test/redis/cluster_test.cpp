@@ -111,7 +111,7 @@ std::string holder_in_cluster(const std::string& name)
     return holder_of(there, name);
 }
 
-/// The holder goes on, confirmed by whoever serves the name now.
+/// The holder continues, confirmed by the node that serves the name now.
 void goes_on(client_thread& of, const lease& held)
 {
     of.seen().clear();
@@ -121,7 +121,7 @@ void goes_on(client_thread& of, const lease& held)
 
 void wait_until_in_line(const std::string& name)
 {
-    // A waiter is known to the node that serves the name, and is told by it.
+    // A waiter is known to the node that serves the name, and gets its notification.
     wait_until([&] {
         resp_client there = deployment().connect_to(name);
         const auto all = there.strings({"HVALS", "leasehold:waiters:{" + name + "}"});
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(a_release_wakes_who_waits_at_any_master)
     }
 }
 
-// Connections are made to the masters that are asked for something.
+// Connections are made only to the masters that get requests.
 BOOST_AUTO_TEST_CASE(one_name_needs_one_master)
 {
     for (std::size_t i = 0; i < cluster_deployment::master_count; ++i)
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(one_name_needs_one_master)
     BOOST_TEST(!locks.release(std::move(held)));
 }
 
-// R3, row 21: leases go on wherever their slot goes, and so do those who wait.
+// R3, row 21: leases continue wherever their slot moves, and so do waiters.
 BOOST_AUTO_TEST_CASE(row_21_a_slot_moves_while_its_lock_is_held)
 {
     client_thread holder(in_cluster());
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(row_21_a_slot_moves_while_its_lock_is_held)
     BOOST_TEST(next_gets_in(holder, fence) > fence);
 }
 
-// W5: the channel is heard at the new master before anybody releases there.
+// W5: the channel is subscribed to at the new master before a release there.
 BOOST_AUTO_TEST_CASE(W5_who_waits_hears_at_the_new_master)
 {
     client_thread holder(in_cluster());
@@ -242,8 +242,8 @@ BOOST_AUTO_TEST_CASE(W5_who_waits_hears_at_the_new_master)
     BOOST_TEST(!other.release(std::move(next)));
 }
 
-// Half of the keys are here and half are there: nothing that needs both is served, and what needs
-// one goes on.
+// Half of the keys are here and half are there: a request that needs both is not served, and one
+// that needs one continues.
 BOOST_AUTO_TEST_CASE(row_21_a_slot_is_on_its_way)
 {
     client_thread holder(in_cluster());
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(row_21_a_slot_is_on_its_way)
 
     goes_on(holder, held);
     goes_on(holder, stays);
-    // Nobody has it and nobody can take it, for as long as that lasts.
+    // The lock is free and cannot be taken for as long as that lasts.
     auto waiting = other.start_lock("{" + stock + "}.free", patient());
     BOOST_TEST((waiting.wait_for(300ms) != std::future_status::ready));
     BOOST_TEST(!holder.release(std::move(stays)));
@@ -289,9 +289,9 @@ BOOST_AUTO_TEST_CASE(row_23_an_acquire_that_is_given_up_while_its_slot_moves_lea
         BOOST_TEST(get(each).code.failed());
     deployment().move_keys(stock, to);
     deployment().end_move(stock, to);
-    lease last = take(locks); // behind whatever is still under way
+    lease last = take(locks); // behind all outstanding requests
     BOOST_TEST(!locks.release(std::move(last)));
-    // What was under way may take it, and gives it back at once, long before its time to live ends.
+    // An outstanding request may take it, and releases it at once, long before its TTL ends.
     for (int i = 0; i < 20; ++i) {
         const std::string name = "{" + stock + "}" + std::to_string(i);
         wait_until([&] { return holder_in_cluster(name).empty(); });
@@ -313,8 +313,8 @@ BOOST_AUTO_TEST_CASE(row_21_slots_move_back_and_forth_while_locks_change_hands)
     BOOST_TEST(holder_in_cluster(stock).empty());
 }
 
-// Whoever has a lock has it alone, with a fence above all before, wherever its slot is, and nothing
-// stays behind of those who give up.
+// At most one client holds a lock, with a fence above all before, wherever its slot is, and waiters
+// that give up leave nothing behind.
 BOOST_AUTO_TEST_CASE(row_21_locks_are_fought_for_while_their_slot_moves)
 {
     constexpr std::size_t names = 3;
@@ -330,7 +330,7 @@ BOOST_AUTO_TEST_CASE(row_21_locks_are_fought_for_while_their_slot_moves)
         for (std::size_t turn = number; !over; ++turn) {
             const std::size_t i = turn % names;
             lock_options options = long_leases();
-            // Some give up soon, in the middle of whatever happens then.
+            // Some give up soon, at any point.
             options.wait_limit = turn % 4 == 0 ? 20s : std::chrono::milliseconds(turn % 7 * 5);
             taken got = locks.lock(name_of(i), options);
             if (got.code)
@@ -361,7 +361,7 @@ BOOST_AUTO_TEST_CASE(row_21_locks_are_fought_for_while_their_slot_moves)
         wait_until([&] { return holder_in_cluster(name_of(i)).empty(); });
 }
 
-// CLUSTERDOWN, to everybody, until the slot is served again.
+// CLUSTERDOWN, to all clients, until the slot is served again.
 BOOST_AUTO_TEST_CASE(row_21_a_slot_that_nobody_serves)
 {
     client_thread holder(in_cluster());
@@ -655,12 +655,12 @@ BOOST_AUTO_TEST_CASE(R3_a_master_that_hangs_starves_no_renewal_of_others)
     BOOST_TEST(!locks.release(std::move(again)));
 }
 
-// R3: what it has not answered is no reason to ask others for less.
+// R3: its unanswered requests do not reduce those to others.
 BOOST_AUTO_TEST_CASE(R3_a_master_that_hangs_holds_up_no_lock_of_others)
 {
     cluster_deployment broken({.replicas = false, .node_timeout = 60s});
     config settings = at(broken.url());
-    settings.timeout = settings.health_check = 60s; // nobody gives it up
+    settings.timeout = settings.health_check = 60s; // no limit ends it
     client_thread locks(settings);
     const std::string hanging = broken.name_at(0);
     const std::string well = broken.name_at(1);
@@ -668,7 +668,7 @@ BOOST_AUTO_TEST_CASE(R3_a_master_that_hangs_holds_up_no_lock_of_others)
         BOOST_TEST(!locks.release(take(locks, long_leases(), each)));
     broken.node(0).pause();
 
-    // More than are asked for at once.
+    // More than are requested at once.
     constexpr std::size_t count = 1'200;
     lock_options fixed = patient();
     fixed.renew = false;
@@ -687,7 +687,7 @@ BOOST_AUTO_TEST_CASE(R3_a_master_that_hangs_holds_up_no_lock_of_others)
         BOOST_TEST(!get(each, 60s).code);
 }
 
-// Behind a gateway the nodes announce ports that nobody listens on.
+// Behind a gateway the nodes announce ports without a listener.
 BOOST_AUTO_TEST_CASE(announced_addresses_are_translated)
 {
     const auto announced = [](std::uint16_t port) { return std::to_string(port ^ 1); };

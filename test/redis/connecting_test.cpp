@@ -131,7 +131,7 @@ private:
     tcp::socket second_;
 };
 
-/// What the observer and the caller are told of one failed lock.
+/// The reports of one failed lock to the observer and the caller.
 struct told
 {
     diagnostics caller;

@@ -1,5 +1,5 @@
-// Connections of the Redis store, over a way to the server that the test is: when they are made
-// again, what counts for which of them, and what is told of their ends.
+// Connections of the Redis store, over a connection to the server played by the test: when they are
+// made again, which events affect which of them, and the reports of their ends.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/commands/redisson_commands.hpp"
@@ -84,7 +84,7 @@ struct server_side
         asio::post(where, [done = std::move(run_done), why]() mutable { std::move(done)(why); });
     }
 
-    /// Says something without being asked. `heard`: it is passed on, later.
+    /// Sends a message without a request. `heard`: it is passed on, later.
     void push(std::string_view text, bool heard = true)
     {
         feed(*pushes, text);
@@ -194,7 +194,7 @@ struct fixture
         test::move_time(time, by, [this] { poll(); });
     }
 
-    /// The server answers what a new connection is asked, the request of this number.
+    /// The server answers the first request of a new connection, with this number.
     void serve(std::size_t index)
     {
         server_side::asked& each = side->requests.at(index);
@@ -385,7 +385,7 @@ BOOST_AUTO_TEST_CASE(it_is_made_again_after_a_pause)
     BOOST_TEST(f.seen.up.empty());
 }
 
-// The answer was on its way when the connection ended, or comes when there is another one.
+// The reply was on its way when the connection ended, or comes when there is another one.
 BOOST_AUTO_TEST_CASE(an_answer_over_a_connection_that_has_ended_does_not_count)
 {
     for (const bool much_later : {false, true}) {
@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(what_was_asked_ends_with_its_connection)
     BOOST_TEST((f.owner->ended == std::vector<error_code>{errc::store_unavailable}));
 }
 
-// What has left may run, whatever became of the connection.
+// A request that was sent may be executed, whatever became of the connection.
 BOOST_AUTO_TEST_CASE(what_was_written_and_not_answered_may_have_run)
 {
     owned_fixture f;
@@ -498,8 +498,8 @@ BOOST_AUTO_TEST_CASE(what_the_server_said_of_an_attempt_is_told_with_it)
         (f.seen.down[2] == std::pair(error_code(asio::error::connection_refused), std::string())));
 }
 
-// A server that refuses may close the connection, or another way of it end, before the refusal is
-// looked at; whoever is refused is not to wait for a server that is there.
+// A server that rejects may close the connection, or it may end in another way, before the reply is
+// read; a rejected caller must not wait for a server that is there.
 BOOST_AUTO_TEST_CASE(a_refusal_for_good_is_the_reason_however_the_attempt_ends)
 {
     const error_code ends[] = {boost::redis::error::resp3_hello, asio::error::eof,
@@ -558,7 +558,7 @@ BOOST_AUTO_TEST_CASE(it_is_asked_until_it_serves)
     BOOST_TEST((f.seen.up[0] == 1'700'000'000'000'007));
 }
 
-// The application's connection makes itself again; the answer to the question is the sign of it.
+// The application's connection reconnects by itself; the reply to the question shows it.
 BOOST_AUTO_TEST_CASE(it_is_asked_again_when_a_request_was_not_answered)
 {
     shared_fixture f;
@@ -628,7 +628,7 @@ BOOST_AUTO_TEST_CASE(a_handler_that_is_destroyed_uncalled_is_an_answer_that_neve
     BOOST_TEST((f.owner->ended == std::vector<error_code>{errc::outcome_unknown}));
 }
 
-// The context is ending: it is not used any more, whatever still happens, and however often.
+// The context is ending: the connection is not used any more, whatever happens, however often.
 BOOST_AUTO_TEST_CASE(what_was_dropped_tells_and_does_nothing)
 {
     for (const bool up : {false, true}) {
@@ -678,7 +678,7 @@ struct hints final : store_listener
 
 using words = std::vector<std::string>;
 
-/// What hears of something over a connection of its own.
+/// A receiver with a connection of its own.
 template <class Channel>
 struct notified : fixture
 {
@@ -749,7 +749,7 @@ const std::string channel_of_b = "redisson_lock__channel:{b}";
 BOOST_AUTO_TEST_CASE(a_watch_that_begins_and_a_message_are_hints)
 {
     subscriptions_fixture f;
-    BOOST_TEST(f.side->runs == 0); // nobody watches
+    BOOST_TEST(f.side->runs == 0); // no watch
     f.watch("a");
     BOOST_TEST(f.side->runs == 1);
     BOOST_TEST((f.said() == words{"SUBSCRIBE", channel_of_a}));
@@ -798,7 +798,7 @@ BOOST_AUTO_TEST_CASE(all_are_watched_again_over_a_new_connection)
     f.poll();
     f.unwatch("b");
     f.watch("c");
-    BOOST_TEST((f.said() == words{})); // nothing is said to nobody
+    BOOST_TEST((f.said() == words{})); // no message without a receiver
     f.advance(150ms);
     const words again = f.said();
     BOOST_TEST(again.size() == 4u);
@@ -819,7 +819,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_passed_on_ends_with_its_connection)
     BOOST_TEST((f.heard.take() == words{"b"}));
 }
 
-// Rights change seldom: it is asked again once in half a minute, and after other losses as usual.
+// Rights change rarely: it is tried again once in half a minute, and after other losses as usual.
 BOOST_AUTO_TEST_CASE(who_may_not_subscribe_asks_seldom)
 {
     subscriptions_fixture f;
@@ -920,7 +920,7 @@ struct turns_fixture : notified<turn_channel>
         made->belongs_to("client:1");
     }
 
-    /// Somebody is in a line.
+    /// An owner is in a queue.
     void waits()
     {
         made->listen(0);
@@ -985,7 +985,7 @@ BOOST_AUTO_TEST_CASE(who_listens_at_another_server_than_that_of_the_commands_hea
     BOOST_TEST(f.made->hears(0)); // as far as is known
     f.answer("0");
     BOOST_TEST(!f.made->hears(0));
-    BOOST_TEST((f.heard.take() == words{"all"})); // who is in line says so
+    BOOST_TEST((f.heard.take() == words{"all"})); // owners in the queue report that
     f.made->verify();                             // there is nothing to ask
     BOOST_TEST(f.questions.size() == 5u);
     f.advance(150ms);
@@ -1010,7 +1010,7 @@ BOOST_AUTO_TEST_CASE(a_connection_of_the_commands_that_leads_to_the_same_server_
     BOOST_TEST(f.side->runs == 1);
 }
 
-// Of an application's connection nobody says when it is another one.
+// An application's connection may be replaced without a notification.
 BOOST_AUTO_TEST_CASE(while_somebody_waits_the_server_is_asked_now_and_then)
 {
     turns_fixture f;
@@ -1046,7 +1046,7 @@ BOOST_AUTO_TEST_CASE(only_the_last_answer_says_who_is_told)
     BOOST_TEST(!f.made->hears(0));
 }
 
-// The scripts, too, take everybody for one who listens then.
+// The scripts, too, count every owner as a listener then.
 BOOST_AUTO_TEST_CASE(who_may_not_publish_is_told)
 {
     turns_fixture f;
@@ -1057,7 +1057,7 @@ BOOST_AUTO_TEST_CASE(who_may_not_publish_is_told)
     BOOST_TEST((f.heard.take() == words{"all"}));
 }
 
-// Whoever is not known to hear is not taken for gone.
+// An owner that is not known to listen does not count as gone.
 BOOST_AUTO_TEST_CASE(turns_are_heard_from_the_confirmation_to_the_end_of_the_connection)
 {
     turns_fixture f;
@@ -1079,7 +1079,7 @@ BOOST_AUTO_TEST_CASE(turns_are_heard_from_the_confirmation_to_the_end_of_the_con
     f.answer("1");
     BOOST_TEST(f.made->hears(0));
     BOOST_TEST((f.heard.take() == words{"all"})); // some may have been missed
-    f.tell("message", channel, "$0\r\n\r\n");     // which was asked for
+    f.tell("message", channel, "$0\r\n\r\n");     // which was requested
     f.tell("message", channel, "$15\r\nlh:client:7 a b");
     BOOST_TEST((f.heard.take() == words{"client:7 at a b"}));
     f.tell("message", channel, "$10\r\nclient:7 a");

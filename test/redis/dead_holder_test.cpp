@@ -23,7 +23,7 @@ constexpr milliseconds lease_time = 10min;
 constexpr milliseconds grace = 2s;
 // A machine may stand still for a while, and the lease must not be lost then.
 constexpr milliseconds long_grace = 30s;
-// Of a record, when the sign of life has just come.
+// The TTL of a record after a heartbeat.
 constexpr milliseconds recorded = 2min;
 
 lock_options promised(milliseconds silence = grace)
@@ -51,7 +51,7 @@ std::string record_in(resp_client& store)
     return "leasehold:alive:" + value.substr(3, value.find(':', 3) - 3);
 }
 
-/// Its silence is over, whatever the server still knows of it.
+/// Its grace has passed, whatever the server still stores.
 void wait_for_loss(client_thread& by)
 {
     by.seen().wait_for(kind::lost);
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(who_waits_needs_no_option_and_the_first_in_line_gets_it)
     client_thread first(server);
     client_thread second(server);
     holder dying(server);
-    dying.lock(stock, lease_time, 3 * grace); // time for two to join the line
+    dying.lock(stock, lease_time, 3 * grace); // time for two to join the queue
     auto waiting = start_waiting(first);
     wait_until([&] { return waiters_of(store, stock) == 1; });
     auto behind = start_waiting(second);
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_living_holder_keeps_its_lock_while_others_wait)
     while (since(begin) < 5 * quick.dead_holder_grace && held.valid())
         std::this_thread::sleep_for(10ms);
     const bool kept = waiting.wait_for(0s) != std::future_status::ready;
-    // On a machine that stands still it may be lost: then it is told.
+    // On a machine that was stopped it may be lost: then it is reported.
     BOOST_TEST((kept || !held.valid()));
     if (held.valid())
         first.release(std::move(held));
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(a_stopped_holder_is_superseded_and_knows_it_when_it_wakes)
     std::sort(lines, lines + 2);
     BOOST_TEST(lines[0] == "lost silent");
     BOOST_TEST(lines[1] == "valid 0");
-    // What it gives back is not its any more.
+    // The lock that it releases is not its own any more.
     BOOST_TEST(stopped.ask("release") != "released success");
     BOOST_TEST(value_of_lock(store) == value);
     BOOST_TEST(!other.release(std::move(next)));
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_cut_off_loses_its_lease_before_others_get_
     client_thread other(server);
     lease held = take(cut, promised());
     auto waiting = other.start_lock(stock, long_leases());
-    proxy.stall(); // the server goes on to count it as connected
+    proxy.stall(); // the server still counts it as connected
     taken next = get(waiting, 60s);
     BOOST_TEST_REQUIRE(!next.code, next.code.message());
     BOOST_TEST(!held.valid());
@@ -261,8 +261,8 @@ BOOST_AUTO_TEST_CASE(a_re_entry_ends_the_promise)
     BOOST_TEST(!exists(store));
 }
 
-// Two wait for one name in one client. What the first promised was granted, and it never heard of
-// it: its owner is left, and the next one asks under another.
+// Two wait for one name in one client. The acquire of the first, with a grace, was granted without
+// a reply: its owner is released, and the next one asks under another.
 BOOST_AUTO_TEST_CASE(a_promise_is_not_inherited_by_the_next_waiter)
 {
     redis_server server;

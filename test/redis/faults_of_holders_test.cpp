@@ -25,7 +25,7 @@ using steady = std::chrono::steady_clock;
 
 constexpr auto patient = 30s;
 
-/// A client on this thread: it moves when the test runs its context, and stands still otherwise.
+/// A client on this thread: it runs when the test runs its context, and is stopped otherwise.
 class local_client
 {
 public:
@@ -81,7 +81,7 @@ int in_child(boost::asio::io_context& context, lease& held) noexcept
     }
 }
 
-/// The ids of the connections that the server has, as it lists them; not the one that asks.
+/// The ids of the server's connections, in its order; not the one that asks.
 std::vector<std::string> connections(resp_client& store)
 {
     const std::string own = "id=" + std::to_string(store.integer({"CLIENT", "ID"}));
@@ -109,13 +109,13 @@ BOOST_AUTO_TEST_CASE(row_01_holder_killed)
     client_thread other(server);
     taken next = other.lock(stock, long_leases());
     BOOST_TEST(!next.code);
-    // In when the time to live ended, not before; and nobody had told it. (2 ms: the server counts
-    // whole ones.)
+    // Granted when the TTL ended, not before, and without a message. (2 ms: the server counts whole
+    // ones.)
     BOOST_TEST((steady::now() - asked >= left - 2ms));
     BOOST_TEST(next.held.fence() > fence);
-    // Once by the one who waits, to see that it hears its channel.
+    // Once by the waiter, to check that it receives its channel.
     BOOST_TEST(store.calls("publish") <= 1u);
-    // It slept no longer than the time to live.
+    // It slept no longer than the TTL.
     BOOST_TEST((steady::now() - asked < left + 10s));
 }
 
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(row_03_holder_stopped_longer_than_its_lease)
     BOOST_TEST(next.fence() > fence);
     const auto owners = record_of(store, stock);
 
-    // Asked while it cannot answer: the first thing that its user code does when it wakes.
+    // Asked while it cannot answer: the first action of its user code when it continues.
     stopped.write_line("valid");
     stopped.resume();
     std::string lines[2] = {stopped.read_line().value(), stopped.read_line().value()};
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(row_04_event_loop_starved)
     // From here no handler of it runs.
     const auto deadline = held.held.deadline();
     while (leasehold::clock::now() < deadline) {
-        // Whoever sees it invalid sees it at the deadline or after.
+        // If it is seen as invalid, that is at the deadline or after.
         const bool valid = held.held.valid();
         BOOST_TEST_REQUIRE((valid || leasehold::clock::now() >= deadline));
         std::this_thread::sleep_for(1ms);
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(row_04_event_loop_starved)
     BOOST_TEST(next.held.fence() > fence);
     BOOST_TEST(!held.held.valid());
 
-    // When it runs again it is told, and takes nothing from the other.
+    // When it runs again it gets the report, and does not affect the other.
     run_until(starved.context, [&] { return told.has_value(); });
     BOOST_TEST((*told == errc::expired));
     BOOST_TEST(!held.held.valid());
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(row_27_holder_forks)
     lock_options options = leases_of(20s);
     options.renew_interval = 20ms;
     config settings = at(server);
-    settings.health_check = 50ms; // a connection that goes on in the child says something soon
+    settings.health_check = 50ms; // a connection that continues in the child sends a message soon
     local_client forking(settings);
     taken held = forking.lock(options);
     BOOST_TEST_REQUIRE(!held.code);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(row_27_holder_forks)
     BOOST_TEST(!connected.empty());
     store.reset_calls();
 
-    // The parent stands still meanwhile, so whatever reaches the store comes from the child.
+    // The parent is stopped meanwhile, so every message to the store comes from the child.
     forking.context.notify_fork(boost::asio::execution_context::fork_prepare);
     const pid_t child = ::fork();
     BOOST_TEST_REQUIRE(child >= 0);
@@ -275,11 +275,11 @@ BOOST_AUTO_TEST_CASE(row_27_holder_forks)
     BOOST_TEST(store.calls("eval") == 0u);
     BOOST_TEST(store.calls("ping") == 0u);
     BOOST_TEST(record_of(store, stock) == owners, boost::test_tools::per_element());
-    // Nor has it closed what it shares with its parent.
+    // Nor has it closed connections that it shares with its parent.
     BOOST_TEST(connections(store) == connected, boost::test_tools::per_element());
 
-    // The parent goes on. (It stood still for longer than its connection may be silent, so it may
-    // have to connect again.)
+    // The parent continues. (It was stopped for longer than its connection may be silent, so it may
+    // have to reconnect.)
     BOOST_TEST(held.held.valid());
     forking.seen->clear();
     run_until(forking.context, [&] { return forking.seen->count(kind::renewed) > 1; });

@@ -1,5 +1,5 @@
-// Faults on the way: partitions of every kind, answers that come late or never, requests that run
-// twice, wake-ups that are lost or false; and operations that end in the middle of it.
+// Faults of the network: partitions of every kind, replies that come late or never, requests that
+// are executed twice, wake-ups that are lost or false; and operations that end during these.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
@@ -36,12 +36,12 @@ struct network
 
     network() { far.seen().wait_for(kind::connected); }
 
-    /// The connection through the proxy is there again, and whatever depends on it was told.
+    /// The connection through the proxy is back, and its users were notified.
     void await_connection(std::size_t since) { far.seen().wait_for(kind::connected, since + 1); }
     std::size_t connections() { return far.seen().count(kind::connected); }
 };
 
-// What is in such a request, and in no other; of a name that nobody waits for.
+// A text in such a request, and in no other; of a name without a waiter.
 const bool native = tested_layout() == config::key_layout::native;
 const std::string acquire_sha = native ? "\r\nNX\r\n" : redis_store::acquire_script().sha;
 const std::string release_sha = native ? redis_store::of_native().release.sha
@@ -49,14 +49,14 @@ const std::string release_sha = native ? redis_store::of_native().release.sha
 const std::string renew_sha = native ? redis_store::of_native().renew.sha
                                      : redis_store::renew_script().sha;
 
-/// Connections on which somebody hears of turns.
+/// Connections that receive grants.
 std::size_t listeners(resp_client& server)
 {
     return server.strings({"PUBSUB", "CHANNELS", "leasehold:turn:*"}).size();
 }
 
-/// A partition begins with `cut`; the holder behind it is lost at its deadline, and whoever is not
-/// gets in.
+/// A partition begins with `cut`; the holder behind it is lost at its deadline, and a client
+/// outside gets the lock.
 void partition(network& net, void (fault_proxy::*cut)())
 {
     taken held = net.far.lock(stock, leases_of(600ms));
@@ -107,7 +107,7 @@ std::vector<std::string> words_of(const std::string& line)
     return words;
 }
 
-/// Listens to all that a server is asked.
+/// Reads all requests to a server.
 class monitor
 {
 public:
@@ -117,8 +117,8 @@ public:
         all_.receive();
     }
 
-    /// The next request that runs this script for a lock; a client that connects asks whether the
-    /// server has it, with no lock named.
+    /// The next request that runs this script for a lock; a client that connects checks for the
+    /// script without a lock.
     std::vector<std::string> next(const std::string& sha)
     {
         for (;;) {
@@ -159,11 +159,11 @@ struct moved_address
 
     moved_address()
     {
-        patient.backoff_floor = patient.backoff_ceiling = 60s; // who is not told comes too late
+        patient.backoff_floor = patient.backoff_ceiling = 60s; // late without a wake-up
     }
 
-    /// Returns when the one that waits, for what another one held at the old master, waits behind
-    /// `other` for what `one` holds at the new one, and what it can be told there is heard.
+    /// Returns when the waiter for the lock of another client at the old master waits behind
+    /// `other` for that of `one` at the new one, and receives messages there.
     /// @param follows The old master has the new one's data, and what is published there.
     std::future<taken> demote(bool follows)
     {
@@ -179,7 +179,7 @@ struct moved_address
             {"REPLICAOF", "127.0.0.1", std::to_string(follows ? next.port() : nobody.number())});
         address.lead_to(next.endpoint());
         waiter.seen().clear();
-        // Whatever it sends next is answered by READONLY.
+        // Its next request of any kind is answered by READONLY.
         static_cast<void>(waiter.try_lock("nudge", patient));
         waiter.seen().wait_for(kind::waiting);
         wait_until([&] { return listeners(store) == 2; });
@@ -192,7 +192,7 @@ struct moved_address
 
 } // namespace
 
-// Who waits is told what is published where it asks.
+// A waiter receives the messages of the server that it asks.
 BOOST_AUTO_TEST_CASE(row_10_demotion_behind_an_address)
 {
     for (const bool follows : {false, true}) {
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(row_10_demotion_behind_an_address)
     }
 }
 
-// And keeps its place beside those who came later.
+// And keeps its position before later waiters.
 BOOST_AUTO_TEST_CASE(row_10_demotion_behind_an_address_in_a_line)
 {
     for (const bool follows : {false, true}) {
@@ -249,7 +249,7 @@ BOOST_FIXTURE_TEST_CASE(row_12_reset_and_refused, network)
     proxy.refuse();
     proxy.reset_all();
     far.seen().wait_for(kind::disconnected, 6);
-    // A request of somebody who does not wait says so at once.
+    // A try reports that at once.
     BOOST_TEST((far.try_lock("free", long_leases()).code == errc::store_unavailable));
     far.seen().wait_for(kind::renewal_late);
     BOOST_TEST(held.valid());
@@ -266,15 +266,15 @@ BOOST_FIXTURE_TEST_CASE(row_13_replies_vanish, network)
     partition(*this, &fault_proxy::drop_replies);
 }
 
-// Its renewals arrive and prolong the lock; when it hears nothing it must stop, or nobody ever gets
-// in.
+// Its renewals arrive and extend the lock; without replies it must stop, or no other client ever
+// gets the lock.
 BOOST_FIXTURE_TEST_CASE(row_13_stops_renewing_when_it_hears_nothing, network)
 {
     lease held = take(far, leases_of(1s));
     auto lost = client_thread::start_wait_lost(held);
     proxy.drop_replies();
     proxy.forget();
-    proxy.wait_for_reply_to(renew_sha); // it does prolong it
+    proxy.wait_for_reply_to(renew_sha); // it does extend it
     BOOST_TEST((get(lost) == errc::expired));
     store.reset_calls();
     proxy.forget();
@@ -297,11 +297,11 @@ BOOST_FIXTURE_TEST_CASE(row_16_reply_later_than_the_lease, network)
     BOOST_TEST(far.stats().acquired == 0u);
     BOOST_TEST(!exists(store));
     next_gets_in(near, 0);
-    // Of the operation that goes on waiting, too, only a reply in time counts.
+    // Also for an operation that continues to wait, only a reply in time counts.
     proxy.stall_replies();
     const client_stats before = far.stats();
     auto waiting = far.start_lock(stock, leases_of(300ms));
-    // It is given up for another owner, or asked again for the same one.
+    // It is given up for another owner, or repeated for the same one.
     wait_until([&] {
         const client_stats now = far.stats();
         return now.releases_sent > before.releases_sent ||
@@ -315,8 +315,8 @@ BOOST_FIXTURE_TEST_CASE(row_16_reply_later_than_the_lease, network)
     BOOST_TEST(far.stats().acquired == 1u);
 }
 
-// A request that a stalled way delivers when its caller has long gone refuses itself, or it would
-// lock for nobody.
+// A request that a stalled network delivers long after its caller has gone rejects itself;
+// otherwise it would orphan the lock.
 BOOST_FIXTURE_TEST_CASE(row_16_request_later_than_its_limit, network,
                         *only_on(config::key_layout::redisson))
 {
@@ -332,7 +332,7 @@ BOOST_FIXTURE_TEST_CASE(row_16_request_later_than_its_limit, network,
     BOOST_TEST(store.string({"GET", stock_fence}) == last);
 }
 
-// The short way of `native` has no limit of its own: what it takes for nobody is given back.
+// The fast path of `native` has no limit of its own: an orphaned lock is released.
 BOOST_FIXTURE_TEST_CASE(row_16_request_later_than_its_limit_is_undone, network,
                         *only_on(config::key_layout::native))
 {
@@ -570,7 +570,7 @@ struct doomed
 
     mutex lock_of(const lock_options& options) { return {*locks, stock, options}; }
 
-    /// Whatever was under way has been answered before this is.
+    /// All outstanding requests have been answered before this one.
     void settle()
     {
         std::optional<error_code> ended;
@@ -583,8 +583,8 @@ struct doomed
         seen->clear();
     }
 
-    /// Whatever the other side did, the lock is free in no time, although its lease would go on for
-    /// a minute.
+    /// Whatever the other side did, the lock is free at once, although its lease would last for a
+    /// minute.
     void nothing_is_held() { static_cast<void>(next_gets_in(near, 0)); }
 
     redis_server server;
@@ -660,14 +660,14 @@ BOOST_FIXTURE_TEST_CASE(row_25_cancelled_while_waiting, doomed)
     lock_of(long_leases())
         .async_lock(boost::asio::bind_cancellation_slot(
             signal.slot(), [&](error_code code, lease) { ended = code; }));
-    // Known as a waiter to the server, too: nothing runs here below that would answer it.
+    // Known as a waiter to the server, too: no code runs here below that would answer it.
     run_until(*context,
               [&] { return seen->count(kind::waiting) > 0 && waiters_of(store, stock) > 0; });
     signal.emit(boost::asio::cancellation_type::total);
     run_until(*context, [&] { return ended.has_value(); });
     BOOST_TEST((*ended == boost::asio::error::operation_aborted));
     BOOST_TEST(first.held.valid());
-    // It does not wait any more: nothing that it has asked for can still have its turn.
+    // It does not wait any more: none of its requests can still be granted.
     run_until(*context, [&] { return waiters_of(store, stock) == 0; });
     BOOST_TEST(!near.release(std::move(first.held)));
     nothing_is_held();
@@ -685,7 +685,7 @@ BOOST_FIXTURE_TEST_CASE(row_25_handler_throws, doomed)
     BOOST_CHECK_THROW(run_until(*context, [] { return false; }), failure);
     run_until(*context, [&] { return !exists(store); });
     nothing_is_held();
-    // And the client goes on.
+    // And the client continues.
     std::optional<error_code> ended;
     lock_of(long_leases()).async_lock([&](error_code code, lease) { ended = code; });
     run_until(*context, [&] { return ended.has_value(); });
@@ -695,7 +695,7 @@ BOOST_FIXTURE_TEST_CASE(row_25_handler_throws, doomed)
 
 BOOST_FIXTURE_TEST_CASE(row_25_handler_destroyed, doomed)
 {
-    // Its executor ends with the lease in a handler that nobody will run.
+    // Its executor ends with the lease in a handler that never runs.
     auto elsewhere = std::make_unique<boost::asio::io_context>();
     bool called = false;
     lock_of(long_leases())

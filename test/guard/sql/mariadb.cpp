@@ -136,7 +136,7 @@ public:
                   find_program("mariadbd"), "--no-defaults", "--datadir=" + data.string(),
                   "--socket=" + socket(), "--skip-networking", "--skip-grant-tables",
                   "--innodb-flush-log-at-trx-commit=0", "--pid-file=" + directory_.file("pid")})});
-        // It offers no event to wait for; it is asked until it answers or ends.
+        // It has no event to wait for; it is polled until it answers or ends.
         const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(200);
         for (;;) {
             try {

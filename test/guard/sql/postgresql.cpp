@@ -112,7 +112,7 @@ public:
                                       find_program("postgres", folders_of_versions()), "-D",
                                       data.string(), "-k", directory_.path().string(), "-c",
                                       "listen_addresses=", "-c", "fsync=off"})});
-        // It offers no event to wait for; it is asked until it answers or ends.
+        // It has no event to wait for; it is polled until it answers or ends.
         const auto limit = std::chrono::steady_clock::now() + start_limit;
         while (PQping(where().c_str()) != PQPING_OK) {
             if (!server_.running() || std::chrono::steady_clock::now() > limit)

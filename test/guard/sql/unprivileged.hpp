@@ -7,8 +7,8 @@
 
 namespace leasehold::test {
 
-/// The words that a command begins with which refuses to run as root, as database servers do: who
-/// is root becomes nobody. It runs in `directory`, which is made to belong to that user.
+/// The first words of a command that refuses to run as root, as database servers do: root changes
+/// to the user nobody. It runs in `directory`, which is given to that user.
 [[nodiscard]] std::vector<std::string> unprivileged(const std::filesystem::path& directory,
                                                     std::vector<std::string> command);
 
