@@ -15,7 +15,7 @@ namespace leasehold::test {
 /// arguments; of several servers the sockets, and the port of the first. It prints "ready", then
 /// answers each line with one:
 ///
-///     lock NAME LEASE WAIT     "locked" or "busy": LEASE and WAIT are in ms
+///     lock NAME LEASE WAIT     "locked" or "busy": for LEASE ms, waiting for WAIT ms at most
 ///     unlock NAME              "unlocked", or "lost" if it was not its own any more
 ///     count NAME KEY TIMES     "counted", when it has taken the lock TIMES times, and incremented
 ///                              the number at the key in two commands each time

@@ -735,7 +735,7 @@ BOOST_FIXTURE_TEST_CASE(row_25_client_destroyed, doomed)
 
 BOOST_FIXTURE_TEST_CASE(row_25_context_stopped_and_destroyed, doomed)
 {
-    // With a lease, a wait for its loss, a waiter, a request under way and a release under way.
+    // With a lease, a wait for its loss, a waiter, and an outstanding acquire and release.
     const lock_options options = leases_of(500ms);
     std::optional<taken> held;
     lock_of(options).async_lock(
@@ -778,7 +778,7 @@ BOOST_FIXTURE_TEST_CASE(row_25_context_stopped_and_destroyed, doomed)
 BOOST_FIXTURE_TEST_CASE(row_26_false_wake_ups, network)
 {
     lock_options options = leases_of(60s);
-    options.backoff_floor = 60s; // only what is told makes it look
+    options.backoff_floor = 60s; // only a message makes it poll
     options.backoff_ceiling = 60s;
     lease held = take(near);
     auto waiting = far.start_lock(stock, options);
@@ -809,7 +809,7 @@ BOOST_FIXTURE_TEST_CASE(row_26_false_wake_ups, network)
         told += static_cast<std::size_t>(store.integer({"PUBLISH", channel, news}));
     BOOST_TEST(told == messages.size() + 200);
     BOOST_TEST(store.integer({"PUBLISH", "redisson_lock__channel:{foreign}", "0"}) == 0);
-    // It looked, once per message at most, and the lock stays with its holder.
+    // It polled, once per message at most, and the lock stays with its holder.
     wait_until([&] { return far.stats().acquires_sent > before; });
     BOOST_TEST(held.valid());
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
@@ -824,7 +824,7 @@ BOOST_FIXTURE_TEST_CASE(row_26_lost_wake_up, network)
     lease held = take(near);
     auto waiting = far.start_lock(stock, long_leases());
     wait_until([&] { return listeners(store) == 1; });
-    store.done({"DEL", stock}); // nobody is told
+    store.done({"DEL", stock}); // without a message
     taken next = get(waiting);
     BOOST_TEST(!next.code);
     BOOST_TEST(next.held.fence() > held.fence());
@@ -843,14 +843,14 @@ BOOST_FIXTURE_TEST_CASE(row_26_subscriber_cut_off, network)
         far.seen().clear();
         wait_until([&] { return listeners(store) == 1; });
         if (i == 0) {
-            // It comes back by itself, and hears the release.
+            // It reconnects by itself, and receives the release.
             store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
             wait_until([&] { return listeners(store) == 1; });
             BOOST_TEST(!near.release(std::move(held)));
         }
         else if (i == 1) {
-            // The release falls into the gap: when it is there again it looks, because it may have
-            // missed one.
+            // The release falls into the gap: when it is back it polls, because it may have missed
+            // one.
             proxy.refuse();
             store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
             BOOST_TEST(listeners(store) == 0);
@@ -858,7 +858,7 @@ BOOST_FIXTURE_TEST_CASE(row_26_subscriber_cut_off, network)
             proxy.accept();
         }
         else {
-            // It is never there again: the pause between two looks is what ends the wait.
+            // It is never back: the pause between two polls ends the wait.
             proxy.refuse();
             store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
             BOOST_TEST(!near.release(std::move(held)));

@@ -30,8 +30,8 @@ std::filesystem::path append_only_file(const redis_server& server)
     return found;
 }
 
-/// Waits until all that the server did is in its append-only file. With fsync every second it
-/// answers first, and writes up to two seconds later while an fsync is under way.
+/// Waits until all changes of the server are in its append-only file. With fsync every second it
+/// answers first, and writes up to two seconds later while an fsync is running.
 void await_written(resp_client& store)
 {
     wait_until([&] { return store.info("persistence").at("aof_buffer_length") == "0"; });
@@ -46,8 +46,8 @@ void goes_on(client_thread& of, const lease& held)
     BOOST_TEST(of.seen().count(kind::lost) == 0u);
 }
 
-/// The data has gone: the holder is told so, does not make the key again, and the fence rises all
-/// the same.
+/// The data has gone: the holder gets a report, does not create the key again, and the fence still
+/// rises.
 void vanishes(redis_server& server, const std::function<void()>& fault)
 {
     client_thread holder(server);
@@ -233,8 +233,8 @@ BOOST_AUTO_TEST_CASE(row_18_server_clock_backward)
     BOOST_TEST((other.seen().events(kind::suspect_expiry).front().time > 3500s));
     goes_on(holder, held);
 
-    // The key goes without a word: only a waiter that looks again gets in, one that sleeps on an
-    // hour does not.
+    // The key is deleted without a message: only a waiter that polls again gets the lock, one that
+    // sleeps for an hour does not.
     auto lost = client_thread::start_wait_lost(held);
     at_fault.store.done({"DEL", stock});
     taken next = get(waiting);
@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(row_20_out_of_memory)
     BOOST_TEST(next.held.fence() > fence);
 }
 
-// There is no memory for those who would stand in line; who leaves it stands in nobody's way.
+// There is no memory for waiters in the queue; a waiter that leaves delays no other.
 BOOST_AUTO_TEST_CASE(row_20_out_of_memory_while_others_wait)
 {
     redis_server server;
@@ -369,7 +369,7 @@ BOOST_AUTO_TEST_CASE(row_20_cannot_write_to_disk)
     lock_options options = long_leases();
     options.lease_time = 120s;
     lease held = take(holder, options);
-    // A snapshot cannot take the place of a directory, whoever runs the server.
+    // A snapshot cannot replace a directory, for any user of the server.
     const auto blocked = server.directory() / "blocked.rdb";
     std::filesystem::create_directories(blocked / "in the way");
     store.done({"BGSAVE"});

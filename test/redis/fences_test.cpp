@@ -1,4 +1,4 @@
-// Fences rise whatever becomes of the data that they are kept in.
+// Fences rise after any loss of the data that they are kept in.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(rise_when_the_counter_has_expired, *only_on(config::key_lay
     grants(b, a, fence, 2);
 }
 
-// INCRBY looks at no clock. While the counter is ahead of it, nobody draws more than is needed.
+// INCRBY reads no clock. While the counter is ahead of it, no client draws more than is needed.
 BOOST_AUTO_TEST_CASE(no_faster_than_there_are_grants_while_the_counter_is_ahead_of_the_clock,
                      *only_on(config::key_layout::native))
 {

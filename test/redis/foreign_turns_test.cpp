@@ -12,8 +12,8 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-/// Takes the lock and leaves it, until it is told to stop. Another does the same, so that the lock
-/// always is somebody's.
+/// Takes the lock and releases it, until it is stopped. Another does the same, so that the lock is
+/// never free.
 class busy_client
 {
 public:
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(who_knows_no_line_gets_a_busy_lock)
             return stranger.maybe_string({"SET", stock, "a stranger", "NX", "PX", "60000"})
                 .has_value();
         });
-        // Nobody else is in, and nobody has touched its value.
+        // There is no other holder, and its value is unchanged.
         BOOST_TEST(stranger.string({"GET", stock}) == "a stranger");
         BOOST_TEST(stranger.integer({"DEL", stock}) == 1);
     }

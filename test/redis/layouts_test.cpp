@@ -1,4 +1,4 @@
-// What the two layouts of the Redis store make of the answers of a server, each by itself.
+// How the two layouts of the Redis store read the replies of a server, each by itself.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/commands/ended_connections.hpp"
@@ -110,8 +110,8 @@ public:
 
 struct native_fixture
 {
-    /// A new connection is asked what it is asked first, and says this of itself.
-    /// @param kills What the server answers to CLIENT KILL.
+    /// A new connection gets its first questions, and this information.
+    /// @param kills The server's reply to CLIENT KILL.
     void connect(std::string_view info, const reply& raised = numbers({1}),
                  const reply& kills = numbers({1}))
     {
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(earlier_connections_are_ended_by_number_and_address)
     BOOST_TEST(f.ended == words{"6 [::1]:53"}, boost::test_tools::per_element());
 }
 
-// Numbers begin anew with a server, and all who come over its local socket have one address.
+// Numbers start again with a server, and all connections over its local socket have one address.
 BOOST_AUTO_TEST_CASE(a_connection_that_is_not_told_apart_from_others_is_not_ended)
 {
     for (const char* const info :
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(a_name_takes_the_long_way_while_others_want_it)
     BOOST_TEST(third[0] == "EVALSHA");
     BOOST_TEST(f.verb("b") == "SET");
 
-    // With others in line, and without.
+    // With other waiters in the queue, and without.
     const reply with_others = numbers({1, 20, 1, 3, server_time});
     BOOST_TEST(f.keys.acquired(waits, {&with_others, 1}).reply.first_fence == 18u);
     BOOST_TEST(f.verb("a") == "EVALSHA");
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(a_name_takes_the_long_way_while_others_want_it)
     BOOST_TEST(f.verb("a") == "SET");
 }
 
-// Nobody has asked who it is, so nobody is told: that would cost each look something.
+// Without a request for the holder there is no report: that would make each poll slower.
 BOOST_AUTO_TEST_CASE(the_short_way_names_the_holder_only_to_who_asks)
 {
     for (const bool asks : {false, true}) {
@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(places_in_line)
     const call made = f.acquire("a", true).first;
     const reply out = numbers({0, 500, -1, 0, server_time});
     BOOST_TEST(!f.keys.acquired(made, {&out, 1}).reply.in_line);
-    // What does not know the line tells nobody.
+    // An external client sends no notification.
     const reply foreign = numbers({2, 500, 0, 0, server_time});
     BOOST_TEST(f.keys.acquired(made, {&foreign, 1}).reply.untold);
 }
@@ -400,7 +400,7 @@ BOOST_AUTO_TEST_CASE(a_grant_of_the_long_way_says_how_many_fences_there_are)
                 const call made = f.acquire("a", true).first;
                 const reply answer = numbers({1, 50, flags, count, server_time});
                 const auto said = f.keys.acquired(made, {&answer, 1});
-                const bool known = count >= 1 && count <= 3; // as many as were asked for
+                const bool known = count >= 1 && count <= 3; // as many as were requested
                 BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));
                 BOOST_TEST(said.reply.promised == (flags >= 2));
                 BOOST_TEST((f.verb("a") == "EVALSHA") == (flags % 2 == 1));
@@ -411,7 +411,7 @@ BOOST_AUTO_TEST_CASE(a_grant_of_the_long_way_says_how_many_fences_there_are)
             }
 }
 
-// INCRBY looks at no clock: what is drawn ahead of it would be drawn again after a loss of data.
+// INCRBY reads no clock: fences drawn ahead of it would be drawn again after a loss of data.
 BOOST_AUTO_TEST_CASE(the_short_way_draws_a_block_where_the_counter_is_behind_the_clock)
 {
     constexpr std::int64_t clock = 2 * server_time;
@@ -423,7 +423,7 @@ BOOST_AUTO_TEST_CASE(the_short_way_draws_a_block_where_the_counter_is_behind_the
         BOOST_TEST(made.fences == said);
         return said;
     };
-    // What is under way counts, too.
+    // Outstanding ones count, too.
     for (const std::uint32_t count : {3u, 3u, 1u, 1u, 1u})
         BOOST_TEST(drawn() == count);
     f.keys.it_is(server_time + 2);
@@ -478,7 +478,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_a_release_of_the_long_way)
                     BOOST_TEST((said.reply.next->remaining == 500ms));
                     BOOST_TEST(said.reply.next->place == 7u);
                 }
-                // Who waits elsewhere, or here, knows the long way alone.
+                // With waiters elsewhere, or here, only the slow path is used.
                 BOOST_TEST((f.verb("a") == "EVALSHA") == (status >= 4 || next == 2));
             }
 }
@@ -560,7 +560,7 @@ BOOST_AUTO_TEST_CASE(a_node_of_a_cluster_has_scripts_of_its_own)
     BOOST_TEST(&native_script_set() != &native_cluster_script_set());
 }
 
-// Only the answer to a `SET` that was to tell who holds it.
+// Only the reply to a `SET` that was to return the holder.
 BOOST_AUTO_TEST_CASE(a_syntax_that_an_old_server_knows_is_no_reason_to_go_the_long_way)
 {
     native_fixture f;
@@ -609,7 +609,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire)
                                                            : numbers({status, 7, 2, server_time});
                 const auto said = keys.acquired(made, {&answer, 1});
                 const bool known = status >= -2 && status <= 1;
-                // Others wait, and nobody asked the long way.
+                // Others wait, and the slow path was not used.
                 const error_code none = status == -3 ? errc::store_unavailable
                                                      : errc::outcome_unknown;
                 BOOST_TEST((said.code == (known ? error_code() : none)));
@@ -686,7 +686,7 @@ BOOST_AUTO_TEST_CASE(where_others_wait_the_long_scripts_follow)
     const reply freed = numbers({0});
     BOOST_TEST(keys.goes_on(leaving, {&not_plain, 1}));
     BOOST_TEST(!keys.goes_on(leaving, {&freed, 1}));
-    // Who has met others asks the long way at once, and so does who has asked before.
+    // A client that has met others uses the slow path at once, and so does one that asked before.
     static_cast<void>(keys.acquired(taking, {&held, 1}));
     BOOST_TEST((keys.acquire(asked, 0, to).called == &of_line().acquire));
     BOOST_TEST((keys.release({.name = "a", .owner = "a:1", .entry = {}}, 0, to).called ==
@@ -725,7 +725,7 @@ BOOST_AUTO_TEST_CASE(each_answer_of_the_line_to_an_acquire)
                 if (said.reply.result != outcome::held)
                     continue;
                 BOOST_TEST(said.reply.in_line == (place != -1));
-                BOOST_TEST(said.reply.untold == said.reply.in_line); // nobody listens here
+                BOOST_TEST(said.reply.untold == said.reply.in_line); // there is no listener here
                 BOOST_TEST(said.reply.announced == (said.reply.in_line && status == 2));
                 if (said.reply.in_line)
                     BOOST_TEST(said.reply.place == (place < 0 ? 1'000u : std::uint32_t(place)));

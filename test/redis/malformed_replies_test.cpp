@@ -1,6 +1,6 @@
-// A server, or what stands before it, that sends what no server sends: over each of it the parser
-// of Boost.Redis 1.92 ends the process or reads what was not said (docs/internals/
-// boost_redis_parser.md). The connection ends instead, and the next one goes on.
+// A server, or a proxy before it, that sends what no server sends: for each of it the parser of
+// Boost.Redis 1.92 ends the process or reads something else (docs/internals/boost_redis_parser.md).
+// The connection ends instead, and the next one continues.
 #include <boost/test/unit_test.hpp>
 
 #include "support/client_thread.hpp"
@@ -29,7 +29,7 @@ using kind = recording_observer::kind;
 using pieces = forging_proxy::pieces;
 
 const std::string stock = "stock";
-/// What of the commands only an acquire has in it, and nothing that a new connection is asked.
+/// A text that only acquires contain, and no first request of a new connection.
 std::string in_acquires()
 {
     return tested_layout() == config::key_layout::native ? "\r\nNX\r\n" : fence_key_of(stock);
@@ -111,7 +111,7 @@ lock_options options(std::chrono::milliseconds wait_limit = 25s)
     return result;
 }
 
-/// Whatever the connections went through: a lock is there to be had.
+/// Whatever happened to the connections: a lock can be acquired.
 void lock_works(client_thread& user)
 {
     taken held = user.lock(stock, options());
@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(in_place_of_what_a_sentinel_answers)
         at("redis+sentinel://127.0.0.1:" + std::to_string(there.proxy.port()) + "/main"));
     there.proxy.wait_until_ended();
     BOOST_TEST(there.proxy.left() == 0u);
-    // The one who answers when all are taken is no Sentinel.
+    // The server that answers when all are used is no Sentinel.
     for (const auto& each : user.seen().events(kind::disconnected))
         BOOST_TEST((each.code == errc::store_unavailable || each.code == errc::not_supported),
                    each.code.message());

@@ -1,5 +1,4 @@
-// The scripts of the layout `native`, each answer by itself, at a server whose clock the test
-// moves.
+// The scripts of the layout `native`, each reply by itself, at a server whose clock the test moves.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/protocol/script.hpp"
@@ -155,7 +154,7 @@ BOOST_AUTO_TEST_CASE(owner_that_has_the_lock_leaves_the_line)
     s.acquire(ours('a'));
     s.acquire(ours('b'));
     s.acquire(ours('c'));
-    s.client.done({"SET", stock, ours('c') + "|w", "PX", "5000"}); // past the line
+    s.client.done({"SET", stock, ours('c') + "|w", "PX", "5000"}); // past the queue
     BOOST_TEST(s.acquire(ours('c')).at(2) == 1);
     BOOST_TEST(s.is_line({ours('b')}));
     BOOST_TEST(s.left() == 10'000);
@@ -624,7 +623,7 @@ BOOST_AUTO_TEST_CASE(external_turn_ends_with_the_first_waiter_and_with_its_time)
     s.acquire(ours('b'));
     BOOST_TEST((s.leave(ours('a'), {}, 100, ours('a', 2)) == numbers{5, 2, 100, 1, s.now()}));
     BOOST_TEST(s.is_line({ours('b'), ours('a', 2)}));
-    // It is the only one in line.
+    // It is the only one in the queue.
     s.client.done({"FLUSHALL"});
     s.acquire(ours('a'));
     BOOST_TEST((s.leave(ours('a'), {}, 100, ours('a', 2)) == numbers{5, 2, 100, 0, s.now()}));
@@ -730,7 +729,7 @@ BOOST_AUTO_TEST_CASE(holder_that_promised_to_be_alive_loses_the_lock_when_it_is_
     BOOST_TEST(s.value() == ours('a') + "|g1000w");
     s.answer(of_native().alive, {record('a')}, {});
     BOOST_TEST((s.acquire(ours('b')) == numbers{3, 1'000, 0, 0, s.now()}));
-    // One that ends sooner by its lease has so long.
+    // One whose lease ends sooner has that long.
     s.client.done({"PEXPIRE", stock, "300"});
     BOOST_TEST((s.acquire(ours('b')) == numbers{0, 300, 0, 0, s.now()}));
     s.client.done({"PEXPIRE", stock, "10000"});

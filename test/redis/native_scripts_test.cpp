@@ -128,8 +128,7 @@ struct fixture
 
 BOOST_FIXTURE_TEST_SUITE(scripts_of_native, fixture)
 
-// What an owner asks for last is what its client knows of: also when the answer to what it asked
-// for before was lost.
+// The client knows the last request of an owner: also if the reply to the one before was lost.
 BOOST_AUTO_TEST_CASE(whoever_asks_again_without_the_promise_has_not_made_it)
 {
     BOOST_TEST(promises(acquire(nth_owner(1), {.grace = "1000"})));
@@ -140,7 +139,7 @@ BOOST_AUTO_TEST_CASE(whoever_asks_again_without_the_promise_has_not_made_it)
     BOOST_TEST(value() == nth_owner(1) + "|g2000");
     BOOST_TEST(promises(acquire(nth_owner(1), {.grace = "500"})));
     BOOST_TEST(value() == nth_owner(1) + "|g500");
-    // Somebody waits.
+    // There is a waiter.
     BOOST_TEST(acquire(nth_owner(2)).at(0) == 3);
     BOOST_TEST(!promises(acquire(nth_owner(1))));
     BOOST_TEST(value() == nth_owner(1) + "|w");
@@ -150,8 +149,8 @@ BOOST_AUTO_TEST_CASE(whoever_asks_again_without_the_promise_has_not_made_it)
     BOOST_TEST(value() == nth_owner(1) + "|w");
 }
 
-// A lock that is left free for those who do not know the line stays so when one behind the first
-// gives up, or a release comes once more. When the first goes, it is the next one's turn.
+// A lock that is left free for external clients stays so if a waiter behind the first gives up, or
+// a release is repeated. When the first leaves, the next one gets the grant.
 BOOST_AUTO_TEST_CASE(a_foreign_turn_is_ended_by_nobody_but_the_first)
 {
     std::int64_t ended = 0;
@@ -177,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_foreign_turn_is_ended_by_nobody_but_the_first)
     BOOST_TEST(after_first == nth_owner(3));
 }
 
-// Who begins at the clock because the counter was lost has no other floor.
+// A counter that starts at the clock because it was lost has no other floor.
 BOOST_AUTO_TEST_CASE(what_is_drawn_after_a_loss_is_larger_than_all_that_was_drawn_before)
 {
     // Looks at the counter, or at the clock, too, because the counter may have been taken back.
@@ -223,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_counter_that_is_ahead_of_the_clock_gives_one_at_a_time)
     }
 }
 
-// The floor of who has seen more than there is says that the counter was lost.
+// A client's floor above the counter shows that the counter was lost.
 BOOST_AUTO_TEST_CASE(a_counter_that_was_taken_back_begins_at_the_clock)
 {
     const std::int64_t seen = drawn(acquire(nth_owner(1))).last;

@@ -1,6 +1,6 @@
-// The pipeline when an allocation fails outside the client's turn: while answers are passed on, and
-// what comes of them is written. Whatever happens, a batch that is sent has as many commands as
-// those who wait for an answer, and each of these hears one.
+// The pipeline when an allocation fails outside the client's turn: while replies are passed on, and
+// while their results are written. In each case a batch that is sent has as many commands as there
+// are callers that wait for a reply, and each of these gets one.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/commands/redisson_commands.hpp"
@@ -81,7 +81,7 @@ struct scene
             });
     }
 
-    /// Passes on an answer to each command of a batch, and its end.
+    /// Passes on a reply to each command of a batch, and its end.
     void answer(std::size_t index, const std::function<std::string(std::size_t)>& reply)
     {
         const std::shared_ptr<batch> asked = way->sent.at(index);
@@ -110,7 +110,7 @@ struct scene
     std::shared_ptr<kept_transport> way = std::make_shared<kept_transport>();
     std::shared_ptr<pipeline> made = std::make_shared<pipeline>(
         way, std::make_unique<redisson_commands>(24h), time.make_source(), 5s);
-    std::vector<int> heard; ///< How often each of those who asked.
+    std::vector<int> heard; ///< How often each caller.
     std::vector<error_code> codes;
     int thrown = 0;
 };
@@ -152,7 +152,7 @@ bool fail_one(std::size_t index)
         }
         reached = here.reached();
     }
-    // There is memory again, and more is asked.
+    // There is memory again, and more requests are made.
     s.poll_on();
     s.end(1);
     s.poll_on();
@@ -169,7 +169,7 @@ bool fail_one(std::size_t index)
         BOOST_TEST_CONTEXT("who asked as number " << i)
         {
             BOOST_TEST(s.heard[i] == 1);
-            // Nobody hears more than what is known.
+            // No caller gets more than is known.
             BOOST_TEST((!s.codes[i] || s.codes[i] == errc::store_unavailable ||
                         s.codes[i] == errc::outcome_unknown || s.codes[i] == errc::store_refused));
         }

@@ -74,7 +74,7 @@ acquire_request take(std::string_view name)
     return {.name = name, .owner = "a:1", .entry = {}, .lease = 10s, .fences = 1, .budget = 10s};
 }
 
-/// Remembers what it is told.
+/// Records its notifications.
 struct recording_listener final : store_listener
 {
     void on_hint(std::string_view) override {}
@@ -125,7 +125,7 @@ std::vector<std::vector<std::string>> words(const batch& sent)
     return commands_in(sent.request.payload());
 }
 
-/// What the script that leaves the line says, and nobody else has come to.
+/// The reply of the script that leaves the queue, if no other waiter got the lock.
 std::string left(std::int64_t status, std::int64_t receivers = 0)
 {
     return numbers({status, receivers, 0, 0, 0, server_time});
@@ -180,7 +180,7 @@ struct pipeline_fixture
                       });
     }
 
-    /// The server answers so many commands of a batch.
+    /// The server answers this many commands of a batch.
     void answer(std::size_t index, std::initializer_list<std::string> replies)
     {
         boost::redis::any_adapter adapter = way->sent.at(index)->adapter();
@@ -216,7 +216,7 @@ struct pipeline_fixture
     std::vector<std::pair<error_code, release_reply>> released;
 };
 
-/// One whose strand has no memory when it is told so, and counts what is posted to it.
+/// A user whose strand has no memory at a notification, and that counts its posts.
 struct posting_fixture
 {
     posting_fixture()
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_SUITE(pipeline_by_itself)
 BOOST_FIXTURE_TEST_CASE(a_post_that_throws_does_not_silence_what_comes_later, posting_fixture)
 {
     made->acquire(take("one"), [](error_code, acquire_reply) {});
-    BOOST_TEST(way->sent.size() == 1u); // nothing was under way
+    BOOST_TEST(way->sent.size() == 1u); // nothing was outstanding
     fails = true;
     BOOST_CHECK_THROW(made->acquire(take("two"), [](error_code, acquire_reply) {}), std::bad_alloc);
     fails = false;
@@ -253,7 +253,7 @@ BOOST_FIXTURE_TEST_CASE(a_post_that_throws_does_not_silence_what_comes_later, po
     context.poll();
 }
 
-// Not one for each answer; of the last one the end of the batch tells.
+// Not one for each reply; the end of the batch reports the last one.
 BOOST_FIXTURE_TEST_CASE(one_message_covers_all_that_one_read_brought, posting_fixture)
 {
     made->acquire(take("first"), [](error_code, acquire_reply) {});
@@ -369,7 +369,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_is_an_error_of_the_connectio
     }
 }
 
-// Each connection says what time it is; the answers to requests do as well.
+// Each connection reports the time; the replies to requests do as well.
 BOOST_AUTO_TEST_CASE(the_time_of_the_server_is_learned_again_and_again)
 {
     pipeline_fixture f;
@@ -437,7 +437,7 @@ BOOST_AUTO_TEST_CASE(requests_are_settled_when_the_connection_that_carried_them_
     BOOST_TEST(f.ears.settled_before.size() == 1u);
 }
 
-// What one kind of server answers with an error, another does.
+// One kind of server answers with an error where another does not.
 BOOST_AUTO_TEST_CASE(a_server_may_know_each_of_the_commands_that_it_is_greeted_with)
 {
     const std::string unknown = "-ERR unknown command\r\n", none = ":0\r\n";
@@ -452,8 +452,8 @@ BOOST_AUTO_TEST_CASE(a_server_may_know_each_of_the_commands_that_it_is_greeted_w
     }
 }
 
-// What is held can be renewed and left there. The counter may be behind the clock until a draw has
-// looked at it.
+// A held lock can be renewed and released there. The counter may be behind the clock until a draw
+// has checked it.
 BOOST_AUTO_TEST_CASE(a_server_without_room_serves_and_its_clock_is_looked_at_until_it_has_granted)
 {
     for (const char* const full : {"-OOM x\r\n", "-MISCONF x\r\n", "-NOREPLICAS x\r\n"}) {
@@ -500,7 +500,7 @@ BOOST_AUTO_TEST_CASE(a_server_without_room_serves_and_its_clock_is_looked_at_unt
 
 namespace {
 
-/// A server of the other layout, which is asked something first.
+/// A server of the other layout, which gets a request first.
 struct native_server : pipeline_fixture
 {
     native_server() : pipeline_fixture(std::make_unique<native_commands>(nullptr, false))
@@ -528,7 +528,7 @@ BOOST_AUTO_TEST_CASE(who_takes_the_place_of_who_leaves_has_a_limit_of_its_own)
                std::to_string(server_time + 5'000'000));
 }
 
-// It has the lock, and no fences: whoever asked gives it back.
+// It has the lock, and no fences: the caller releases it.
 BOOST_AUTO_TEST_CASE(a_lock_that_was_taken_before_its_fences_were_refused_may_be_held)
 {
     native_server f;
@@ -536,7 +536,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_was_taken_before_its_fences_were_refused_may_be
     f.poll();
     BOOST_TEST(words(*f.way->sent.at(1)).at(0).at(0) == "SET");
     f.answer_all(1, {"_\r\n", "-OOM x\r\n"});
-    BOOST_TEST(f.acquired.empty()); // the long way tells
+    BOOST_TEST(f.acquired.empty()); // the slow path decides
     f.answer_all(2, {"-OOM x\r\n"});
     BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
     BOOST_TEST((f.acquired[0].first == errc::store_refused));
@@ -590,7 +590,7 @@ BOOST_AUTO_TEST_CASE(acquires_that_go_together_draw_their_fences_together)
     BOOST_TEST(asked[5].at(0) == "INCRBY");
     BOOST_TEST(asked[5].at(2) == "48");
     f.answer(2, {"_\r\n", "$1\r\nx\r\n", ":1\r\n", "_\r\n", ":1\r\n"});
-    BOOST_TEST(f.acquired.size() == 1u); // without fences nobody has a lock
+    BOOST_TEST(f.acquired.size() == 1u); // without fences there is no grant
     f.answer_all(2, {":2000\r\n"});
     BOOST_TEST_REQUIRE(f.acquired.size() == 4u);
     BOOST_TEST(f.released.size() == 2u);
@@ -617,7 +617,7 @@ BOOST_AUTO_TEST_CASE(a_draw_is_for_sixteen_that_want_equally_many)
     BOOST_TEST(f.acquired.size() == 16u);
 }
 
-// The counter was lost: a share below the largest fence seen is given to nobody.
+// The counter was lost: a share below the largest fence seen is not used.
 BOOST_AUTO_TEST_CASE(shares_of_fences_that_are_too_small_are_drawn_again)
 {
     native_server f; // has seen 1000
@@ -676,7 +676,7 @@ BOOST_AUTO_TEST_CASE(each_reason_why_it_is_down_is_told_once)
 
     f.up();
     BOOST_TEST(f.ears.connected == 1);
-    f.up(); // an answer of a borrowed connection
+    f.up(); // a reply of a borrowed connection
     BOOST_TEST(f.ears.connected == 1);
     f.acquire("a");
     f.end(0, errc::store_unavailable);
@@ -717,12 +717,12 @@ BOOST_AUTO_TEST_CASE(a_server_that_does_not_tell_the_holder_is_not_asked_until_t
         const std::size_t index = f.way->sent.size() - 1;
         const auto said = words(*f.way->sent[index]).at(0);
         f.answer_all(index, {held(holder)});
-        return said.size() == 13 ? said.back() : std::string("0"); // left out when it is not asked
+        return said.size() == 13 ? said.back() : std::string("0"); // left out unless requested
     };
     BOOST_TEST(asks("a", 0x5e0f8c21) == "1");
     BOOST_TEST(f.acquired.at(0).second.details->holder == "5e0f8c21");
     BOOST_TEST((f.acquired[0].second.remaining == 5s));
-    BOOST_TEST(asks("b", 0) == "1"); // a foreign holder
+    BOOST_TEST(asks("b", 0) == "1"); // an external holder
     BOOST_TEST(!f.acquired.at(1).second.details);
     BOOST_TEST(asks("c", -1) == "1");
     BOOST_TEST(!f.acquired.at(2).second.details);
@@ -732,7 +732,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_does_not_tell_the_holder_is_not_asked_until_t
     BOOST_TEST(asks("e", 0) == "1");
 }
 
-// Where others wait the script looks whether the holder knows the line, asked for it or not.
+// If others wait, the script checks whether the holder knows the queue, requested or not.
 BOOST_AUTO_TEST_CASE(a_user_that_may_not_look_who_holds_a_lock_does_not_look_in_line)
 {
     pipeline_fixture f;
@@ -825,7 +825,7 @@ BOOST_AUTO_TEST_CASE(what_is_sent_again_is_judged_as_what_was_asked)
 // It may have overtaken the acquire that it undoes; but not when that was answered before.
 BOOST_AUTO_TEST_CASE(a_release_that_finds_nothing_is_repeated_behind_what_it_undoes_only)
 {
-    const std::string not_plain = ":-2\r\n"; // the long way follows, behind the acquire
+    const std::string not_plain = ":-2\r\n"; // the slow path follows, behind the acquire
     pipeline_fixture f;
     f.up();
     f.acquire("a");
@@ -915,7 +915,7 @@ BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_lost_nothing_is_known)
     BOOST_TEST((f.released.at(1).first == errc::outcome_unknown));
 }
 
-// FLUSHALL: the fence is too small, and the long way follows behind the release.
+// FLUSHALL: the fence is too small, and the slow path follows behind the release.
 BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_an_acquire_that_goes_on)
 {
     native_server f;
@@ -946,7 +946,7 @@ BOOST_AUTO_TEST_CASE(a_release_without_a_script_is_repeated_word_by_word)
         f.poll();
         const auto first = words(*f.way->sent.at(2)).at(0);
         BOOST_TEST(first.at(0) == (delifeq ? "DELIFEQ" : "DELEX"));
-        f.answer_all(1, {"_\r\n", ":1\r\n"}); // the fence is too small: the long way follows
+        f.answer_all(1, {"_\r\n", ":1\r\n"}); // the fence is too small: the slow path follows
         f.answer_all(2, {":1\r\n"});
         BOOST_TEST_REQUIRE(f.way->sent.size() == 5u);
         BOOST_TEST(words(*f.way->sent[4]).at(0) == first, boost::test_tools::per_element());
@@ -962,7 +962,7 @@ BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_one_that_brings_its_owner)
     native_server f;
     f.acquire("a");
     f.poll();
-    f.answer_all(1, {"$6\r\nlh:b:1\r\n", ":1001\r\n"}); // from now on the long way is taken
+    f.answer_all(1, {"$6\r\nlh:b:1\r\n", ":1001\r\n"}); // from now on the slow path is used
     acquire_request next = take("a");
     next.owner = "a:2";
     std::vector<release_reply::outcome> ended;
@@ -1047,7 +1047,7 @@ BOOST_AUTO_TEST_CASE(eight_batches_are_under_way_at_most)
     BOOST_TEST(words(*f.way->sent[8]).size() == 2u); // what waited goes together
 }
 
-// Who is answered goes on, while the server works on the rest.
+// An answered caller continues, while the server works on the rest.
 BOOST_AUTO_TEST_CASE(answers_are_passed_on_as_they_come)
 {
     pipeline_fixture f;
@@ -1075,7 +1075,7 @@ BOOST_AUTO_TEST_CASE(answers_are_told_in_the_order_of_asking)
     f.poll();
     f.answer(0, {granted(1)});
     f.answer(1, {granted(2)});
-    f.end(1); // is told of before the end of the first
+    f.end(1); // is reported before the end of the first
     BOOST_TEST_REQUIRE(f.acquired.size() == 2u);
     BOOST_TEST(f.acquired[0].second.first_fence == 1u);
     BOOST_TEST(f.acquired[1].second.first_fence == 2u);

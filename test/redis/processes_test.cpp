@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(holders_are_killed)
         run.start();
         run.all.back()->expect("holding", patient);
     }
-    // Those who were killed have written too, and cannot say how often.
+    // Killed processes have written too, and cannot report how often.
     const auto writes = run.finish();
     BOOST_TEST(writes < run.number("counter"));
     BOOST_TEST(run.number("overtaken") >= 3);

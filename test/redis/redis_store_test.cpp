@@ -154,8 +154,7 @@ constexpr bool both[] = {false, true};
 
 BOOST_AUTO_TEST_SUITE(scripts)
 
-// Found by fuzzing: what looked like an answer was taken for one, and answers that came after it
-// for those to other questions.
+// Found by fuzzing: a text was taken for a reply, and later replies for those to other requests.
 BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_ends_the_connection)
 {
     namespace redis = boost::redis;
@@ -189,7 +188,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_ends_the_connection)
 }
 
 // Found by fuzzing: Redisson gives "a" and "{a}" the same channel, and only the first of the two
-// was told.
+// got the message.
 BOOST_AUTO_TEST_CASE(names_that_share_a_channel_are_each_told)
 {
     own_lab lab;
@@ -247,8 +246,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_forgot_the_scripts_is_given_them_again)
     }
 }
 
-// Answers to several batches come in one read: the commands are repeated in the order in which they
-// were asked for.
+// Replies to several batches come in one read: the commands are repeated in the order of the calls.
 BOOST_AUTO_TEST_CASE(a_script_that_is_missing_for_several_batches_changes_no_order)
 {
     own_lab lab;
@@ -330,7 +328,7 @@ BOOST_AUTO_TEST_CASE(many_renewals_in_one_call)
     BOOST_TEST(c.session.renew({}).reply.results.empty());
 }
 
-// Thousands of commands of one turn: each gets its own answer.
+// Thousands of commands of one turn: each gets its own reply.
 BOOST_AUTO_TEST_CASE(answers_are_not_mixed_up)
 {
     for (const bool borrowed : both) {
@@ -388,7 +386,7 @@ BOOST_AUTO_TEST_CASE(a_key_of_another_type_is_told_and_left_alone)
     lab.command({"DEL", counter});
     lab.command({"RPUSH", counter, "1"});
     BOOST_TEST(words("other").starts_with("WRONGTYPE the key " + counter + " holds list"));
-    // Who may not ask for the type is told as much as there is.
+    // A user that may not read the type gets as much as is known.
     lab.command({"ACL", "SETUSER", "default", "-type"});
     BOOST_TEST(words("other").starts_with("WRONGTYPE the key " + counter + " holds another type"));
     BOOST_TEST(lab.command({"EXISTS", "other"}) == "0");
@@ -427,7 +425,7 @@ BOOST_AUTO_TEST_CASE(who_holds_a_lock_is_said_when_asked)
         BOOST_TEST(holder("odd") == "-");
     }
 
-    // A user that may not look is asked for it once a connection.
+    // For a user without the right it is requested once a connection.
     lab.command({"ACL", "SETUSER", "default", "-hrandfield"});
     BOOST_TEST(holder("lock") == "-");
     lab.command({"ACL", "LOG", "RESET"});
@@ -441,7 +439,7 @@ BOOST_AUTO_TEST_CASE(who_holds_a_lock_is_said_when_asked)
     BOOST_TEST(holder("lock") == "0e0f8c21");
 }
 
-// Each of these a later try cannot mend: it is told at once, and in the server's words.
+// A retry cannot fix any of these: they are reported at once, and with the server's text.
 BOOST_AUTO_TEST_CASE(what_a_server_never_serves_is_told_at_once)
 {
     struct row
@@ -524,7 +522,7 @@ BOOST_AUTO_TEST_CASE(what_a_server_never_serves_is_told_at_once)
         }
 }
 
-// A borrowed connection is asked the same, and again until the reason has gone.
+// A borrowed connection gets the same, and again until the reason has gone.
 BOOST_AUTO_TEST_CASE(what_was_forbidden_and_is_allowed_later)
 {
     for (const bool borrowed : both) {
@@ -620,7 +618,7 @@ BOOST_AUTO_TEST_CASE(a_lock_without_end_can_be_entered_again)
     }
 }
 
-// Who was not told may wait all the same.
+// A client without a notification may still wait.
 BOOST_AUTO_TEST_CASE(receivers_are_known_only_to_who_may_tell_and_hear)
 {
     own_lab lab;
@@ -690,7 +688,7 @@ BOOST_AUTO_TEST_CASE(wakeups_come_from_one_server)
     }
 }
 
-// S3: without memory nothing new is locked, but what is held is kept and given back.
+// S3: without memory nothing new is locked, but held locks are kept and released.
 BOOST_AUTO_TEST_CASE(a_full_server_refuses_and_goes_on_releasing)
 {
     own_lab lab;
@@ -805,7 +803,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(faults)
 
-// Q6, W4, 7: everything is gone, the fences rise all the same, and who waits is told to look.
+// Q6, W4, 7: all data is gone, the fences still rise, and waiters are woken to poll.
 BOOST_AUTO_TEST_CASE(a_server_that_begins_again_without_anything)
 {
     for (const bool borrowed : both) {
@@ -836,8 +834,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_begins_again_without_anything)
     }
 }
 
-// 6, 7: the counter is an older one, and the blocks of fences that are asked for are as large as
-// they may be.
+// 6, 7: the counter is an older one, and the requested blocks of fences have the maximum size.
 BOOST_AUTO_TEST_CASE(fences_rise_over_an_older_counter_whatever_the_size_of_the_blocks)
 {
     own_lab lab;
@@ -932,7 +929,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there)
     BOOST_TEST((session.why == errc::store_unavailable));
     BOOST_TEST((session.acquire(take("lock", "a:1")).code == errc::store_unavailable));
     session.wait(20ms);
-    BOOST_TEST(session.disconnected == 1); // the same reason is told once
+    BOOST_TEST(session.disconnected == 1); // the same reason is reported once
     const renewal one[] = {{"lock", "a:1", 10s}};
     BOOST_TEST((session.renew(one).code == errc::store_unavailable));
     BOOST_TEST((session.release(leave("lock", "a:1")).code == errc::store_unavailable));
@@ -941,8 +938,8 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there)
     BOOST_TEST(session.hints.empty());
 }
 
-// 6: the command sits in the socket of a server that stands still, and runs when nobody waits for
-// it any more.
+// 6: the command is in the socket of a server that is stopped, and is executed when there is no
+// waiter for it any more.
 BOOST_AUTO_TEST_CASE(a_server_that_stands_still)
 {
     for (const bool borrowed : both) {
@@ -959,8 +956,8 @@ BOOST_AUTO_TEST_CASE(a_server_that_stands_still)
         acquire_request request = take("lock", "a:1");
         request.budget = 30ms;
         BOOST_TEST((session.acquire(request).code == errc::outcome_unknown));
-        // The late answer of the first belongs to nobody; the next gets its own. The first one
-        // refused itself.
+        // The late reply of the first has no caller; the next gets its own. The first one rejected
+        // itself.
         run_until(context, [&] {
             const auto next = session.acquire(take("lock", "b:1"));
             return !next.code.failed() && next.reply.result == granted_t::granted;
@@ -1036,7 +1033,7 @@ BOOST_AUTO_TEST_CASE(a_context_ends_with_everything_outstanding)
     }
 }
 
-// The connection's context ends while the client goes on.
+// The connection's context ends while the client continues.
 BOOST_AUTO_TEST_CASE(a_borrowed_connection_ends_first)
 {
     own_lab lab;
@@ -1078,7 +1075,7 @@ BOOST_AUTO_TEST_CASE(a_store_is_destroyed_without_close)
             return answers == 1;
         }); // of a borrowed connection it comes from another context
         context.restart();
-        context.run(); // ends: nothing goes on
+        context.run(); // ends: no work is left
         BOOST_TEST_CONTEXT("borrowed " << borrowed)
         BOOST_TEST(answers == 1);
         BOOST_TEST(ears.calls == calls);

@@ -1,4 +1,4 @@
-// The scripts of the layout `redisson`, each answer by itself, at a server whose clock the test
+// The scripts of the layout `redisson`, each reply by itself, at a server whose clock the test
 // moves.
 #include <boost/test/unit_test.hpp>
 
@@ -444,7 +444,7 @@ BOOST_AUTO_TEST_CASE(waiter_keeps_its_position)
     s.wait(ours('b'));
     BOOST_TEST(s.left(line) == whole_day);
     BOOST_TEST(s.left(waiters) == whole_day);
-    // A place far back is not looked for.
+    // A position far back is not searched.
     for (int i = 0; i < 30; ++i)
         s.wait(ours('f', i));
     BOOST_TEST(s.wait(ours('f', 28)).at(2) == 31);
@@ -486,7 +486,7 @@ BOOST_AUTO_TEST_CASE(waiter_that_holds_the_lock_has_a_new_fence_and_leaves_the_l
     s.wait(ours('b'));
     s.wait(ours('c'));
     s.client.done({"DEL", stock});
-    s.client.done({"HSET", stock, ours('c'), "1"}); // past the line
+    s.client.done({"HSET", stock, ours('c'), "1"}); // past the queue
     s.client.done({"PEXPIRE", stock, "5000"});
     s.clock.advance(1ms);
     BOOST_TEST((s.wait(ours('c')) == numbers{1, 2 * s.now(), 1, 1, s.now()}));

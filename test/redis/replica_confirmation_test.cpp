@@ -1,5 +1,5 @@
-// Replicas that are to confirm a lock, over a server that the test is: what it is asked, and what
-// its answers mean.
+// Replicas that have to confirm a lock, over a server played by the test: its requests, and the
+// meaning of its replies.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/commands/presence.hpp"
@@ -133,10 +133,10 @@ struct confirmation_fixture : test::masters_fixture, store_listener
     void on_connected(store_partition) override {}
     void on_disconnected(store_partition, error_code why) override { lost.push_back(why); }
 
-    std::optional<std::string> marker = "+OK\r\n"; ///< Of these, nothing: no answer.
+    std::optional<std::string> marker = "+OK\r\n"; ///< Of these, nothing: no reply.
     std::optional<std::string> waited = ":2\r\n";
     std::string unanswered;       ///< WAIT for so many.
-    std::string there = ":1\r\n"; ///< The lock, when it is prolonged or looked for.
+    std::string there = ":1\r\n"; ///< The lock, when it is extended or read.
     std::function<void()> at_wait;
     int waits = 0;
     int renews = 0; ///< So many are the store's own; what follows is of the confirmation.
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(what_the_server_refuses_is_told_in_its_words)
     }
 }
 
-// Another server has taken over, or the one that is asked here was cut off.
+// Another server has taken over, or the server of this connection was cut off.
 BOOST_AUTO_TEST_CASE(a_lock_that_is_not_there_is_not_confirmed_and_both_connections_begin_again)
 {
     confirmation_fixture f;
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(only_a_lock_that_was_left_itself_may_have_gone)
             BOOST_TEST_CONTEXT(kind << ' ' << each.owner << '/' << each.entry)
             {
                 confirmation_fixture f(kind);
-                f.acquire(); // who is there at first
+                f.acquire(); // which is there at first
                 BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
                 const int before = f.runs();
                 f.there = ":0\r\n";

@@ -32,7 +32,7 @@ std::string why_not(client_thread& asked, const taken& got)
     return told.details.to_string();
 }
 
-/// What was granted and not confirmed is given back.
+/// An unconfirmed grant is released.
 void is_given_back(redis_server& server)
 {
     resp_client store = server.connect();
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(too_few_replicas_are_an_error_that_says_how_many)
     const std::string why = why_not(one, one.lock(stock, confirmed_by(2)));
     BOOST_TEST(why.find("1 of 2 replicas confirmed within 2000 ms") != std::string::npos, why);
     is_given_back(servers.master());
-    // The client goes on with what can be confirmed.
+    // The client continues with locks that can be confirmed.
     lease held = take(one, confirmed_by(1));
     BOOST_TEST(!one.release(std::move(held)));
 }
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_reentry_is_confirmed_too)
     is_given_back(servers.master());
 }
 
-// A master that was cut off goes on renewing what nobody else knows of.
+// A master that was cut off continues to renew a lock that no other server knows.
 BOOST_AUTO_TEST_CASE(a_lease_whose_renewals_nobody_confirms_ends_at_its_deadline)
 {
     replicated_server servers(1);
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_lease_whose_renewals_nobody_confirms_ends_at_its_deadline
     BOOST_TEST(!one.release(take(one, confirmed_by(1))));
 }
 
-// The one replica that a lease needs is there; another lease needs two, and asks for them all the
+// The one replica that a lease needs is there; another lease needs two, and requests them all the
 // time.
 BOOST_AUTO_TEST_CASE(who_has_its_replicas_waits_for_nobody_who_has_not)
 {
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(who_has_its_replicas_waits_for_nobody_who_has_not)
     BOOST_TEST(!one.release(std::move(more)));
 }
 
-// While replicas are waited for, everything else goes on.
+// While replicas are waited for, all other requests continue.
 BOOST_AUTO_TEST_CASE(a_replica_that_stands_still_holds_nothing_else_up)
 {
     replicated_server servers(1);
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_replica_that_stands_still_holds_nothing_else_up)
     servers.replica(0).resume();
 }
 
-// Two who wait are told the same; one that needs no replicas gets the lock.
+// Two waiters get the same error; one that needs no replicas gets the lock.
 BOOST_AUTO_TEST_CASE(waiters_that_want_as_many_are_told_the_same)
 {
     replicated_server servers(1);
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(the_script_that_renews_is_sent_once_a_connection_and_again_
     BOOST_TEST(loads() == first + 1);
 }
 
-// The script cache and the connections go: neither is needed to be told the truth.
+// The script cache and the connections are lost: neither is needed for a correct result.
 BOOST_AUTO_TEST_CASE(a_connection_that_ends_is_no_confirmation)
 {
     replicated_server servers(1);
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(row_09_a_renewal_counts_where_its_replicas_are)
         while (clock::now() < end && held.valid()) {
             const auto until = held.deadline();
             const std::chrono::milliseconds left(next.integer({"PTTL", stock}));
-            // The answer may have been under way for long.
+            // The reply may have been on its way for long.
             const auto answered = clock::now();
             if (held.valid())
                 BOOST_TEST_REQUIRE((answered + left + 1ms >= until));
@@ -307,7 +307,7 @@ BOOST_AUTO_TEST_CASE(row_09_a_renewal_counts_where_its_replicas_are)
     }
 }
 
-// The old master goes on answering; what it grants there is confirmed by nobody.
+// The old master still answers; its grants are not confirmed.
 BOOST_AUTO_TEST_CASE(a_master_that_was_cut_off_grants_nothing)
 {
     sentinel_deployment deployment;
@@ -321,8 +321,8 @@ BOOST_AUTO_TEST_CASE(a_master_that_was_cut_off_grants_nothing)
     limited.replica_timeout = 200ms;
     BOOST_TEST((holder.lock("another", limited).code == errc::not_replicated));
     deployment.wait_for_new_master();
-    // Whoever asks the new master gets in when the lease is over; by then the holder knows.
-    // One connection of it is to the old master still. The new one has no replica at first.
+    // A client at the new master gets the lock when the lease ends; by then the holder knows. One
+    // of its connections is still to the old master. The new one has no replica at first.
     taken next;
     wait_until(
         [&] {

@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(a_text_of_the_limit_passes_and_one_more_byte_does_not)
     check_small("$101\r\n", {3, too_large});
 }
 
-// Whatever its last digit is, and in whatever pieces it comes.
+// With any last digit, and in any pieces.
 BOOST_AUTO_TEST_CASE(each_length_above_the_limit_is_refused_as_too_large)
 {
     for (const char type : {'$', '!', '=', '*', '%', '~', '>', '|'}) {
@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(nothing_passes_after_a_violation_until_a_new_connection)
     BOOST_TEST(guard.accept("+OK\r\n") == 0u);
     guard.reset();
     BOOST_TEST(!guard.violation());
-    // Nothing of the old connection is left: not the array, not the line.
+    // No state of the old connection is left: not the array, not the line.
     BOOST_TEST(guard.accept("+OK\r\n:1\r\n") == 9u);
     BOOST_TEST(guard.accept("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n") == 24u);
     BOOST_TEST(guard.accept("$5\r\nhe") == 6u);
@@ -402,7 +402,7 @@ struct guarded_stream_fixture
 
 BOOST_FIXTURE_TEST_SUITE(guarded_stream, guarded_stream_fixture)
 
-// The same bytes have the same effect in whatever pieces they come.
+// The same bytes have the same effect in any pieces.
 BOOST_AUTO_TEST_CASE(what_comes_before_a_violation_is_seen_before_the_error)
 {
     connect();

@@ -33,7 +33,7 @@ inline std::vector<std::vector<std::string>> commands_in(std::string_view text)
     return all;
 }
 
-/// @name What a server answers
+/// @name The replies of a server
 /// @{
 inline std::string bulk(std::string_view text)
 {

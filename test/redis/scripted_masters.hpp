@@ -74,18 +74,18 @@ struct wire
     }
 };
 
-/// All masters, on whatever connection. Each of their answers can be the test's.
+/// All masters, on any connection. The test may give each of their replies.
 struct masters
 {
-    /// What a master answers to a command of a lock; nothing: none.
+    /// The reply of a master to a command of a lock; nothing: none.
     std::function<std::optional<std::string>(const std::string& host, const words& asked)> answer;
-    client_info client;           ///< What whoever asks says of itself.
+    client_info client;           ///< The record of the client.
     std::vector<served> map;      ///< Empty: there is one server, which is in no cluster.
-    std::set<std::string> silent; ///< Hosts that answer nothing.
+    std::set<std::string> silent; ///< Hosts that do not answer.
     std::set<std::string> down;   ///< Hosts that have lost the others: their map may be old.
-    std::map<std::string, std::string> instead; ///< Of the usual answer, by a command's first word.
-    std::vector<std::pair<std::string, words>> calls;                ///< Of locks.
-    std::vector<std::shared_ptr<wire>> used;                         ///< For each of them.
+    std::map<std::string, std::string> instead;       ///< Other replies, by a command's first word.
+    std::vector<std::pair<std::string, words>> calls; ///< Of locks.
+    std::vector<std::shared_ptr<wire>> used;          ///< For each of them.
     std::vector<std::pair<std::shared_ptr<wire>, words>> subscribed; ///< And left.
     std::vector<std::shared_ptr<wire>> wires;
 
@@ -237,7 +237,7 @@ struct masters_fixture
         move_time(time, by, [this] { poll(); });
     }
 
-    /// The end of all connections. Before that whoever uses them is closed.
+    /// The end of all connections. Their user is closed before.
     void end_all()
     {
         for (const auto& each : all.wires)
@@ -250,7 +250,7 @@ struct masters_fixture
         return std::make_shared<scripted_environment>(all, time);
     }
 
-    /// A server says something that is no answer.
+    /// A server sends a push message.
     void push(const std::shared_ptr<wire>& to, std::initializer_list<std::string_view> said)
     {
         std::string text = '>' + std::to_string(said.size()) + "\r\n";

@@ -63,8 +63,8 @@ struct held_and_waited_for
     void comes_through()
     {
         deployment.wait_for_new_master();
-        // Without a server for longer than its lease: it was told; how it ends depends on when it
-        // is asked for again.
+        // Without a server for longer than its lease: it got the report; its end depends on when it
+        // is requested again.
         taken next = get(brief_waiting, 60s);
         BOOST_TEST_REQUIRE(!next.code, next.code.message());
         BOOST_TEST(!brief.valid());
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(row_09_failover_with_lost_writes)
     client_thread other(at(deployment.url()));
     lease next = take(other, outliving());
     BOOST_TEST(next.fence() > fence);
-    // At the first contact with the new master it is told.
+    // At the first contact with the new master it gets the report.
     old.kill();
     BOOST_TEST((get(lost, 60s) == errc::lost));
     BOOST_TEST(!held.valid());
@@ -149,8 +149,8 @@ BOOST_AUTO_TEST_CASE(row_10_planned_demotion)
 
     redis_server& old = deployment.master();
     resp_client on_old = old.connect();
-    // Which one follows is for the Sentinels to say; they are told afterwards, so that for a while
-    // there is no master at all.
+    // The Sentinels choose the new one; they are notified afterwards, so that for a while there is
+    // no master at all.
     const auto next_index = (deployment.master_index() + 1) % sentinel_deployment::server_count;
     on_old.done({"REPLICAOF", "127.0.0.1", std::to_string(deployment.server(next_index).port())});
     BOOST_TEST(on_old.command({"SET", "k", "v"}).text.starts_with("READONLY"));
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(row_10_planned_switch)
     replicate(deployment);
     redis_server& old = deployment.master();
     deployment.switch_master();
-    // Until then there are two masters, and what the old one is told is lost.
+    // Until then there are two masters, and writes to the old one are lost.
     becomes_a_replica(old);
     goes_on(holder, held);
     resp_client store = deployment.master().connect();
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(row_10_planned_switch)
     BOOST_TEST(!exists(store));
 }
 
-// It answers nobody and ends no connection; when it wakes up it is a replica.
+// It answers no request and ends no connection; when it continues it is a replica.
 BOOST_AUTO_TEST_CASE(master_stopped)
 {
     held_and_waited_for s;

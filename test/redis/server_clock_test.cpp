@@ -45,12 +45,12 @@ BOOST_AUTO_TEST_CASE(a_limit_is_that_far_from_now)
     BOOST_TEST(c.limit(start, 0ms) == server);
     BOOST_TEST(c.limit(start + 3s, 500ms) == server + 3 * second + second / 2);
     BOOST_TEST(c.limit(start, -1s) == server - second);
-    // Whatever the budget, it is a limit: 0 would be none.
+    // Any budget gives a limit: 0 would be none.
     BOOST_TEST(c.limit(start, -std::chrono::milliseconds::max()) == 1);
     BOOST_TEST(c.limit(start, std::chrono::milliseconds::max()) > server);
 }
 
-// An answer that took long makes the server's clock look slow.
+// A slow reply makes the server's clock look slow.
 BOOST_AUTO_TEST_CASE(the_fastest_answer_counts)
 {
     server_clock c;
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_newer_answer_replaces_the_fastest_after_a_while)
     BOOST_TEST(c.limit(start, 0ms) == server - 60'000);
 }
 
-// An estimate that is ahead would let requests run that nobody waits for any more.
+// An estimate that is ahead would let requests run that have no waiter any more.
 BOOST_AUTO_TEST_CASE(a_clock_that_stepped_back_is_believed_at_once)
 {
     server_clock c;

@@ -32,7 +32,7 @@ error_code refusal(const std::string& url)
     return mine.code;
 }
 
-/// The name that a client asks for when it greets the server; empty: none.
+/// The name that a client requests in the handshake; empty: none.
 std::string name_asked_for(const std::string& host, const std::string& query)
 {
     tls_greeting greeting;

@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(of_each_deployment_and_layout)
         BOOST_TEST_CONTEXT(url)
         {
             const std::string native = "queues describes_holders replica_acks";
-            // A sign of life is one key for all that a client holds; slots are on many servers.
+            // A heartbeat is one key for all locks of a client; slots are on many servers.
             const std::string native_here = cluster ? native : native + " dead_holder_grace";
             BOOST_TEST(traits_of(url + "layout=native") == native_here);
             BOOST_TEST(traits_of(url + "layout=redisson") == redisson);

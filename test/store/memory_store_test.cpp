@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(an_operator_sees_and_deletes_locks)
     BOOST_TEST(space->size() == 0u);
 }
 
-// The context may end with answers and hints on their way, and before the store does.
+// The context may end with replies and wake-ups on their way, and before the store does.
 BOOST_AUTO_TEST_CASE(who_has_left_is_told_that_there_is_no_store)
 {
     boost::asio::io_context context;

@@ -56,12 +56,12 @@ BOOST_AUTO_TEST_CASE(fences_follow_the_clock_or_the_counter_and_never_pass_the_c
 {
     lock_table t;
     const auto floor = [](microseconds m) { return 2 * static_cast<std::uint64_t>(m.count()); };
-    // The counter is missing: whatever was granted before, was granted before now.
+    // The counter is missing: every earlier grant was made before now.
     auto got = take(t, "n", "a", at(0us), 1ms, 10);
     BOOST_TEST(got.first_fence == floor(start));
     BOOST_TEST(got.fences == 1u);
     t.erase("n", at(5us));
-    // A block reaches back to the grant before, and no further than asked.
+    // A block reaches back to the previous grant, and no further than requested.
     got = take(t, "n", "b", at(5us), 1ms, 5000);
     BOOST_TEST(got.first_fence == floor(start) + 1);
     BOOST_TEST(got.fences == 10u);
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(fences_follow_the_clock_or_the_counter_and_never_pass_the_c
     BOOST_TEST(got.first_fence == floor(start + 100us) - 9);
     BOOST_TEST(got.fences == 10u);
     t.erase("n", at(100us));
-    // The clock stands still, or steps back by an hour: it rises by one.
+    // The clock stops, or steps back by an hour: it rises by one.
     got = take(t, "n", "d", at(100us), 1ms, 5000);
     BOOST_TEST(got.first_fence == floor(start + 100us) + 1);
     BOOST_TEST(got.fences == 1u);
@@ -85,8 +85,8 @@ BOOST_AUTO_TEST_CASE(fences_follow_the_clock_or_the_counter_and_never_pass_the_c
     BOOST_TEST(take(t, "n", "f", at(2ms)).first_fence == floor(start + 2ms));
 }
 
-// A server that begins again with an older counter: what was given since must stay below the next
-// grant, however large the blocks are that are asked for.
+// A server that restarts with an older counter: grants since then must stay below the next one,
+// however large the requested blocks are.
 BOOST_AUTO_TEST_CASE(a_block_does_not_reach_below_what_a_lost_counter_gave)
 {
     lock_table t;
@@ -201,11 +201,11 @@ BOOST_AUTO_TEST_CASE(who_waits_is_not_swept_away_when_nothing_else_is_left_of_a_
     for (int i = 0; i < 10; ++i) // the lock is over, and its fence
         take(f.t, std::to_string(i), "c", at(20ms), 1ms);
     const acquire_reply later = f.wait("d", at(20ms));
-    BOOST_TEST((later.result == outcome::held)); // by who came first
+    BOOST_TEST((later.result == outcome::held)); // by the first client
     BOOST_TEST(f.told.owner == "b");
 }
 
-// Whoever does not come for it keeps others out no longer than that.
+// A grant that is not confirmed keeps others out no longer than that.
 BOOST_AUTO_TEST_CASE(what_the_line_gives_is_kept_for_the_claim_or_a_lease)
 {
     for (const auto& [lease, kept] : {std::pair(100ms, 100ms), std::pair(5000ms, 1000ms)}) {
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_names_that_are_over)
     BOOST_TEST(keep.names() == 1001u);
 }
 
-// Fences are told apart by the time when the counters are lost.
+// The time distinguishes fences if the counters are lost.
 BOOST_AUTO_TEST_CASE(no_two_readings_of_the_clock_are_the_same)
 {
     distinct_times clock;

@@ -429,7 +429,7 @@ BOOST_AUTO_TEST_CASE(a_user_that_lacks_a_right_is_told_which)
     BOOST_TEST(found.has("warning", "rights", "the user 'locks' lacks +publish"), found);
     BOOST_TEST(found.has("problem", "trial", "INCRBY"), found);
     BOOST_TEST(found.code == has_problems);
-    // The user itself may not ask, and what was not looked at is said.
+    // The user itself may not ask, and the omitted checks are reported.
     const diagnosis less = diagnose(url);
     BOOST_TEST(less.has("note", "unanswered", "ACL DRYRUN"), less);
     BOOST_TEST(less.has("warning", "unanswered", "INFO"), less);
@@ -621,7 +621,7 @@ struct deployment_kind
 
 namespace {
 
-/// The documented user who asks, with these rights; the URL that names it.
+/// The documented user of the tool, with these rights; the URL that names it.
 std::string make_admin(test::resp_client client, const std::string& url, const words& rights)
 {
     client.command({"ACL", "DELUSER", "asks"});

@@ -53,7 +53,7 @@ struct fixture : tool_runs
 
     [[nodiscard]] resp_client raw() const { return server.connect(); }
 
-    /// Of clients that say who they are.
+    /// Of clients that write their record.
     [[nodiscard]] config telling() const
     {
         config settings = at(server);
@@ -62,13 +62,13 @@ struct fixture : tool_runs
     }
 };
 
-/// The layout of signs of life; a quorum has keys of its own, so once is enough.
+/// The layout of heartbeats; a quorum has keys of its own, so once is enough.
 boost::test_tools::assertion_result in_the_layout_native(boost::unit_test::test_unit_id)
 {
     return tested_layout() == config::key_layout::native;
 }
 
-/// A key that is a lock of nobody that is there.
+/// A key of a lock whose holder does not exist.
 void abandon(resp_client& server, const std::string& name, int number)
 {
     // As clients of this library write it, which other libraries do not.
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(a_lock_is_taken_from_its_owner_and_goes_to_who_waits)
     BOOST_TEST(gone.says("no owner holds 'stock'"));
 }
 
-// Whoever waits is not in the way of anybody, and loses no place.
+// A waiter delays no other, and keeps its position.
 BOOST_AUTO_TEST_CASE(who_stands_in_line_has_no_lock_to_be_broken)
 {
     client_thread one(telling());
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_gone_is_shown_as_silent_where_it_has_promi
     BOOST_TEST(alive.has("\nsilent for  "));
     BOOST_TEST(alive.has("s; after 30.0s others may acquire the lock\n"));
     BOOST_TEST(run({"inspect", "--json", "stock"}).has(",\"dead_holder_grace_ms\":30000,"));
-    // Nothing is known of who has promised nothing.
+    // Nothing is known of a holder without heartbeats.
     BOOST_TEST(!run({"inspect", "other"}).has("silent"));
     BOOST_TEST(run({"inspect", "--json", "other"})
                    .has(",\"silent_ms\":null,\"dead_holder_grace_ms\":null,"));
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_gone_is_shown_as_silent_where_it_has_promi
     BOOST_TEST(line_of(run({"ls"}), "stock").find("silent") == std::string::npos);
 }
 
-// A sign of life is a record that ends two minutes later.
+// A heartbeat is a record that expires two minutes later.
 BOOST_AUTO_TEST_CASE(a_silence_is_as_long_as_its_record_is_old,
                      *boost::unit_test::precondition(in_the_layout_native))
 {
@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_said_to_be_so)
         BOOST_TEST(done.says("does not answer within 300 ms"));
     }
     server.resume();
-    // In the middle of an answer.
+    // In the middle of a reply.
     server.pause();
     const auto listing = start({"ls"});
     server.kill();
@@ -526,7 +526,7 @@ BOOST_AUTO_TEST_CASE(at_a_quorum, *boost::unit_test::precondition(in_the_layout_
     BOOST_TEST(done.has("removed 'stock' of client " + one.locks().id()));
     taken next = get(waiting);
     BOOST_TEST(!next.code);
-    // A majority is enough, and it is said who is missing.
+    // A majority is enough, and the missing members are named.
     const ran rest = run({"ls"}, members.url());
     BOOST_TEST(rest.code == 0);
     BOOST_TEST(line_of(rest, "stock") != "");

@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(watch_ends_with_success_when_its_reader_has_ended)
     process watching({"/bin/sh", "-c",
                       "exec 3>&1; { \"$0\" watch --every 10ms 2>&3; echo $? >&3; } | true", tool},
                      {{"LEASEHOLD_URL", server.unix_url()}});
-    while (!watching.has_line()) // a line that nobody reads is due
+    while (!watching.has_line()) // an unread line is due
         BOOST_TEST_REQUIRE(!holder.release(take(holder, "stock")));
     BOOST_TEST(watching.read_line().value() == "0");
 }

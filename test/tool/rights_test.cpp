@@ -109,14 +109,14 @@ public:
         waiter_->seen().wait_for(recording_observer::kind::waiting);
     }
 
-    /// Returns when the server knows who waits, too.
+    /// Returns when the server knows the waiter, too.
     explicit held_lock(const redis_server& server) : held_lock(at(server))
     {
         resp_client raw = server.connect();
         wait_until([&] { return waiters_of(raw, "orders:1") == 1; });
         if (!is_native())
             return;
-        // Of this holder signs of life are looked at, too.
+        // The heartbeats of this holder are read, too.
         lock_options promised = long_lease();
         promised.dead_holder_grace = 30s;
         taken other = holder_->lock("orders:2", promised);
@@ -126,7 +126,7 @@ public:
 
     [[nodiscard]] const std::string& owner() const { return owner_; }
 
-    /// Who waited; when it has been let in.
+    /// The waiter; when it has the lock.
     lease next()
     {
         taken got = get(next_);
@@ -162,7 +162,7 @@ struct fixture : tool_runs
                is_whole(run({"inspect", "orders:1"}, url));
     }
 
-    /// Breaks the lock, and then that of who had waited for it.
+    /// Breaks the lock, and then that of its waiter.
     bool breaks(const std::string& url, held_lock& lock)
     {
         if (!is_whole(run({"break", "orders:1", "--owner", lock.owner()}, url)))
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(who_breaks_needs_what_is_documented_and_no_more)
 {
     const words rights = looking() + breaking();
     for (const std::string& right : words{""} + breaking()) {
-        // Of a release that gives the lock to the next that channel hears now and then only.
+        // That channel gets a release that grants the lock to the next owner only sometimes.
         if (right.starts_with("&redisson_lock__channel:"))
             continue;
         redis_server server({}, {.tcp = true});

@@ -32,7 +32,7 @@ using steady = std::chrono::steady_clock;
 
 const std::string tool = LEASEHOLD_TEST_TOOL;
 
-/// A shell that says "ready", then goes on until it is ended.
+/// A shell that prints "ready", then runs until it is ended.
 std::string goes_on(const std::string& before = {})
 {
     return before + " echo ready; while :; do sleep 0.02; done";
@@ -99,8 +99,8 @@ struct fixture
     }
 };
 
-/// Leases that end while the test looks, with room for a busy machine: KILL comes 1.2 seconds
-/// before the end.
+/// Leases that end while the test runs, with room for a busy machine: KILL comes 1.2 seconds before
+/// the end.
 const words short_lease{"--lease", "3s", "--term-before", "50%", "--kill-before", "40%"};
 constexpr auto lease_time = 3s;
 
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_held_is_busy_and_goes_to_who_waits)
     BOOST_TEST(next->wait().code == 0);
 }
 
-// For those who look who holds the lock, and why.
+// For users that look up the holder of a lock and its purpose.
 BOOST_AUTO_TEST_CASE(the_client_is_known_by_the_name_of_the_command)
 {
     const auto known_as = [&](const words& arguments) {
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named)
     refused({"--reenter", "stock", "--", "true"}, "--reenter needs LEASEHOLD_KEY");
 }
 
-// Only of several could nobody tell where one ends.
+// Only with several would the end of one be unclear.
 BOOST_AUTO_TEST_CASE(a_key_with_a_line_feed_is_locked_alone)
 {
     BOOST_TEST(code_of({"a\nb", "--", "true"}) == 0);
@@ -374,7 +374,7 @@ BOOST_DATA_TEST_CASE(nothing_outlives_the_lock, boost::unit_test::data::make({""
     BOOST_TEST(said().find("left behind") != std::string::npos, said());
 }
 
-// The server is there, and could be told at once that the lock is free.
+// The server is there, and could learn at once that the lock is free.
 BOOST_AUTO_TEST_CASE(the_lock_is_held_until_what_ignores_TERM_is_gone)
 {
     const auto running = start(
@@ -385,11 +385,11 @@ BOOST_AUTO_TEST_CASE(the_lock_is_held_until_what_ignores_TERM_is_gone)
                   server.unix_url(), "--verbose", "stock", "--", "echo", "in"});
     BOOST_TEST(next.read_line().value_or("").starts_with("leasehold: waiting for 'stock': "));
     running->write_line("");
-    running->expect("term"); // the command has ended, and this goes on
+    running->expect("term"); // the command has ended, and this continues
     BOOST_TEST(held("stock"));
     BOOST_TEST(!gone(left));
     do {
-        // In this order: who is there afterwards was there when the key was looked at.
+        // In this order: a process that exists afterwards existed when the key was read.
         const bool is_held = held("stock");
         BOOST_TEST_REQUIRE((is_held || gone(left)));
     } while (!ends_within(left, 20ms));
@@ -435,7 +435,7 @@ BOOST_AUTO_TEST_CASE(a_command_may_enter_its_own_lock)
     const std::string fence = running->read_line().value();
     BOOST_TEST(running->read_line().value() == fence);
     BOOST_TEST(running->read_line().value() == "0");
-    BOOST_TEST(running->read_line().value() == "75"); // not without being asked to
+    BOOST_TEST(running->read_line().value() == "75"); // not without a request
     BOOST_TEST(running->wait().code == 0);
     BOOST_TEST(said().find("left behind") == std::string::npos, said());
 }

@@ -1,4 +1,4 @@
-// The tool over TLS: `run` connects by the library, what looks at servers by itself.
+// The tool over TLS: `run` connects by the library, the commands that read servers by themselves.
 #include "server/servers.hpp"
 
 #include "tool/tool_runs.hpp"
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_port_without_tls_is_refused)
 {
     const redis_server plain({}, {.tcp = true});
     const std::string port = std::to_string(plain.port());
-    // Most often it waits for the end of a line that it takes the greeting for.
+    // Usually it waits for the end of the line for which it takes the handshake.
     check_refused("rediss://127.0.0.1:" + port + "?timeout=300&verify=none",
                   "cannot be reached by TLS: ");
 }

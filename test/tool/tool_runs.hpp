@@ -49,7 +49,7 @@ class tool_runs
 public:
     using words = std::vector<std::string>;
 
-    /// @param output Where the standard output goes, as a shell has it; empty: to the test.
+    /// @param output The target of the standard output, as in a shell; empty: the test.
     std::unique_ptr<process> start(const words& arguments, const std::string& url,
                                    const std::string& output = {})
     {

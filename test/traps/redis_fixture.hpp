@@ -15,7 +15,7 @@
 
 namespace leasehold::test {
 
-/// A server, a context for clients, and a connection that looks at what the server really has.
+/// A server, a context for clients, and a connection that reads the server's data.
 struct redis_fixture
 {
     explicit redis_fixture(std::vector<std::string> options = {}, redis_setup setup = {});
@@ -35,9 +35,9 @@ struct redis_fixture
 
     [[nodiscard]] bool exists(const std::string& name);
     [[nodiscard]] std::int64_t left(const std::string& name); ///< PTTL.
-    /// Who holds the name, and how often; in the layout `redisson` also every entry.
+    /// The holder of the name, and how often; in the layout `redisson` also every entry.
     [[nodiscard]] std::map<std::string, std::string> fields(const std::string& name);
-    /// How many clients are told of a release, now or in their turn.
+    /// The number of clients that are notified of a release, now or in their order.
     [[nodiscard]] std::int64_t watchers(const std::string& name);
     [[nodiscard]] std::uint64_t scripts_run();
 

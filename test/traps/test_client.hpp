@@ -53,7 +53,7 @@ private:
     std::shared_ptr<state> state_;
 };
 
-/// What stands for one process: a client that runs, with an observer.
+/// Represents one process: a client that runs, with an observer.
 class test_client
 {
 public:
@@ -76,7 +76,7 @@ public:
 
     void await_connected();
     void await_count(kind event_kind,
-                     std::size_t times = 1); ///< Runs the context until it was told of so many.
+                     std::size_t times = 1); ///< Runs the context until that many have come.
     [[nodiscard]] std::size_t count(kind event_kind) const { return saw->count(event_kind); }
     [[nodiscard]] client_stats stats() const { return locks.stats(); }
 
@@ -98,7 +98,7 @@ void run_some(asio::io_context& context, std::size_t handlers);
 
 [[nodiscard]] lock_options leased(milliseconds time);
 
-/// Looks again only when it is told to, or when the holder's time to live has passed.
+/// Polls only after a message, or when the holder's TTL has passed.
 [[nodiscard]] lock_options patient(milliseconds time);
 
 } // namespace leasehold::test

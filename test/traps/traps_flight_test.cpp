@@ -22,10 +22,10 @@ struct wire_site : redis_fixture
     fault_proxy proxy{server};
     test_client a{context, through(proxy)};
 
-    /// Nothing is left behind: the key is free, and the client knows of nothing to give back.
+    /// Nothing is left behind: the key is free, and the client has nothing to release.
     void await_clean(const std::string& name)
     {
-        // A request for it that is still under way is answered before this one.
+        // A request for it that is still outstanding is answered before this one.
         lease other = a.take("other", leased(long_time));
         BOOST_TEST(a.released(other) == success);
         await_gone(name);
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(F5_a_retried_acquire_is_not_held_by_itself)
     wire_site s;
     for (int i = 0; i < 5; ++i) {
         const std::string name = "lock" + std::to_string(i);
-        // What the connection took with it may run for a lease time still, and is given back then.
+        // Its requests may be executed for a lease time still, and are released then.
         s.proxy.forward_then_reset(name);
         const started op = s.a.lock_for(ample, name, patient(2s));
         run_until(s.context, op);
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(F7_a_release_whose_connection_ends_is_repeated)
     BOOST_TEST(s.a.released(first) == success);
     BOOST_TEST(!s.exists("one"));
     lease second = s.a.take("two", leased(long_time));
-    s.proxy.forward_then_reset("two"); // it did arrive, and nobody knows
+    s.proxy.forward_then_reset("two"); // it did arrive, and that is unknown
     BOOST_TEST(s.a.released(second) == success);
     BOOST_TEST(!s.exists("two"));
     BOOST_TEST(s.a.stats().disconnects == 2u);
@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(F7_a_repeated_release_leaves_the_next_owner_alone)
     s.await_watchers("lock");
     run_until(s.context, [&] { return b.count(kind::waiting) >= 2; }, ample);
     s.proxy.refuse();
-    // The short way finds that somebody waits, and does nothing.
+    // The fast path finds a waiter, and does nothing.
     const bool native = tested_layout() == config::key_layout::native;
     s.proxy.forward_then_reset(native ? redis_store::of_native().leave.sha
                                       : redis_store::of_line().leave.sha);

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(O1_a_lease_that_is_destroyed_after_expiry_leaves_the_succes
         const lease late = a.take("lock", unrenewed(300ms));
         successor = b.take("lock", leased(long_time));
     }
-    // Whatever it sent would have arrived before this.
+    // All its requests would have arrived before this.
     lease other = a.take("other", leased(long_time));
     BOOST_TEST(a.released(other) == success);
     BOOST_TEST(s.fields("lock").count(successor.owner().id()) == 1u);
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(O3_a_failed_acquire_gives_back_what_it_did_get)
     const auto taken = s.fields("lock");
     run_until(s.context, failing);
     BOOST_TEST((failing.code() == errc::timed_out || failing.code() == condition::store_fault));
-    BOOST_TEST((s.fields("lock") == taken)); // it could not be told yet
+    BOOST_TEST((s.fields("lock") == taken)); // it could not get the report yet
     proxy.forward();
     s.await_gone("lock");
     s.eventually([&] { return a.stats().orphans == 0; });
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(the_entry_of_another_process_keeps_the_lock_when_the_first_
         ample); // longer than the lease time
     BOOST_TEST(second.valid());
     BOOST_TEST(b.released(second) == success);
-    // The dead one's entry is left; it ends with its time to live, and not later.
+    // The dead one's entry is left; it ends with its TTL, and not later.
     s.await_gone("lock");
 }
 

@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(R1_nothing_is_renewed_after_its_release)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
-    // Released at every moment between two renewals, some while one is under way.
+    // Released at every moment between two renewals, some while one is outstanding.
     lock_options how = leased(600ms);
     how.renew_interval = 10ms;
     int cycles = 0;
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(R1_nothing_is_renewed_after_its_release)
     a.await_count(kind::renewed, 10);
     for (const auto& each : a.saw->events(kind::renewed))
         BOOST_TEST(each.name == "other");
-    BOOST_TEST(s.scripts_run() - before <= a.count(kind::renewed) + 2); // and nobody else asks
+    BOOST_TEST(s.scripts_run() - before <= a.count(kind::renewed) + 2); // no other requests
     BOOST_TEST(!s.exists("lock"));
 }
 
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
     }
     BOOST_TEST(s.raw.integer({"DBSIZE"}) == static_cast<std::int64_t>(locks) + counters);
 
-    // It looks at every request and stops none.
+    // It reads every request and stops none.
     const auto longest = std::make_shared<std::atomic<std::size_t>>(0);
     const auto requests = std::make_shared<std::atomic<std::size_t>>(0);
     proxy.reset_before([longest, requests](std::string_view request) {
@@ -346,9 +346,9 @@ BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_longer_than_its_lease)
         BOOST_TEST(stopped.ask("valid") == "valid 1");
         const started waiter = b.lock("lock", leased(long_time));
         stopped.pause();
-        run_until(s.context, waiter); // in when its time to live has passed
+        run_until(s.context, waiter); // granted when its TTL has passed
         BOOST_TEST(waiter.lease().fence() > fence);
-        // The first thing that it does when it goes on.
+        // The first action when it continues.
         stopped.write_line("valid");
         stopped.write_line("valid");
         stopped.resume();

@@ -23,7 +23,7 @@ config as(const redis_fixture& s, const std::string& user)
     return settings;
 }
 
-/// A user who may do everything but this.
+/// A user with all rights but this.
 void make_user(redis_fixture& s, const std::string& name, const std::string& without)
 {
     s.raw.done(
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(S3_out_of_memory)
     run_until(s.context, limited);
     BOOST_TEST(limited.code() == error_code(errc::store_refused));
     const started waiting = b.lock("other", brisk(long_time));
-    // Who has a lock keeps it and can leave it.
+    // A holder keeps its lock and can release it.
     a.saw->clear();
     a.await_count(kind::renewed, 4);
     BOOST_TEST(held.valid());
@@ -341,7 +341,7 @@ BOOST_AUTO_TEST_CASE(S3_the_key_of_a_lock_is_evicted)
     s.raw.done({"CONFIG", "SET", "maxmemory-policy", "volatile-ttl"});
     const auto used = std::stoll(s.raw.info("memory").at("used_memory"));
     s.raw.done({"CONFIG", "SET", "maxmemory", std::to_string(used + 300'000)});
-    // What has no time to live stays; the locks have to go.
+    // Keys without a TTL stay; the locks are evicted.
     for (int i = 0; i < 64; ++i)
         static_cast<void>(
             s.raw.command({"SET", "big" + std::to_string(i), std::string(20'000, 'x')}));
@@ -504,7 +504,7 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_while_an_acquire_is_on_its_way)
     const started stopped = a.shut_down();
     run_until(s.context, waiter);
     BOOST_TEST(waiter.code() == error_code(errc::shut_down));
-    proxy.forward(); // and the answer is that another has it: there is nothing to give back
+    proxy.forward(); // and the reply names another holder: there is nothing to release
     run_until(s.context, stopped);
     BOOST_TEST(stopped.code() == success);
     BOOST_TEST((leasehold::clock::now() - begun < 4s)); // five are for a store that does not answer

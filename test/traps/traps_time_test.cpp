@@ -18,7 +18,7 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-/// Runs handler by handler and looks at the key after each.
+/// Runs handler by handler and checks the key after each.
 class watched_key
 {
 public:
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(C1_a_waiters_wall_clock_steps_during_the_wait)
     BOOST_TEST(held.valid());
     const auto fence = held.fence();
     BOOST_TEST(b.released(held) == success);
-    BOOST_TEST(waiter.locked() > fence); // it was woken all the same
+    BOOST_TEST(waiter.locked() > fence); // it was still woken
     BOOST_TEST(s.left("lock") <= 3000);
     BOOST_TEST(waiter.ask("valid") == "valid 1");
 }
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(C5_there_is_never_a_lock_without_a_time_to_live)
             }
         }
     }
-    BOOST_TEST(key.seen > 50); // it was there to be looked at
+    BOOST_TEST(key.seen > 50); // it existed to be checked
     s.await_gone("lock");
 }
 
@@ -393,7 +393,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_an_old_snapshot)
     BOOST_TEST(std::stoull(s.raw.string({"GET", fence_key_of("lock")})) < newest); // the past
     BOOST_TEST(s.exists("lock"));
     run_until(s.context, lost);
-    BOOST_TEST(lost.code() == error_code(errc::lost)); // an owner of the past has it
+    BOOST_TEST(lost.code() == error_code(errc::lost)); // an earlier owner has it
     s.raw.done({"DEL", "lock"});
     lease next = a.take("lock", leased(long_time));
     BOOST_TEST(next.fence() > newest);

@@ -13,16 +13,16 @@
 #include <string>
 #include <vector>
 
-// Holders here have half a minute, and those who wait look again by themselves after half a minute
-// at the earliest: who gets in before the limit of a test was woken.
+// Holders here have half a minute, and waiters poll by themselves after half a minute at the
+// earliest: a waiter that gets the lock within the limit of a test was woken.
 
 using namespace leasehold;
 using namespace leasehold::test;
 
 namespace {
 
-/// How often a client looks before it is told: first, when it joins the line, and when it is known
-/// to listen.
+/// How often a client polls before its notification: first, when it joins the queue, and when it is
+/// known to listen.
 std::size_t looks()
 {
     return 3;
@@ -136,7 +136,7 @@ BOOST_FIXTURE_TEST_CASE(W4_unlock_while_the_subscription_is_down, one_holds_one_
     BOOST_TEST(waiter.lease().valid());
     BOOST_TEST(b.stats().disconnects == 0u); // only the subscription was down
 
-    // And it is a subscription again, not only one look.
+    // And it is a subscription again, not only one poll.
     const started next = a.lock("lock", patient(long_time));
     s.await_watchers("lock");
     BOOST_TEST(b.released(waiter.lease()) == success);
@@ -153,7 +153,7 @@ BOOST_FIXTURE_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_within_its_c
     const started first = b.lock("lock", patient(long_time));
     const started second = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
-    b.await_count(kind::waiting, looks()); // it has looked again for the subscription
+    b.await_count(kind::waiting, looks()); // it has polled again for the subscription
     const auto sent = b.stats().acquires_sent;
     const started released = a.release(held);
     run_until(
@@ -214,8 +214,8 @@ BOOST_AUTO_TEST_CASE(P1_without_wake_ups_a_client_looks_seldom_and_once_for_all_
     s.raw.reset_calls();
     run_until(s.context, waiters.front());
     BOOST_TEST(waiters.front().lease().valid());
-    // The pauses double from 20 ms to a second: some ten looks in two seconds, and twice that where
-    // luck is bad.
+    // The pauses double from 20 ms to a second: about ten polls in two seconds, and twice that in
+    // the worst case.
     BOOST_TEST(b.stats().acquires_sent < 40u);
     BOOST_TEST(s.raw.calls("subscribe") < 20u);
     std::uint64_t commands = 0;
@@ -261,8 +261,8 @@ BOOST_AUTO_TEST_CASE(P1_commands_per_hand_over_are_bounded)
     std::uint64_t after = 0;
     for (test_client& each : others)
         after += each.stats().acquires_sent;
-    // Each release wakes each client that still waits once; twice where the message met a look
-    // under way.
+    // Each release wakes each remaining waiting client once; twice if the message met an
+    // outstanding poll.
     BOOST_TEST(after - before <= clients * (clients + 1));
 }
 
@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(other_libraries_wake_and_are_woken, *only_on(config::key_la
 }
 
 // A Redisson client waits on the release channel: it gets the lock also while clients of this
-// library that have a line never leave it absent, and what they hold is given on to the next.
+// library with a queue always hold it, and their locks are handed to the next.
 BOOST_AUTO_TEST_CASE(other_libraries_get_their_turn_beside_a_line,
                      *only_on(config::key_layout::redisson))
 {
@@ -377,7 +377,7 @@ BOOST_AUTO_TEST_CASE(other_libraries_get_their_turn_beside_a_line,
     }
     BOOST_TEST_REQUIRE(is_in);
     BOOST_TEST(listener.receive().items.at(2).text == "0");
-    // And the first in line hears of its release.
+    // And the first in the queue receives its release.
     s.eventually([&] { return s.raw.subscribers(channel_of("lock")) > 1; });
     s.raw.done({"DEL", "lock"});
     s.raw.done({"PUBLISH", channel_of("lock"), "0"});
@@ -385,14 +385,14 @@ BOOST_AUTO_TEST_CASE(other_libraries_get_their_turn_beside_a_line,
     BOOST_TEST(waiters.back().lease().valid());
 }
 
-// It asks again at once, and would have the lock until the time is over that is left to strangers.
+// It asks again at once, and would hold the lock until the free time for external clients ends.
 BOOST_AUTO_TEST_CASE(other_libraries_have_one_turn_and_not_the_next_one_as_well,
                      *only_on(config::key_layout::redisson))
 {
     redis_fixture s;
     test_client b(s.context, s.direct());
     const std::string stranger = "3b5c8f5e-0000-4000-8000-000000000000:42";
-    const std::string before = "3b5c8f5e-0000-8000-8000-000000000000:1"; // knows the line
+    const std::string before = "3b5c8f5e-0000-8000-8000-000000000000:1"; // knows the queue
     lock_options looks_often = patient(long_time);
     looks_often.backoff_floor = lock_options().backoff_floor;
     looks_often.backoff_ceiling = lock_options().backoff_ceiling;
@@ -411,10 +411,10 @@ BOOST_AUTO_TEST_CASE(other_libraries_have_one_turn_and_not_the_next_one_as_well,
              before, "", channel_of("lock"), "leasehold:turn:", "1000"});
         BOOST_TEST_REQUIRE(open.items.at(0).number == 5);
         const std::int64_t end = server_us() + 1'000'000;
-        // It listens from the beginning, to hear when they have left.
+        // It listens from the beginning, to receive their release.
         s.eventually([&] { return s.raw.subscribers(channel_of("lock")) == 1; });
         s.foreign_lock("lock", long_time, stranger);
-        // The first in line finds it, and is not kept out any longer.
+        // The first in the queue finds it, and is not kept out any longer.
         s.eventually([&] {
             const auto all = s.raw.strings({"HVALS", "leasehold:waiters:{lock}"});
             return std::count(all.at(0).begin(), all.at(0).end(), ' ') == 3;
@@ -465,7 +465,7 @@ BOOST_AUTO_TEST_CASE(C6_the_limit_includes_connecting)
     run_until(s.context, silent);
     BOOST_TEST((silent.code() == condition::store_fault));
 
-    // Known to be unreachable: one try asks nobody.
+    // Known to be unreachable: a try sends no request.
     proxy.refuse();
     proxy.reset_all();
     run_until(s.context, [&] { return b.count(kind::disconnected) > 0; }, ample);
