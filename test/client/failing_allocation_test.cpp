@@ -223,7 +223,7 @@ void look_at(scene& s, bool reached, summary& all)
     BOOST_TEST(next.valid());
 }
 
-/// Prepares with memory, and acts with one allocation that fails. False when there are not so many.
+/// Prepares with memory, and acts with one allocation that fails. False if there are too few.
 bool fail_one(const std::function<void(scene&)>& prepare, std::size_t index, summary& all)
 {
     std::vector<std::weak_ptr<fate>> handlers;

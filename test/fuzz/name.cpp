@@ -88,8 +88,8 @@ std::vector<std::string> words(std::string_view command)
     return result;
 }
 
-// Whatever a name contains, the server sees it as one word of one command, also if the command is
-// sent again with its script.
+// The server sees any name as one word of one command, also if the command is sent again with its
+// script.
 void check_commands(const std::string& name)
 {
     using redis_store::batch;

@@ -1,13 +1,12 @@
-// The first line is a script of what is asked of the layout `native`, the rest is what the server
-// sends, to the greeting of each connection first:
-//   a  take a lock         A  once more, after an answer was lost
-//   w  wait for it         e  enter it again
-//   l  leave it            m  leave an entry        n  leave it, and wait for it again
+// The first line is a script of requests to the layout `native`, the rest is sent by the server,
+// first in reply to the greeting of each connection:
+//   a  acquire a lock      A  once more, after a lost reply
+//   w  wait for it         e  acquire it again
+//   l  release it          m  release an entry      n  release it, and wait for it again
 //   r  renew one lock      s  renew three
-//   .  what comes next is asked when the answers are there, on a new connection if the old one was
-//      closed
-//   b  connections may be replaced unseen
-//   c  the store is closed when the first answer is there
+//   .  wait for the replies; then continue, on a new connection if the old one was closed
+//   b  connections may be replaced without a notification
+//   c  close the store after the first reply
 //   1 to 9  the server's bytes arrive in pieces of this size, not in lines
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
@@ -67,7 +66,7 @@ std::optional<std::int64_t> number(const boost::redis::resp3::node& said, std::s
     return is_whole ? std::optional(value) : std::nullopt;
 }
 
-/// A list of whole numbers; nothing when the answer is something else.
+/// A list of whole numbers; nothing if the reply is something else.
 std::optional<std::vector<std::int64_t>> numbers(const message& said, std::size_t count)
 {
     if (said.size() != count + 1 || said[0].data_type != type::array || said[0].depth != 0 ||
@@ -113,7 +112,7 @@ bool is_time(std::int64_t us)
 struct sent_call
 {
     std::string verb;
-    bool gets = false; ///< `SET` says what there was.
+    bool gets = false; ///< `SET` returns the previous value.
     std::vector<message> answers;
 };
 
@@ -121,19 +120,19 @@ struct request
 {
     char kind = 0;
     std::size_t size = 1;         ///< Of a renewal.
-    std::uint64_t given_before{}; ///< The largest fence when it was asked.
+    std::uint64_t given_before{}; ///< The largest fence at the time of the request.
     int calls = 0;
     error_code failed;
     acquire_reply acquired;
     release_reply released;
     std::vector<renewal_result> renewed;
-    std::deque<sent_call> became; // they stay where they are
+    std::deque<sent_call> became; // their addresses are stable
 
     [[nodiscard]] const sent_call* last() const
     {
         return became.empty() ? nullptr : &became.back();
     }
-    /// The numbers that the script of the last call answered with.
+    /// The numbers in the reply of the script of the last call.
     [[nodiscard]] std::optional<std::vector<std::int64_t>> said(std::size_t count) const
     {
         const sent_call* const call = last();
@@ -187,7 +186,7 @@ private:
     {
         std::shared_ptr<batch> what;
         boost::redis::any_adapter adapter;
-        /// Of each command: whose it is, null for a greeting; which of its calls; what is asked.
+        /// Of each command: its request, null for a greeting; which of its calls; its form.
         struct part
         {
             request* of;
@@ -325,7 +324,7 @@ private:
     {
         sent_batch& front = queue_.front();
         const sent_batch::part asked = front.parts[front.answered];
-        // What is never said to it is no proof of anything, and neither is what comes after it.
+        // A reply that is never given proves nothing, and neither does any later one.
         require(is_error(said) || fits(asked, said), "an answer of another shape is accepted");
         if (asked.of != nullptr)
             asked.of->became[asked.call].answers.push_back(said);
@@ -338,7 +337,7 @@ private:
             pipeline_->close();
     }
 
-    /// The last has the end of what was drawn.
+    /// The last has the end of the drawn block.
     static void share(const sent_batch::part& drawn, const message& said)
     {
         std::int64_t end = std::max<std::int64_t>(number(said).value_or(0), 0);
@@ -370,7 +369,7 @@ private:
             lose();
     }
 
-    // Those who ask.
+    // The callers.
 
     void ask(char kind)
     {
@@ -456,7 +455,7 @@ private:
             given_ = std::max(given_, said.first_fence + said.fences - 1);
     }
 
-    // What became of each, against what the server said of it last.
+    // The result of each, against the server's last reply about it.
 
     static void check(const request& r)
     {
@@ -568,7 +567,7 @@ private:
     std::size_t piece_ = 0; ///< A line.
     bool connected_ = false;
     bool ends_ = false;       ///< The pipeline has no use for this server.
-    std::uint64_t given_ = 0; ///< The largest fence that somebody got.
+    std::uint64_t given_ = 0; ///< The largest fence that was granted.
     std::map<std::string, std::unique_ptr<request>> requests_;
     asio::any_io_executor strand_;
     server_stream stream_;

@@ -1,5 +1,4 @@
-// The first line holds the names that are watched, separated by blanks; the rest is what the server
-// sends.
+// The first line contains the watched names, separated by blanks; the rest is sent by the server.
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
 
@@ -67,8 +66,8 @@ void push(std::string_view input)
             names.emplace(name);
     }
 
-    // Nothing runs here, so it never gets as far as to a connection; what one would bring is handed
-    // over below. Made once, because that takes long; nothing is watched at the end.
+    // Nothing runs here, so no connection is ever made; its messages are passed in below. Made
+    // once, because that takes long; nothing is watched at the end.
     static asio::io_context context(1);
     static listener told;
     static const auto subscriptions = std::make_shared<redis_store::subscriptions>(
@@ -109,7 +108,7 @@ void push(std::string_view input)
                                                : "a release is not told to all who watch for it");
     }
 
-    // Who does not watch any more is not told any more; the others are.
+    // A name without a watch gets no wake-up any more; the others do.
     while (!names.empty()) {
         const std::string gone = *names.begin();
         names.erase(names.begin());

@@ -1,11 +1,11 @@
-// The first line is a script of what is asked, the rest is what the server sends:
-//   a  take a lock         e  enter it again
-//   l  leave it            m  leave an entry
+// The first line is a script of requests, the rest is sent by the server:
+//   a  acquire a lock      e  acquire it again
+//   l  release it          m  release an entry
 //   r  renew one lock      s  renew three         t  renew sixty, in two commands
-//   .  what comes next is asked when the answers are there, on a new connection if the old one was
-//   closed p  each connection begins with the questions that a real one begins with; their answers
-//   come first c  the store is closed when the first answer is there 1 to 9  the server's bytes
-//   arrive in pieces of this size, not in lines
+//   .  wait for the replies; then continue, on a new connection if the old one was closed
+//   p  each connection begins with the questions of a real one; their replies come first
+//   c  close the store after the first reply
+//   1 to 9  the server's bytes arrive in pieces of this size, not in lines
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
 
@@ -43,7 +43,7 @@ using redis_store::batch;
 using granted_t = acquire_reply::outcome;
 using left_t = release_reply::outcome;
 
-// The numbers of an answer that a script gives: one level, so many, whole.
+// The numbers in the reply of a script: one level, this many, whole.
 std::optional<std::vector<std::int64_t>> numbers(const message& said, std::size_t count)
 {
     if (said.size() != count + 1 || said[0].data_type != type::array || said[0].depth != 0 ||
@@ -95,14 +95,14 @@ struct request
     acquire_reply acquired;
     release_reply released;
     std::vector<renewal_result> renewed;
-    bool long_way = false; ///< The script sent last is the one that knows the line.
-    /// The last answer to each command that it became, by the first lock in it.
+    bool long_way = false; ///< The script sent last is the one that knows the queue.
+    /// The last reply to each command that it became, by the first lock in it.
     std::map<std::size_t, message> answers;
 };
 
 constexpr std::uint32_t fences_asked = 100;
 constexpr std::size_t renewals_in_a_command = 50;
-constexpr std::string_view keys_of_a_line = "4"; ///< The lock, its fences, the line, who waits.
+constexpr std::string_view keys_of_a_line = "4"; ///< The lock, its fences, the queue, the waiters.
 
 class session final : public redis_store::transport, public store_listener
 {
@@ -150,12 +150,12 @@ public:
     }
 
 private:
-    // How many numbers the scripts answer with.
+    // The number of values in the replies of the scripts.
     static constexpr std::size_t acquired_short = 4;
     static constexpr std::size_t acquired_in_line = 5;
     static constexpr std::size_t left_line = 6;
 
-    /// What a script answers with: a list of so many numbers, a number, or either.
+    /// The reply of a script: a list of this many numbers, a number, or either.
     struct shape
     {
         std::size_t count; ///< 0: no list.
@@ -202,7 +202,7 @@ private:
             const std::size_t dot = key.find('.');
             request& asked = *requests_.at(std::stoul(key.substr(0, dot)));
             const std::size_t first = std::stoul(key.substr(dot + 1));
-            asked.answers.erase(first); // sent again: the first answer was none
+            asked.answers.erase(first); // sent again: the first reply was none
             sent.commands.emplace_back(&asked, first);
             const bool renews = std::string_view("rst").find(asked.kind) != std::string_view::npos;
             const bool acquires = asked.kind == 'a' || asked.kind == 'e';
@@ -301,7 +301,7 @@ private:
     {
         sent_batch& front = queue_.front();
         const auto [asked, first] = front.commands[front.answered];
-        // What no script says is no proof of anything, and neither is what comes after it.
+        // A reply that no script gives proves nothing, and neither does any later one.
         require(is_error(said) || front.expected[front.answered].fits(said),
                 "an answer of another shape is accepted");
         asked->answers[first] = said;
@@ -334,7 +334,7 @@ private:
             lose();
     }
 
-    // Those who ask.
+    // The callers.
 
     void ask(char kind)
     {
@@ -382,7 +382,7 @@ private:
         }
     }
 
-    // What became of each, against what the server said of it last.
+    // The result of each, against the server's last reply about it.
 
     void check(const request& r) const
     {
@@ -415,7 +415,7 @@ private:
     {
         auto said = last_numbers(r, 0, r.long_way ? acquired_in_line : acquired_short);
         const bool fresh = r.kind == 'a';
-        // All that were asked for, up to twice the server's time.
+        // All requested ones, up to twice the server's time.
         if (const auto all = last_number(r); fresh && all && *all >= fences_asked && *all % 2 == 0)
             said = {1, *all - fences_asked + 1, fences_asked, *all / 2};
         bool proof = said && is_time(said->back()) && (*said)[0] == 1;
@@ -464,7 +464,7 @@ private:
     void check_long_release(const request& r) const
     {
         const auto said = last_numbers(r, 0, left_line);
-        // Nobody asked to be the next, so that nobody is.
+        // There is no next owner, because none was requested.
         const bool clear = said && is_time(said->back()) && (*said)[0] >= 0 && (*said)[0] <= 5 &&
                            (*said)[2] == 0;
         if (r.failed)

@@ -15,7 +15,7 @@ server_stream::result server_stream::read(boost::redis::any_adapter* to,
         begun_ = true;
         last_.clear();
     }
-    // Written down on its way to who reads it.
+    // Recorded on its way to the reader.
     struct tap
     {
         message& written;

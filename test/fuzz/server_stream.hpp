@@ -20,8 +20,8 @@ namespace leasehold::fuzz {
 /// One message as the parser of Boost.Redis reads it.
 using message = std::vector<boost::redis::resp3::node>;
 
-/// What a server sends, read as the library's connections read it: piece by piece, through the
-/// guard, with pushes among the answers.
+/// The bytes of a server, read as the library's connections read them: piece by piece, through the
+/// guard, with pushes among the replies.
 class server_stream
 {
 public:
@@ -30,12 +30,12 @@ public:
         nothing, ///< No complete message.
         answer,
         pushed,
-        broken, ///< The connection is closed over it.
+        broken, ///< It closes the connection.
     };
 
     void add(std::string_view bytes) { buffer_ += bytes.substr(0, guard_.accept(bytes)); }
 
-    /// Reads one message. `to` is who waits for an answer, or null: then all is pushed.
+    /// Reads one message. `to` waits for a reply, or is null: then all messages are pushes.
     result read(boost::redis::any_adapter* to, boost::redis::any_adapter& push_inbox);
 
     /// The message that was read last.

@@ -385,7 +385,7 @@ BOOST_AUTO_TEST_CASE(what_a_renewal_creates_is_released_behind_it)
     }
 }
 
-// Whatever the release did the first time: a later request may have taken the lock.
+// A later request may have taken the lock, in spite of the first release.
 BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_not_answered_nothing_is_known)
 {
     member_fixture f;

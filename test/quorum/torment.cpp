@@ -261,7 +261,7 @@ private:
     std::jthread runs_;
 };
 
-/// Breaks members: so many at once that a majority of members is left.
+/// Breaks members, but leaves a majority of them.
 class breaker
 {
 public:

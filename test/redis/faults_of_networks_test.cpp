@@ -583,8 +583,7 @@ struct doomed
         seen->clear();
     }
 
-    /// Whatever the other side did, the lock is free at once, although its lease would last for a
-    /// minute.
+    /// The lock is free at once, in all cases, although its lease would last for a minute.
     void nothing_is_held() { static_cast<void>(next_gets_in(near, 0)); }
 
     redis_server server;

@@ -111,7 +111,7 @@ lock_options options(std::chrono::milliseconds wait_limit = 25s)
     return result;
 }
 
-/// Whatever happened to the connections: a lock can be acquired.
+/// A lock can be acquired, whatever happened to the connections.
 void lock_works(client_thread& user)
 {
     taken held = user.lock(stock, options());

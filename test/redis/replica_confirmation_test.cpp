@@ -135,7 +135,7 @@ struct confirmation_fixture : test::masters_fixture, store_listener
 
     std::optional<std::string> marker = "+OK\r\n"; ///< Of these, nothing: no reply.
     std::optional<std::string> waited = ":2\r\n";
-    std::string unanswered;       ///< WAIT for so many.
+    std::string unanswered;       ///< The number of replicas for WAIT.
     std::string there = ":1\r\n"; ///< The lock, when it is extended or read.
     std::function<void()> at_wait;
     int waits = 0;

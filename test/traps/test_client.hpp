@@ -93,7 +93,7 @@ void run_until(asio::io_context& context, const started& op);
 void eventually(asio::io_context& context, const std::function<bool()>& reached,
                 milliseconds patience = ample);
 
-/// Runs at most so many handlers of the context.
+/// Runs at most this many handlers of the context.
 void run_some(asio::io_context& context, std::size_t handlers);
 
 [[nodiscard]] lock_options leased(milliseconds time);

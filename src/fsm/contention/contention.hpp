@@ -13,8 +13,7 @@ namespace leasehold::fsm {
 
 /// How one client contends for one name, for all its waiters. Decides only: it performs no I/O.
 ///
-///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, or from
-///   the top
+///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, sending
 ///                    sending ──held─────▶ sleeping ──due, hint, connected──▶ sending
 ///                    sending ──failed───▶ sleeping
 ///                    sending ──failed again──▶ pausing ──due, hint──▶ sending

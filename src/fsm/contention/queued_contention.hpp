@@ -11,14 +11,12 @@ namespace leasehold::fsm {
 /// How one client contends for one name in a store that keeps a queue, for all its waiters. Decides
 /// only: it performs no I/O. `contention` is the same for stores without a queue.
 ///
-///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, or from
-///   the top
+///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, sending
 ///                    sending ──in line──▶ in_line ──due, turn, connected──▶ sending
 ///                    sending ──held, not in line──▶ sending
 ///                    sending ──failed───▶ pausing ──due, turn, connected──▶ sending
-///   sending, in_line, pausing ──nobody wants it any more, granted too late──▶ releasing
-///                    sending ──what is wanted now is not to be asked for under this owner──▶
-///                    releasing
+///   sending, in_line, pausing ──no waiter left, granted too late──▶ releasing
+///                    sending ──the acquire needs another owner──▶ releasing
 ///   releasing, and the next owner has joined ──left──▶ in_line, holding or sending
 ///
 /// To join, to extend a waiter's presence, to poll and to confirm a grant, the same acquire is sent
