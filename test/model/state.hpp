@@ -256,9 +256,9 @@ struct state
     fence top = clock_fence;           ///< The highest fence that was in use,
     fence top_unexcused = clock_fence; ///< the same without those that a loss of data excuses.
     fence ever = clock_fence;          ///< The highest that was drawn: the clock is above it.
-    std::uint8_t open = 0;       ///< The key expired outside the queue, which SET NX may then pass.
-    few<6> order;                ///< The present waiters, in the order of their joining.
-    std::uint16_t disturbed = 0; ///< By owner: affected by a fault.
+    std::uint8_t open = 0;             ///< The lock changed outside the queue: SET NX may pass it.
+    few<6> order;                      ///< The present waiters, in the order of their joining.
+    std::uint16_t disturbed = 0;       ///< By owner: affected by a fault.
 
     std::uint8_t faults = 0;    ///< Still to come.
     std::uint8_t cancels = 0;   ///< "

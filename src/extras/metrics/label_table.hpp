@@ -46,7 +46,7 @@ public:
         if (const entry* const found = find(label))
             return *found->value;
         if (full_.load(std::memory_order_acquire)) {
-            // The table is full, so every entry is visible now.
+            // The table is full, so this second search sees all entries.
             const entry* const found = find(label);
             return found != nullptr ? *found->value : others();
         }

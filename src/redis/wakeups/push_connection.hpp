@@ -28,7 +28,7 @@ public:
     void open(const asio::any_io_executor& strand,
               const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
     void close() noexcept;
-    /// Opens it with the address of the other; closed, if that is.
+    /// Opens it like the other one; leaves it closed if that is closed.
     void open_like(const push_connection& other);
 
 protected:
