@@ -163,8 +163,7 @@ private:
     clock::time_point forgets_until_{};
     clock::duration each_takes_{};
     clock::time_point next_free_{};
-    std::vector<std::pair<std::string, clock::time_point>>
-        no_renewals_; ///< The name, and until when.
+    std::vector<std::pair<std::string, clock::time_point>> no_renewals_; ///< Name, until when.
     std::uint64_t life_ = 0;
     bool silent_ = false; ///< While it is down.
     std::uint64_t foreigners_ = 0;
