@@ -26,7 +26,7 @@ struct migration
     clock::time_point end; ///< The rest migrates at once then.
 };
 
-/// What a node can know of the others.
+/// The knowledge of a node about the others.
 class cluster_knowledge
 {
 public:

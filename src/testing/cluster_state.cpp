@@ -316,7 +316,7 @@ void cluster_state::step(slot_number slot)
         if (time_.traced())
             source.line("key " + *next + " goes to " + target.name);
         keys.erase(next);
-        // What has migrated is not lost: it would exist twice, or not at all.
+        // Migrated keys are not lost: they would exist twice, or not at all.
         source.keep_all();
         target.keep_all();
         if (!all)

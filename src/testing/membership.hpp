@@ -11,7 +11,7 @@
 
 namespace leasehold::testing::impl {
 
-/// What a server knows of its cluster.
+/// The knowledge of a server about its cluster.
 class membership
 {
 public:

@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(row16_a_grant_just_before_the_deadline_is_a_lease_until_the
     BOOST_TEST(!op->value<1>().valid());
 }
 
-// F2, row 23: it is unknown whether it was executed. What it may have taken is released, and the
+// F2, row 23: it is unknown whether it was executed. A possible grant is released, and the
 // waiter asks again under another owner.
 BOOST_AUTO_TEST_CASE(F2_a_reply_that_is_lost_is_made_up_for)
 {

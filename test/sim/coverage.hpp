@@ -9,7 +9,7 @@
 
 namespace leasehold::test::sim {
 
-/// What a client was doing when a fault came.
+/// The activity of a client when a fault came.
 enum class phase : std::uint8_t
 {
     idle,

@@ -11,7 +11,7 @@
 
 namespace leasehold::fsm {
 
-/// What a member of a quorum reports about itself. If its record is gone, or it has restarted since
+/// The report of a quorum member about itself. If its record is gone, or it has restarted since
 /// the record was written, it is a stranger: it may have lost locks and fences, and grants nothing
 /// until it is made a member again.
 struct member_view

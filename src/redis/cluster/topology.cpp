@@ -8,7 +8,7 @@ namespace {
 
 using value = reply_tree::value;
 
-/// What a server writes if it does not know its own address, or must not report it.
+/// The text of a server that does not know its own address, or must not report it.
 std::string_view host_in(std::string_view text) noexcept
 {
     return text == "?" ? std::string_view() : text;

@@ -36,7 +36,7 @@ public:
     [[nodiscard]] virtual std::size_t commands_sent() const = 0;
 };
 
-/// What the library needs of a connection of its own.
+/// The interface of a connection of the library's own.
 class connection : public request_channel
 {
 public:

@@ -79,7 +79,7 @@ readiness_check::verdict readiness_check::result() const
     if (mode() == "sentinel")
         return {errc::not_supported,
                 "the server is a Sentinel, whose URL begins with redis+sentinel://"};
-    // What cannot be checked here is reported by the requests themselves.
+    // The requests themselves report the failures that cannot be checked here.
     const auto refuses = [](const reply& each) {
         return !each.error.empty() && error_code(classify(each.error)) == condition::bad_request;
     };

@@ -101,7 +101,7 @@ struct release_answer
     std::uint64_t largest = 0;  ///< The fence accepted for the name, when it was freed.
 };
 
-/// What a member reports about itself.
+/// The report of a member about itself.
 struct look_answer
 {
     bool is_member = false;
