@@ -307,8 +307,8 @@ void batch::execute(const std::shared_ptr<batch>& sent, std::shared_ptr<request_
                             unanswered = through->commands_sent() != before
                                              ? errc::outcome_unknown
                                              : errc::store_unavailable;
-                        const auto owner = sent->owner;
-                        owner->on_end(sent, unanswered);
+                        const auto told = sent->owner;
+                        told->on_end(sent, unanswered);
                     });
 }
 
