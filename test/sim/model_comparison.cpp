@@ -23,7 +23,7 @@ using testing::impl::redis_model;
 
 namespace {
 
-constexpr std::size_t steps = LEASEHOLD_COMPARED_STEPS;
+constexpr std::size_t steps = 40'000;
 constexpr std::size_t steps_at_a_time = 50;
 
 /// The code of an error: the rest names lines of the script, and changes between versions. Errors
