@@ -61,7 +61,7 @@ class mutex
 {
 public:
     /// @param locks   The client. It must run before the first operation.
-    /// @param name    The key in the store: 1 … 4096 bytes of any value. The prefixes `leasehold:`
+    /// @param name    The key in the store: 1 to 4096 bytes of any value. The prefixes `leasehold:`
     ///     and `redisson_lock_token:` are reserved.
     /// @param options How to acquire and hold.
     /// @throws boost::system::system_error `errc::invalid_name` or `errc::invalid_option`.

@@ -188,9 +188,8 @@ void client_state::release_lost(const lease_state& lease, const outcome_op_ptr& 
     const error_code reason = lease.released() ? error_code(errc::not_owner) : lease.loss();
     details_ptr details = waiting && waiting->done.explained() ? held.loss_details(*this, reason)
                                                                : nullptr;
-    // The margin for the drift of clocks is left to the key: the store is asked, so that it goes
-    // and the caller learns whether another has it. What may be there for longer is on its way
-    // back.
+    // The key outlives the lease by the margin for clock drift. The release removes it, and reports
+    // whether another owner holds the lock. A lock that may outlast its lease is released already.
     if (reason == errc::expired && waiting && !held.may_outlast() && online(held.spec->name))
         return releases_.leave(held, {.waiting = waiting, .reason = reason, .details = details});
     if (waiting)

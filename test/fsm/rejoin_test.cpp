@@ -18,8 +18,8 @@ member_view member_of(std::uint64_t epoch, std::uint64_t largest = 0,
         .reachable = true, .is_member = true, .epoch = epoch, .largest = largest, .lease = lease};
 }
 
-member_view stranger(std::uint64_t nonce, std::uint64_t epoch = 0, std::uint64_t largest = 0,
-                     std::chrono::milliseconds lease = 0ms)
+member_view blank(std::uint64_t nonce, std::uint64_t epoch = 0, std::uint64_t largest = 0,
+                  std::chrono::milliseconds lease = 0ms)
 {
     return {.reachable = true,
             .is_member = false,
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(nothing_where_all_that_can_be_reached_are_members)
 
 BOOST_AUTO_TEST_CASE(a_majority_of_the_others_adopts_a_higher_epoch_first)
 {
-    auto r = with({5, 3}, {member_of(4), stranger(77), member_of(6), member_of(5), {}});
+    auto r = with({5, 3}, {member_of(4), blank(77), member_of(6), member_of(5), {}});
     BOOST_TEST((r.next() == step::adopt));
     BOOST_TEST(r.epoch() == 7u);
     BOOST_TEST(r.is_stranger(1));
@@ -67,18 +67,17 @@ BOOST_AUTO_TEST_CASE(a_majority_of_the_others_adopts_a_higher_epoch_first)
 
 BOOST_AUTO_TEST_CASE(too_few_members_left_is_an_error)
 {
-    BOOST_TEST((with({3, 2}, {member_of(4), stranger(1), {}}).next() == step::stuck));
-    BOOST_TEST((with({3, 2}, {member_of(4), stranger(1), stranger(2)}).next() == step::stuck));
+    BOOST_TEST((with({3, 2}, {member_of(4), blank(1), {}}).next() == step::stuck));
+    BOOST_TEST((with({3, 2}, {member_of(4), blank(1), blank(2)}).next() == step::stuck));
     // The knowledge of the third is unknown.
-    BOOST_TEST((with({3, 2}, {stranger(1), stranger(2), {}}).next() == step::stuck));
-    BOOST_TEST(
-        (with({5, 4}, {member_of(1), member_of(1), stranger(1), stranger(2), stranger(3)}).next() ==
-         step::stuck));
+    BOOST_TEST((with({3, 2}, {blank(1), blank(2), {}}).next() == step::stuck));
+    BOOST_TEST((with({5, 4}, {member_of(1), member_of(1), blank(1), blank(2), blank(3)}).next() ==
+                step::stuck));
 }
 
 BOOST_AUTO_TEST_CASE(where_all_are_strangers_they_begin_anew_after_a_second_look)
 {
-    const std::vector<member_view> all{stranger(1), stranger(2, 3, 500, 20s), stranger(3, 2, 400)};
+    const std::vector<member_view> all{blank(1), blank(2, 3, 500, 20s), blank(3, 2, 400)};
     auto r = with({3, 2}, all);
     BOOST_TEST((r.next() == step::confirm));
     BOOST_TEST(r.epoch() == 4u);
@@ -95,9 +94,9 @@ BOOST_AUTO_TEST_CASE(where_all_are_strangers_they_begin_anew_after_a_second_look
 
 BOOST_AUTO_TEST_CASE(nothing_begins_anew_when_the_second_look_finds_others)
 {
-    const std::vector<member_view> all{stranger(1), stranger(2), stranger(3)};
+    const std::vector<member_view> all{blank(1), blank(2), blank(3)};
     auto forgot_again = with({3, 2}, all);
-    forgot_again.confirmed(0, stranger(9));
+    forgot_again.confirmed(0, blank(9));
     forgot_again.confirmed(1, all[1]);
     forgot_again.confirmed(2, all[2]);
     BOOST_TEST(!forgot_again.ready());
@@ -111,8 +110,7 @@ BOOST_AUTO_TEST_CASE(nothing_begins_anew_when_the_second_look_finds_others)
 
 BOOST_AUTO_TEST_CASE(seeds_that_did_not_arrive_are_sent_again_until_a_member_forgets)
 {
-    const std::vector<member_view> all{stranger(1), stranger(2), stranger(3), stranger(4),
-                                       stranger(5)};
+    const std::vector<member_view> all{blank(1), blank(2), blank(3), blank(4), blank(5)};
     const auto began = with({5, 3}, all);
     BOOST_TEST(began.beginning() == 15u);
 
@@ -140,7 +138,7 @@ BOOST_AUTO_TEST_CASE(seeds_that_did_not_arrive_are_sent_again_until_a_member_for
     BOOST_TEST((missing.lease() == 20s));
     BOOST_TEST((missing.silence() > 20s));
 
-    auto forgot = in_part; // a stranger restarted: its knowledge is unknown
+    auto forgot = in_part; // a blank server restarted: its knowledge is unknown
     forgot[0].nonce = 6;
     BOOST_TEST((with({5, 3}, forgot).next() == rejoin::step::stuck));
 
@@ -155,7 +153,7 @@ BOOST_AUTO_TEST_CASE(seeds_that_did_not_arrive_are_sent_again_until_a_member_for
 
 BOOST_AUTO_TEST_CASE(members_that_adopt_an_epoch_do_not_begin_anew)
 {
-    const auto r = with({3, 2}, {member_of(1), member_of(1), stranger(3)});
+    const auto r = with({3, 2}, {member_of(1), member_of(1), blank(3)});
     BOOST_TEST((r.next() == rejoin::step::adopt));
     BOOST_TEST(r.beginning() == 0u);
 }
@@ -163,20 +161,20 @@ BOOST_AUTO_TEST_CASE(members_that_adopt_an_epoch_do_not_begin_anew)
 // Nor does the reply of a member that was not asked.
 BOOST_AUTO_TEST_CASE(of_each_member_the_first_answer_counts)
 {
-    std::vector<member_view> all{member_of(1), member_of(1), stranger(3)};
+    std::vector<member_view> all{member_of(1), member_of(1), blank(3)};
     auto adopts = with({3, 2}, all);
     BOOST_TEST_REQUIRE((adopts.next() == rejoin::step::adopt));
     adopts.adopted(0, 10, 100ms);
     adopts.adopted(0, 30, 300ms);
     BOOST_TEST(!adopts.ready());
-    adopts.adopted(2, 40, 400ms); // a stranger
+    adopts.adopted(2, 40, 400ms); // a blank server
     BOOST_TEST(!adopts.ready());
     adopts.adopted(1, 20, 200ms);
     BOOST_TEST(adopts.ready());
     BOOST_TEST(adopts.floor() == 20u);
     BOOST_TEST((adopts.lease() == 200ms));
 
-    all = {stranger(1), stranger(2), stranger(3)};
+    all = {blank(1), blank(2), blank(3)};
     auto confirms = with({3, 2}, all);
     BOOST_TEST_REQUIRE((confirms.next() == rejoin::step::confirm));
     for (const std::uint64_t largest : {5U, 50U}) {
@@ -190,7 +188,7 @@ BOOST_AUTO_TEST_CASE(of_each_member_the_first_answer_counts)
 
 BOOST_AUTO_TEST_CASE(new_members_are_silent_only_for_leases_that_there_were)
 {
-    const std::vector<member_view> all{stranger(1), stranger(2), stranger(3)};
+    const std::vector<member_view> all{blank(1), blank(2), blank(3)};
     auto r = with({3, 2}, all);
     for (unsigned i = 0; i < 3; ++i)
         r.confirmed(i, all[i]);

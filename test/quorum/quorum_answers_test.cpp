@@ -378,7 +378,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_that_failed_is_told)
     };
     for (const row& each :
          {row{ballot_t::late, {}, ""}, row{ballot_t::held, {}, ""},
-          row{ballot_t::stranger, {}, "has forgotten, and is no member"},
+          row{ballot_t::blank, {}, "has forgotten, and is no member"},
           row{ballot_t::silent, {}, "waits until what it may have forgotten is over"},
           row{ballot_t::accepted, errc::store_refused,
               "the server did not execute the command; a retry may succeed"},

@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(a_user_with_few_rights_can_do_all)
     taken next = get(waiting);
     BOOST_TEST_REQUIRE(!next.code, next.code.message());
     BOOST_TEST(!b.release(std::move(next.held)));
-    // A stranger becomes a member again.
+    // A blank server becomes a member again.
     servers[0].connect().command({"DEL", "leasehold:quorum"});
     BOOST_TEST(!b.release(take(b, leases_of(200ms), name)));
     wait_until_member(servers, 0);

@@ -501,14 +501,14 @@ BOOST_AUTO_TEST_CASE(seeds_that_did_not_arrive_are_sent_again)
     site s;
     const quorum::look_answer seeded{
         .is_member = true, .epoch = 2, .largest = 700, .lease = 20s, .nonce = 1, .began = 6};
-    const quorum::look_answer strangers[] = {{.nonce = 2}, {.nonce = 3}};
+    const quorum::look_answer blank_servers[] = {{.nonce = 2}, {.nonce = 3}};
     s.connect(0, seeded);
-    s.connect(1, strangers[0]);
-    s.connect(2, strangers[1]);
+    s.connect(1, blank_servers[0]);
+    s.connect(2, blank_servers[1]);
     s.pass(60ms);
     s.answer_look(0, seeded);
-    s.answer_look(1, strangers[0]);
-    s.answer_look(2, strangers[1]);
+    s.answer_look(1, blank_servers[0]);
+    s.answer_look(2, blank_servers[1]);
     BOOST_TEST(s.members[0]->seeds.empty());
     for (const unsigned i : {1u, 2u}) {
         BOOST_TEST_REQUIRE(s.members[i]->seeds.size() == 1u);

@@ -154,9 +154,9 @@ BOOST_AUTO_TEST_CASE(each_answer_to_a_vote)
     using outcome = quorum::ballot_reply::outcome;
     const std::pair<std::int64_t, outcome> answers[] = {
         {1, outcome::accepted}, {2, outcome::outbid},       {0, outcome::held},
-        {-1, outcome::late},    {-2, outcome::stranger},    {-3, outcome::stranger},
+        {-1, outcome::late},    {-2, outcome::blank},       {-3, outcome::blank},
         {-4, outcome::silent},  {-5, outcome::older_epoch}, {-6, outcome::too_far},
-        {3, outcome::stranger}};
+        {3, outcome::blank}};
     for (const auto& [code, expected] : answers) {
         for (const std::int64_t holder : {0, 0x1234}) {
             for (const bool asks : {false, true}) {

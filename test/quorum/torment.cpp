@@ -309,7 +309,7 @@ private:
         none,
         killed,
         stopped,
-        stranger, ///< Has restarted, or was emptied, and is no member yet.
+        blank, ///< Has restarted, or was emptied, and is no member yet.
     };
     struct broken_server
     {
@@ -329,7 +329,7 @@ private:
             if (!alone)
                 return;
             servers_[i].connect().command({"FLUSHALL"});
-            each = {fault::stranger, now};
+            each = {fault::blank, now};
             ++counts["emptied"];
             break;
         }
@@ -353,7 +353,7 @@ private:
             return;
         if (each.how == fault::killed) {
             servers_[i].start();
-            each.how = fault::stranger;
+            each.how = fault::blank;
         }
         else if (each.how == fault::stopped) {
             servers_[i].resume();

@@ -402,7 +402,7 @@ void checks::owe_turn(const actor& a)
         return;
     const clock::duration due = std::min<clock::duration>(
         (trial_.now() - mine->granted) * a.options->foreign_turns / 100, 300ms);
-    for (const stranger& each : p.strangers)
+    for (const external_client& each : p.external_clients)
         if (&trial_.names[each.name % trial_.names.size()] == &n && due > 2 * each.every + 5ms)
             n.turn_owed = trial_.now();
 }

@@ -303,10 +303,10 @@ void vary_line(plan& p)
         each.foreign_turns = percent;
     if (p.replicated || random.below(2) == 0)
         return;
-    p.strangers.push_back({.name = static_cast<std::size_t>(random.below(p.names)),
-                           .every = one_of(random, std::array{5ms, 20ms, 50ms}),
-                           .hold = ms_between(random, 0ms, 40ms),
-                           .lease = one_of(random, std::array{200ms, 1000ms, 5000ms})});
+    p.external_clients.push_back({.name = static_cast<std::size_t>(random.below(p.names)),
+                                  .every = one_of(random, std::array{5ms, 20ms, 50ms}),
+                                  .hold = ms_between(random, 0ms, 40ms),
+                                  .lease = one_of(random, std::array{200ms, 1000ms, 5000ms})});
 }
 
 } // namespace
@@ -437,8 +437,9 @@ milliseconds plan::longest_lease() const noexcept
 
 bool plan::leaves_free() const noexcept
 {
-    return !strangers.empty() || std::any_of(options.begin(), options.end(),
-                                             [](auto& each) { return each.foreign_turns != 0; });
+    return !external_clients.empty() || std::any_of(options.begin(), options.end(), [](auto& each) {
+        return each.foreign_turns != 0;
+    });
 }
 
 testing::connecting usual_connection()

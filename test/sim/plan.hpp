@@ -146,7 +146,7 @@ struct operation
 
 /// A client of another library, which does not know the queue: it acquires a lock at intervals, and
 /// releases it.
-struct stranger
+struct external_client
 {
     std::size_t name;
     milliseconds every; ///< Between two attempts.
@@ -174,7 +174,7 @@ struct plan
     std::vector<testing::connecting> connections; ///< Of each client.
     std::vector<operation> operations;
     std::vector<fault> faults;
-    std::vector<stranger> strangers;
+    std::vector<external_client> external_clients;
     milliseconds heals{}; ///< After this time no new fault begins.
     milliseconds ends{60'000};
 

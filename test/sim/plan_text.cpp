@@ -130,9 +130,9 @@ lock_options options_from(std::istream& line)
     return o;
 }
 
-stranger stranger_from(std::istream& line)
+external_client stranger_from(std::istream& line)
 {
-    stranger s{};
+    external_client s{};
     members of(line, {});
     of.take("name", s.name);
     of.take("every", s.every);
@@ -236,7 +236,7 @@ std::ostream& operator<<(std::ostream& out, const testing::connecting& how)
     return out;
 }
 
-std::ostream& operator<<(std::ostream& out, const stranger& s)
+std::ostream& operator<<(std::ostream& out, const external_client& s)
 {
     return out << "stranger name=" << s.name << " every=" << s.every.count()
                << " hold=" << s.hold.count() << " lease=" << s.lease.count();
@@ -314,7 +314,7 @@ std::string to_text(const plan& scenario)
         out << each << '\n';
     for (const fault& each : scenario.faults)
         out << each << '\n';
-    for (const stranger& each : scenario.strangers)
+    for (const external_client& each : scenario.external_clients)
         out << each << '\n';
     return out.str();
 }
@@ -345,7 +345,7 @@ plan plan_from_text(std::istream& text)
             continue;
         }
         if (kind == "stranger") {
-            p.strangers.push_back(stranger_from(words));
+            p.external_clients.push_back(stranger_from(words));
             continue;
         }
         std::string value;

@@ -2,9 +2,9 @@
 
 #include "sim/actors.hpp"
 #include "sim/checks.hpp"
+#include "sim/external_clients.hpp"
 #include "sim/faults.hpp"
 #include "sim/processes.hpp"
-#include "sim/strangers.hpp"
 #include "sim/trial.hpp"
 #include "testing/random.hpp"
 
@@ -77,7 +77,7 @@ verdict run(const plan& scenario, coverage& counted,
     processes clients(t, judge);
     actors acting(t, judge);
     faults befalling(t, clients, judge);
-    strangers visiting(t, judge);
+    external_clients visiting(t, judge);
     judge.follow_server();
     clients.start_all();
     acting.schedule();

@@ -208,10 +208,10 @@ BOOST_AUTO_TEST_CASE(every_name_is_watched_again_after_a_restart)
     how.limits.layout = leasehold::config::key_layout::redisson; // with a channel for each name
     party& a = s.add(how);
     const std::vector<std::string> names = {"one", "two", "three"};
-    std::vector<std::string> strangers; // which publish their releases there, and know no queue
+    std::vector<std::string> external; // clients that publish releases there and know no queue
     std::size_t taken = 0;
     for (const std::string& each : names) {
-        strangers.push_back(s.server.take_as_stranger(each, 60s));
+        external.push_back(s.server.take_as_stranger(each, 60s));
         leasehold::mutex(a.locks, each).async_lock([&taken](error_code failed, leasehold::lease) {
             taken += failed ? 0 : 1;
         });
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(every_name_is_watched_again_after_a_restart)
     s.world.run_for(1s);
     BOOST_TEST(s.server.watches() == all);
     for (std::size_t i = 0; i < names.size(); ++i)
-        BOOST_TEST(s.server.leave_as_stranger(names[i], strangers[i]));
+        BOOST_TEST(s.server.leave_as_stranger(names[i], external[i]));
     s.world.run_for(50ms);
     BOOST_TEST(taken == names.size());
 }

@@ -17,7 +17,7 @@ public:
         for (bool smaller = true; smaller && tries_ < most_tries;) {
             smaller = thin(&plan::faults);
             smaller = thin(&plan::operations) || smaller;
-            smaller = thin(&plan::strangers) || smaller;
+            smaller = thin(&plan::external_clients) || smaller;
             smaller = simplify() || smaller;
         }
         return best_;

@@ -12,7 +12,7 @@
 
 namespace leasehold::test {
 
-/// A clock that a test moves by hand; for one thread. Its counts stay available when its client has
+/// A clock that a test moves; for one thread. Its counts stay available when its client has
 /// ended.
 class manual_time
 {

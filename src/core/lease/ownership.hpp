@@ -213,7 +213,7 @@ public:
     /// Ends the lease that it serves, if there is one.
     void end_lost(turn_context& client, errc reason);
 
-    /// What the last renewals failed with, as the reason of a loss. Null without memory.
+    /// The errors of the last renewals, as the details of a loss. Null without memory.
     [[nodiscard]] details_ptr loss_details(turn_context& client, error_code reason) const noexcept;
 
     /// The store may have the lock for longer than the lease lasted: others renew it, a renewal

@@ -66,7 +66,7 @@ public:
     struct interest
     {
         outcome_op_ptr waiting{}; ///< Is told how it went; may be null.
-        error_code reason{};      ///< What that is told when the release succeeds.
+        error_code reason{};      ///< The result of the wait if the release succeeds.
         details_ptr details{};    ///< Of that reason.
         listener* told = nullptr; ///< Is told once how it went; may be null.
     };

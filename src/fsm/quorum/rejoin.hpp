@@ -12,41 +12,41 @@
 namespace leasehold::fsm {
 
 /// The report of a quorum member about itself. If its record is gone, or it has restarted since
-/// the record was written, it is a stranger: it may have lost locks and fences, and grants nothing
-/// until it is made a member again.
+/// the record was written, it is a blank server: it may have lost locks and fences, and grants
+/// nothing until it is made a member again.
 struct member_view
 {
     bool reachable = false;
     bool is_member = false;
     std::uint64_t epoch = 0;
     std::uint64_t largest = 0; ///< The largest fence of all names that it knows.
-    std::uint64_t nonce = 0;   ///< Of a stranger: generated at its detection; unique.
+    std::uint64_t nonce = 0;   ///< Of a blank server: generated at its detection; unique.
     std::uint64_t began = 0;   ///< `rejoin::beginning()` of the seed that made it a member, or 0.
     std::chrono::milliseconds lease{}; ///< The longest lease that was ever requested.
 };
 
-/// How strangers become members. Decides only: it performs no I/O.
+/// How blank servers become members. Decides only: it performs no I/O.
 ///
-/// A majority of members without strangers adopts a higher epoch. From then on they reject requests
-/// of older epochs, so nothing that a stranger accepted before the loss can complete. The stranger
-/// continues with the largest fence that these members report, and grants nothing until the longest
-/// lease that it may have granted has ended. Reading without the epoch is not enough: an acquire
-/// that the stranger had accepted could finish afterwards.
+/// A majority, without blank servers, adopts a higher epoch. From then on they reject requests
+/// of older epochs, so nothing that a blank server accepted before the loss can complete. The blank
+/// server continues with the largest fence that these members report, and grants nothing until the
+/// longest lease that it may have granted has ended. Reading without the epoch is not enough: an
+/// acquire that the blank server had accepted could finish afterwards.
 ///
-/// If all members are strangers at the same time, nothing can be read: they begin anew, above all
-/// values that they still know. Two looks in sequence that find the same strangers prove this. Some
-/// of the seeds may be lost. Each seed therefore carries the sum of all nonces. If that is still
-/// the sum, a later client sends the missing seeds: no member has lost data since, and the others
-/// granted nothing without a majority.
+/// If all servers are blank at the same time, nothing can be read: they begin anew, above all
+/// values that they still know. Two looks in sequence that find the same blank servers prove this.
+/// Some of the seeds may be lost. Each seed therefore carries the sum of all nonces. If that is
+/// still the sum, a later client sends the missing seeds: no member has lost data since, and the
+/// others granted nothing without a majority.
 ///
-/// Every write to a stranger names its nonce: a late write has no effect if the stranger has lost
-/// its data again.
+/// Every write to a blank server names its nonce: a late write has no effect if the blank server
+/// has lost its data again.
 class rejoin
 {
 public:
     enum class step : unsigned char
     {
-        nothing, ///< All members that can be reached are members, not strangers.
+        nothing, ///< No server that can be reached is blank.
         adopt,   ///< Let all members adopt `epoch()`, and pass their replies to `adopted`.
         confirm, ///< Look at all members once more, and pass their replies to `confirmed`.
         finish,  ///< All began anew, but some seeds did not arrive: send them again.
@@ -57,20 +57,20 @@ public:
     {
         std::copy(members.begin(), members.end(), seen_.begin());
         unsigned known = 0;
-        unsigned strangers = 0;
+        unsigned blank_servers = 0;
         for (const member_view& each : members) {
             known += each.reachable && each.is_member ? 1 : 0;
-            strangers += each.reachable && !each.is_member ? 1 : 0;
+            blank_servers += each.reachable && !each.is_member ? 1 : 0;
             epoch_ = std::max(epoch_, each.epoch);
         }
         ++epoch_;
-        if (strangers == 0)
+        if (blank_servers == 0)
             step_ = step::nothing;
         else if (known >= size_.adopters())
             step_ = step::adopt;
-        else if (strangers == size_.members)
+        else if (blank_servers == size_.members)
             step_ = step::confirm;
-        else if (known + strangers == size_.members && began_together())
+        else if (known + blank_servers == size_.members && began_together())
             step_ = step::finish;
         else
             step_ = step::stuck;
@@ -106,7 +106,7 @@ public:
         take(now.largest, now.lease);
     }
 
-    /// Strangers can be made members, with the values below.
+    /// Blank servers can be made members, with the values below.
     [[nodiscard]] bool ready() const noexcept
     {
         return step_ == step::finish || (step_ == step::adopt && answers_ >= size_.adopters()) ||
@@ -121,8 +121,8 @@ public:
     /// New fences have to be larger.
     [[nodiscard]] std::uint64_t floor() const noexcept { return floor_; }
 
-    /// The longest lease that was ever requested. Strangers have to record it for the next loss of
-    /// data.
+    /// The longest lease that was ever requested. Blank servers have to record it for the next loss
+    /// of data.
     [[nodiscard]] std::chrono::milliseconds lease() const noexcept { return lease_; }
 
     /// Counted from the detection of the loss.
@@ -137,7 +137,7 @@ private:
         return sum % (std::uint64_t(1) << 53); // a double can represent it
     }
 
-    /// Whether all were strangers at the same time, and none has lost data since. The others then
+    /// Whether all were blank at the same time, and none has lost data since. The others then
     /// get the values of those that are members.
     bool began_together() noexcept
     {

@@ -166,7 +166,7 @@ public:
     /// To be called before it is handed to a connection.
     void start(std::shared_ptr<batch_owner> owner, std::shared_ptr<detail::context_poster> home);
     boost::redis::any_adapter adapter();
-    /// Sends it through a connection, which stays until its owner is told the end of it.
+    /// Sends it through a connection, which is kept until the owner is notified of the end.
     static void execute(const std::shared_ptr<batch>& sent,
                         std::shared_ptr<request_channel> through);
     std::size_t answered() const noexcept { return answered_.load(std::memory_order_acquire); }

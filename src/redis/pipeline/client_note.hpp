@@ -21,7 +21,7 @@
 
 namespace leasehold::redis_store {
 
-/// What a request compares before it calls the record: most requests need nothing of it.
+/// The data that a request compares before it calls the record: most requests do not need it.
 struct note_schedule
 {
     bool named = false;                        ///< An owner of the client is known.

@@ -99,7 +99,7 @@ private:
         heard(number,
               !failed && (said.result == outcome::accepted || said.result == outcome::outbid),
               !failed && said.result == outcome::held);
-        if (!failed && said.result == outcome::stranger)
+        if (!failed && said.result == outcome::blank)
             of_->on_stranger(number);
         if (!failed && said.result == outcome::silent)
             of_->on_silent(number, said.remaining);
@@ -140,7 +140,7 @@ private:
             ++late_;
             answers_.failed(number, errc::store_refused, "the request came too late");
             break;
-        case outcome::stranger:
+        case outcome::blank:
             answers_.failed(number, errc::store_refused, "has forgotten, and is no member");
             break;
         case outcome::silent:

@@ -77,15 +77,15 @@ void quorum_state::assembly::go_on()
     }
     phase_ = phase::over;
     of_->assembling_.reset();
-    bool strangers = false;
+    bool blank_servers = false;
     for (const known& each : of_->members_)
-        strangers = strangers || (each.reachable && !each.is_member);
+        blank_servers = blank_servers || (each.reachable && !each.is_member);
     // Usually another client is about to do it; then one of the next looks reports that.
-    of_->tries_ = strangers ? of_->tries_ + 1 : 0;
-    of_->stuck_ = strangers && of_->tries_ > most_tries;
+    of_->tries_ = blank_servers ? of_->tries_ + 1 : 0;
+    of_->stuck_ = blank_servers && of_->tries_ > most_tries;
     if (of_->stuck_)
         of_->assemble_later(fsm::pick(of_->random_, again_floor, again_ceiling));
-    else if (strangers)
+    else if (blank_servers)
         of_->assemble_later(
             fsm::pick(of_->random_, std::chrono::milliseconds(1), std::chrono::milliseconds(20)));
     of_->review();

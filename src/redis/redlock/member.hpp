@@ -50,12 +50,12 @@ struct ballot_reply
         outbid,      ///< The owner has the lock; the fences are not larger than an earlier one.
         held,        ///< Another owner has it, for `remaining`. Negative: unknown.
         late,        ///< It came after its budget.
-        stranger,    ///< It grants nothing before it is made a member.
+        blank,       ///< It grants nothing before it is made a member.
         silent,      ///< It grants nothing for `remaining`.
         older_epoch, ///< It is in `epoch`.
         too_far,     ///< The fences are too far ahead of its clock.
     };
-    outcome result = outcome::stranger;
+    outcome result = outcome::blank;
     std::uint64_t largest = 0; ///< The accepted fence, if reported.
     std::uint64_t epoch = 0;
     std::chrono::milliseconds remaining{};
@@ -121,7 +121,7 @@ struct adopt_answer
     std::chrono::milliseconds lease{};
 };
 
-/// Makes a stranger a member.
+/// Makes a blank server a member.
 struct seed
 {
     std::uint64_t nonce;

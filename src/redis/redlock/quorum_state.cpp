@@ -265,7 +265,7 @@ void quorum_state::on_stranger(unsigned number)
         look(number); // to learn its state
         return review();
     }
-    // The first client does it for all; others see that it was done. If all are strangers, doing it
+    // The first client does it for all; others see that it was done. If all are blank, doing it
     // at once affects no lease.
     const bool all = std::all_of(members_.begin(), members_.end(), [](const known& k) {
         return k.reachable && k.looked && !k.is_member;
@@ -351,7 +351,7 @@ void quorum_state::review()
     unsigned known_to = 0;
     for (const known& each : members_)
         known_to += each.reachable && each.looked ? 1 : 0;
-    // Leases are renewed wherever they are held, also by strangers.
+    // Leases are renewed wherever they are held, also by blank servers.
     const bool online = count(granting()) >= size.grants ||
                         (was_online_ && known_to >= size.majority());
     if (online && !std::exchange(online_, true)) {

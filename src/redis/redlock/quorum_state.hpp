@@ -201,7 +201,7 @@ private:
         clock::time_point due = clock::time_point::max();
     };
 
-    /// Makes strangers members.
+    /// Makes blank servers members.
     class assembly;
 
     void leave_at(unsigned number, const departure& leaving);
@@ -265,7 +265,7 @@ private:
     clock::time_point drain_until_ = clock::time_point::max();
     std::weak_ptr<assembly> assembling_;
     clock::time_point wakes_at_ = clock::time_point::max();
-    bool stuck_ = false; ///< Strangers could not be made members.
+    bool stuck_ = false; ///< Blank servers could not be made members.
     unsigned tries_ = 0; ///< Attempts to make them members, in a row.
     bool online_ = false;
     bool was_online_ = false;

@@ -53,7 +53,7 @@ ballot_reply read_ballot(numbers said, bool asked_holder)
         reply.epoch = natural(said[2]);
         break;
     case -6: reply.result = outcome::too_far; break;
-    default: reply.result = outcome::stranger;
+    default: reply.result = outcome::blank;
     }
     return reply;
 }

@@ -30,16 +30,16 @@ enum class mistake : std::uint8_t
     largest_is_taken,    ///< Without a second round.
     minority_grants,     ///< One member is enough.
     no_epoch,            ///< The others are read, and adopt nothing.
-    nothing_read,        ///< A stranger begins at nothing.
+    nothing_read,        ///< A blank server begins at nothing.
     older_epochs_served, ///< A member does not check the epoch of a request.
-    strangers_grant,     ///< The loss of a member's data is not noticed.
+    blank_servers_grant, ///< The loss of a member's data is not noticed.
     no_silence,          ///< A new member grants at once.
     deadline_from_reply, ///< A lease counts from the last reply.
     holds_not_looked_at, ///< A member grants a lock that another owner has.
     raised_for_others,   ///< The second round does not check the owner of the lock.
     earlier_answers,     ///< The replies to the earlier acquire count for this one.
     nonce_ignored,       ///< A member accepts a write from before its loss of data.
-    one_look_is_enough,  ///< Members that were strangers, each at some time, begin anew.
+    one_look_is_enough,  ///< Servers that were blank, each at some time, begin anew.
     beginning_not_kept,  ///< A seed does not say with which others the member begins anew.
     beginning_ignored,   ///< Missing seeds are sent, whatever was lost since.
     count_,
@@ -49,9 +49,9 @@ struct setting
 {
     std::array<std::uint8_t, clients> acquires{1, 1}; ///< Of each client, one after the other.
     std::uint8_t forgets = 0;                         ///< Times that a member loses all its data.
-    std::uint8_t restarts = 0; ///< Times that one becomes a stranger and loses nothing.
+    std::uint8_t restarts = 0; ///< Times that one becomes blank and loses nothing.
     bool timed = true;         ///< A hold ends with its lease; otherwise at any moment.
-    bool anew = false;         ///< In the beginning all are strangers.
+    bool anew = false;         ///< In the beginning all are blank.
     mistake wrong = mistake::none;
 };
 
@@ -100,7 +100,7 @@ struct request
     std::uint8_t late_over; ///< With `deadline_from_reply`: when its client considers it ended.
 };
 
-/// Makes strangers members.
+/// Makes blank servers members.
 struct assembler
 {
     std::uint8_t at; ///< 0 nothing, 1 looking, 2 asking.
@@ -114,7 +114,7 @@ struct assembler
     std::uint8_t floor;
 };
 
-/// On its way to a stranger.
+/// On its way to a blank server.
 struct seed
 {
     std::uint8_t pending;

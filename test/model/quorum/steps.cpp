@@ -228,7 +228,7 @@ private:
     {
         const request& r = s.asked[o];
         node& at = s.nodes[n];
-        if (!at.is_member && !wrong(mistake::strangers_grant))
+        if (!at.is_member && !wrong(mistake::blank_servers_grant))
             return answer::refused;
         if (g_.timed && !wrong(mistake::no_silence)) {
             for (unsigned other = 0; other < owners; ++other) {
@@ -382,12 +382,12 @@ private:
     void steps_of_assembler()
     {
         const assembler& a = from_.maker;
-        const bool strangers = std::any_of(from_.nodes.begin(), from_.nodes.end(),
-                                           [](const node& each) { return !each.is_member; });
-        if (a.at == 0 && strangers)
+        const bool blank_servers = std::any_of(from_.nodes.begin(), from_.nodes.end(),
+                                               [](const node& each) { return !each.is_member; });
+        if (a.at == 0 && blank_servers)
             add("somebody looks at the members", -1, -1, [&](state& s) {
                 s.maker.at = 1;
-                // If all are strangers one after the other, more is required.
+                // If all are blank one after the other, more is required.
                 for (unsigned n = 0; n < members && !g_.anew; ++n)
                     look(s, n);
                 return nullptr;
@@ -412,7 +412,7 @@ private:
         if (a.at == 1 && a.looked != 0) {
             const rejoin::step next = rejoin_of(from_).next();
             if (next == rejoin::step::finish)
-                add("the other strangers are to be members, too", -1, -1, [&](state& s) {
+                add("the other blank servers are to be members, too", -1, -1, [&](state& s) {
                     send_seeds(s, false);
                     return nullptr;
                 });
@@ -429,7 +429,7 @@ private:
                 });
         }
         if (a.at == 2 && rejoin_of(from_).ready())
-            add("strangers are to be members", -1, -1, [&](state& s) {
+            add("blank servers are to be members", -1, -1, [&](state& s) {
                 send_seeds(s, false);
                 return nullptr;
             });

@@ -1,10 +1,10 @@
--- Makes a stranger a member.
+-- Makes a blank server a member.
 -- KEYS record of the member
 -- ARGV its nonce, epoch, the largest fence that may have been given out, silence (ms, from when it
---      was found to be a stranger), the longest lease that was ever asked for (ms), the sum of the
+--      was found to be blank), the longest lease that was ever asked for (ms), the sum of the
 --      nonces of all members when they begin anew together (0: they do not)
 -- Returns {status, ms until it grants, server time in us}: 1 done, 2 it is a member, 0 it is
--- another stranger
+-- another blank server
 local call, member = redis.call, KEYS[1]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]

@@ -1,19 +1,19 @@
-#include "sim/strangers.hpp"
+#include "sim/external_clients.hpp"
 
 #include <algorithm>
 
 namespace leasehold::test::sim {
 
-void strangers::schedule()
+void external_clients::schedule()
 {
-    for (const stranger& each : trial_.scenario.strangers) {
+    for (const external_client& each : trial_.scenario.external_clients) {
         visitor& who = all_.emplace_back(
             visitor{&each, &trial_.names[each.name % trial_.names.size()]});
         trial_.world.at(trial_.time(each.every), [this, &who] { ask(who); });
     }
 }
 
-void strangers::ask(visitor& who)
+void external_clients::ask(visitor& who)
 {
     if (trial_.healed())
         return;
@@ -27,7 +27,7 @@ void strangers::ask(visitor& who)
     trial_.world.after(who.plan->every, [this, &who] { ask(who); });
 }
 
-void strangers::leave(visitor& who)
+void external_clients::leave(visitor& who)
 {
     const auto expires = trial_.now() - who.plan->hold + who.plan->lease;
     if (!trial_.server.leave_as_stranger(who.name->text, who.value))

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_TEST_SIM_STRANGERS_HPP
-#define LEASEHOLD_TEST_SIM_STRANGERS_HPP
+#ifndef LEASEHOLD_TEST_SIM_EXTERNAL_CLIENTS_HPP
+#define LEASEHOLD_TEST_SIM_EXTERNAL_CLIENTS_HPP
 
 #include "sim/checks.hpp"
 #include "sim/trial.hpp"
@@ -10,17 +10,17 @@
 namespace leasehold::test::sim {
 
 /// Lets the external clients of the plan acquire their locks.
-class strangers
+class external_clients
 {
 public:
-    strangers(trial& of, checks& judge) : trial_(of), checks_(judge) {}
+    external_clients(trial& of, checks& judge) : trial_(of), checks_(judge) {}
 
     void schedule();
 
 private:
     struct visitor
     {
-        const stranger* plan;
+        const external_client* plan;
         name_state* name;
         std::string value{}; ///< The value that it has set; empty: it does not hold the lock.
     };
