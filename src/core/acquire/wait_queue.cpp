@@ -181,7 +181,7 @@ void wait_queue::queue_left()
 
 void wait_queue::release(ownership& held, const outcome_op_ptr& op)
 {
-    BOOST_ASSERT(held_ == &held);
+    BOOST_ASSERT(held_ == &held && &held.belongs_to() == static_cast<ownership::home*>(this));
     held.end_released(context());
     if (hand_over(held)) {
         if (op)
@@ -210,6 +210,7 @@ void wait_queue::on_kept_alive(ownership& held, error_code why)
 /// Gives the lock to the next waiter, if that is allowed.
 bool wait_queue::hand_over(ownership& held)
 {
+    BOOST_ASSERT(held.current() == nullptr);
     if (queue_.empty())
         return false;
     const lock_options& o = held.spec->options;

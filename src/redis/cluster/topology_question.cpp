@@ -90,9 +90,9 @@ void topology_question::ask(const char* what, std::function<void(const reply_tre
             if (event == any_adapter::parse_event::node)
                 answer->record(node);
         }));
-    connection_->send(*asked, std::move(adapter), {},
+    connection_->send(*asked, std::move(adapter),
                       [weak = weak_from_this(), over = connection_.get(), asked, answer,
-                       read = std::move(read)](error_code failed, bool) {
+                       read = std::move(read)](error_code failed) {
                           const auto self = weak.lock();
                           if (self && !failed && self->connection_.get() == over)
                               read(*answer);

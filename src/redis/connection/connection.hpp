@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace leasehold::redis_store {
 
@@ -35,6 +36,22 @@ public:
                          asio::cancellation_slot slot, executed done) = 0;
     [[nodiscard]] virtual std::size_t commands_sent() const = 0;
 };
+
+/// Executes a request. `done(error_code, bool written)` keeps the channel. If `written` is false,
+/// no byte of the request was sent.
+template <class Done>
+void execute(request_channel& channel, const boost::redis::request& request,
+             boost::redis::any_adapter adapter, asio::cancellation_slot slot, Done done)
+{
+    const std::size_t before = channel.commands_sent();
+    // The writer takes all waiting requests at once: if it has taken none, it has not taken this
+    // one.
+    channel.execute(
+        request, std::move(adapter), slot,
+        [&channel, before, done = std::move(done)](error_code error, std::size_t) mutable {
+            done(error, channel.commands_sent() != before);
+        });
+}
 
 /// The interface of a connection of the library's own.
 class connection : public request_channel

@@ -71,19 +71,13 @@ public:
         return {shared_from_this(), connection_.get()};
     }
 
-    /// `done(error_code, bool written)`. If `written` is false, no byte of the request was sent.
+    /// Executes a request; `done(error_code)`.
     template <class Done>
-    void send(const boost::redis::request& request, boost::redis::any_adapter adapter,
-              asio::cancellation_slot slot, Done done)
+    void send(const boost::redis::request& request, boost::redis::any_adapter adapter, Done done)
     {
-        const std::size_t before = connection_->commands_sent();
-        // The writer takes all waiting requests at once: if it has taken none, it has not taken
-        // this one.
-        connection_->execute(request, std::move(adapter), slot,
-                             [self = shared_from_this(), before,
-                              done = std::move(done)](error_code error, std::size_t) mutable {
-                                 done(error, self->connection_->commands_sent() != before);
-                             });
+        connection_->execute(request, std::move(adapter), {},
+                             [self = shared_from_this(), done = std::move(done)](
+                                 error_code error, std::size_t) mutable { done(error); });
     }
 
 private:

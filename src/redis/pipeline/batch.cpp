@@ -1,6 +1,7 @@
 #include "redis/pipeline/batch.hpp"
 
 #include "base/mutant.hpp"
+#include "redis/connection/connection.hpp"
 
 #include <boost/assert.hpp>
 #include <boost/redis/error.hpp>
@@ -294,22 +295,18 @@ void batch::on_reply()
     }
 }
 
-void batch::execute(const std::shared_ptr<batch>& sent, std::shared_ptr<request_channel> through)
+void batch::execute(const std::shared_ptr<batch>& sent,
+                    const std::shared_ptr<request_channel>& through)
 {
-    request_channel& channel = *through;
-    // The writer takes all that waits at once: as long as it has not taken anything, it has not
-    // taken this.
-    const std::size_t before = channel.commands_sent();
-    channel.execute(sent->request, sent->adapter(), sent->abandon.slot(),
-                    [sent, through = std::move(through), before](error_code error, std::size_t) {
-                        error_code unanswered;
-                        if (error)
-                            unanswered = through->commands_sent() != before
-                                             ? errc::outcome_unknown
-                                             : errc::store_unavailable;
-                        const auto told = sent->owner;
-                        told->on_end(sent, unanswered);
-                    });
+    redis_store::execute(*through, sent->request, sent->adapter(), sent->abandon.slot(),
+                         [sent, through](error_code error, bool written) {
+                             error_code unanswered;
+                             if (error)
+                                 unanswered = written ? errc::outcome_unknown
+                                                      : errc::store_unavailable;
+                             const auto told = sent->owner;
+                             told->on_end(sent, unanswered);
+                         });
 }
 
 } // namespace leasehold::redis_store

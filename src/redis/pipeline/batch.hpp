@@ -3,7 +3,6 @@
 
 #include "core/async/context_poster.hpp"
 #include "redis/commands/command_set.hpp"
-#include "redis/connection/connection.hpp"
 #include "redis/protocol/reply.hpp"
 
 #include <leasehold/clock.hpp>
@@ -100,6 +99,7 @@ struct command
 };
 
 class batch;
+class request_channel;
 
 /// Who is told what became of a batch; on its strand.
 class batch_owner
@@ -168,7 +168,7 @@ public:
     boost::redis::any_adapter adapter();
     /// Sends it through a connection, which is kept until the owner is notified of the end.
     static void execute(const std::shared_ptr<batch>& sent,
-                        std::shared_ptr<request_channel> through);
+                        const std::shared_ptr<request_channel>& through);
     std::size_t answered() const noexcept { return answered_.load(std::memory_order_acquire); }
 
     boost::redis::request request;

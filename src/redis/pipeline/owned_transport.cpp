@@ -85,8 +85,8 @@ private:
         const auto asked = std::make_shared<readiness_check>(*needed_,
                                                              where_.store == config::kind::cluster);
         check_ = asked;
-        connection_->send(asked->request(), asked->adapter(), {},
-                          [self = shared_from_this(), asked](error_code error, bool) {
+        connection_->send(asked->request(), asked->adapter(),
+                          [self = shared_from_this(), asked](error_code error) {
                               if (!error && self->check_ == asked)
                                   self->on_answer(*asked);
                           });

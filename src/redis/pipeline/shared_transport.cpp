@@ -58,10 +58,10 @@ public:
     ~report()
     {
         if (home_)
-            now(asio::error::operation_aborted, true);
+            (*this)(asio::error::operation_aborted, true);
     }
 
-    void now(error_code error, bool written)
+    void operator()(error_code error, bool written)
     {
         const auto way = std::exchange(home_, nullptr);
         way->post([tell = std::move(tell_), error, written]() mutable { tell(error, written); });
@@ -71,20 +71,6 @@ private:
     std::shared_ptr<detail::context_poster> home_;
     Tell tell_;
 };
-
-template <class Tell>
-void execute(request_channel& connection, const boost::redis::request& request,
-             boost::redis::any_adapter adapter, asio::cancellation_slot slot, report<Tell> done)
-{
-    const std::size_t before = connection.commands_sent();
-    // The writer takes all that waits at once: as long as it has not taken anything, it has not
-    // taken this.
-    connection.execute(
-        request, std::move(adapter), slot,
-        [&connection, before, done = std::move(done)](error_code error, std::size_t) mutable {
-            done.now(error, connection.commands_sent() != before);
-        });
-}
 
 class shared_transport final : public transport,
                                public std::enable_shared_from_this<shared_transport>

@@ -141,7 +141,7 @@ void replica_confirmation::begin()
         busy_ = true;
         watch_time(*next);
         send(*next->request, next->adapter(),
-             [stays = shared_from_this(), this, next](error_code error, bool) {
+             [stays = shared_from_this(), this, next](error_code error) {
                  limit_ = clock::time_point::max();
                  end(*next, error);
                  begin();

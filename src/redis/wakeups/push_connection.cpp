@@ -77,7 +77,7 @@ std::shared_ptr<boost::redis::request> push_connection::make_request()
 
 void push_connection::send(const std::shared_ptr<boost::redis::request>& asked)
 {
-    connection_->send(*asked, boost::redis::any_adapter(), {}, [asked](error_code, bool) {});
+    connection_->send(*asked, boost::redis::any_adapter(), [asked](error_code) {});
 }
 
 void push_connection::begin_again(error_code why, std::string_view said,

@@ -45,11 +45,11 @@ protected:
     [[nodiscard]] static std::shared_ptr<boost::redis::request> make_request();
     void send(const std::shared_ptr<boost::redis::request>& asked);
 
-    /// The same with replies. `done(error_code, bool)` as of `reconnecting_connection`.
+    /// The same with replies; `done(error_code)`.
     template <class Done>
     void send(const boost::redis::request& asked, boost::redis::any_adapter adapter, Done done)
     {
-        connection_->send(asked, std::move(adapter), {}, std::move(done));
+        connection_->send(asked, std::move(adapter), std::move(done));
     }
 
     /// Ends the connection; it is made again after the usual pause, or this.
