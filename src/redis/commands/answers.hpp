@@ -11,19 +11,19 @@
 #include <span>
 #include <string>
 
-// How answers are read that are the same in every layout.
+// Readers of the answers that all layouts share.
 namespace leasehold::redis_store {
 
-/// The details of `held`.
+/// The details of `held`: the name of the holder.
 [[nodiscard]] std::shared_ptr<const diagnostics> held_by(std::string holder);
 
-/// As above; scripts give the first 32 bits of the UUID of the holder's client.
+/// As above. Scripts return the first 32 bits of the UUID of the holder's client.
 [[nodiscard]] std::shared_ptr<const diagnostics> held_by(std::int64_t first_bits);
 
-/// A time to live; negative: there is none.
+/// Converts a TTL. Negative: the key never expires, or does not exist.
 [[nodiscard]] std::chrono::milliseconds time_left(std::int64_t ms) noexcept;
 
-/// One number for each renewal: 1 renewed, 0 gone, anything else: nothing is known.
+/// Reads one number for each renewal: 1 renewed, 0 gone, any other: nothing is known.
 [[nodiscard]] error_code read_renewals(const reply& answer, std::span<renewal_result> results);
 
 } // namespace leasehold::redis_store

@@ -17,55 +17,55 @@
 
 namespace leasehold::redis_store {
 
-/// What the server is to answer to a command. An answer of another form belongs to something else,
-/// and what comes after it may as well: it ends the connection.
+/// The expected form of an answer. An answer of another form belongs to another command, and so
+/// may all later answers. The pipeline then closes the connection.
 enum class answer_form : std::uint8_t
 {
-    numbers, ///< A list of whole numbers.
-    number,  ///< One.
-    text,    ///< A text, or nothing.
+    numbers, ///< A list of integers.
+    number,  ///< One integer.
+    text,    ///< A string or null.
     number_or_numbers,
 };
 
-/// What one request has become: a command or two.
+/// The commands, one or two, that were written for one request.
 struct call
 {
     static constexpr std::size_t most_commands = 2;
 
-    const script* called = nullptr; ///< May be missing on the server, and is then sent as text.
-    std::size_t expects = 0;        ///< How many numbers its script answers with.
+    const script* called = nullptr; ///< Sent as text if the server does not have it.
+    std::size_t expects = 0;        ///< Length of the script's answer.
     std::size_t commands = 1;
     std::array<answer_form, most_commands> forms{};
-    std::uint32_t fences = 0;  ///< Asked for; of an acquire that takes the lock.
-    bool draws = false;        ///< They are drawn behind it, with those of others; see `told`.
-    std::uint32_t shares = 0;  ///< Of a draw: how many get a share.
-    std::uint64_t floor = 0;   ///< Its fences have to be larger.
-    std::uint32_t name = 0;    ///< What the layout knows the lock by, if it has to.
-    std::uint16_t slot = 0;    ///< Where the lock is, in a cluster.
-    bool short_way = false;    ///< There is another way to the same end, which may have to follow.
-    bool looks_beside = false; ///< A short way that names a key that may not exist.
-    bool gets = false;         ///< A short way whose answer is what there was before.
-    bool took = false;         ///< By the short way before it: the owner has the lock.
+    std::uint32_t fences = 0;  ///< Requested fences; 0 except for an acquire of the lock.
+    bool draws = false;        ///< One later command draws its fences and those of other acquires.
+    std::uint32_t shares = 0;  ///< Of such a draw: the number of acquires that share it.
+    std::uint64_t floor = 0;   ///< Its fences must be larger than this.
+    std::uint32_t name = 0;    ///< The key of the name in `contended_names`.
+    std::uint16_t slot = 0;    ///< The slot of the name, in a cluster.
+    bool short_way = false;    ///< Fast path: the slow path may have to follow.
+    bool looks_beside = false; ///< A fast path that names a second key, which may not exist.
+    bool gets = false;         ///< A fast path whose answer is the previous value.
+    bool took = false;         ///< The fast path before it has acquired the lock.
     bool asks_holder = false;
-    std::uint32_t raises = 0; ///< A grant does what the greeting of that number could not.
-    bool takes = false;       ///< As an acquire: what undoes it must not run before it.
-    bool undoes = false; ///< As a release: its first number is 0 when there was nothing to undo.
+    std::uint32_t raises = 0; ///< Number of the server whose fence counter a grant raises; 0: none.
+    bool takes = false;       ///< It may acquire: its undo must not be executed before it.
+    bool undoes = false;      ///< It may undo: its first number is 0 if there was nothing to undo.
 };
 
 using answers = std::span<const reply>;
 
-/// What the answers to a call say. With an error nothing is known but that.
+/// The meaning of the answers to a call. With an error, the reply has no meaning.
 template <class Reply>
 struct said
 {
     error_code code;
     Reply reply;
-    std::optional<std::int64_t> server_us{}; ///< The time at the server.
-    bool holder_hidden = false;              ///< This user may not look who holds a lock.
+    std::optional<std::int64_t> server_us{}; ///< The server's time, in microseconds.
+    bool holder_hidden = false;              ///< This user may not read the holder of a lock.
 };
 
-/// How a lock is kept in keys, and what is said to the server of it. Requests are checked before.
-/// All on the strand; keeps memory for the next.
+/// A layout: writes the commands for requests that were checked before, and reads their answers.
+/// Called on the strand. Reuses its memory.
 class command_set
 {
 public:
@@ -74,23 +74,24 @@ public:
     command_set& operator=(const command_set&) = delete;
     virtual ~command_set() = default;
 
-    /// What the store can do with it.
+    /// The features of a store with this layout.
     [[nodiscard]] virtual store_traits traits() const noexcept = 0;
 
-    /// What has to run at the server.
+    /// The scripts that the server must run.
     [[nodiscard]] virtual const script_set& scripts() const noexcept = 0;
 
-    /// A server is there: how many calls are to be answered before anything is asked of it.
+    /// Begins a new connection.
+    /// @returns The number of calls that the server must answer before the first request.
     [[nodiscard]] virtual std::size_t greetings() { return 0; }
-    /// Writes the call of that number.
+    /// Writes one of these calls.
     virtual call greeting(std::size_t number, boost::redis::request& to)
     {
         static_cast<void>(number);
         static_cast<void>(to);
         return {};
     }
-    /// Takes the answer to it. `refused`: what an error there means.
-    /// @returns Why nothing can be asked of that server.
+    /// Reads the answer to it. `refused`: the code of an error in the answer.
+    /// @returns An error if the server cannot be used.
     [[nodiscard]] virtual error_code greeted(std::size_t number, answers told, error_code refused)
     {
         static_cast<void>(number);
@@ -98,37 +99,38 @@ public:
         return refused;
     }
 
-    /// After the last of these: what was sent to the server over an earlier connection has run, or
-    /// never will.
+    /// After the last of these: whether each request of an earlier connection has been executed or
+    /// never will be.
     [[nodiscard]] virtual bool settled() const noexcept { return false; }
 
-    /// Said before each acquire.
-    /// @param server_us What the server's clock shows at the least, in microseconds; 0: not known.
+    /// Sets the time; called before each acquire.
+    /// @param server_us Lower bound of the server's time, in microseconds; 0: unknown.
     virtual void it_is(std::int64_t server_us) noexcept { static_cast<void>(server_us); }
 
-    // These write one call at the end of `to`.
-    /// @param latest The server's time until which it may be granted, in microseconds; 0: any.
+    // These append one call to `to`.
+    /// @param latest The server's time until which the lock may be granted, in microseconds; 0: no
+    ///               limit.
     virtual call acquire(const acquire_request& asked, std::int64_t latest,
                          boost::redis::request& to) = 0;
     virtual call renew(std::span<const renewal> asked, boost::redis::request& to) = 0;
-    /// @param latest Of the owner that joins by it.
+    /// @param latest The same for the owner of `next`.
     virtual call release(const release_request& asked, std::int64_t latest,
                          boost::redis::request& to) = 0;
 
-    /// How many fences have to be drawn behind that acquire; 0: it draws them itself.
+    /// The number of fences to draw after that acquire; 0: the acquire draws them itself.
     [[nodiscard]] virtual std::uint32_t draws(const acquire_request& asked) const
     {
         static_cast<void>(asked);
         return 0;
     }
-    /// Draws them, for several at once.
+    /// Draws the fences of several acquires with one command.
     virtual void draw(std::uint64_t fences, boost::redis::request& to)
     {
         static_cast<void>(fences);
         static_cast<void>(to);
     }
 
-    /// The answers call for the other way to the same end.
+    /// Whether the slow path must follow, by the answers of the fast path.
     [[nodiscard]] virtual bool goes_on(const call& made, answers told)
     {
         static_cast<void>(made);
@@ -136,8 +138,8 @@ public:
         return false;
     }
 
-    /// Takes it.
-    /// @param written The words of the call's first command.
+    /// Writes the call of the slow path.
+    /// @param written The words of the first command of the fast path.
     virtual call go_on(const call& made, answers told, std::span<const std::string_view> written,
                        boost::redis::request& to)
     {
@@ -147,9 +149,9 @@ public:
         return made;
     }
 
-    // These read answers the first of which is no error.
+    // These read answers of which the first is not an error.
     [[nodiscard]] virtual said<acquire_reply> acquired(const call& made, answers told) = 0;
-    /// One result for each of `results`; an error when the answer says nothing of them.
+    /// Sets each of `results`. Returns an error if the answer has no results.
     [[nodiscard]] virtual error_code renewed(answers told,
                                              std::span<renewal_result> results) const = 0;
     [[nodiscard]] virtual said<release_reply> released(const call& made, answers told) = 0;

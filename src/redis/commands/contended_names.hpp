@@ -10,20 +10,21 @@
 
 namespace leasehold::redis_store {
 
-/// The names on which this client has met others lately. For these the long way is the shorter one.
+/// The recently contended names. For these the slow path saves a round trip, because the fast path
+/// would probably fail first.
 ///
-/// Its size is fixed, so it may forget a name, and take one for another: what it says is worth a
-/// round trip, and nothing depends on it. Takes memory with the first name.
+/// Its size is fixed, so it may forget a name or mistake one for another. An error costs one round
+/// trip and has no other effect. Allocates when the first name is noted.
 class contended_names
 {
 public:
-    /// What a name is known by.
+    /// The hash of a name; never 0.
     using key = std::uint32_t;
 
     [[nodiscard]] static key key_of(std::string_view name)
     {
         const std::size_t hash = boost::hash<std::string_view>()(name);
-        return static_cast<key>(hash ^ (hash >> 32)) | 1; // 0 stands for an empty place
+        return static_cast<key>(hash ^ (hash >> 32)) | 1; // 0 marks an empty slot
     }
 
     [[nodiscard]] bool contains(key name) const noexcept
@@ -31,7 +32,7 @@ public:
         return !places_.empty() && places_[name % size] == name;
     }
 
-    /// Says what the last answer showed.
+    /// Records whether the last answer showed contention.
     void note(key name, bool contended)
     {
         if (contended) {
@@ -44,7 +45,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t size = 509; // a prime: keys are odd
+    static constexpr std::size_t size = 509; // a prime, because keys are odd
 
     std::vector<key> places_;
 };

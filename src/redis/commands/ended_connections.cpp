@@ -6,7 +6,7 @@
 namespace leasehold::redis_store {
 namespace {
 
-// More are not remembered: then the server could not be asked for a long time.
+// A limit of memory: it is reached only if the server was unreachable for a long time.
 constexpr std::size_t most_ids = 16;
 
 /// The value of a field in "id=3 addr=127.0.0.1:50232 laddr=…".
@@ -51,8 +51,8 @@ void ended_connections::learn(std::string_view info)
     const std::string_view address = field(info, "addr");
     std::int64_t id = 0;
     const auto [last, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
-    // Over a local socket all have one address, its path, which Valkey 9 has in brackets, and no
-    // port; after a restart the number may be another's.
+    // Over a local socket all connections have the same address: the path, which Valkey 9 writes in
+    // brackets, without a port. After a restart, another connection may have the same id.
     const bool distinct = address.find(':') != std::string_view::npos &&
                           address.find('/') == std::string_view::npos && !address.ends_with(":0");
     if (failed == std::errc() && last == digits.data() + digits.size() && distinct)

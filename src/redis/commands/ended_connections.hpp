@@ -12,40 +12,40 @@
 
 namespace leasehold::redis_store {
 
-/// The connections of a client that have ended here, and perhaps not at the server: what they
-/// carried may still lie in a socket there, and run late. A new connection ends them for good
-/// before it asks for anything. Not over local sockets.
+/// The closed connections of a client that may still be open at the server. Their requests may wait
+/// in a socket there and be executed late. A new connection kills them before its first request.
+/// Connections over local sockets cannot be told apart and are not killed.
 class ended_connections
 {
 public:
-    /// A connection is new, or may be.
+    /// Called when the connection is new, or may be.
     void begin();
 
-    /// How many have to be ended.
+    /// The number of connections to kill.
     [[nodiscard]] std::size_t count() const noexcept { return ended_.size(); }
 
-    /// Writes the command that ends the one of that number; not the one that sends it.
+    /// Writes the command that kills one of them. It never kills the connection that sends it.
     void end(std::size_t number, boost::redis::request& to) const;
 
-    /// The server did not do it.
+    /// Called when the server rejects the command.
     void refused() noexcept { in_doubt_ = true; }
 
-    /// The commands were answered: there is no more to be done, and the new connection serves.
+    /// Called when all commands were answered. From then on the new connection carries requests.
     void forget() noexcept
     {
         ended_.clear();
         serves_ = true;
     }
 
-    /// A connection served before, and all that did have ended at the server, too.
+    /// Whether earlier connections carried requests, and all of them are closed at the server.
     [[nodiscard]] bool all_ended() const noexcept { return served_ && !in_doubt_; }
 
-    /// What the server calls the new connection, as `CLIENT INFO` says.
+    /// Stores the identity of the new connection, from the answer to `CLIENT INFO`.
     void learn(std::string_view info);
 
 private:
-    /// Both: numbers begin again when a server restarts, and behind a gateway only the server knows
-    /// the address.
+    /// Both are needed: ids begin again when a server restarts, and behind a gateway only the
+    /// server knows the address.
     struct identity
     {
         std::int64_t id;
@@ -54,9 +54,9 @@ private:
 
     std::vector<identity> ended_;
     std::optional<identity> current_;
-    bool serves_ = false;   ///< Requests may have gone over the current one.
-    bool served_ = false;   ///< And over an earlier one.
-    bool in_doubt_ = false; ///< One that served may not have ended.
+    bool serves_ = false;   ///< The current connection may have carried requests.
+    bool served_ = false;   ///< An earlier connection may have carried requests.
+    bool in_doubt_ = false; ///< One of the earlier connections may still be open at the server.
 };
 
 } // namespace leasehold::redis_store

@@ -5,14 +5,14 @@
 
 namespace leasehold::redis_store {
 
-/// How a client hears that it is its turn, as far as a layout has to know.
+/// The subscription of a client to its grants, as a layout sees it.
 class hearing
 {
 public:
-    /// The server tells this client of its turns. `slot`: where the name is, in a cluster.
+    /// Whether this client is subscribed to its grants. `slot`: that of the name, in a cluster.
     [[nodiscard]] virtual bool hears(slot_number slot) const noexcept = 0;
 
-    /// It waits in a line, and wants to hear.
+    /// Subscribes, because this client has joined a queue.
     virtual void listen(slot_number slot) = 0;
 
 protected:

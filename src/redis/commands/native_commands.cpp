@@ -15,16 +15,16 @@
 namespace leasehold::redis_store {
 namespace {
 
-// Tries that fail draw, too.
+// Small, because failed attempts draw fences, too.
 constexpr std::uint32_t most_short = 16;
-// Of a counter that may have been taken back, as much as that is drawn again: half a millisecond.
+// Half a millisecond of fences. After a reset, a draw may begin this far behind the clock.
 constexpr std::uint32_t most_long = 1'000;
-// The counter stays behind the server's clock.
+// The rate of the server's clock in fences. The counter stays behind it.
 constexpr std::uint64_t fences_a_microsecond = 2;
 
 constexpr std::uint32_t far_back = 1'000;
 
-// The short way's two answers.
+// The two answers of the fast path.
 const reply& answer_to_set(answers told) noexcept
 {
     return told[has(mutant::fence_before_lock) ? 1 : 0];
@@ -35,7 +35,7 @@ const reply& answer_to_draw(answers told) noexcept
     return told[has(mutant::fence_before_lock) ? 0 : 1];
 }
 
-/// The call is an acquire by the short way.
+/// Whether the call is an acquire by the fast path.
 bool takes_briefly(const call& made) noexcept
 {
     return made.short_way && made.fences != 0;
@@ -46,7 +46,8 @@ bool is_count(const reply& answer) noexcept
     return answer.is(1) && (answer.numbers[0] == 0 || answer.numbers[0] == 1);
 }
 
-/// Whether the server knows a command, by its answer. A node that has not the key's slot says so.
+/// Whether the server knows the command. A node without the slot of the key redirects known
+/// commands.
 bool is_known(const reply& answer) noexcept
 {
     return is_count(answer) || answer.error.starts_with("MOVED ") ||
@@ -63,7 +64,7 @@ store_traits native_commands::traits() const noexcept
             .dead_holder_grace = slots_ == nullptr};
 }
 
-// The connections that have ended come first, one by one; then these.
+// The greetings after those that kill earlier connections.
 enum class native_commands::greets : std::size_t
 {
     info,
@@ -93,7 +94,7 @@ call native_commands::greeting(std::size_t number, boost::redis::request& to)
     }
     switch (static_cast<greets>(number - ended_.count())) {
     case greets::info: push_command(to, "CLIENT", "INFO"); return {.forms = {answer_form::text}};
-    // No fence is "-": whoever knows the command deletes nothing.
+    // No fence is "-", so a server that knows the command deletes nothing.
     case greets::delifeq:
         push_command(to, "DELIFEQ", native::fence_key, "-");
         return {.forms = {answer_form::number}};
@@ -110,7 +111,7 @@ error_code native_commands::greeted(std::size_t number, answers told, error_code
 {
     const reply& answer = told.front();
     if (number < ended_.count()) {
-        if (refused) // where it is not permitted they end by themselves
+        if (refused) // without permission to kill them, they end by themselves
             ended_.refused();
         return {};
     }
@@ -127,12 +128,12 @@ error_code native_commands::greeted(std::size_t number, answers told, error_code
         if (is_known(answer))
             removal_ = removal::delex;
         if (slots_)
-            ended_.forget(); // it is the last
+            ended_.forget(); // the last greeting
         return {};
     default: break;
     }
     if (refused && is_without_room(answer.error)) {
-        // What is held can be renewed and left there.
+        // A server without memory can still renew and release.
         if (!has(mutant::refused_raise_forgotten))
             owed_ = servers_;
         ended_.forget();
@@ -157,10 +158,10 @@ call native_commands::acquire(const acquire_request& asked, std::int64_t latest,
                                : acquire_long(asked, key, latest, to);
 }
 
-/// It can go the short way.
+/// Whether the fast path can serve the request.
 bool native_commands::may_be_brief(const acquire_request& asked) const
 {
-    // The long way makes the record that a promise needs.
+    // Only the slow path writes the record that `dead_holder_grace` needs.
     return asked.entry.empty() && !asked.again && asked.dead_holder_grace.count() == 0 &&
            !doubts_counter() && !contended_.contains(contended_names::key_of(asked.name));
 }
@@ -170,8 +171,9 @@ std::uint32_t native_commands::draws(const acquire_request& asked) const
     return may_be_brief(asked) && !has(mutant::fence_before_lock) ? short_block(asked) : 0;
 }
 
-/// Who begins at the clock, because the counter was lost, must be above all that was drawn before.
-/// INCRBY looks at no clock; so one alone, where the counter is not known to be behind it.
+/// A client that finds the counter lost begins at the server's clock, which must be above all
+/// earlier fences. INCRBY does not compare the counter with the clock. So it draws more than one
+/// fence only if the counter is known to stay behind the clock.
 std::uint32_t native_commands::short_block(const acquire_request& asked) const noexcept
 {
     const std::uint32_t most = std::min(asked.fences, most_short);
@@ -225,18 +227,18 @@ bool native_commands::hears(slot_number slot) const noexcept
     return (turns_ && turns_->hears(slot)) || has(mutant::listening_claimed);
 }
 
-// Who is not told finds out when it looks.
+// A client without a subscription finds its grant only by the next poll, so it needs more time.
 std::chrono::milliseconds native_commands::claim(const acquire_request& asked,
                                                  slot_number slot) const noexcept
 {
     return hears(slot) ? asked.claim : 3 * asked.claim;
 }
 
-/// The owner is in line.
+/// Sets the reply for an owner that is in the queue.
 void native_commands::joined(const call& made, acquire_reply& reply, std::int64_t place)
 {
     reply.in_line = true;
-    // One that is far back is as far as anybody.
+    // The script does not count the position of a waiter that is far back.
     reply.place = place < 0 ? far_back : static_cast<std::uint32_t>(place);
     reply.untold = !hears(made.slot);
     if (turns_)
@@ -352,7 +354,7 @@ call native_commands::leave(const release_request& asked, contended_names::key k
 
 call native_commands::renew(std::span<const renewal> asked, boost::redis::request& to)
 {
-    // An entry is beside the lock.
+    // Entries of reentrant acquisitions have a key of their own.
     const bool entered = std::any_of(asked.begin(), asked.end(),
                                      [](const renewal& each) { return !each.entry.empty(); });
     return entered ? renew_all(asked, to) : renew_briefly(asked, to);
@@ -400,33 +402,33 @@ bool native_commands::goes_on(const call& made, answers told)
         return told.front().is(made.expects) &&
                std::find(numbers.begin(), numbers.end(), 2) != numbers.end();
     }
-    if (!takes_briefly(made)) // who waits, and what else there is, the long way knows
+    if (!takes_briefly(made)) // a release: the value had waiters or entries, or is another's
         return told.front().is(1) && told.front().numbers[0] == 0;
     const reply& first = answer_to_set(told);
     if (has(mutant::fence_before_lock))
-        return false; // its first command is another
+        return false; // here the first command is INCRBY
     if (!first.error.empty()) {
-        // A server before 7.0 does not tell who holds what it does not set.
+        // A server before 7.0 does not allow NX together with GET.
         const bool too_old = made.gets && first.error.starts_with("ERR syntax error");
         set_gets_ = set_gets_ && !too_old;
-        // The long way names both types.
+        // The slow path reports both types in its error.
         return too_old || first.error.starts_with("WRONGTYPE");
     }
-    // It draws other fences, too, or hears why there are none.
+    // The slow path draws other fences, or gets the error of the draw.
     return is_set(made, told) && !has_block(made, answer_to_draw(told));
 }
 
-/// By the short way: there was nothing before.
+/// Whether the fast path has set the lock: the previous value was null.
 bool native_commands::is_set(const call& made, answers told)
 {
     const reply& set = answer_to_set(told);
     return set.error.empty() && (made.gets ? !set.text : set.text == "OK");
 }
 
-/// The block that ends there can be given out.
+/// Whether the `count` fences up to `last` may be granted.
 bool native_commands::fits(const call& made, std::int64_t last, std::int64_t count)
 {
-    // FLUSHALL, or a deleted counter: what this client was given before is larger.
+    // After FLUSHALL, or without its counter, the server may draw fences that this client has seen.
     return count > 0 && count <= static_cast<std::int64_t>(made.fences) && last >= count &&
            (static_cast<std::uint64_t>(last - count) >= made.floor ||
             (made.short_way && has(mutant::short_fence_unchecked)));
@@ -447,7 +449,8 @@ call native_commands::go_on(const call& made, answers told,
         return std::chrono::milliseconds(lease);
     };
     if (made.called == &scripts_.renew_brief) {
-        // Few have entries, so no list says which: all are renewed once more.
+        // Entries are rare, so all locks are renewed once more, without a list of those with
+        // entries.
         constexpr std::size_t keys = 3;
         std::vector<renewal> all(made.expects);
         for (std::size_t i = 0; i < all.size(); ++i) {
@@ -483,14 +486,14 @@ said<acquire_reply> native_commands::acquired(const call& made, answers told)
     return made.short_way ? acquired_short(made, told) : acquired_long(made, told.front());
 }
 
-/// Negative: the clock is a floor as well.
+/// The floor argument of the scripts; negative: the clock is a floor as well.
 std::int64_t native_commands::sent_floor(std::uint64_t floor) const noexcept
 {
     const auto known = static_cast<std::int64_t>(floor);
     return doubts_counter() ? -known : known;
 }
 
-/// Takes the block that ends there; false when it is not one to be given out.
+/// Stores the `count` fences up to `last`; false if they may not be granted.
 bool native_commands::block(const call& made, std::int64_t last, std::int64_t count,
                             acquire_reply& into)
 {
@@ -514,17 +517,17 @@ said<acquire_reply> native_commands::acquired_short(const call& made, answers to
     const reply& set = answer_to_set(told);
     const reply& drawn = answer_to_draw(told);
     if (is_set(made, told)) {
-        // Nobody could go the long way: the owner asks again.
+        // The slow path could not be sent, so the owner sends the acquire again.
         if (!drawn.is(1) || !block(made, drawn.numbers[0], made.fences, result.reply))
             result.code = errc::outcome_unknown;
         result.reply.result = outcome::granted;
         return result;
     }
-    if (!made.gets && set.text) // it says OK, or nothing
+    if (!made.gets && set.text) // neither OK nor null
         return {errc::outcome_unknown, {}};
     contended_.note(made.name, true);
     result.reply.result = outcome::held;
-    result.reply.remaining = std::chrono::milliseconds(-1); // not asked for
+    result.reply.remaining = std::chrono::milliseconds(-1); // not requested
     if (made.gets && set.text) {
         const std::string_view holder = native::owner_of(*set.text);
         if (made.asks_holder && !holder.empty())
@@ -537,7 +540,7 @@ said<acquire_reply> native_commands::acquired_long(const call& made, const reply
 {
     using outcome = acquire_reply::outcome;
     const auto& numbers = told.numbers;
-    // What the script never says is no proof of anything.
+    // An answer that the script never gives proves nothing.
     if (!told.is(5) || !is_server_time(numbers[4]))
         return {errc::outcome_unknown, {}};
     said<acquire_reply> result{{}, {}, numbers[4]};
@@ -545,7 +548,7 @@ said<acquire_reply> native_commands::acquired_long(const call& made, const reply
     switch (numbers[0]) {
     case 1:
         reply.result = outcome::granted;
-        if (made.fences == 0) // of a re-entry
+        if (made.fences == 0) // a reentrant acquisition
             break;
         contended_.note(made.name, (numbers[2] & 1) != 0);
         reply.promised = (numbers[2] & 2) != 0;
@@ -586,7 +589,7 @@ said<release_reply> native_commands::released(const call& made, answers told)
     if (made.short_way) {
         if (!is_count(answer))
             result.code = errc::outcome_unknown;
-        else if (numbers[0] == 0) // nothing was done, and nobody could go the long way
+        else if (numbers[0] == 0) // nothing was done; the slow path could not be sent
             result.code = errc::store_unavailable;
         else
             result.reply.result = outcome::freed;

@@ -19,23 +19,24 @@
 
 namespace leasehold::redis_store {
 
-/// A lock as a futex in Redis: a string, taken and left by plain commands while nobody waits, and a
-/// line of those who do.
+/// A lock like a futex, in Redis: a string that plain commands acquire and release while the lock
+/// has no waiters, and a queue of waiters.
 ///
-/// The short way of an acquire is `SET NX PX GET` and, behind it, the `INCRBY` that draws its
-/// fences. It takes what is free and says who holds the rest; it neither joins a line nor prolongs
-/// what an earlier request of the same owner has set. Whatever is in doubt after it, a fence that
-/// is too small included, is `errc::outcome_unknown`: the same owner asks again, and that request
-/// takes the long way, one script.
+/// The fast path of an acquire is `SET NX PX GET`, followed by the `INCRBY` that draws its fences.
+/// It acquires a free lock, or returns the holder. It neither joins the queue nor extends a lock
+/// that an earlier request of the same owner has set. Any doubt after it, also a fence that is too
+/// small, is `errc::outcome_unknown`: the same owner sends the request again, by the slow path,
+/// which is one script.
 class native_commands final : public command_set
 {
 public:
-    /// @param turns Null: this client cannot hear of its turns.
-    /// @param blind Connections may be replaced unseen, and the counter of the fences be taken back
-    ///              meanwhile: then each draw looks at the server's clock, which the short way does
-    ///              not.
-    /// @param slots In a cluster, where there is a counter for each slot, and connections are
-    ///              `blind`: a node may be demoted and promoted again while one stays. Else null.
+    /// @param turns Null: this client cannot subscribe to its grants.
+    /// @param blind Connections may be replaced unnoticed, and the fence counter may go back
+    ///              meanwhile. Each draw must then compare it with the server's clock, which only
+    ///              the slow path does.
+    /// @param slots The floors of the slots, in a cluster; else null. A cluster has a counter for
+    ///              each slot, and its connections are `blind`: a node may be demoted and promoted
+    ///              again over one connection.
     native_commands(std::shared_ptr<hearing> turns, bool blind,
                     std::shared_ptr<slot_floors> slots = nullptr)
         : turns_(std::move(turns)), blind_(blind), slots_(std::move(slots))
@@ -47,11 +48,11 @@ public:
         return slots_ ? native_cluster_script_set() : native_script_set();
     }
 
-    /// Ends what earlier connections may have left, finds out which way of release there is, and
-    /// raises the counter of the fences to the server's clock, and to what this client has seen: a
-    /// restart, a fail-over or an old snapshot end connections, and may have taken it back. A
-    /// server that has no room for that now serves all the same: until the first grant each draw
-    /// looks at the clock.
+    /// Kills earlier connections, and finds the command for a release. Raises the fence counter to
+    /// the server's clock and to the largest fence that this client has seen: a restart, a failover
+    /// or an old snapshot closes connections, and may have reset the counter. If the server has no
+    /// memory for that, the client uses it nevertheless: until the first grant, each draw compares
+    /// the counter with the clock.
     [[nodiscard]] std::size_t greetings() override;
     call greeting(std::size_t number, boost::redis::request& to) override;
     [[nodiscard]] error_code greeted(std::size_t number, answers told, error_code refused) override;
@@ -80,7 +81,7 @@ public:
 private:
     enum class greets : std::size_t;
 
-    /// How a lock is left that nobody waits for.
+    /// The command that releases a lock without waiters.
     enum class removal : std::uint8_t
     {
         script,
@@ -88,15 +89,15 @@ private:
         delex,   ///< Redis 8.4 and later.
     };
 
-    /// 0 where there is no cluster.
+    /// 0 without a cluster.
     [[nodiscard]] slot_number slot_of(std::string_view name) const noexcept;
-    /// The counter that is drawn from.
+    /// The key of the fence counter.
     [[nodiscard]] std::string_view fence_key(slot_number slot);
     [[nodiscard]] bool hears(slot_number slot) const noexcept;
     [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked,
                                                   slot_number slot) const noexcept;
     void joined(const call& made, acquire_reply& reply, std::int64_t place);
-    /// The counter stands there.
+    /// Records a value of the counter.
     void saw(slot_number slot, std::uint64_t fence);
     [[nodiscard]] std::uint64_t floor(slot_number slot) const noexcept;
     call renew_briefly(std::span<const renewal> asked, boost::redis::request& to);
@@ -115,7 +116,7 @@ private:
     [[nodiscard]] std::uint32_t short_block(const acquire_request& asked) const noexcept;
     [[nodiscard]] static bool fits(const call& made, std::int64_t last, std::int64_t count);
     [[nodiscard]] static bool has_block(const call& made, const reply& drawn);
-    /// The counter may be behind the clock.
+    /// Whether the counter may have gone back, or was not raised on this connection.
     [[nodiscard]] bool doubts_counter() const noexcept { return blind_ || owed_ != 0; }
     [[nodiscard]] std::int64_t sent_floor(std::uint64_t floor) const noexcept;
     bool block(const call& made, std::int64_t last, std::int64_t count, acquire_reply& into);
@@ -125,16 +126,16 @@ private:
     const bool blind_;
     const std::shared_ptr<slot_floors> slots_; ///< Null: no cluster.
     std::uint64_t floor_ = 0;                  ///< The largest fence that this client has seen.
-    std::uint64_t drawn_ = 0;    ///< Where the counter is when what was asked for is drawn, too.
-    std::int64_t server_us_ = 0; ///< The server's clock is there, or ahead; 0: not known.
-    std::uint32_t servers_ = 0;  ///< How many were greeted.
-    std::uint32_t owed_ = 0;     ///< The one whose counter was not raised; 0: it was.
+    std::uint64_t drawn_ = 0;    ///< The counter after all requested draws.
+    std::int64_t server_us_ = 0; ///< Lower bound of the server's time; 0: unknown.
+    std::uint32_t servers_ = 0;  ///< Number of greeted servers.
+    std::uint32_t owed_ = 0;     ///< Number of the server whose counter was not raised; 0: none.
     contended_names contended_;
     ended_connections ended_;
     removal removal_ = removal::script;
     bool set_gets_ = true; ///< The server knows `SET NX GET`: Redis 7.0 and later.
     std::string fences_, value_, next_value_, line_, waiters_,
-        entries_; ///< Memory that is used again.
+        entries_; ///< Reused memory.
     command_words words_;
 };
 

@@ -12,9 +12,9 @@ bool is_brace(char c) noexcept
     return c == '{' || c == '}';
 }
 
-// `prefix`, which ends with a brace, and `name}`; where the name has braces, `tag}:name`, so that
-// "a" and "{a}" are two. A name with braces that Redis takes no tag from is hashed as a whole, and
-// its tag is the number that leads to the same slot.
+// Appends `prefix`, which ends with a brace, and `name}`. A name with braces becomes `tag}:name`,
+// so that "a" and "{a}" have different keys. If Redis finds no tag in a name with braces, it hashes
+// the whole name. The tag is then a number with the same slot.
 void append_tagged(std::string_view prefix, std::string_view name, std::string& out)
 {
     out += prefix;

@@ -11,20 +11,21 @@
 
 namespace leasehold::redis_store {
 
-/// Asks, with one command that changes nothing, whether the owner, or its entry, has the lock.
+/// Writes one command, which changes nothing, to find whether the owner, or its entry, holds the
+/// lock.
 void ask_for(config::key_layout keys, const renewal& held, boost::redis::request& to);
 
-/// What the answer to it says.
+/// Reads the answer to it.
 [[nodiscard]] bool is_there(config::key_layout keys, const renewal& held, const reply& answer);
 
-/// Prolongs the lock of the owner, or of its entry, with the script that `script_to_prolong` names.
-/// With its text the server need not have it.
+/// Writes a renewal for the owner, or its entry, by the script that `script_to_prolong` returns.
+/// `with_text`: sends the text of the script, so that the server need not have it.
 void prolong(config::key_layout keys, const renewal& held, bool with_text,
              boost::redis::request& to);
 
 [[nodiscard]] const script& script_to_prolong(config::key_layout keys);
 
-/// What the answer to it says.
+/// Reads the answer to it.
 [[nodiscard]] bool is_prolonged(const reply& answer);
 
 } // namespace leasehold::redis_store

@@ -17,27 +17,26 @@ namespace {
 
 constexpr std::uint32_t far_in_line = 1'000;
 
-// What the short scripts answer when the long ones have to follow.
+// Answers of the fast path after which the slow path must follow.
 constexpr std::int64_t others_wait = -3;
 constexpr std::int64_t not_plain = -2;
 
-/// What the long script for leaving says of a lock that it leaves to those who know no line.
+/// The status of `line_leave` for a lock that was left free for external clients.
 constexpr std::int64_t left_open = 5;
 
-/// Its release is told to those who watch the name, and to nobody in line.
+/// Marks a lock whose release is published to clients that watch the name, and not to the queue.
 void announce(acquire_reply& reply) noexcept
 {
     reply.announced = true;
     reply.untold = true;
 }
 
-/// The call is an acquire.
 bool is_acquire(const call& made) noexcept
 {
     return made.called == &acquire_script() || made.called == &of_line().acquire;
 }
 
-/// The first word of a script's answer, which is one number or begins with it.
+/// The status in a script's answer, which is one number or a list that begins with it.
 std::int64_t status_of(const reply& answer) noexcept
 {
     return answer.numbers.empty() ? 0 : answer.numbers.front();
@@ -50,8 +49,8 @@ std::int64_t number_in(std::string_view text) noexcept
     return value;
 }
 
-/// Granted with these fences.
-/// @returns Whether the script says such a thing.
+/// Sets a grant with these fences.
+/// @returns False if the script cannot have granted them.
 bool block(const call& made, std::int64_t first, std::int64_t count, acquire_reply& reply) noexcept
 {
     if (first <= 0 || count <= 0 || count > made.fences)
@@ -62,7 +61,7 @@ bool block(const call& made, std::int64_t first, std::int64_t count, acquire_rep
     return true;
 }
 
-/// All fences that were asked for; the last is twice the server's time.
+/// A grant with all requested fences, of which the last is twice the server's time.
 said<acquire_reply> acquired_all(const call& made, std::int64_t last)
 {
     said<acquire_reply> result{{}, {}, last / 2};
@@ -76,14 +75,14 @@ said<acquire_reply> acquired_all(const call& made, std::int64_t last)
 
 std::size_t redisson_commands::greetings()
 {
-    holder_hidden_ = false; // it may have been given the right meanwhile
+    holder_hidden_ = false; // the user may have got the permission since
     return 0;
 }
 
 call redisson_commands::acquire(const acquire_request& asked, std::int64_t latest,
                                 boost::redis::request& to)
 {
-    // What an earlier request of the owner has done, the line's included, the long script knows.
+    // Only the slow path finds all effects of an earlier request of the owner, in the queue too.
     const bool brief = !asked.again && !contended_.contains(contended_names::key_of(asked.name));
     return brief || !asked.entry.empty() ? acquire_short(asked, latest, to)
                                          : acquire_in_line(asked, latest, to);
@@ -121,7 +120,7 @@ call redisson_commands::acquire_short(const acquire_request& asked, std::int64_t
     return made;
 }
 
-/// Those of the line, and what the channels of turns begin with.
+/// Writes the keys of the slow path, and the prefix of the grant channels.
 void redisson_commands::write_keys(std::string_view name)
 {
     fence_key(name, key_);
@@ -143,7 +142,7 @@ bool redisson_commands::hears(slot_number slot) const noexcept
     return (turns_ && turns_->hears(slot)) || has(mutant::listening_claimed);
 }
 
-// Who is not told finds out when it looks.
+// A client without a subscription finds its grant only by the next poll, so it needs more time.
 std::chrono::milliseconds redisson_commands::claim(const acquire_request& asked,
                                                    slot_number slot) const noexcept
 {
@@ -246,8 +245,9 @@ call redisson_commands::go_on(const call& made, answers told,
 {
     if (!is_acquire(made)) {
         const std::string_view owner = written[made.looks_beside ? 5 : 4];
-        // The slot is on its way, and one of the keys is there. The line need not exist, and then
-        // it never is: the lock alone. Whoever is in line looks when the slot has arrived.
+        // The slot is migrating, and this node has only one of the two keys. A queue that does not
+        // exist never arrives here, so the repetition names the lock only. Waiters, if there are
+        // any, poll when the slot has arrived.
         if (!told.front().error.empty())
             return release_short(written[3], owner, false, to);
         return leave({.name = written[3], .owner = owner, .entry = {}}, 0, to);
@@ -280,11 +280,11 @@ call redisson_commands::renew(std::span<const renewal> asked, boost::redis::requ
     return {.called = &renew_script(), .expects = asked.size()};
 }
 
-/// The owner is in line.
+/// Sets the reply for an owner that is in the queue.
 void redisson_commands::joined(const call& made, acquire_reply& reply, std::int64_t place)
 {
     reply.in_line = true;
-    // One that is far back is as far as anybody.
+    // The script does not count the position of a waiter that is far back.
     reply.place = place < 0 ? far_in_line : static_cast<std::uint32_t>(place);
     reply.untold = !hears(made.slot);
     if (turns_)
@@ -297,7 +297,7 @@ said<acquire_reply> redisson_commands::acquired(const call& made, answers told)
                                              : acquired_short(made, told.front());
 }
 
-// What the script never says is no proof of anything.
+// An answer that the script never gives proves nothing.
 said<acquire_reply> redisson_commands::acquired_short(const call& made, const reply& answer)
 {
     using outcome = acquire_reply::outcome;
@@ -310,7 +310,7 @@ said<acquire_reply> redisson_commands::acquired_short(const call& made, const re
     acquire_reply& reply = result.reply;
     switch (numbers[0]) {
     case 1:
-        if (made.fences == 0) // of a re-entry
+        if (made.fences == 0) // a reentrant acquisition
             reply.result = outcome::granted;
         else if (!block(made, numbers[1], numbers[2], reply))
             result.code = errc::outcome_unknown;
@@ -326,7 +326,7 @@ said<acquire_reply> redisson_commands::acquired_short(const call& made, const re
     case -1: reply.result = outcome::late; break;
     case -2: reply.result = outcome::gone; break;
     default:
-        // Nothing was touched, and nobody could go the long way.
+        // Nothing was changed, and the slow path could not be sent.
         result.code = numbers[0] == others_wait ? errc::store_unavailable : errc::outcome_unknown;
     }
     return result;
@@ -387,7 +387,7 @@ said<release_reply> redisson_commands::released(const call& made, answers told)
         if (!answer.is(1) || numbers[0] < not_plain) {
             result.code = errc::outcome_unknown;
         }
-        else if (numbers[0] == not_plain) { // nothing was done, and nobody could go the long way
+        else if (numbers[0] == not_plain) { // nothing was done; the slow path could not be sent
             result.code = errc::store_unavailable;
         }
         else {

@@ -15,18 +15,19 @@
 
 namespace leasehold::redis_store {
 
-/// Byte for byte the locks of Redisson, `RLock` and `RFencedLock`: a hash of owners, a counter of
-/// fences for each name, and a channel on which releases are published. Beside them, in keys that
-/// Redisson does not know, the line of those who wait, as in the layout `native`.
+/// Byte for byte the locks of Redisson, `RLock` and `RFencedLock`: a hash of owners, a fence
+/// counter for each name, and a channel for releases. The queue is in further keys, which Redisson
+/// does not use, as in the layout `native`.
 ///
-/// The short scripts take what is free and leave what nobody waits for; where there is a line they
-/// touch nothing, and the long ones follow. Each script has its limit of time.
+/// The scripts of the fast path acquire a free lock, and release a lock without waiters. If there
+/// is a queue, they change nothing, and the scripts of the slow path follow. Each script that
+/// acquires rejects a late request.
 class redisson_commands final : public command_set
 {
 public:
-    /// @param fence_retention How long a fence outlives its grant; 0: for ever.
-    /// @param turns Null: this client cannot hear of its turns.
-    /// @param in_cluster Releases and turns are told in the slot of the name alone.
+    /// @param fence_retention Time for which a fence is kept after its grant; 0: forever.
+    /// @param turns Null: this client cannot subscribe to its grants.
+    /// @param in_cluster Releases and grants are published in the slot of the name.
     explicit redisson_commands(std::chrono::milliseconds fence_retention,
                                std::shared_ptr<hearing> turns = nullptr,
                                bool in_cluster = false) noexcept
@@ -77,8 +78,8 @@ private:
     const std::shared_ptr<hearing> turns_;
     const bool in_cluster_;
     contended_names contended_;
-    bool holder_hidden_ = false; ///< This user may not look who holds a lock.
-    std::string key_, line_, waiters_, channel_, turns_begin_; ///< Memory that is used again.
+    bool holder_hidden_ = false; ///< This user may not read the holder of a lock.
+    std::string key_, line_, waiters_, channel_, turns_begin_; ///< Reused memory.
     command_words words_;
 };
 

@@ -10,8 +10,8 @@
 
 namespace leasehold::redis_store {
 
-/// The largest fence that a client has seen of each slot, whichever node it came from: a node that
-/// takes over may have lost what was drawn last, and its clock may be behind.
+/// The largest fence of each slot that a client has seen, from any node. A node that takes over may
+/// have lost the last draws, and its clock may be behind.
 class slot_floors
 {
 public:

@@ -16,8 +16,8 @@
 namespace leasehold::redis_store {
 namespace {
 
-// A command that is still waiting when the connection is lost must not run on the next one: the
-// caller is told that it was not executed.
+// A command that is not sent when the connection is lost must not be executed on the next one: its
+// caller gets `store_unavailable`.
 constexpr boost::redis::request::config fail_fast{
     .cancel_on_connection_lost = true,
     .cancel_if_not_connected = true,
@@ -25,7 +25,7 @@ constexpr boost::redis::request::config fail_fast{
     .hello_with_priority = false,
 };
 
-// One draw is a command less for each of them. Who is answered waits for it, so they are not many.
+// A shared draw saves one command for each acquire. Each of them waits for it, so they are few.
 constexpr std::uint32_t most_shares = 16;
 
 std::string_view read_line(std::string_view& text)
@@ -44,7 +44,7 @@ std::size_t read_size(std::string_view& text)
     return value;
 }
 
-// The words of a command as Boost.Redis wrote it.
+// Splits a command, as Boost.Redis wrote it, into its words.
 void split(std::string_view text, std::vector<std::string_view>& words)
 {
     words.clear();
@@ -55,9 +55,9 @@ void split(std::string_view text, std::vector<std::string_view>& words)
     }
 }
 
-// No layout is answered in another way, so it belongs to something else: what comes after it may as
-// well, and would be taken for grants. The connection ends here, and nothing is known of all that
-// was asked on it.
+// Checks the form of an answer. An answer of another form belongs to another command. So may all
+// later answers, which would then be mistaken for grants. The connection is closed, and the outcome
+// of all outstanding commands is unknown.
 bool fits(const reply& answer, const call& made, std::size_t command,
           const boost::redis::resp3::node_view& node)
 {
@@ -98,8 +98,8 @@ void batch::reserve(std::size_t bytes)
 command& batch::repeat(const batch& from, command& asked)
 {
     split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
-    // The text is sent once; what follows in the same batch finds the script there. If that fails,
-    // each brings the text.
+    // The first command sends the text, so that later commands of the batch find the script. After
+    // a failure, each command sends the text.
     bool with_text = asked.attempts > 0;
     if (!with_text) {
         with_text = true;
@@ -112,7 +112,7 @@ command& batch::repeat(const batch& from, command& asked)
         with_text = false;
     const std::size_t begin = begin_command(asked.asking);
     if (asked.made.called == nullptr) {
-        // Its first command is all of it: what takes two is not sent again.
+        // A call of two commands is never repeated.
         request.push_range(words_.front(), words_.begin() + 1, words_.end());
     }
     else {
@@ -128,14 +128,14 @@ command& batch::repeat(const batch& from, command& asked)
 
 command& batch::go_on(const batch& from, command& asked, command_set& keys)
 {
-    // The words of its first command; one that follows is behind them.
+    // The words of the first command; those of a second command may follow.
     split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
     const std::size_t begin = begin_command(asked.asking);
     const call made = keys.go_on(asked.made, asked.told(), words_, request);
     return add(std::move(asked.waiting), made, begin, asked.asking);
 }
 
-/// Where the command that is added next begins.
+/// Returns the position of the next command in the request.
 std::size_t batch::begin_command(bool asking)
 {
     BOOST_ASSERT(!torn_);
@@ -143,7 +143,7 @@ std::size_t batch::begin_command(bool asking)
         commands.reserve(std::max<std::size_t>(8, 2 * commands.size()));
     torn_ = true;
     if (asking)
-        request.push("ASKING"); // it is good for one command
+        request.push("ASKING"); // applies to one command
     return request.payload().size();
 }
 
@@ -207,15 +207,15 @@ boost::redis::any_adapter batch::adapter()
 {
     using boost::redis::any_adapter;
     using boost::redis::resp3::type;
-    // The operation that sends the batch keeps it alive for longer than it keeps this.
+    // The sending operation keeps the batch alive for longer than this adapter.
     return any_adapter(
         any_adapter::impl_t([this](any_adapter::parse_event event,
                                    const boost::redis::resp3::node_view& node, error_code& failed) {
             if (has(mutant::commands_outlive) && read_ == commands.size())
-                return; // sent again after some of it had been answered
+                return; // sent again after some commands were answered
             command& asked = commands[read_];
             if (asked.asking && !asked.granted) {
-                // If it was refused, the command that follows is.
+                // If ASKING fails, the next command fails, too.
                 asked.granted = event == any_adapter::parse_event::done;
                 return;
             }
@@ -251,7 +251,7 @@ void batch::draw_fences(command_set& keys)
     undrawn_ = 0;
 }
 
-// Each gets what it would have got by drawing for itself, in their order.
+// Each acquire gets the fences that a draw of its own would have returned, in their order.
 void batch::share(std::size_t drawn)
 {
     const reply& whole = commands[drawn].replies.front();
@@ -264,14 +264,13 @@ void batch::share(std::size_t drawn)
         part = whole;
         if (!whole.is(1))
             continue;
-        part.numbers[0] = std::max<std::int64_t>(end, 0); // of less than was drawn nobody has any
+        part.numbers[0] = std::max<std::int64_t>(end, 0); // too small an answer: no fences
         end -= has(mutant::shares_alike) ? 0 : asked.made.fences;
     }
 }
 
-// Answers are passed on as they come, not when the last one is there: while the server works on the
-// rest of a large batch, those who were answered go on. One message to the strand covers all that
-// one read brought.
+// Answers are delivered as they arrive: their callers continue while the server executes the rest
+// of a large batch. One message to the strand covers all answers of one read.
 void batch::on_reply()
 {
     const command& asked = commands[read_];
@@ -279,7 +278,7 @@ void batch::on_reply()
         share(read_);
     const std::size_t count = ++read_;
     if (asked.undrawn)
-        return; // those behind it are told in their order
+        return; // delivered with the draw, because handlers are invoked in order
     answered_.store(count, std::memory_order_release);
     if (count == commands.size() || announced_.exchange(true))
         return;
@@ -291,7 +290,7 @@ void batch::on_reply()
         });
     }
     catch (const std::bad_alloc&) {
-        announced_ = false; // the next answer, or the end of the batch, tells of this one too
+        announced_ = false; // the next answer, or the end of the batch, delivers this one too
     }
 }
 

@@ -27,15 +27,15 @@
 
 namespace leasehold::redis_store {
 
-/// A renewal of many locks that became several commands.
+/// A renewal of many locks by several commands.
 struct renew_job
 {
     store::renew_handler handler;
     std::vector<renewal_result> results;
-    std::shared_ptr<const diagnostics> details; ///< Of a command that failed.
-    std::size_t outstanding = 0;                ///< Commands.
+    std::shared_ptr<const diagnostics> details; ///< Of a failed command.
+    std::size_t outstanding = 0;                ///< Number of commands without an answer.
     bool any_ran = false;
-    error_code error; ///< Of a command that did not run.
+    error_code error; ///< Of a command that was not executed.
 };
 
 struct renew_part
@@ -45,14 +45,14 @@ struct renew_part
     std::size_t count = 0;
 };
 
-/// What a layout says to a server before all else; nobody waits for it but the pipeline.
+/// A call of the layout before the first request to a server. Only the pipeline waits for it.
 struct greeting
 {
-    unsigned server;    ///< The first that was there, the second, and so on.
-    std::size_t number; ///< Of what is said to it.
+    unsigned server;    ///< The number of the connected server, from the first.
+    std::size_t number; ///< The number of the greeting.
 };
 
-/// Who waits for the numbers that a script answers with.
+/// A caller that waits for the numbers of a script's answer.
 struct asker
 {
     using answered = asio::any_completion_handler<void(error_code, std::span<const std::int64_t>,
@@ -60,69 +60,69 @@ struct asker
     answered handler;
 };
 
-/// Nobody: its answer is shared by those whose fences it draws.
+/// No caller: the acquires whose fences it draws share the answer.
 struct draw
 {};
 
-/// What is said beside the requests of a store, and harms nobody when it fails.
+/// A command beside the requests of a store. Its failure has no effect on them.
 struct aside
 {
     using answered = asio::any_completion_handler<void(error_code, answers)>;
     answered handler;
 };
 
-/// One script call of a batch, who waits for it, and what the server answered.
+/// One call of a batch, with its caller and its answers.
 struct command
 {
     std::variant<store::acquire_handler, renew_part, store::release_handler, greeting, asker, draw,
                  aside>
         waiting;
     call made;
-    std::size_t begin = 0; ///< Its place in the request.
+    std::size_t begin = 0; ///< Its bytes in the request: from `begin` to `end`.
     std::size_t end = 0;
     unsigned attempts = 0;
-    bool asking = false;     ///< A node that is given its slot is to serve it: ASKING is before it.
-    bool granted = false;    ///< That was answered.
-    bool put_behind = false; ///< It takes, and is sent later than what may undo it.
-    bool undrawn = false;    ///< It, or one before it, gets its fences from a draw behind it.
-    std::size_t got = 0;     ///< How many of its commands were answered.
+    bool asking = false;     ///< ASKING precedes it: the slot migrates to the node.
+    bool granted = false;    ///< ASKING was answered.
+    bool put_behind = false; ///< It may acquire, and is sent after a command that may undo it.
+    bool undrawn = false;    ///< It, or a command before it, gets its fences from a later draw.
+    std::size_t got = 0;     ///< Number of answers to its commands.
     std::array<reply, call::most_commands> replies;
 
-    /// The answers to its commands, and behind them its share of what was drawn.
+    /// The answers to its commands, followed by its share of a draw.
     [[nodiscard]] answers told() const noexcept
     {
         return std::span(replies).first(made.commands + (made.draws ? 1 : 0));
     }
 
-    /// What the server refused it with; empty: it did not.
+    /// The error of the server; empty if there is none.
     [[nodiscard]] const std::string& error() const noexcept { return replies.front().error; }
 };
 
 class batch;
 class request_channel;
 
-/// Who is told what became of a batch; on its strand.
+/// Receives the results of a batch, on its own strand.
 class batch_owner
 {
 public:
     /// More commands have been answered; others are still outstanding.
     virtual void on_answers(const std::shared_ptr<batch>& sent) = 0;
-    /// Nothing more will come; `unanswered` says why for those that were not answered.
+    /// No more answers will arrive. `unanswered`: the error of the commands without an answer.
     virtual void on_end(const std::shared_ptr<batch>& sent, error_code unanswered) = 0;
 
 protected:
     ~batch_owner() = default;
 };
 
-/// Commands that go to the server in one piece, and are answered each by itself.
-/// It is filled on the strand, answered where the connection runs, and read on the strand again.
+/// Commands that are sent together and answered one by one.
+/// The strand fills it and reads the answers. The executor of the connection stores them.
 class batch : public std::enable_shared_from_this<batch>
 {
 public:
     batch();
 
-    /// Adds a command. `write` puts it at the end of the request that it is given, and returns the
-    /// `call`. `asking`: the slot is on its way to the node.
+    /// Adds a command. `write` appends it to the request, and returns the `call`. `asking`: the
+    /// slot migrates to the node.
     template <class Waiting, class Write>
     command& add(Waiting waiting, Write write, bool asking = false)
     {
@@ -130,40 +130,40 @@ public:
         return add(std::move(waiting), write(request), begin, asking);
     }
 
-    /// Room for so many bytes more.
+    /// Reserves memory for that many more bytes.
     void reserve(std::size_t bytes);
 
-    /// Adds a command of another batch again: the server did not have its script, or it came too
-    /// early.
+    /// Adds a command of another batch again, because the server did not have its script, or was
+    /// not ready for it.
     command& repeat(const batch& from, command& asked);
 
-    /// An acquire comes next that wants so many fences drawn behind it. One draw is good for those
-    /// that want equally many.
+    /// Called before an acquire that needs a draw of that many fences. One draw serves only
+    /// acquires with the same number, so another number draws for the acquires so far.
     void before_draw_of(std::uint32_t fences, command_set& keys);
 
-    /// Draws what the acquires so far want.
+    /// Adds the draw for the acquires so far.
     void draw_fences(command_set& keys);
 
-    /// Adds the call that goes on with one of another batch.
+    /// Adds the slow path of a call of another batch.
     command& go_on(const batch& from, command& asked, command_set& keys);
 
-    /// The lock that a command is about, the first of several.
+    /// The first key of a command.
     std::string_view key_of(const command& asked) const;
 
-    /// It is about that key, beside others maybe.
+    /// Whether the command has that key.
     bool names(const command& asked, std::string_view key) const;
 
     void clear();
 
-    /// There was no memory for all of a command that was being written. What is there must not be
-    /// sent: its answers would belong to others.
+    /// Whether a command is incomplete, because memory was exhausted. The batch must not be sent:
+    /// its answers would be matched to other commands.
     bool torn() const noexcept { return torn_; }
 
-    /// Destroys the handlers; the commands may still be under way.
+    /// Destroys the handlers. The commands may still be outstanding.
     void forget_who_waits() noexcept;
     bool empty() const noexcept { return commands.empty(); }
 
-    /// To be called before it is handed to a connection.
+    /// Called before the batch is sent.
     void start(std::shared_ptr<batch_owner> owner, std::shared_ptr<detail::context_poster> home);
     boost::redis::any_adapter adapter();
     /// Sends it through a connection, which is kept until the owner is notified of the end.
@@ -173,18 +173,18 @@ public:
 
     boost::redis::request request;
     std::vector<command> commands;
-    std::size_t handled = 0;            ///< How many answers the owner has passed on.
-    std::shared_ptr<batch_owner> owner; ///< Set while it is under way.
-    clock::time_point deadline;         ///< For the owner.
-    bool abandoned = false;             ///< For the owner.
-    std::uint64_t sent_before = 0;      ///< For the link that sends it.
-    asio::cancellation_signal abandon;  ///< For the link that sends it.
+    std::size_t handled = 0;            ///< Number of answers that the owner has processed.
+    std::shared_ptr<batch_owner> owner; ///< Set while it is outstanding.
+    clock::time_point deadline;         ///< Used by the owner.
+    bool abandoned = false;             ///< Used by the owner.
+    std::uint64_t sent_before = 0;      ///< Used by the transport.
+    asio::cancellation_signal abandon;  ///< Used by the transport.
 
 private:
     template <class Waiting>
     command& add(Waiting waiting, const call& made, std::size_t begin, bool asking)
     {
-        command& added = commands.emplace_back(); // there is room
+        command& added = commands.emplace_back(); // cannot throw: the memory is reserved
         added.waiting = std::move(waiting);
         added.made = made;
         added.begin = begin;
@@ -205,10 +205,10 @@ private:
     std::atomic<std::size_t> answered_ = 0;
     std::atomic<bool> announced_ = false;
     std::vector<std::string_view> words_;
-    std::size_t read_ = 0; ///< Answers that have come; where the connection runs.
+    std::size_t read_ = 0; ///< Number of received answers; used by the connection's executor.
     std::uint32_t undrawn_ = 0;
     std::size_t first_undrawn_ = 0;
-    bool torn_ = false; ///< While a command is written, too.
+    bool torn_ = false; ///< Also true while a command is written.
 };
 
 } // namespace leasehold::redis_store

@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds longest_known = std::chrono::years(10);
 constexpr std::array<std::string_view, note_reading::fields> field_names{"host", "pid", "program",
                                                                          "since", "version"};
 
-// More than people read is not kept.
+// A longer text is cut: the fields are for display.
 constexpr std::size_t longest_text = 256;
 
 std::int64_t number_in(const std::string& text)
@@ -73,14 +73,14 @@ void client_note::schedule() noexcept
     due = clock::time_point::max();
     if (refused_ || !named)
         return;
-    // A holder sends a renewal each third of its lease.
+    // Half of the TTL would be enough: a holder sends a renewal every third of its lease.
     const bool at_once = written_ == clock::time_point::min() || life_ < 2 * longest_lease;
     due = at_once ? not_before_ : std::max(not_before_, written_ + life_ / 3);
 }
 
 std::size_t client_note::size() const noexcept
 {
-    constexpr std::size_t all_else = 512; // names, numbers, and what is between them
+    constexpr std::size_t all_else = 512; // field names, numbers and separators
     return said_.host.size() + said_.program.size() + said_.version.size() + 2 * key_.size() +
            all_else;
 }

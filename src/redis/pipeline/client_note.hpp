@@ -21,21 +21,21 @@
 
 namespace leasehold::redis_store {
 
-/// The data that a request compares before it calls the record: most requests do not need it.
+/// The data that each request checks. Most requests then do not need the rest of the record.
 struct note_schedule
 {
-    bool named = false;                        ///< An owner of the client is known.
-    std::chrono::milliseconds longest_lease{}; ///< Of the requests so far; ten years at most.
-    clock::time_point due = clock::time_point::max(); ///< When it is to be written.
+    bool named = false;                        ///< The key is known, from an owner of the client.
+    std::chrono::milliseconds longest_lease{}; ///< Of the requests so far; at most ten years.
+    clock::time_point due = clock::time_point::max(); ///< Time of the next write.
 };
 
-/// The hash in which a client says who it is: when it is to be written, and with which words. It
-/// goes out behind a request that is sent anyway, so an idle client writes none; it lives for so
-/// long that whoever holds a lock has renewed it before. On the strand.
+/// The description of a client, a hash in the store: the times of its writes, and their commands.
+/// Each write follows a request, so an idle client writes none. Its TTL is long enough that a
+/// client with a lock writes it again before it expires. Used on the strand.
 class client_note : public note_schedule
 {
 public:
-    /// Null: none is to be written.
+    /// Returns null if there is nothing to write.
     [[nodiscard]] static std::shared_ptr<client_note> make(const config& settings,
                                                            environment& from);
 
@@ -43,8 +43,7 @@ public:
 
     [[nodiscard]] const client_info& said() const noexcept { return said_; }
 
-    /// A request goes out: of this owner, for so long a lease. That of an entry may be another
-    /// client's.
+    /// Called for each request. The owner of a reentrant acquisition may be another client's.
     void goes_with(std::string_view owner, std::string_view entry, std::chrono::milliseconds lease)
     {
         if (entry.empty())
@@ -54,22 +53,22 @@ public:
     void belongs_to(std::string_view owner);
     void lives_for(std::chrono::milliseconds lease) noexcept;
 
-    /// A server is there that may not have it.
+    /// Called for a new connection: the server may not have the record.
     void begin() noexcept;
 
-    /// Where it is kept.
+    /// The key of the record.
     [[nodiscard]] const std::string& key() const noexcept { return key_; }
 
-    /// How many bytes the commands take, at most.
+    /// The maximum size of the commands, in bytes.
     [[nodiscard]] std::size_t size() const noexcept;
     /// Writes the commands.
     call write(clock::time_point now, boost::redis::request& to);
-    /// Nobody is there to take it; not again before this is over.
+    /// Postpones the write, because no server can be reached.
     void put_off(clock::time_point until) noexcept;
 
-    /// They were answered. True: it is there, and would stay for ever.
+    /// Reads the answers. Returns true if the record was written without a TTL.
     [[nodiscard]] bool answered(answers told);
-    /// Takes it away.
+    /// Writes the command that deletes the record.
     call remove(boost::redis::request& to) const;
 
 private:
@@ -79,12 +78,12 @@ private:
     std::string key_;
     clock::time_point written_ = clock::time_point::min();
     clock::time_point not_before_ = clock::time_point::min();
-    std::chrono::milliseconds life_{}; ///< That it was written with.
-    bool refused_ = false;             ///< By this server, to this user.
+    std::chrono::milliseconds life_{}; ///< The TTL of the last write.
+    bool refused_ = false;             ///< This server rejects the write of this user.
 };
 
-/// What a client of this name wrote: one field after the other, because the right to read one is
-/// what a user has anyway.
+/// Reads the record of a client. Reads each field with HGET, because every user of locks has the
+/// permission for it.
 class note_reading
 {
 public:
@@ -93,10 +92,10 @@ public:
     explicit note_reading(std::string_view holder);
 
     [[nodiscard]] const std::string& key() const noexcept { return key_; }
-    /// Writes the command that asks for the field of that number.
+    /// Writes the command that reads one field.
     call ask(std::size_t number, boost::redis::request& to) const;
     void take(std::size_t number, answers told);
-    /// All that was found.
+    /// The fields that were found.
     [[nodiscard]] const client_info& found() const noexcept { return found_; }
 
 private:

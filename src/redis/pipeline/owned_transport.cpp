@@ -78,8 +78,8 @@ public:
     }
 
 private:
-    // Each attempt has its own probe; an older one that ends late says nothing about this
-    // connection.
+    // Each attempt has its own check. The late answer of an older one is ignored: it belongs to
+    // another connection.
     void on_attempt() override
     {
         const auto asked = std::make_shared<readiness_check>(*needed_,

@@ -10,7 +10,7 @@
 
 namespace leasehold::redis_store {
 
-/// A link over a connection of the library's own, on the strand itself.
+/// Returns a transport over a connection of the library, on the strand itself.
 std::shared_ptr<transport> make_owned_transport(const config& settings,
                                                 std::shared_ptr<environment> from);
 

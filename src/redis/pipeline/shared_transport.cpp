@@ -12,7 +12,7 @@
 namespace leasehold::redis_store {
 namespace {
 
-/// The connection, and the way to the executor where alone it may be touched.
+/// The connection, and the poster to its executor. Only that executor may use the connection.
 class other_side final : public detail::context_observer
 {
 public:
@@ -20,7 +20,7 @@ public:
         : connection_(std::move(connection)), way_(detail::context_poster::make(executor))
     {}
 
-    /// Calls `function(connection)` there. False when that context has ended.
+    /// Calls `function(connection)` on that executor. Returns false if its context has ended.
     template <class Function>
     bool post(const std::shared_ptr<other_side>& self, Function function)
     {
@@ -30,7 +30,7 @@ public:
         });
     }
 
-    // No handler runs there any more, and the connection must not outlive its context.
+    // The executor invokes no more handlers, and the connection must not outlive its context.
     void on_context_end() noexcept override
     {
         way_->on_context_end();
@@ -42,8 +42,9 @@ private:
     std::shared_ptr<detail::context_poster> way_;
 };
 
-/// Tells home what became of a request, also when its handler is destroyed uncalled because the
-/// connection's context ended. `Tell(error_code, bool written)` runs at home.
+/// Delivers the result of a request to the strand, `home`, by a call of `Tell(error_code, bool
+/// written)`. It does so even if its handler is destroyed without a call, because the context of
+/// the connection ended.
 template <class Tell>
 class report
 {
@@ -105,7 +106,7 @@ public:
     void close() noexcept override
     {
         observer_ = nullptr;
-        // What is under way keeps this, perhaps until after the strand's context has ended.
+        // Outstanding requests own this, perhaps until after the end of the strand's context.
         time_->close();
         if (const auto asked = std::exchange(check_, nullptr))
             there_->post(there_,
@@ -133,7 +134,7 @@ public:
                 execute(connection, sent->request, sent->adapter(), sent->abandon.slot(),
                         std::move(done));
             });
-        static_cast<void>(posted); // the report that is destroyed tells as much
+        static_cast<void>(posted); // on failure, the destroyed report delivers the error
     }
 
     void begin_again(error_code why, std::string_view said) override
@@ -168,7 +169,7 @@ private:
             owner->on_end(sent, unanswered);
     }
 
-    // The question waits for the connection; its answer is the sign that there is one.
+    // The check waits in the connection until it is established. Its answer shows that it is.
     void ask()
     {
         if (check_ || observer_ == nullptr)

@@ -12,9 +12,9 @@
 
 namespace leasehold::redis_store {
 
-/// A link over a connection that the application runs, on whatever executor it lives.
-/// @param executor Where it lives.
-/// @param pause Before the connection is asked again whether it serves.
+/// Returns a transport over a connection that the application runs, on any executor.
+/// @param executor The executor of the connection.
+/// @param pause Time before the next check whether the connection can be used.
 std::shared_ptr<transport> make_shared_transport(std::shared_ptr<request_channel> connection,
                                                  const asio::any_io_executor& executor,
                                                  std::chrono::milliseconds pause,

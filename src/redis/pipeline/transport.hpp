@@ -19,14 +19,14 @@ class batch;
 class request_channel;
 struct script_set;
 
-/// Told about a link, on the strand.
+/// Receives the state of a connection, on the strand.
 class transport_observer
 {
 public:
-    /// Commands can be served. `server_us`: the server's time, unless this user may not ask for it.
+    /// Commands can be sent. `server_us`: the server's time; empty if this user may not read it.
     virtual void on_up(std::optional<std::int64_t> server_us) = 0;
-    /// They cannot. Called for each reason that is found. `said`: the server's own words, or why
-    /// there is no connection.
+    /// Commands cannot be sent. Called for each reason. `said`: the text of the server, or the
+    /// reason why there is no connection.
     virtual void on_down(error_code why, std::string_view said) = 0;
     void on_down(error_code why) { on_down(why, {}); }
 
@@ -34,32 +34,31 @@ protected:
     ~transport_observer() = default;
 };
 
-/// The way of batches to a server. Every function is called on the strand.
+/// Sends batches to a server. Every function is called on the strand.
 class transport
 {
 public:
     virtual ~transport() = default;
 
-    /// @param needed What has to run at the server.
+    /// @param needed The scripts that the server must run.
     virtual void open(const asio::any_io_executor& strand,
                       const std::shared_ptr<detail::context_poster>& home, const script_set& needed,
                       transport_observer& user) = 0;
-    /// The user is not called any more; what was sent ends soon.
+    /// The user is not called any more. Outstanding batches end soon.
     virtual void close() noexcept = 0;
-    /// Its owner is told the end of it, later.
+    /// Sends a batch. Its owner is notified of the end, never inside this call.
     virtual void send(const std::shared_ptr<batch>& sent) = 0;
-    /// Executes batches as `send` does, while the server can be asked. Null: only `send` does.
+    /// Executes batches as `send` does, while the server can be used. Null: only `send` does.
     [[nodiscard]] virtual std::shared_ptr<request_channel> channel() const { return nullptr; }
     /// Ends a batch that takes too long.
     virtual void abandon(const std::shared_ptr<batch>& sent) = 0;
-    /// The server is not a master any more: another one has to be looked for.
+    /// Called when the server is no longer a master: another server must be found.
     virtual void on_read_only() {}
-    /// The connection is there, and what is needed of it was not to be had: begins again, after the
-    /// usual pause.
+    /// Reconnects after the usual pause, because the server cannot be used.
     virtual void begin_again(error_code why, std::string_view said) = 0;
-    /// Where it leads to, for diagnostics.
+    /// The address of the server, for diagnostics.
     virtual std::string server() const { return {}; }
-    /// The strand's context ends: lets go of all that belongs to it.
+    /// Called when the context of the strand ends: destroys everything that belongs to it.
     virtual void drop() noexcept = 0;
 };
 
