@@ -30,7 +30,7 @@ client_state& client_of(const lease_state& held) noexcept
     return *held.held->spec->owner;
 }
 
-/// Completes an operation on no lease.
+/// Completes an operation on an empty lease.
 void complete_without_lease(void_handler&& handler)
 {
     completion<error_code>(std::move(handler))(errc::not_owner);

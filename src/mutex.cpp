@@ -30,7 +30,7 @@ details_ptr name_of(const lock_spec& spec) noexcept
     }
 }
 
-/// Calls `Begin` on the client's strand with an operation that was made of the rest.
+/// Makes an operation of the other arguments, and calls `Begin` with it on the client's strand.
 template <auto Begin, class Operation, class... Under>
 void start(lock_handler&& handler, spec_ptr&& spec, clock::duration limit, Under&&... under)
 {
@@ -42,7 +42,7 @@ void start(lock_handler&& handler, spec_ptr&& spec, clock::duration limit, Under
         return completion<error_code, lease>::immediate(
             std::move(handler), client.handler_executor(), why, lease(), std::move(details));
     }
-    // A call without a limit does not need its time; that of its turn is enough.
+    // Without a limit, the time of the turn is enough.
     const auto now = limit == clock::duration::max() ? clock::time_point() : client.now();
     boost::intrusive_ptr<Operation> op(new Operation(std::move(handler), std::move(spec),
                                                      std::forward<Under>(under)..., limit, now));
@@ -123,7 +123,7 @@ mutex::mutex(const client& locks, std::string_view name, const lock_options& opt
                                      name.empty() ? "it is empty"
                                                   : std::to_string(name.size()) + " bytes",
                                      "1 to 4096 bytes");
-    // A lock of that name would be a key of another lock, such as its fence counter.
+    // Such a name could be a key of another lock, for example its fence counter.
     for (const std::string_view reserved : {"leasehold:", "redisson_lock_token:"})
         if (name.starts_with(reserved))
             detail::throw_argument_error(errc::invalid_name, "name",

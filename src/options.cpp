@@ -55,8 +55,7 @@ void lock_options::validate() const
     if (replica_timeout < 0ms)
         refuse_option("replica_timeout", text(replica_timeout),
                       "0 ms (an eighth of the lease time, at most a second) or more");
-    // A reply of the store times out after five seconds, that of a renewal after a quarter of the
-    // lease time.
+    // A request times out after five seconds, a renewal after a quarter of the lease time.
     if (replica_acks != 0 && replica_timeout != 0ms)
         require("replica_timeout", replica_timeout, 1ms,
                 std::min<milliseconds>(lease_time / 4, 4s));

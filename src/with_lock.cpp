@@ -111,7 +111,7 @@ private:
         }
     }
 
-    // Once: the second must not disturb a coroutine that cleans up after the first.
+    // Emits once: a second emission must not disturb a coroutine that cleans up after the first.
     void cancel_work()
     {
         if (!std::exchange(work_cancelled_, true))
@@ -126,13 +126,13 @@ private:
         }
         lease_ = std::move(held);
         if (cancelled_) {
-            // It was granted before the cancellation reached the client.
+            // The lock was granted before the cancellation reached the client.
             reason_ = asio::error::operation_aborted;
             return release();
         }
         phase_ = phase::working;
         try {
-            // The watch is first: if it fails, that is known before the work has begun.
+            // The watch begins before the work: if it fails, the work does not begin.
             watch_ended_ = true;
             lease_.async_wait_lost(
                 said_, on_strand(watching_, [self = shared_from_this()](error_code ended) {
@@ -143,7 +143,7 @@ private:
         }
         catch (...) {
             if (!call_->work().fail(std::current_exception())) {
-                // Only the context's `run` can report it.
+                // Only the context's `run` can report the exception.
                 phase_ = phase::releasing;
                 call_.reset();
                 lease_ = lease();
@@ -158,7 +158,7 @@ private:
         watch_ended_ = true;
         if (phase_ != phase::working)
             return;
-        // Aborted: the work has ended, or has released the lease itself.
+        // `operation_aborted`: the work has ended, or has released the lease itself.
         if (ended != asio::error::operation_aborted)
             explain(ended);
         if (work_ended_)
@@ -173,7 +173,7 @@ private:
         call_->work().discard();
         lease_.async_release(
             said_, asio::bind_executor(executor_, [self = shared_from_this()](error_code released) {
-                // It may have ended unnoticed since the last check.
+                // The lease may have ended unnoticed since the last check.
                 if (!self->reason_ &&
                     (released == condition::lease_ended || released == errc::shut_down))
                     self->explain(released);
@@ -181,7 +181,7 @@ private:
             }));
     }
 
-    // The next operation overwrites the details of the last one.
+    // Copied, because the next operation overwrites the details.
     void explain(error_code reason)
     {
         reason_ = reason;
@@ -217,7 +217,7 @@ private:
     bool watch_ended_ = false;
     error_code reason_;   ///< Takes precedence over the result of the work.
     details_ptr details_; ///< Of the reason.
-    diagnostics said_;    ///< By the current operation.
+    diagnostics said_;    ///< Of the current operation.
     lease lease_;
 };
 

@@ -5,8 +5,8 @@
 
 namespace leasehold::memory {
 
-/// Readings of a clock, each later than the one before: requests may be faster than the resolution
-/// of the clock. Follows a clock that is set back.
+/// Makes each reading of a clock later than the one before, because requests may be faster than the
+/// resolution of the clock. Follows a clock that is set back.
 class distinct_times
 {
 public:

@@ -19,8 +19,8 @@ struct waiter
 {
     std::string owner;
     client_id client = 0;
-    std::chrono::microseconds until{}; ///< Its presence lasts until then.
-    std::chrono::milliseconds claim{}; ///< How long a grant is reserved until it is confirmed.
+    std::chrono::microseconds until{}; ///< End of its presence.
+    std::chrono::milliseconds claim{}; ///< Time for which a grant is reserved until confirmed.
 };
 
 /// The waiters for one name, in order.
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    // One entry for each client of a process: few.
+    // Small: one element for each client of a process.
     std::vector<waiter> waiters_;
 };
 

@@ -77,7 +77,7 @@ acquire_reply lock_table::acquire(const acquire_request& request, const call& by
     return take(request, make(request.name), now);
 }
 
-/// Of a free name, by an owner that may have it.
+/// Grants a free lock to an owner that may have it.
 acquire_reply lock_table::take(const acquire_request& request, slot& target, instant now)
 {
     target.owner = request.owner;
@@ -87,21 +87,22 @@ acquire_reply lock_table::take(const acquire_request& request, slot& target, ins
     return grant(request, target, now);
 }
 
-/// The owner has the lock: it was granted from the queue, or the request is repeated.
+/// Confirms a grant from the queue, or answers a repeated request of the holder.
 acquire_reply lock_table::confirm(const acquire_request& request, slot& lock, instant now)
 {
     raise(lock, request.lease, now);
     lock.leave_line(request.owner);
     const bool assigned = lock.more && std::exchange(lock.more->assigned, false);
     tidy(lock);
-    // The block was reserved for this owner by the first execution; no other owner can have its
-    // last fence. The fence of an assignment is drawn here: the counter is at another's.
+    // The first execution reserved the block for this owner, so no other owner can have its last
+    // fence. For a grant from the queue, the fence is drawn here: the counter has that of another
+    // owner.
     if (assigned || lock.fence == 0)
         return grant(request, lock, now);
     return {.result = acquire_reply::outcome::granted, .fences = 1, .first_fence = lock.fence};
 }
 
-/// Another owner has the lock.
+/// Answers a request for a lock that another owner holds.
 acquire_reply lock_table::wait(const acquire_request& request, slot& lock, const call& by,
                                instant now)
 {
@@ -125,7 +126,7 @@ bool lock_table::pass_on(slot& target, std::string_view but, const call& by, ins
     const waiter* const next = first_in_line(target, now);
     if (next == nullptr || next->owner == but)
         return false;
-    turn news{next->client, next->owner}; // first the part that may throw
+    turn news{next->client, next->owner}; // first, because it may throw
     target.owner = next->owner;
     target.expires = whole(now) + next->claim;
     target.more->assigned = true;
@@ -191,7 +192,8 @@ renewal_result lock_table::renew(const renewal& request, instant now)
     slot* const lock = find(request.name, now);
     if (lock == nullptr || lock->owner != request.owner)
         return renewal_result::gone;
-    // An uncounted entry keeps no other owner out, however long the owner stays.
+    // An uncounted entry does not keep the lock held, so its lease is gone even if the owner still
+    // holds the lock.
     if (!request.entry.empty() && !lock->has_entry(request.entry))
         return renewal_result::gone;
     raise(*lock, request.lease, now);
@@ -298,8 +300,8 @@ lock_table::slot& lock_table::make(std::string_view name)
     return target;
 }
 
-/// Checks two names for each acquired lock, in turn. So expired ones go at least as fast as new
-/// ones can come, no call takes longer than another, and no timer is needed.
+/// Checks two names for each acquired lock, round robin. So expired names are removed at least as
+/// fast as new ones are added, no call takes longer than another, and no timer is needed.
 void lock_table::sweep(instant now)
 {
     const milliseconds at = whole(now);

@@ -51,7 +51,7 @@ public:
     /// No limit to the budget of an acquire.
     static constexpr microseconds no_limit{0};
 
-    /// @param fence_retention How long a fence outlives its grant. 0: for ever.
+    /// @param fence_retention Time for which a fence is kept after its grant. 0: forever.
     explicit lock_table(milliseconds fence_retention = std::chrono::hours(24)) noexcept
         : retention_(fence_retention)
     {}

@@ -38,7 +38,7 @@ struct LEASEHOLD_HIDDEN memory_space::state
 public:
     explicit state(std::chrono::milliseconds fence_retention) : table_(fence_retention) {}
 
-    /// From now on, if that is longer.
+    /// Extends the retention for later grants; never shortens it.
     void keep_fences(std::chrono::milliseconds at_least);
     std::chrono::milliseconds retention() const;
 

@@ -90,8 +90,8 @@ private:
 
     [[nodiscard]] memory_space::state& state() const noexcept { return space_->get(); }
 
-    // Only the handler is passed on, so it is called even if this store is closed or destroyed
-    // meanwhile. If the context ends first, it is destroyed with it.
+    // The post owns only the handler, so it is called even if this store is closed or destroyed
+    // meanwhile. If the context ends first, it destroys the handler.
     template <class Handler, class Reply>
     void answer(Handler handler, error_code code, Reply reply)
     {
@@ -105,7 +105,7 @@ private:
 
     void on_hint(std::string_view name) override
     {
-        // Both may have ended before the wake-up arrived.
+        // The store or the watch may have ended before the wake-up arrived.
         if (listener_ != nullptr && watched_.contains(name))
             listener_->on_hint(name);
     }

@@ -11,15 +11,15 @@
 
 namespace leasehold::detail {
 
-/// Is notified when its execution context ends: a later post to it is a use-after-free. By then the
-/// operations of other services may be destroyed: nothing can be cancelled.
+/// Notified when its execution context ends. A later post to the context is a use-after-free. The
+/// operations of other services may be destroyed by then, so that nothing can be cancelled.
 class context_observer
 {
 public:
     virtual void on_context_end() noexcept = 0;
 
-    /// This is the copy in a forked process. It counts as ended, but its context continues:
-    /// outstanding operations that read or write what belongs to the parent have to be cancelled.
+    /// Called in a forked process, for the copy. It counts as ended, but its context continues:
+    /// outstanding operations on resources of the parent must be cancelled.
     virtual void on_fork() noexcept { on_context_end(); }
 
 protected:

@@ -41,12 +41,13 @@ public:
           slot_(asio::get_associated_cancellation_slot(handler_))
     {}
 
-    /// The caller wants the details of an error. Without this they are not made.
+    /// Whether the caller requested the details of an error. They are made only then.
     [[nodiscard]] bool explained() const noexcept { return explained_; }
 
     [[nodiscard]] bool pending() const noexcept { return static_cast<bool>(handler_); }
 
-    /// It was cancelled, and there was no memory to report that to the strand. From any thread.
+    /// The operation was cancelled, but memory was exhausted when that was reported to the strand.
+    /// From any thread.
     std::atomic<bool> cancel_requested = false;
 
     /// The caller's cancellation slot. Belongs to the initiating thread, then to the handler's
@@ -212,10 +213,10 @@ void cancel_by_slot(turn_context& client, const boost::intrusive_ptr<Op>& op, Ca
         }
         catch (...) {
             if (self->failed())
-                throw; // it arrived, and the client ended because of it
+                throw; // the cancellation arrived, and its exception has ended the client
             op->done.cancel_requested.store(true, std::memory_order_relaxed);
             self->cancel_requested.store(
-                true, std::memory_order_release); // the end of the next turn looks for it
+                true, std::memory_order_release); // the end of the next turn handles it
         }
     });
 }

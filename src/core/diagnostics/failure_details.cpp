@@ -39,7 +39,7 @@ details_ptr make_details(const turn_context& client, const failure& of) noexcept
 std::string shown_holder(const diagnostics& said) noexcept
 {
     try {
-        // A store may have reported more than is to be shown.
+        // A store may report a full owner, of which only the client's id may be shown.
         std::string name = holder_name(said.holder);
         return name.empty() ? said.holder : name;
     }

@@ -13,11 +13,11 @@ void lease_state::abandon(lease_state_ptr left) noexcept
     lease_state& self = *left.detach();
     self.abandoned_.store(true);
     if (!self.active())
-        self.take_back(); // it ended meanwhile, and nothing will look again
+        self.take_back(); // it has ended meanwhile, and no later event would find this
 }
 
-// It has ended; the caller keeps it. The holder and the strand may both come here: one of them
-// takes the reference.
+// Releases the lease's reference to itself, after its end; the caller has another reference. The
+// holder and the strand may both call this, and one of them takes the reference.
 void lease_state::take_back() noexcept
 {
     if (abandoned_.load() && abandoned_.exchange(false))
@@ -49,7 +49,7 @@ void lease_state::end(std::int16_t how, const details_ptr& details)
             op->done(outcome(), details);
         }
         catch (...) {
-            failed = std::current_exception(); // the others first: only this completes them
+            failed = std::current_exception(); // first complete the others: nothing else does
         }
     }
     if (failed)
@@ -75,7 +75,7 @@ void lease_state::stop_waiting(wait_op& op)
 {
     if (!op.is_linked())
         return;
-    const wait_op_ptr last(&op, false); // the list's
+    const wait_op_ptr last(&op, false); // the reference of the list
     waits_.erase(waits_.iterator_to(op));
     op.done(asio::error::operation_aborted);
 }

@@ -30,9 +30,8 @@ public:
 
 using wait_op_ptr = boost::intrusive_ptr<wait_op>;
 
-/// One acquisition as its holder sees it, what a `lease` refers to: when it began, how it ended,
-/// and the waits for that end. Its `ownership` is the lock in the store, which may serve
-/// several leases one after another.
+/// The state behind one `lease`: the start and end of one acquisition, and the waits for the end.
+/// Its `ownership` is the lock in the store, which may serve several leases one after another.
 class lease_state final : public boost::intrusive_ref_counter<lease_state>
 {
 public:
@@ -44,12 +43,13 @@ public:
     const std::uint64_t fence;
     const clock::time_point since;
 
-    // From any thread: an end is known without the strand having to run.
+    // From any thread: an end is visible even if the strand is blocked.
     [[nodiscard]] bool active() const noexcept { return how_ended() == running; }
     [[nodiscard]] bool released() const noexcept { return how_ended() == by_its_holder; }
 
-    /// The holder has gone, and there was no memory to tell the strand. The lease keeps itself
-    /// until that is seen, at the next renewal or at its end.
+    /// Called when the holder drops its lease and memory is exhausted, so that the strand cannot be
+    /// notified. The lease keeps itself alive until the strand finds this, at the next renewal or
+    /// at the end.
     static void abandon(lease_state_ptr left) noexcept;
     [[nodiscard]] bool abandoned() const noexcept
     {
@@ -57,31 +57,31 @@ public:
     }
 
     // On the strand.
-    /// Why it was lost; no error when it was released.
+    /// The reason of a loss; no error if the lease was released.
     [[nodiscard]] error_code loss() const noexcept;
 
-    /// Ends it: it was released, or lost. Completes the waits.
+    /// Ends the lease and completes the waits.
     void end_released() { end(by_its_holder, {}); }
     void end_lost(errc reason, const details_ptr& details = {})
     {
         end(static_cast<std::int16_t>(reason), details);
     }
 
-    /// @param details Of the loss, if it has ended already.
+    /// @param details Of the loss, if the lease has ended already.
     void wait(const wait_op_ptr& op, details_ptr details);
-    /// A wait wants the details of a loss.
+    /// Whether a wait needs the details of a loss.
     [[nodiscard]] bool explained() const noexcept;
     void stop_waiting(wait_op& op);
 
-    /// Completes waits whose cancellation could only be marked.
+    /// Completes waits whose cancellation is only marked.
     void complete_cancelled();
 
-    /// The client fails or its context ends: completes the waits with this error, or destroys their
-    /// handlers when it is none.
+    /// Called when the client fails or its context ends. Completes the waits with this error;
+    /// without an error it destroys their handlers.
     void drop(error_code told) noexcept;
 
 private:
-    // How it ended; the `errc` when it was lost.
+    // Values of the end. After a loss: the `errc`.
     static constexpr std::int16_t running = 0;
     static constexpr std::int16_t by_its_holder = -1;
 

@@ -12,7 +12,7 @@
 
 namespace leasehold::detail {
 
-/// A name and its options: what a mutex refers to, and everything that was made through it shares.
+/// A name and its options. Shared by a mutex and all operations and leases of it.
 struct lock_spec
 {
     lock_spec(client_state_ptr of, std::string lock, const lock_options& chosen)
@@ -23,13 +23,13 @@ struct lock_spec
           replica_timeout(replica_timeout_of(chosen))
     {}
 
-    client_state_ptr owner; ///< The client's state; keeps it for as long as there are handles.
+    client_state_ptr owner; ///< Keeps the client's state alive while handles exist.
     std::string name;
     lock_options options;
-    clock::duration interval;                  ///< Between renewals; zero: never renewed.
-    std::chrono::milliseconds replica_timeout; ///< The time for replicas to confirm it.
+    clock::duration interval;                  ///< Between renewals; zero: no renewals.
+    std::chrono::milliseconds replica_timeout; ///< Maximum wait for the replicas.
 
-    /// Whether a lease taken under these options serves a waiter with those of `other`.
+    /// Whether a lock acquired with these options may be handed to a waiter with those of `other`.
     [[nodiscard]] bool serves(const lock_spec& other) const noexcept
     {
         const lock_options& a = options;

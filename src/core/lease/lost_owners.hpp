@@ -11,8 +11,8 @@
 
 namespace leasehold::detail {
 
-/// The owners whose leases were lost here: nobody enters under them any more, although the store
-/// may know them for a while.
+/// The owners whose leases this client lost. It permits no reentrant acquisition under them, even
+/// while the store still has them.
 class lost_owners
 {
 public:

@@ -26,7 +26,7 @@ void ownership::end_lost(turn_context& client, errc reason)
     if (!ending)
         return;
     --client.counts.held;
-    // A shutdown has no cause that the store knows, and loses no lock.
+    // A shutdown has no cause in the store, and does not count as a loss.
     const bool shut_down = reason == errc::shut_down;
     const bool explained = !shut_down && (client.observed() || ending->explained());
     const details_ptr details = explained ? loss_details(client, reason) : nullptr;

@@ -31,7 +31,7 @@ namespace leasehold::detail {
 
 class turn_context;
 
-/// How often, and for how long, a lock goes to the next waiter of this client without the store.
+/// The maximum number of handoffs, and the maximum time, before the lock is released in the store.
 struct handoff_limits
 {
     handoff_limits() = default;
@@ -54,26 +54,27 @@ struct handoff_limits
     }
 
     std::uint32_t count = 0;
-    std::uint32_t milliseconds = 0; // at most a minute: an ownership is kept for each lease
+    std::uint32_t milliseconds = 0; // small, as there is one for each lease; at most a minute
 };
 
-/// Whether what is held under one spec serves a waiter with the other. Mostly they are the same.
+/// Whether a lock held under one spec may be handed to a waiter with the other. Usually they are
+/// the same.
 [[nodiscard]] inline bool serves(const spec_ptr& held, const spec_ptr& asked) noexcept
 {
     return held == asked || held->serves(*asked);
 }
 
-/// Renewals that failed, one after the other, since the last that was confirmed.
+/// The renewals that failed since the last confirmed one.
 struct renewal_failures
 {
-    error_code last;     ///< Of the latest.
-    details_ptr details; ///< What the store said of it; may be null.
+    error_code last;     ///< The error of the latest.
+    details_ptr details; ///< The store's details of it; may be null.
     clock::time_point since;
     std::uint32_t count = 0;
 };
 
-/// What the store holds for this client: one owner of one name, or one further entry of an owner.
-/// Serves one lease after another. Belongs to the strand, except for the atomics.
+/// A hold of this client in the store: one owner of one name, or one reentrant acquisition of an
+/// owner. Serves one lease after another. Belongs to the strand, except for the atomics.
 class ownership final : public timer,
                         public boost::intrusive::list_base_hook<
                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
@@ -83,11 +84,11 @@ class ownership final : public timer,
         boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
 public:
-    /// Who keeps it alive.
+    /// The object that keeps it alive.
     class keeper
     {
     public:
-        virtual void on_due(ownership& held) = 0;     ///< Its time has come.
+        virtual void on_due(ownership& held) = 0;     ///< Its next action is due.
         virtual void on_stopped(ownership& held) = 0; ///< Its signal was emitted.
 
     protected:
@@ -98,7 +99,7 @@ public:
     class home
     {
     public:
-        /// Ends its lease for the holder, and hands the lock over or releases it.
+        /// Ends its lease for the holder, then passes the lock to the next waiter or releases it.
         /// @param op Completes with the result of the release; may be null.
         virtual void release(ownership& held, const outcome_op_ptr& op) = 0;
 
@@ -110,7 +111,7 @@ public:
         ~home() = default;
     };
 
-    /// @param entered Empty: it took the lock.
+    /// @param entered The id of a reentrant acquisition. Empty: an acquisition of the lock.
     ownership(spec_ptr lock, const owner_id& who, const std::string& entered,
               clock::time_point sent)
         : spec(std::move(lock)),
@@ -124,7 +125,7 @@ public:
         publish();
     }
 
-    /// The store knows of the promise that goes with it, by the acquire that was sent then.
+    /// The store has registered its `dead_holder_grace`, by the acquire sent at `sent`.
     void promise(clock::time_point sent) noexcept
     {
         promised_ = true;
@@ -133,7 +134,7 @@ public:
     }
     [[nodiscard]] bool promised() const noexcept { return promised_; }
 
-    /// Neither its renewal nor its sign of life is more than half over.
+    /// Whether at least half of the lease time and half of the grace remain.
     [[nodiscard]] bool has_half_its_time(clock::time_point now) const noexcept
     {
         const lock_options& o = spec->options;
@@ -141,7 +142,7 @@ public:
                (!promised_ || life.deadline() - now >= clock::duration(o.dead_holder_grace) / 2);
     }
 
-    /// From now on `by` is called when its time has come, and when `slot` is emitted on.
+    /// From now on `by` is called when the next action is due, and when `slot` is emitted on.
     void keep(keeper& by, inplace_signal::slot_type slot) noexcept
     {
         BOOST_ASSERT(keeper_ == nullptr && !life.ended());
@@ -150,14 +151,14 @@ public:
     }
     [[nodiscard]] bool kept() const noexcept { return listed::is_linked(); }
 
-    /// Leaves its keeper's list.
+    /// Removes it from its keeper's list.
     void leave() noexcept
     {
         if (listed::is_linked())
             listed::unlink();
     }
 
-    /// Makes the deadline known to all threads.
+    /// Makes the deadline visible to all threads.
     void publish() noexcept
     {
         deadline_.store(life.deadline().time_since_epoch().count(), std::memory_order_release);
@@ -168,32 +169,32 @@ public:
         return clock::time_point(clock::duration(deadline_.load(std::memory_order_acquire)));
     }
 
-    /// The name of this entry; empty: it took the lock.
+    /// The id of this reentrant acquisition; empty: an acquisition of the lock.
     [[nodiscard]] std::string_view entry() const noexcept
     {
         return rarities_ ? std::string_view(rarities_->entry) : std::string_view();
     }
 
-    /// A renewal has failed. Without memory that is not remembered.
+    /// Records a failed renewal, unless memory is exhausted.
     void renewal_failed(error_code why, details_ptr details, clock::time_point now) noexcept;
     void renewal_confirmed() noexcept
     {
         if (rarities_)
             rarities_->failures = {};
     }
-    /// Null when the last renewal was confirmed.
+    /// Null if the last renewal was confirmed.
     [[nodiscard]] const renewal_failures* failures() const noexcept
     {
         return rarities_ && rarities_->failures.count > 0 ? &rarities_->failures : nullptr;
     }
 
-    /// Somebody else may hold the lock under this owner.
+    /// Whether other leases may hold the lock under this owner.
     [[nodiscard]] bool shared() const noexcept
     {
         return owner_taken_.load(std::memory_order_relaxed);
     }
 
-    /// Somebody was told the owner. From any thread.
+    /// Called when the program reads the owner, and may pass it on. From any thread.
     void share() noexcept { owner_taken_.store(true, std::memory_order_relaxed); }
 
     /// The lease that it serves; null between two.
@@ -208,16 +209,17 @@ public:
         return lease_state_ptr(std::exchange(current_, nullptr));
     }
 
-    /// Ends the lease that it serves.
+    /// Ends its current lease.
     void end_released(turn_context& client);
-    /// Ends the lease that it serves, if there is one.
+    /// Ends its current lease, if there is one.
     void end_lost(turn_context& client, errc reason);
 
-    /// The errors of the last renewals, as the details of a loss. Null without memory.
+    /// The errors of the last renewals, as the details of a loss. Null if memory is exhausted.
     [[nodiscard]] details_ptr loss_details(turn_context& client, error_code reason) const noexcept;
 
-    /// The store may have the lock for longer than the lease lasted: others renew it, a renewal
-    /// without a reply did, or the lease ended early because no heartbeat was confirmed.
+    /// Whether the store may keep the lock after the end of the lease: other leases of the owner
+    /// renew it, a renewal without a reply extended it, or the lease ended early because no
+    /// heartbeat was confirmed.
     [[nodiscard]] bool may_outlast() const noexcept
     {
         return shared() || life.doubtful() || life.silent();
@@ -232,8 +234,8 @@ public:
     /// Valid until its lease has ended.
     [[nodiscard]] home& belongs_to() const noexcept { return *home_; }
 
-    /// Serves the waiter with these options first, and not the one of the request: their limits for
-    /// the handoff may differ.
+    /// Sets the options of the first served waiter. It may not be the waiter whose request acquired
+    /// the lock, and their handoff limits may differ.
     void serve_first(const spec_ptr& asked) noexcept
     {
         BOOST_ASSERT(current_ == nullptr && handoffs == 0 && serves(spec, asked));
@@ -248,15 +250,15 @@ public:
     /// Ends its keep-alive (`watchdog::async_keep_alive`). Emitted on the strand.
     inplace_signal stop;
 
-    // The fences reserved for handing over, and how long that has gone on.
+    // The fences reserved for handoffs, and the count and limits of these.
     std::uint64_t first_fence = 0;
     std::uint32_t fences = 0;
     std::uint32_t handoffs = 0;
-    handoff_limits handoff; ///< Of the lease that it serves; those of the whole are in `spec`.
+    handoff_limits handoff; ///< Of the current lease; `spec` has those of the first one.
     const clock::time_point since;
 
 private:
-    /// What few have: there is an ownership for each lease.
+    /// Members that few objects need, kept apart because there is one object for each lease.
     struct rarities
     {
         std::string entry;
@@ -265,12 +267,12 @@ private:
 
     void expired() override { keeper_->on_due(*this); }
 
-    bool promised_ = false;         ///< To be alive.
-    std::atomic<bool> owner_taken_; ///< It was told to somebody, or by somebody.
+    bool promised_ = false;         ///< The store has registered its `dead_holder_grace`.
+    std::atomic<bool> owner_taken_; ///< The program has read the owner, or has passed it in.
     std::atomic<clock::rep> deadline_{};
     keeper* keeper_ = nullptr;
     home* home_ = nullptr;
-    lease_state* current_ = nullptr; ///< Its lease keeps it, and ends here before it goes.
+    lease_state* current_ = nullptr; ///< Has a reference to this; reset before it is destroyed.
     std::unique_ptr<rarities> rarities_;
 };
 

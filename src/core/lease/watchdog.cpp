@@ -16,7 +16,7 @@ namespace leasehold::detail {
 
 namespace {
 
-/// From one sign of life to the next.
+/// The time between heartbeats.
 clock::duration sign_interval(const ownership& held) noexcept
 {
     return clock::duration(held.spec->options.dead_holder_grace) / 4;
@@ -24,7 +24,7 @@ clock::duration sign_interval(const ownership& held) noexcept
 
 } // namespace
 
-/// Renewals that were sent together. Each is waited for as long as its own lease allows.
+/// Renewals that were sent together. Each has a limit that depends on its own lease time.
 class watchdog::batch final : public timer, public boost::intrusive_ref_counter<batch>
 {
 public:
@@ -72,7 +72,7 @@ private:
 
         static clock::duration patience(const lock_spec& spec) noexcept
         {
-            // Replicas have their own time, after the server.
+            // Replicas have their own time, after that of the server.
             const clock::duration confirmation = spec.options.replica_acks > 0
                                                      ? clock::duration(spec.replica_timeout)
                                                      : clock::duration::zero();
@@ -82,7 +82,7 @@ private:
         }
 
         ownership_ptr held;
-        clock::time_point limit; ///< The end of time when it was given up.
+        clock::time_point limit; ///< The maximum after this renewal timed out.
 
         [[nodiscard]] bool given_up() const noexcept { return limit == clock::time_point::max(); }
     };
@@ -123,7 +123,7 @@ private:
 
     void expired() override
     {
-        // A late answer still counts: it is proof.
+        // A late answer still counts, because it proves that the renewal was executed.
         const auto now = keeper_.context_.turn_time();
         for (member& each : members_) {
             if (now < each.limit)
@@ -147,14 +147,14 @@ void watchdog::async_keep_alive(ownership& held, inplace_signal::slot_type stop)
     holds_.push_back(held);
     schedule(held);
     if (held.promised()) {
-        // The acquire was one.
+        // The acquire was the first heartbeat.
         const auto due = context_.turn_time() + sign_interval(held);
         if (!alive_.is_linked() || due < alive_.due())
             context_.timers.schedule(alive_, due);
     }
 }
 
-/// One sign for all that is held, as long as any of it comes with the promise.
+/// Sends one heartbeat for all leases, while any of them has a `dead_holder_grace`.
 void watchdog::show_alive()
 {
     auto interval = clock::duration::max();
@@ -170,7 +170,7 @@ void watchdog::show_alive()
     const auto now = context_.turn_time();
     context_.timers.schedule(alive_, now + interval);
     if (!context_.online(shortest->spec->name))
-        return unheard(errc::store_unavailable); // again when it can be reached
+        return unheard(errc::store_unavailable); // `connected` sends the next one
     context_.locks().async_alive(context_.uuid(), [client = context_.shared_from_this(), this,
                                                    now](error_code failed, bool known) {
         client->turn([&] {
@@ -182,8 +182,8 @@ void watchdog::show_alive()
     });
 }
 
-/// A sign of life that was sent then was confirmed.
-/// @param known The store knew of an earlier one. If not, it may have forgotten the locks, too.
+/// The heartbeat that was sent at `sent` is confirmed.
+/// @param known The store had an earlier heartbeat. If not, it may have lost the locks, too.
 void watchdog::heard(clock::time_point sent, bool known)
 {
     const auto now = context_.turn_time();
@@ -204,7 +204,7 @@ void watchdog::heard(clock::time_point sent, bool known)
         end(*each, each->life.reason());
 }
 
-/// A sign of life was not confirmed; the next one may be.
+/// A heartbeat is not confirmed; the next one may be.
 void watchdog::unheard(error_code why)
 {
     const auto now = context_.turn_time();
@@ -227,7 +227,7 @@ void watchdog::complete(ownership& held, error_code why)
     if (why == asio::error::operation_aborted)
         return;
     const auto now = context_.turn_time();
-    // By then the store does not know it either.
+    // After this time the store has no lock of the owner, either.
     lost_owners_.remember(held.owner, now + 2 * clock::duration(held.spec->options.lease_time),
                           now);
 }
@@ -289,8 +289,8 @@ void watchdog::connected(store_partition partition)
 void watchdog::at_turn_end()
 {
     std::erase_if(gathered_, [](const ownership_ptr& each) { return each->life.ended(); });
-    // What one partition answers together is one request: one that hangs holds up no other, and
-    // what replicas have to confirm, which takes longer, nothing that fewer have to, or none.
+    // One request for each partition and number of replicas. So a partition that does not answer
+    // delays no other, and renewals that wait for replicas delay none that wait for fewer.
     const auto way_of = [this](const ownership_ptr& each) {
         return std::pair(each->spec->options.replica_acks,
                          context_.locks().partition_of(each->spec->name));
@@ -299,7 +299,7 @@ void watchdog::at_turn_end()
     while (!renewed.empty()) {
         const auto first = way_of(renewed.front());
         const auto goes_along = [&](const ownership_ptr& each) { return way_of(each) == first; };
-        // Almost always all of them do.
+        // The search ends at the first that differs; usually there is none.
         const auto others = std::stable_partition(
             std::find_if_not(renewed.begin(), renewed.end(), goes_along), renewed.end(),
             goes_along);
@@ -341,7 +341,7 @@ void watchdog::drop(error_code told) noexcept
 void watchdog::confirmed(ownership& held, clock::time_point sent, clock::time_point now)
 {
     const auto left = held.life.deadline() - now;
-    // It may come when the deadline has passed: then the lease is over all the same.
+    // A confirmation after the deadline is too late: the lease has expired.
     if (held.life.confirmed(sent, now) == fsm::keep_alive::action::end)
         return end(held, held.life.reason());
     held.renewal_confirmed();

@@ -26,26 +26,27 @@ public:
     /// inside the emission, or in the turn that finds the loss. Allocates nothing.
     void async_keep_alive(ownership& held, inplace_signal::slot_type stop) noexcept;
 
-    /// Ends its lease if its time is over although that was not seen yet.
+    /// Ends its lease if it has expired unnoticed.
     void check(ownership& held);
 
-    /// The partition can be reached again: all that is there is renewed at once, to learn what it
-    /// still knows.
+    /// Called when the partition can be reached again. Renews all leases there at once, to find
+    /// those that the store has lost.
     void connected(store_partition partition);
 
-    /// What has been kept for longest; null when there is nothing.
+    /// The oldest ownership; null if there is none.
     [[nodiscard]] ownership* first() noexcept { return holds_.empty() ? nullptr : &holds_.front(); }
 
-    /// Completes waits for an end whose cancellation could only be marked.
+    /// Completes waits for an end whose cancellation is only marked.
     void complete_cancelled();
 
-    /// Ends all leases: with an error, or without a word when there is none. Nothing is given back.
+    /// Ends all leases without a release in the store. Completes their waits with this error;
+    /// without an error it destroys their handlers.
     void drop(error_code told) noexcept;
 
 private:
     class batch;
 
-    /// When the next sign of life is due.
+    /// Expires when the next heartbeat is due.
     class alive_timer final : public timer
     {
     public:
@@ -56,7 +57,7 @@ private:
         watchdog& keeper_;
     };
 
-    /// Sends what the turn has gathered.
+    /// Sends the renewals that the turn has gathered.
     void at_turn_end() override;
 
     void on_due(ownership& held) override;

@@ -12,7 +12,7 @@
 namespace leasehold::detail {
 namespace {
 
-// Between two tries while the store can be reached but does not do it.
+// Pause between attempts while the store can be reached but does not execute the release.
 constexpr clock::duration pause_floor = std::chrono::milliseconds(20);
 constexpr clock::duration pause_ceiling = std::chrono::milliseconds(500);
 
@@ -73,8 +73,8 @@ void pending_release::answered(unsigned request, error_code failed, const releas
 {
     if (!listed::is_linked())
         return;
-    // A late answer counts when it says that the lock was left; any other belongs to a request that
-    // is no longer waited for.
+    // A late answer counts if it confirms the release. Any other belongs to a request that has
+    // already timed out.
     if (request != request_ && (failed || reply.result == release_reply::outcome::not_owner))
         return;
     turn_context& r = context_;
@@ -82,7 +82,7 @@ void pending_release::answered(unsigned request, error_code failed, const releas
     if (!failed && reply.result == release_reply::outcome::passed_on &&
         !(reply.next && reply.next->result == acquire_reply::outcome::granted))
         r.tell([&](observer& o) { o.passed_on(name()); });
-    // Where the store keeps a line, the next owner is there when this one is known to have gone.
+    // In a store with queues, the next owner is certain only after a confirmed release.
     const bool left = !failed && reply.result != release_reply::outcome::not_owner;
     if (left || !r.traits().queues)
         tell_listener(failed ? nullptr : &reply);
@@ -171,7 +171,7 @@ details_ptr pending_release::explain(error_code told) const noexcept
 void pending_release::give_up(error_code why)
 {
     BOOST_ASSERT(context_.in_turn() && listed::is_linked());
-    const pending_release_ptr self(this, false); // the list's
+    const pending_release_ptr self(this, false); // the reference of the list
     timer_queue::cancel(*this);
     listed::unlink();
     if (orphan_)
@@ -182,7 +182,7 @@ void pending_release::give_up(error_code why)
 
 void pending_release::drop(error_code told) noexcept
 {
-    const pending_release_ptr self(this, false); // the list's
+    const pending_release_ptr self(this, false); // the reference of the list
     interest_.told = nullptr;
     timer_queue::cancel(*this);
     listed::unlink();
@@ -192,8 +192,8 @@ void pending_release::drop(error_code told) noexcept
 
 void pending_releases::leave(const ownership& held, pending_release::interest who)
 {
-    // This long from now its time to live has passed: unless others prolong it, or a renewal that
-    // is still on its way.
+    // After this time its TTL has passed, unless other leases of the owner extend it, or a renewal
+    // that is still in flight.
     const auto over = context_.turn_time() + held.spec->options.lease_time;
     const bool prolonged = held.shared() || held.life.doubtful();
     std::chrono::milliseconds turn{};
@@ -206,13 +206,13 @@ void pending_releases::leave(const ownership& held, pending_release::interest wh
 bool pending_releases::leave_lost(const ownership& held, errc reason,
                                   pending_release::listener* told)
 {
-    // At the limit the key has most of its time to live; it keeps nobody out for that long.
+    // At the hold limit the key may have most of its TTL left, so it is released at once.
     if (reason == errc::hold_limit && !has(mutant::hold_limit_kept)) {
         leave(held, {.reason = reason, .told = told});
         return true;
     }
-    // Left alone it would keep the lock: for as long as others hold it under the same owner and
-    // after them, or for the lease time that the renewal gave it.
+    // Without a release the store would keep the lock: while other leases hold it under the same
+    // owner, or for the lease time that a renewal added.
     if ((reason == errc::expired || reason == errc::silent) && held.may_outlast() &&
         !has(mutant::expired_entry_kept))
         leave(held, {.reason = reason});
@@ -237,9 +237,9 @@ pending_release_ptr pending_releases::leave_line(pending_release::subject what,
     constexpr clock::duration forgotten = std::chrono::minutes(1);
     const auto over = std::max(context_.turn_time(), runs_until) +
                       std::max<clock::duration>(what.spec->options.lease_time, forgotten);
-    // One that is only in line holds nothing.
+    // An owner that is only in the queue holds nothing.
     const bool may_be_held = runs_until != clock::time_point();
-    // The queue of the name hears of the first answer, so that no waiter waits for that long.
+    // A listening queue gets the first answer, so that no waiter waits until `runs_until`.
     const auto limit = who.told != nullptr ? clock::time_point() : runs_until;
     return add(std::move(what), std::move(who), fsm::release(limit, over, false), may_be_held);
 }
@@ -258,7 +258,7 @@ template <class Which>
 void pending_releases::try_those(Which which)
 {
     for (auto i = list_.begin(); i != list_.end();) {
-        pending_release& each = *i++; // it may finish
+        pending_release& each = *i++; // it may complete and leave the list
         if (which(each))
             each.connected();
     }

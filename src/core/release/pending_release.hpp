@@ -18,8 +18,8 @@
 
 namespace leasehold::detail {
 
-/// One owner, or one entry, on its way back to the store. Stays in its list, and alive, until it is
-/// known to be back or given up.
+/// The release of one owner, or of one reentrant acquisition. Stays in its list, which keeps it
+/// alive, until the store confirms it or it is abandoned.
 class pending_release final : public timer,
                               public boost::intrusive::list_base_hook<
                                   boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
@@ -44,8 +44,7 @@ public:
         /// store never confirmed it and its TTL has passed. Otherwise the store's first reply; null
         /// if it cannot be reached, or has not executed the release.
         /// @param sent Time of the first request.
-        /// @param open Duration for which the release asked to leave the lock free for clients
-        ///   that know no queue.
+        /// @param open Requested time for which the lock is left free for external clients.
         virtual void on_left(const release_reply* reply, clock::time_point sent,
                              std::chrono::milliseconds open) = 0;
 
@@ -53,25 +52,25 @@ public:
         ~listener() = default;
     };
 
-    /// What is given back.
+    /// The released hold.
     struct subject
     {
         spec_ptr spec;
         owner_id owner;
-        std::string entry;                        ///< Empty: it took the lock.
+        std::string entry;                        ///< Empty: not a reentrant acquisition.
         std::chrono::milliseconds foreign_turn{}; ///< As in the request.
     };
 
-    /// Who wants to know.
+    /// The receivers of the result.
     struct interest
     {
-        outcome_op_ptr waiting{}; ///< Is told how it went; may be null.
+        outcome_op_ptr waiting{}; ///< Completes with the result; may be null.
         error_code reason{};      ///< The result of the wait if the release succeeds.
         details_ptr details{};    ///< Of that reason.
-        listener* told = nullptr; ///< Is told once how it went; may be null.
+        listener* told = nullptr; ///< Notified once; may be null.
     };
 
-    /// @param orphan It may not have been taken.
+    /// @param orphan The lock may never have been acquired.
     pending_release(turn_context& r, subject what, interest who, fsm::release steps, bool orphan)
         : context_(r),
           subject_(std::move(what)),
@@ -80,7 +79,7 @@ public:
           orphan_(orphan)
     {}
 
-    /// It is in `all` from now on.
+    /// Adds it to `all` and begins.
     /// @param answered Set to the time of each answer.
     void start(list& all, clock::time_point& answered);
 
@@ -89,20 +88,20 @@ public:
 
     void connected() { act(steps_.connected(context_.now())); }
 
-    /// The answer to the attempt of an orphan has come after all: it took the lock, or it did
-    /// not and never will.
+    /// Called when the late answer to the acquire of an orphan arrives. `taken`: it acquired the
+    /// lock; otherwise it did not and never will.
     void settle(bool taken);
 
-    /// What was sent over connections that have ended has run, or never will.
+    /// Called when each request over earlier connections has been executed or never will be.
     void nothing_runs_late() noexcept { steps_.nothing_runs_late(context_.now()); }
 
-    /// The store answers; what is waited for is an acquire that may run late.
+    /// Whether the store answers, and only a possible late acquire is awaited.
     [[nodiscard]] bool waits_for_late_acquire() const noexcept
     {
         return steps_.waits_for_late_acquire() && context_.online(name());
     }
 
-    /// Completes whoever waits, if its cancellation could only be marked.
+    /// Completes the wait, if its cancellation is only marked.
     void complete_cancelled();
 
     void give_up(error_code why);
@@ -123,13 +122,13 @@ private:
     const subject subject_;
     interest interest_;
     fsm::release steps_;
-    clock::time_point give_up_at_ = clock::time_point::max(); ///< The request under way.
+    clock::time_point give_up_at_ = clock::time_point::max(); ///< Limit of the current request.
     clock::time_point* last_answer_ = nullptr;
     unsigned request_ = 0;
     clock::time_point since_{};
     clock::time_point first_sent_{};
     error_code last_error_; ///< Of the last request, if it failed.
-    details_ptr said_;      ///< What the store said of that.
+    details_ptr said_;      ///< The store's details of that error.
     const bool orphan_;
 };
 
@@ -146,9 +145,9 @@ public:
     /// Releases an ownership.
     void leave(const ownership& held, pending_release::interest who);
 
-    /// Releases what the store may still have of a lease that was lost.
-    /// @param told Is told how it went, if the store is asked for that.
-    /// @return Whether `told` will be.
+    /// Releases the lock of a lost lease, if the store may still have it.
+    /// @param told Notified of the result if a release is sent.
+    /// @return Whether `told` is notified.
     bool leave_lost(const ownership& held, errc reason, pending_release::listener* told);
 
     /// Releases the lock that an acquire may have taken, or may still take until `runs_until`.
@@ -171,7 +170,7 @@ public:
     /// Retries at once each release whose partition can be reached.
     void try_now();
 
-    /// Completes waits whose cancellation could only be marked.
+    /// Completes waits whose cancellation is only marked.
     void complete_cancelled();
 
     [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
@@ -179,7 +178,7 @@ public:
     /// The reason why a release is still pending; no error if none is.
     [[nodiscard]] error_code why_not_empty() const noexcept;
 
-    /// A release of this owner is pending.
+    /// Whether a release of this owner is pending.
     [[nodiscard]] bool contains(std::string_view owner) const noexcept;
 
     /// The time of the store's last answer to a release.

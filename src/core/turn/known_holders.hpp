@@ -26,14 +26,14 @@ public:
         return found == nullptr || found->said.empty() ? nullptr : &found->said;
     }
 
-    /// Whether to ask for its record. A holder without one is not asked for again at once.
+    /// Whether to request its record. For a holder without one, a request follows after a pause.
     [[nodiscard]] bool is_new(std::string_view holder, clock::time_point now) const noexcept
     {
         const entry* const found = look_for(holder);
         return found == nullptr || (found->said.empty() && now - found->asked >= pause);
     }
 
-    /// The record was requested.
+    /// Called when the record is requested.
     void asked(std::string_view holder, clock::time_point now)
     {
         entry& place = place_of(holder);

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 // Static probes for bpftrace and similar tools, docs/how_to/tracing.md. Each is one instruction
-// without effect, and a note of its address and its arguments; so these have to be available.
+// without effect, and a note with its address and the places of its arguments.
 #if __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
 #define LEASEHOLD_PROBE2(name, a, b) DTRACE_PROBE2(leasehold, name, a, b)

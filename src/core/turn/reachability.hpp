@@ -13,7 +13,7 @@
 namespace leasehold::detail {
 
 /// The partitions of the store that can be reached, by the store's notifications. A partition
-/// without one cannot.
+/// without a notification counts as unreachable.
 class reachability
 {
 public:
@@ -23,7 +23,7 @@ public:
         look();
     }
 
-    /// The store's details of a reason for which `disconnected` is called next.
+    /// Stores the details of an error, for the next call of `disconnected`.
     void heard(store_partition partition, error_code why, details_ptr said)
     {
         state& known = at(partition);
@@ -32,7 +32,7 @@ public:
         known.said = std::move(said);
     }
 
-    /// Whether it could be reached until now.
+    /// Returns whether the partition could be reached until now.
     bool disconnected(store_partition partition, error_code why)
     {
         state& known = at(partition);
@@ -54,7 +54,7 @@ public:
 
     [[nodiscard]] bool any() const noexcept { return !known_.empty(); }
 
-    /// Whether there is one that cannot be reached.
+    /// Whether a partition cannot be reached.
     [[nodiscard]] bool troubled() const noexcept { return troubled_; }
 
     [[nodiscard]] bool online(store_partition partition) const noexcept
@@ -63,7 +63,7 @@ public:
         return found != known_.end() && found->online;
     }
 
-    /// Why it cannot be reached; no error if it can, or while nothing is known.
+    /// The reason why it cannot be reached; no error if it can, or if nothing is known.
     [[nodiscard]] error_code trouble(store_partition partition) const noexcept
     {
         const auto found = find(partition);

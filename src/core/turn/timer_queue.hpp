@@ -46,7 +46,7 @@ public:
             t.unlink();
         }
         t.due_ = due;
-        // Often the last of all: the end of a lease that is being renewed.
+        // Often this is the latest timer, such as the deadline of a renewed lease.
         queue_.insert(queue_.end(), t);
     }
 

@@ -163,8 +163,8 @@ public:
     /// Whether an exception has ended the client.
     [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
 
-    /// There was no memory to report a cancellation: the end of the next turn looks for it. From
-    /// any thread.
+    /// Memory was exhausted when a cancellation was reported: the end of the next turn handles it.
+    /// From any thread.
     std::atomic<bool> cancel_requested = false;
 
     /// The places of work at the end of a turn. They run in this order.
@@ -254,9 +254,9 @@ public:
         return partition_of(name) == partition;
     }
 
-    /// The error for an acquire that must not wait for a connection; none if there is one, or if it
-    /// may come. `once`: a single try does not wait. The store reports an error that a retry cannot
-    /// fix once: later acquires get the same.
+    /// The error for an acquire that must not wait for a connection; none if the partition is
+    /// connected or may be later. `once`: a single try does not wait. Reports an error that a retry
+    /// cannot fix to each later acquire, too.
     [[nodiscard]] error_code refusal(std::string_view name, bool once) const noexcept
     {
         if (!reach_.troubled()) // called for each lock, and almost always so
@@ -316,7 +316,7 @@ public:
 protected:
     ~turn_context() = default;
 
-    /// The turn was interrupted by an exception. Needs no memory.
+    /// Called when an exception has ended a turn. Must not allocate.
     virtual void on_turn_failed() noexcept = 0;
 
     void start_time();
