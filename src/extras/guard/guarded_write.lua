@@ -1,20 +1,20 @@
--- Runs commands unless a larger fence has run any.
+-- Runs commands, unless a larger fence has run any.
 --
--- KEYS[1]    where the fence is kept
+-- KEYS[1]    the key of the fence
 -- KEYS[n+1]  the key of the n-th command
 -- ARGV[1]    the fence
--- then for each command: how many words come, its name, its arguments but the key
+-- then for each command: the number of its words, its name, its arguments without the key
 --
--- Answers with a text: "done", "stale FENCE", "damaged", or "failed WORDS-OF-THE-SERVER".
+-- Returns a text: "done", "stale FENCE", "damaged", or "failed ERROR-OF-THE-SERVER".
 --
--- Fences are compared as digits: a number of Lua has 53 bits.
+-- Compares fences as text, because a number in Lua is exact to 53 bits only.
 local fence = ARGV[1]
 local kept = redis.call('GET', KEYS[1])
 if kept then
   if #kept > 19 or not string.find(kept, '^[1-9]%d*$') then return 'damaged' end
   if #kept > #fence or (#kept == #fence and kept > fence) then return 'stale ' .. kept end
 end
--- First of all: a write that fails midway must not let an older one in.
+-- Before the commands: if one of them fails, an older fence must still be rejected.
 if kept ~= fence then redis.call('SET', KEYS[1], fence) end
 local at = 2
 for n = 2, #KEYS do

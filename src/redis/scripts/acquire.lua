@@ -1,21 +1,20 @@
--- Takes a free lock that nobody waits for, repeats an acquire whose reply was lost, or enters a
--- held lock again. For the line there is line_acquire.
--- KEYS lock, fence counter, and to take it: line
--- ARGV owner, lease (ms), fences wanted, latest server time (us, 0: none), fence retention (ms, 0:
---      for ever),
---      and where it is needed (each argument costs the server some 0.1 us):
---      entry ('' takes the lock, anything else enters it again under that name),
---      1: say who holds it
--- Returns, mostly, a number: granted all fences wanted, the last of which is this, twice the
--- server's time. Else {status, a, b, server time in us}
+-- Acquires a lock without waiters, finds the effect of an earlier acquire, or acquires a held lock
+-- reentrantly. For the queue: line_acquire.
+-- KEYS lock, fence counter, and unless reentrant: queue
+-- ARGV owner, lease (ms), requested fences, latest server time (us, 0: any), fence retention (ms,
+--      0: forever),
+--      and if needed (each argument costs the server about 0.1 us):
+--      entry ('': not reentrant), 1: return the holder
+-- Returns usually a number, which is twice the server's time: granted with all requested fences, of
+-- which this is the last. Otherwise {status, a, b, server time in us}
 --    1, first fence, fences   granted
---    0, PTTL, holder          held by another owner. The first 32 bits of the UUID of its client,
---                             0: not asked or not known, -1: this user may not look
---   -1                        too late: the caller has given up, nothing was touched
---   -2                        cannot enter again: the owner is not in
---   -3                        free, but others wait for it; nothing was touched
--- Everything is read and checked before the first write, for a script that fails halfway is not
--- taken back. Only the counter is read by the command that writes it.
+--    0, PTTL, holder          held by another owner. Holder: the first 32 bits of the UUID of its
+--                             client, 0: not requested or unknown, -1: this user may not read it
+--   -1                        too late: the caller has given up, nothing was changed
+--   -2                        not reentrant: the owner does not hold the lock
+--   -3                        free, but the queue is not empty; nothing was changed
+-- All reads and checks come before the first write, because a failed script is not rolled back.
+-- Only the counter is read by the command that writes it.
 local call, pcall, lock, owner = redis.call, redis.pcall, KEYS[1], ARGV[1]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -23,7 +22,7 @@ if ARGV[4] ~= '0' and now > ARGV[4] + 0 then
     return {-1, 0, 0, now}
 end
 
--- Mostly there is neither, which is found out in one call.
+-- Usually neither key exists, which takes one call to find.
 local left = -2
 if call('EXISTS', lock, KEYS[3] or lock) ~= 0 then
     left = call('PTTL', lock)
@@ -52,13 +51,13 @@ if ARGV[6] and ARGV[6] ~= '' then
     if left >= 0 and left < ARGV[2] + 0 then
         call('PEXPIRE', lock, ARGV[2])
     end
-    -- The marker makes the entry idempotent: a request that runs twice counts once.
+    -- The marker makes the entry idempotent: a repeated request counts once.
     local marker = owner .. '/' .. ARGV[6]
     if call('HSET', lock, marker, 1) == 1 then
         local count = pcall('HINCRBY', lock, owner, 1)
         if type(count) == 'table' then
-            -- Not allowed to this user. A marker without its count would keep the lock from being
-            -- freed.
+            -- This user may not run it. A marker without its count would prevent the release of the
+            -- lock.
             call('HDEL', lock, marker)
             return count
         end
@@ -69,7 +68,8 @@ end
 if left ~= -2 and not ours then
     local holder = 0
     if ARGV[7] == '1' then
-        -- Every field but foreign ones begins with the owner. The rest of it would let one enter.
+        -- Every field of this library begins with the owner. Only the client's id is returned: the
+        -- whole owner would permit a reentrant acquisition.
         local field = pcall('HRANDFIELD', lock)
         if type(field) == 'table' then
             holder = -1
@@ -81,14 +81,14 @@ if left ~= -2 and not ours then
     return {0, left, holder, now}
 end
 
--- The server's clock, two fences a microsecond, is the floor, so that the fence rises also when the
--- counter was lost. For the same reason a block ends at that clock and reaches back to the grant
--- before: a fence from the future would be undercut when the data is lost. It reaches back by 5 ms
--- at most (10,000 fences): a server that begins again with an older counter has been away for
--- longer, so none of its blocks reaches below a fence that was given before. A double holds such a
--- number until the year 2112.
+-- The server's clock, two fences a microsecond, is the floor, so that the fence rises even if the
+-- counter was lost. For the same reason a block ends at that clock and reaches back to the previous
+-- grant: after a loss of data, a later fence would be smaller than one from the future. It reaches
+-- back by at most 5 ms (10,000 fences). A server that restarts with an older counter was away for
+-- longer, so its blocks begin above all fences that were granted before. A double is exact for such
+-- numbers until the year 2112.
 local floor = now * 2
--- The counter first: a fence that nobody was given does no harm, a lock that nobody knows of would.
+-- Writes the counter first: an unused fence is harmless, a lock without an owner is not.
 local last, stored = 0, nil
 if ours then
     stored = pcall('GET', KEYS[2])
@@ -107,7 +107,7 @@ if type(stored) == 'table' then
 end
 if stored then
     last = tonumber(stored)
-    -- Not a whole number, or one that a double cannot add 1 to.
+    -- Not an integer, or one to which a double cannot add 1.
     if not last or last % 1 ~= 0 or last >= 9007199254740991 then
         if not ours then
             call('SET', KEYS[2], stored)
@@ -120,8 +120,8 @@ if ours and stored then
     if left >= 0 and left < ARGV[2] + 0 then
         call('PEXPIRE', lock, ARGV[2])
     end
-    -- The block was reserved for this owner by the first run; its end is a fence that nobody else
-    -- can have.
+    -- The first execution reserved the block for this owner, so no other owner can have its last
+    -- fence.
     return {1, last, 1, now}
 end
 
@@ -149,12 +149,12 @@ else
     call('HSET', lock, owner, '1')
     local expires = pcall('PEXPIRE', lock, ARGV[2])
     if expires ~= 1 then
-        -- Not allowed to this user: a lock that never expires must not stay behind.
+        -- This user may not run it. A lock that never expires must not remain.
         call('DEL', lock)
         return expires
     end
 end
--- A list costs the server a microsecond more.
+-- A number, because a list costs the server a microsecond more.
 if first + count == floor + 1 and count == ARGV[3] + 0 then
     return floor
 end

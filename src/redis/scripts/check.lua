@@ -1,6 +1,6 @@
--- Whether this user may run, and this server knows, what the other scripts call. Where there is no
--- harmless form, the arguments are wrong, which servers look at after the rights; what the last but
--- one writes, the last takes away.
+-- Checks that this user may run, and this server knows, the commands of the other scripts. A
+-- command without a harmless form has wrong arguments: servers check the permissions first. RPUSH
+-- writes, and the last command deletes its key.
 local key = 'redisson_lock_token:{leasehold}:check'
 local calls = {
     {'TIME'}, {'PTTL', key}, {'HEXISTS', key, '0'}, {'GET', key}, {'HGET', key, '0'},

@@ -1,23 +1,24 @@
--- Takes a free lock that nobody waits for, repeats an acquire whose answer was lost, takes what the
--- line has given, or waits in line: to join, to say that one is still there, to look and to take
--- one's turn are the same request, sent again under the same owner.
--- KEYS lock, fence counter, line (LIST of owners, with 'lh:' before each), waiters (HASH of them,
+-- Acquires a lock without waiters, finds the effect of an earlier request, confirms a grant, or
+-- joins the queue. A waiter polls, and refreshes its presence, by the same request, sent again
+-- under the same owner.
+-- KEYS lock, fence counter, queue (LIST of owners, with 'lh:' before each), waiters (HASH of them,
 --      as in native_acquire)
--- ARGV owner, lease (ms), fences wanted, latest server time (us, 0: none), fence retention (ms, 0:
---      for ever), presence (ms, 0: does not wait), claim (ms), listens: 1 or 0,
---      what turn channels begin with, 1: say who holds it, -: this user may not look who does
+-- ARGV owner, lease (ms), requested fences, latest server time (us, 0: any), fence retention (ms,
+--      0: forever), presence (ms, 0: does not wait), claim (ms), subscribed: 1 or 0,
+--      prefix of the grant channels, 1: return the holder, -: this user may not read it
 -- Returns {status, a, b, c, server time in us}
---    1, first fence, fences, n   granted; n is 1 when others are in line, 0 when not
---    0, PTTL, place, holder      held by another, or others come first, or left free for those who
---                                do not know the line. Place from 0, -1: not in line, -2: far back.
---                                Holder: the first 32 bits of the UUID of its client; 0: not asked
---                                or not known, -1: this user may not look
---    2, PTTL, place, holder      the same, by one that may not know the line and tells the release
---                                channel; said to the first two in line, and of a lock that is left
---                                free to the first, whose look finds who has taken it
---   -1                           too late: the caller has given up, nothing was touched
--- Everything is read and checked before the first write: a script that fails halfway is not taken
--- back. Only the counter is read by the command that writes it.
+--    1, first fence, fences, n     granted; n is 1 if the queue is not empty, otherwise 0
+--    0, PTTL, position, holder     held, or others are first, or left free for external clients.
+--                                  Position from 0, -1: not in the queue, -2: far back. Holder: the
+--                                  first 32 bits of the UUID of its client; 0: not requested or
+--                                  unknown, -1: this user may not read it
+--    2, PTTL, position, holder     the same, but the release may be published on the release
+--                                  channel only, because the holder may be an external client. Only
+--                                  for the first two waiters, and for the first waiter of a lock
+--                                  that is left free: its next poll finds the new holder
+--   -1                             too late: the caller has given up, nothing was changed
+-- All reads and checks come before the first write, because a failed script is not rolled back.
+-- Only the counter is read by the command that writes it.
 local call, lock, owner, self = redis.call, KEYS[1], ARGV[1], 'lh:' .. ARGV[1]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -43,8 +44,8 @@ end
 --include parts/draw_fences.lua
 
 if ours == 1 then
-    -- Drawn now, while it is ours: higher than every fence with which anybody was in before. What
-    -- the counter says may be the fence of the one before.
+    -- Drawn while this owner holds the lock: higher than the fences of all earlier holders. The
+    -- counter itself may still have the fence of the previous holder.
     local first, count = draw(KEYS[2], ARGV[3], ARGV[5])
     if type(first) == 'table' then
         return typed(first, KEYS[2], 'fence counter is a string')
@@ -63,7 +64,7 @@ local waits = ARGV[6] ~= '0'
 local entry = waits and string.format('%.0f', now + ARGV[6] * 1000) .. ' ' .. ARGV[2] .. ' ' ..
     ARGV[7] .. ' ' .. ARGV[8]
 
--- To the end of the line, unless it is in. Returns its place.
+-- Adds the owner at the end of the queue, unless it is there. Returns its position.
 local function join()
     if call('HSET', KEYS[4], self, entry) == 1 then
         return call('RPUSH', KEYS[3], self) - 1
@@ -86,7 +87,8 @@ if left ~= -2 then
     if ARGV[10] == '-' then
         status = near and 2 or 0
     elseif near or ARGV[10] == '1' then
-        -- Every field but foreign ones begins with the owner. The rest of it would let one enter.
+        -- Every field of this library begins with the owner. Only the client's id is returned: the
+        -- whole owner would permit a reentrant acquisition.
         local field = redis.pcall('HRANDFIELD', lock)
         if type(field) == 'table' then
             holder, status = -1, near and 2 or 0
@@ -110,12 +112,12 @@ local until_there, open
 if first then
     until_there, open = string.match(first, '^(%d+) %d+ %d+ %d (%d+)$')
 end
--- Left free for those who do not know the line, for a second at most, whatever the clock does.
+-- Left free for external clients, at most for a second, even if the clock steps.
 if open and until_there + 0 >= now and open + 0 > now and open - now <= 1000000 then
     local place = -1
     if waits and who == self then
-        -- Until it finds the lock taken: then they have had their turn, and may not take the next
-        -- one as well.
+        -- Kept until this waiter finds the lock held. The external clients then had their chance,
+        -- and must not get the next one as well.
         call('HSET', KEYS[4], self, entry .. ' ' .. open)
         place = 0
     elseif waits then
@@ -124,8 +126,8 @@ if open and until_there + 0 >= now and open + 0 > now and open - now <= 1000000 
     return {place == 0 and 2 or 0, math.ceil((open - now) / 1000), place, 0, now}
 end
 
--- The lock is theirs. One that never expires must not stay behind when that is not allowed to this
--- user.
+-- Sets the lock. If this user may not set a TTL, deletes it: a lock that never expires must not
+-- remain.
 local function take(which, ttl)
     call('HSET', lock, which, '1')
     local expires = redis.pcall('PEXPIRE', lock, ttl)
@@ -135,8 +137,8 @@ local function take(which, ttl)
     end
 end
 
--- Free. The first who is there gets it; those before who are not lose their place, a hundred at a
--- time.
+-- The lock is free: grants it to the first present waiter. Removes the absent ones before it, at
+-- most a hundred in one call.
 local publish = string.find(ARGV[9], '{', 1, true) and 'SPUBLISH' or 'PUBLISH'
 local passed = 0
 while who and who ~= self do
@@ -167,7 +169,7 @@ while who and who ~= self do
     who = call('LINDEX', KEYS[3], 0)
 end
 
--- The counter first: a fence that nobody was given does no harm, a lock that nobody knows of would.
+-- Writes the counter first: an unused fence is harmless, a lock without an owner is not.
 local fence, count = draw(KEYS[2], ARGV[3], ARGV[5])
 if type(fence) == 'table' then
     return typed(fence, KEYS[2], 'fence counter is a string')

@@ -1,20 +1,20 @@
--- Leaves a lock, or the line for it. Gives the lock to the first who waits and is there, or frees
--- it. The one who leaves may go to the end of the line in the same step, under its next owner.
--- KEYS lock, fence counter, line, waiters
--- ARGV owner, entry ('': the first), release channel, what turn channels begin with,
---      foreign turn (ms, 0: now and then): the lock is left free for so long, for those who do not
---      know the line,
---      and where there is one: next owner, and of that one: lease (ms), fences wanted, latest
---      server time (us, 0: none), fence retention (ms, 0: for ever), presence (ms), claim (ms),
---      listens
+-- Releases a lock, or removes the owner from its queue. Grants a released lock to the first present
+-- waiter, or frees it. In the same step the client may join the queue under its next owner.
+-- KEYS lock, fence counter, queue, waiters
+-- ARGV owner, entry ('': the first), release channel, prefix of the grant channels,
+--      foreign turn (ms): time for which the lock is left free for external clients; 0: the script
+--      decides when to do so,
+--      and if there is one: next owner, its lease (ms), requested fences, latest server time (us,
+--      0: any), fence retention (ms, 0: forever), presence (ms), claim (ms), subscribed: 1 or 0
 -- Returns {status, receivers, next, a, b, server time in us}
---    1   freed; so many heard it on the release channel, -1: this user may not publish
---    2   left, others are in under the same owner
---    3   was not in but in line, and is not any more
---    4   given to the first in line
---    5   left free; the first in line, or the next owner, has it when the foreign turn is over
---    0   not in
---   next: 0 has not joined; 1 granted, a: first fence, b: fences; 2 in line, a: PTTL, b: place
+--    1   freed; receivers: subscribers of the release channel, -1: this user may not publish
+--    2   released, but other entries of the same owner hold the lock
+--    3   did not hold the lock, and was removed from the queue
+--    4   granted to the first waiter
+--    5   left free; the first waiter, or the next owner, gets it after the foreign turn
+--    0   did not hold the lock
+--   next: 0 has not joined; 1 granted, a: first fence, b: number of fences; 2 in the queue,
+--   a: PTTL, b: position
 local call, lock, owner, next = redis.call, KEYS[1], ARGV[1], ARGV[6] and 'lh:' .. ARGV[6] or ''
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -27,7 +27,7 @@ if count then
             return {0, 0, 0, 0, 0, now}
         end
     elseif count <= call('HLEN', lock) - 1 then
-        -- Only entries with markers are left: the first one has gone before, and this is its
+        -- Only entries with markers are left: the first one was released before, and this is its
         -- repetition.
         return {0, 0, 0, 0, 0, now}
     end
@@ -46,8 +46,8 @@ else
     end
     next = '' -- a repetition joins nobody: the next owner may have come and gone since
     who = call('LINDEX', KEYS[3], 0)
-    -- Left free for those who do not know the line, as in line_acquire: whoever is not the first in
-    -- it ends nobody's turn by leaving.
+    -- Left free for external clients, as in line_acquire. A waiter that leaves the queue ends this
+    -- only if it was the first.
     local first = who and call('HGET', KEYS[4], who)
     local until_there, open
     if first then
@@ -86,16 +86,15 @@ local function free()
     if count then
         call('DEL', lock)
     end
-    -- pcall: a user that may not publish has still released; those who wait look again by
-    -- themselves.
+    -- pcall: without permission to publish, the release still counts, and waiters poll.
     local heard = redis.pcall(publish, ARGV[3], '0')
     return type(heard) == 'number' and heard or -1
 end
 
--- Those who know no line hear of releases on the release channel, and of one that gives the lock to
--- the next in line they do not. Where some of them hear it, it is left free for them as often as if
--- they were one more in line, and of 16 times once at the least: with n in line one of n + 1 times,
--- which is the case when chance * (n + 1) < 16.
+-- External clients wait for releases on the release channel, where a grant to the first waiter is
+-- not published. If the channel has subscribers, the lock is left free for them as often as if they
+-- were one more waiter, and at least once in 16 times: with n waiters, once in n + 1 times, which
+-- is the case if chance * (n + 1) < 16.
 local turn = 0
 if status == 1 and (who or next ~= '') then
     turn = ARGV[5] + 0
@@ -110,7 +109,8 @@ if status == 1 and (who or next ~= '') then
         end
     end
 end
--- What is kept of the first in line says until when. Without memory for that there is no such turn.
+-- Leaves the lock free for external clients. The record of the first waiter has the end of this
+-- time. Does nothing if the server has no memory for that.
 local function leave_free(first, waiter)
     if turn == 0 then
         return false
@@ -129,8 +129,8 @@ while who and who ~= next do
     local there, lease, claim, listens
     if waiter then
         there, lease, claim, listens = string.match(waiter, '^(%d+) (%d+) (%d+) (%d)')
-        -- Told before it is done: the message is only a reason to ask. When nobody hears it, nobody
-        -- is there.
+        -- Published before the grant, because it is only a reason to poll. Without a subscriber the
+        -- waiter is absent.
         there = there and there + 0 >= now and
             (redis.pcall(publish, ARGV[4] .. (string.match(who, '^lh:([^:]*)') or ''),
                 who .. ' ' .. lock) ~= 0 or
@@ -150,7 +150,7 @@ while who and who ~= next do
         call('HSET', lock, string.sub(who, 4), '1')
         local expires = redis.pcall('PEXPIRE', lock, ttl)
         if expires ~= 1 then
-            -- Not allowed to this user: a lock that never expires must not stay behind.
+            -- This user may not run it. A lock that never expires must not remain.
             call('DEL', lock)
         end
         return {status == 1 and 4 or status, 0, next ~= '' and 2 or 0, ttl, place, now}
@@ -158,7 +158,7 @@ while who and who ~= next do
     passed = passed + 1
     who = call('LINDEX', KEYS[3], 0)
     if passed == 100 and who then
-        -- Whoever looks next goes on with those who are left.
+        -- The next poll continues with the others.
         return {status, free(), next ~= '' and 2 or 0, 0, place, now}
     end
 end

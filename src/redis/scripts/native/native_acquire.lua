@@ -1,28 +1,26 @@
--- Takes a free lock that nobody waits for, repeats an acquire whose answer was lost, takes what the
--- line has given, or waits in line: to join, to say that one is still there, to look and to take
--- one's turn are the same request, sent again under the same owner.
--- KEYS lock, fence counter, line (LIST of owners),
---      waiters (HASH owner -> 'there until, in server us; lease, claim in ms; listens', and where
---      the lock was left free for those who do not know the line: until when, in server us), and
---      where the owner promises to be alive, its client's record (STRING run id of the server)
--- ARGV owner, lease (ms), fences wanted, latest server time (us, 0: none), the fences granted are
---      larger than this (negative: than its opposite and the clock, for the counter may have been
---      taken back unseen), presence (ms, 0: does not wait), claim (ms), listens: 1 or 0,
---      1: say who holds it, and where the owner promises to be alive, its grace (ms)
+-- Acquires a lock without waiters, finds the effect of an earlier request, confirms a grant, or
+-- joins the queue. A waiter polls, and refreshes its presence, by the same request, sent again
+-- under the same owner.
+-- KEYS lock, fence counter, queue (LIST of owners),
+--      waiters (HASH owner -> 'end of presence in server us; lease, claim in ms; subscribed: 1 or
+--      0', and while the lock is left free for external clients: until when, in server us), and
+--      with a dead_holder_grace: record of the client's heartbeats (STRING run id of the server)
+-- ARGV owner, lease (ms), requested fences, latest server time (us, 0: any), lower bound of the
+--      fences (if negative, its absolute value and the clock are the bound, because the counter may
+--      have gone back), presence (ms, 0: does not wait), claim (ms), subscribed: 1 or 0,
+--      1: return the holder, and with a dead_holder_grace: the grace (ms)
 -- Returns {status, a, b, c, server time in us}
---    1, last fence of the block, m, how many  granted; of m, 1: others are in line, 2: the promise
---                                    was written down. The block ends at the server's clock, so
---                                    there may be fewer than wanted
---    0, PTTL, place, holder          held by another, or others come first, or left free for those
---                                    who do not know the line. Place from 0, -1: not in line, -2:
---                                    far back. Holder: the first 32 bits of the UUID of its client;
---                                    0: not asked or not known
---    3, silence, place, holder       held by one that has promised to be alive: how long it may be
---                                    silent yet
---    2, PTTL, place                  held by one that does not know the line
---   -1                               too late: the caller has given up, nothing was touched
--- Everything is read and checked before the first write: a script that fails halfway is not taken
--- back.
+--    1, last fence, m, fences    granted. m is the sum of 1: the queue is not empty, 2: the grace
+--                                is registered. The block of fences ends at the server's clock, so
+--                                it may be smaller than requested
+--    0, PTTL, position, holder   held, or others are first, or left free for external clients.
+--                                Position from 0, -1: not in the queue, -2: far back. Holder: the
+--                                first 32 bits of the UUID of its client; 0: not requested or
+--                                unknown
+--    3, rest of the grace, position, holder   held by an owner with a dead_holder_grace
+--    2, PTTL, position           held by an external client
+--   -1                           too late: the caller has given up, nothing was changed
+-- All reads and checks come before the first write, because a failed script is not rolled back.
 local call, lock, owner = redis.call, KEYS[1], ARGV[1]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -52,10 +50,10 @@ if type(value) == 'table' then
 end
 local ours = value == owner or value and string.sub(value, 1, #owner + 1) == owner .. '|'
 
--- Draws a block above the floor. A counter that was lost begins at the server's clock, two for each
--- microsecond, and has to be above all that was drawn before it: so no block of more than one
--- reaches beyond the clock. One that may have been taken back unseen does not begin further behind
--- it than a block is long, half a millisecond at most: no server begins again within that.
+-- Draws a block of fences above the floor. A lost counter begins again at the server's clock, two
+-- fences for each microsecond, which must be above all earlier fences. So a block of several
+-- fences never ends after the clock. If the counter may have gone back, a block begins at most its
+-- own length, half a millisecond, before the clock: no server restarts faster.
 local function draw()
     local wanted, clock, floor = ARGV[3] + 0, now * 2, ARGV[5] + 0
     local last = typed(redis.pcall('INCRBY', KEYS[2], ARGV[3]), KEYS[2], 'a fence counter')
@@ -77,9 +75,8 @@ local function draw()
     return last, count
 end
 
--- Where the owner promises to be alive, or the holder has: which run of the server this is. What
--- was recorded before a restart, or at another server, says nothing here. Nothing, when this user
--- may not ask.
+-- The run id of this server, if the owner or the holder has a dead_holder_grace; nil if this user
+-- may not read it. A record from before a restart, or from another server, does not count.
 local flags = value and not ours and string.find(value, '|', 4, true)
 local grace = flags and KEYS[2] == 'leasehold:fence' and string.sub(value, 1, 3) == 'lh:' and
     string.match(value, 'g(%d+)', flags)
@@ -88,12 +85,11 @@ if grace or ARGV[10] and (ours or not value) then
     local said = redis.pcall('INFO', 'server')
     run = type(said) == 'string' and string.match(said, 'run_id:(%x+)')
 end
--- Records are kept for so long after a sign of life, and so their time to live says how old they
--- are.
+-- The TTL of a record after a heartbeat. So the rest of the TTL shows the age of the record.
 local kept = 120000
 
 if ours then
-    -- Drawn now, while it is ours: higher than every fence with which anybody was in before.
+    -- Drawn while this owner holds the lock: higher than the fences of all earlier holders.
     local last, count = draw()
     if type(last) ~= 'number' then
         return last
@@ -106,8 +102,8 @@ if ours then
         call('LREM', KEYS[3], 1, owner)
     end
     local promised = ''
-    -- Without the promise it has made none, whatever an earlier request of it, whose answer was
-    -- lost, has written.
+    -- Without a registered grace the owner has none, even if an earlier request of it, without an
+    -- answer, wrote one.
     if (ARGV[10] or string.find(value, 'g', #owner + 1, true)) and
         not string.find(value, 'e', #owner + 1, true) then
         if run and not redis.pcall('SET', KEYS[5], run, 'PX', kept).err then
@@ -120,8 +116,8 @@ if ours then
         (promised == '' and 0 or 2), count, now}
 end
 
--- How long the holder, if it has promised to be alive, may be silent yet, in ms; nothing where it
--- is not known. One without a record begins to be silent now.
+-- The rest of the holder's grace, in ms; nil if it has none, or if this is unknown. For a holder
+-- without a record, the grace begins now.
 local silence
 if grace and run then
     local record = 'leasehold:alive:' .. string.match(value, '^lh:([^:|]*)')
@@ -142,7 +138,7 @@ local waits = ARGV[6] ~= '0'
 local entry = waits and string.format('%.0f', now + ARGV[6] * 1000) .. ' ' .. ARGV[2] .. ' ' ..
     ARGV[7] .. ' ' .. ARGV[8]
 
--- To the end of the line, unless it is in. Returns its place.
+-- Adds the owner at the end of the queue, unless it is there. Returns its position.
 local function join()
     if call('HSET', KEYS[4], owner, entry) == 1 then
         return call('RPUSH', KEYS[3], owner) - 1
@@ -159,7 +155,7 @@ if value then
             call('PEXPIRE', KEYS[3], 86400000)
             call('PEXPIRE', KEYS[4], 86400000)
         end
-        -- Another library compares its value byte for byte when it leaves.
+        -- Not for a value of another library, which compares it byte for byte at a release.
         if known then
             if not flags then
                 call('SET', lock, value .. '|w', 'KEEPTTL')
@@ -191,7 +187,7 @@ local until_there, open
 if first then
     until_there, open = string.match(first, '^(%d+) %d+ %d+ %d (%d+)$')
 end
--- Left free for those who do not know the line, for a second at most, whatever the clock does.
+-- Left free for external clients, at most for a second, even if the clock steps.
 if open and until_there + 0 >= now and open + 0 > now and open - now <= 1000000 then
     local place = -1
     if waits and who == owner then
@@ -203,8 +199,8 @@ if open and until_there + 0 >= now and open + 0 > now and open - now <= 1000000 
     return {0, math.ceil((open - now) / 1000), place, 0, now}
 end
 
--- Free. The first who is there gets it; those before who are not lose their place, a hundred at a
--- time.
+-- The lock is free: grants it to the first present waiter. Removes the absent ones before it, at
+-- most a hundred in one call.
 local slot = string.sub(KEYS[2], 16) -- ':{tag}' in a cluster
 local publish = slot == '' and 'PUBLISH' or 'SPUBLISH'
 local passed = 0
@@ -239,7 +235,7 @@ while who and who ~= owner do
     who = call('LINDEX', KEYS[3], 0)
 end
 
--- The counter first: a fence that nobody was given does no harm, a lock that nobody knows of would.
+-- Writes the counter first: an unused fence is harmless, a lock without an owner is not.
 local last, count = draw()
 if type(last) ~= 'number' then
     return last

@@ -1,6 +1,6 @@
--- Whether this user may run, and this server knows, what the other scripts of the layout `native`
--- call. Where there is no harmless form, the arguments are wrong, which servers look at after the
--- rights; what the last but one writes, the last takes away.
+-- Checks that this user may run, and this server knows, the commands of the other scripts of the
+-- layout `native`. A command without a harmless form has wrong arguments: servers check the
+-- permissions first. RPUSH writes, and the last command deletes its key.
 local key = 'leasehold:check'
 local calls = {
     {'TIME'}, {'GET', key}, {'PTTL', key}, {'EXISTS', key}, {'LINDEX', key, '0'},

@@ -1,7 +1,8 @@
--- Enters a held lock again.
+-- Acquires a held lock reentrantly.
 -- KEYS lock, entries
--- ARGV owner, lease (ms), latest server time (us, 0: none), entry
--- Returns {status, 0, 0, 0, server time in us}: 1 entered, -1 too late, -2 the owner is not in
+-- ARGV owner, lease (ms), latest server time (us, 0: any), entry
+-- Returns {status, 0, 0, 0, server time in us}: 1 acquired, -1 too late, -2 the owner does not hold
+--   the lock
 local call, lock, owner = redis.call, KEYS[1], ARGV[1]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -12,7 +13,7 @@ local value = call('GET', lock)
 if not (value == owner or value and string.sub(value, 1, #owner + 1) == owner .. '|') then
     return {-2, 0, 0, 0, now}
 end
--- What the client of the owner has promised says nothing of who enters.
+-- The owner's grace ends: the new entry may be of another client, which does not have it.
 local flags = string.gsub(string.sub(value, #owner + 2), 'g%d*', '')
 if string.find(flags, 'e', 1, true) then
     call('HSET', KEYS[2], ARGV[4], 1)

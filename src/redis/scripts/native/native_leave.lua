@@ -1,20 +1,19 @@
--- Leaves a lock, or the line for it. Gives the lock to the first who waits and is there, or frees
--- it. The one who leaves may go to the end of the line in the same step, under its next owner.
--- KEYS lock, fence counter, line, waiters, entries
--- ARGV owner, entry ('': the first), next owner ('': none), and of that one: lease (ms), fences
---      wanted, latest server time (us, 0: none), the fences granted are larger than this (as in
---      native_acquire), presence (ms), claim (ms), listens;
---      foreign turn (ms, 0: none): the lock is left free for so long, for those who do not know
---      the line
+-- Releases a lock, or removes the owner from its queue. Grants a released lock to the first present
+-- waiter, or frees it. In the same step the client may join the queue under its next owner.
+-- KEYS lock, fence counter, queue, waiters, entries
+-- ARGV owner, entry ('': the first), next owner ('': none), and of the next owner: lease (ms),
+--      requested fences, latest server time (us, 0: any), lower bound of the fences (as in
+--      native_acquire), presence (ms), claim (ms), subscribed: 1 or 0;
+--      foreign turn (ms, 0: none): time for which the lock is left free for external clients
 -- Returns {status, next, a, b, server time in us}
 --    1   freed
---    2   left, others are in under the same owner
---    3   was not in but in line, and is not any more
---    4   given to the first in line
---    5   left free; the first in line, or the next owner, has it when the foreign turn is over
---    0   not in
---   next: 0 has not joined; 1 granted, a: the last fence of its block, b: how many are in it;
---   2 in line, a: PTTL, b: place
+--    2   released, but other entries of the same owner hold the lock
+--    3   did not hold the lock, and was removed from the queue
+--    4   granted to the first waiter
+--    5   left free; the first waiter, or the next owner, gets it after the foreign turn
+--    0   did not hold the lock
+--   next: 0 has not joined; 1 granted, a: its last fence, b: number of its fences;
+--   2 in the queue, a: PTTL, b: position
 local call, lock, owner, next = redis.call, KEYS[1], ARGV[1], ARGV[3]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -22,7 +21,7 @@ local value = call('GET', lock)
 local status = 1
 if value == owner or value and string.sub(value, 1, #owner + 1) == owner .. '|' then
     if #value > #owner and string.find(value, 'e', #owner + 1, true) then
-        -- The first has an entry of its own from the second on.
+        -- The second entry lists the first one, too.
         if call('HDEL', KEYS[5], ARGV[2]) == 0 then
             return {0, 0, 0, 0, now}
         end
@@ -42,8 +41,8 @@ else
         return {status, 0, 0, 0, now}
     end
     next = '' -- a repetition joins nobody: the next owner may have come and gone since
-    -- Left free for those who do not know the line, as in native_acquire: whoever is not the first
-    -- in it ends nobody's turn by leaving.
+    -- Left free for external clients, as in native_acquire. A waiter that leaves the queue ends
+    -- this only if it was the first.
     local first = call('LINDEX', KEYS[3], 0)
     local known = first and call('HGET', KEYS[4], first)
     local until_there, open
@@ -85,8 +84,8 @@ end
 local slot = string.sub(KEYS[2], 16) -- ':{tag}' in a cluster
 local publish = slot == '' and 'PUBLISH' or 'SPUBLISH'
 local passed = 0
--- Left free for those who do not know the line; what is kept of the first in it says until when.
--- Without memory for that there is no such turn.
+-- Leaves the lock free for external clients. The record of the first waiter has the end of this
+-- time. Does nothing if the server has no memory for that.
 local function leave_free(first, waiter)
     if ARGV[11] == '0' or status ~= 1 then
         return false
@@ -105,8 +104,8 @@ while who and who ~= next do
     if waiter then
         there, lease, claim, listens = string.match(waiter, '^(%d+) (%d+) (%d+) (%d)')
         local client = string.match(who, '^lh:([^:]*)')
-        -- Told before it is done: the message is only a reason to ask. When nobody hears it, nobody
-        -- is there.
+        -- Published before the grant, because it is only a reason to poll. Without a subscriber the
+        -- waiter is absent.
         there = there and there + 0 >= now and
             (redis.pcall(publish, 'leasehold:turn' .. slot .. ':' .. client,
                 who .. ' ' .. lock) ~= 0 or
@@ -127,7 +126,7 @@ while who and who ~= next do
     passed = passed + 1
     who = call('LINDEX', KEYS[3], 0)
     if passed == 100 and who then
-        -- Whoever looks next goes on with those who are left.
+        -- The next poll continues with the others.
         if value then
             call('DEL', lock)
         end

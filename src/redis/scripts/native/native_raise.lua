@@ -1,4 +1,4 @@
--- Raises the fence counter: first on every connection.
+-- Raises the fence counter to the server's clock. Called first on each connection.
 -- KEYS fence counter
 -- ARGV the largest fence that this client has seen
 -- Returns {the counter}

@@ -1,12 +1,12 @@
--- Prolongs many locks. Never creates a key, never shortens a TTL.
+-- Renews locks. Never creates a key, never shortens a TTL.
 -- KEYS lock and its entries, of each
 -- ARGV owner, lease (ms) and entry ('': the first) of each
 -- Returns for each lock
 --    1   renewed
---    0   gone: the owner, or the entry, is not in, or someone overwrote the key with another type
+--    0   gone: the owner, or the entry, does not hold the lock, or the key has another type
 --   -1   not renewed: nothing is known of it
--- or, when none could be looked at, the error of the first.
--- pcall: what befalls one lock must not end the renewal of the others.
+-- or, if all have failed, the first error.
+-- pcall: an error at one lock must not end the renewal of the others.
 local pcall, result, failed, first = redis.pcall, {}, 0, nil
 for i = 1, #KEYS / 2 do
     local lock, owner, lease = KEYS[2 * i - 1], ARGV[3 * i - 2], ARGV[3 * i - 1] + 0
@@ -18,7 +18,7 @@ for i = 1, #KEYS / 2 do
         ours = true
         entered = string.find(said, 'e', mark, true)
     end
-    -- A waiter's mark does not end the holder's lease.
+    -- The flags in the value, such as a waiter's, do not matter.
     if ours and (entered or ARGV[3 * i] ~= '') then
         said = pcall('HEXISTS', KEYS[2 * i], ARGV[3 * i])
         ours = said == 1

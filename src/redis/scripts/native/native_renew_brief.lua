@@ -1,18 +1,18 @@
--- Prolongs many locks that nobody has entered, as almost all. Never creates a key, never shortens a
--- TTL. One key each: in a cluster it is sent for one lock, and a slot that is on its way serves one
--- key, as it does not serve two.
+-- Renews locks without reentrant acquisitions, which are almost all. Never creates a key, never
+-- shortens a TTL. Each lock needs one key only: a cluster, where the script has one lock, serves
+-- a single key of a migrating slot, but not two.
 -- KEYS locks
 -- ARGV owner and lease (ms) of each
--- Returns for each lock what native_renew does, or
---    2   there are entries, which native_renew looks at: nothing was done
--- pcall: what befalls one lock must not end the renewal of the others.
+-- Returns for each lock the same as native_renew, or
+--    2   the lock has entries and needs native_renew: nothing was done
+-- pcall: an error at one lock must not end the renewal of the others.
 local pcall, result, failed, first = redis.pcall, {}, 0, nil
 for i = 1, #KEYS do
     local lock, owner, lease = KEYS[i], ARGV[2 * i - 1], ARGV[2 * i] + 0
     local said = pcall('GET', lock)
     local mark = #owner + 1
     local ours, entered = said == owner, false
-    -- A waiter's mark does not end the holder's lease.
+    -- The flags in the value, such as a waiter's, do not matter.
     if not ours and type(said) == 'string' and string.sub(said, 1, mark) == owner .. '|' then
         ours = true
         entered = string.find(said, 'e', mark, true)

@@ -1,6 +1,5 @@
 -- Runs each of `calls`. Returns 1, or an error that begins with NOPERM or ERR unknown command and
--- names the command. Other errors do not count: the user has no right to the key, the server has no
--- memory, or it is a replica.
+-- names the command. Ignores other errors: no permission for the key, no memory, or a replica.
 for i = 1, #calls do
     local said = redis.pcall(unpack(calls[i]))
     local text = type(said) == 'table' and said.err
@@ -13,7 +12,7 @@ for i = 1, #calls do
         local denied = string.find(text, 'NOPERM', 1, true) or
             string.find(text, 'ACL failure', 1, true) or
             string.find(text, "executing the script can't", 1, true)
-        -- The key of this check need not be allowed.
+        -- The user needs no permission for the key of this check.
         if denied and not string.find(text, ' key', 1, true) then
             return redis.error_reply('NOPERM ' .. calls[i][1] .. ', which locks need: ' .. text)
         end

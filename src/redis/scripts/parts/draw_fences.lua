@@ -1,6 +1,5 @@
--- The fences that are granted: the first, and how many. An error instead of the first. Uses `call`
--- and `now`.
--- The server's clock is the floor, and a block reaches back to the grant before, as in acquire.
+-- Draws fences. Returns the first and their number, or an error. Uses `call` and `now`.
+-- The server's clock is the floor, and a block reaches back to the previous grant, as in acquire.
 local function draw(counter, wanted, retention)
     local floor, stored = now * 2, nil
     if retention ~= '0' then

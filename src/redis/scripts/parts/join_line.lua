@@ -1,6 +1,6 @@
--- The next owner goes to the end of the line, unless it is in. Uses `call` and
--- `entry`, and sets `place`, or `next` to ''.
--- Without memory for it the next owner stays out: to leave takes none.
+-- Adds the next owner at the end of the queue, unless it is there. Uses `call` and `entry`, and
+-- sets `place`. If the server has no memory, the next owner does not join, `next` becomes '', and
+-- the release continues.
 local function join()
     local added = redis.pcall('HSET', KEYS[4], next, entry())
     if type(added) == 'table' then

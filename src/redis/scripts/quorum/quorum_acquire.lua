@@ -1,19 +1,19 @@
--- Takes a free lock, or prolongs one of the same owner, and accepts the fences that are offered,
--- when they are larger than all before. With "only ours" the lock is not taken.
+-- Acquires a free lock, or extends one of the same owner, and accepts the offered fences if they
+-- are larger than all earlier ones. With "only ours" it acquires nothing.
 -- KEYS lock, largest fence of the name, record of the member
--- ARGV owner, lease (ms), first fence offered, how many, latest server time (us, 0: none), epoch,
---      fence retention (ms, 0: for ever), 1: only ours, 1: say who holds it
--- Returns {status, largest fence accepted, a, b, server time in us}
---    1              the lock is the owner's, and the fences are accepted
---    2              the lock is the owner's, the fences are not larger than one before
---    0, _, PTTL, holder  held by another. The first 32 bits of the UUID of its client; 0: not asked
---                   or not known. With "only ours": also when it is free
+-- ARGV owner, lease (ms), first offered fence, number of fences, latest server time (us, 0: any),
+--      epoch, fence retention (ms, 0: forever), 1: only ours, 1: return the holder
+-- Returns {status, largest accepted fence, a, b, server time in us}
+--    1              the owner holds the lock, and the fences are accepted
+--    2              the owner holds the lock, but the fences are not larger than an earlier one
+--    0, _, PTTL, holder  held by another owner. Holder: the first 32 bits of the UUID of its
+--                   client; 0: not requested or unknown. With "only ours": also if it is free
 --   -1              too late: the caller has given up
---   -3              no member: it may have forgotten what it granted
---   -4, _, ms       not yet: what it may have granted is not over
---   -5, _, epoch    the request is of an older epoch than this member
+--   -3              not a member: it may have lost its grants
+--   -4, _, ms       not yet: a grant that it may have lost may still be valid
+--   -5, _, epoch    the epoch of the request is older than that of this member
 --   -6              the fences are more than a day ahead of this server's clock
--- Of the last five nothing was touched. Everything is read and checked before the first write.
+-- The last five change nothing. All reads and checks come before the first write.
 local call, lock, owner, member = redis.call, KEYS[1], ARGV[1], KEYS[3]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -58,8 +58,9 @@ if stored and not string.find(stored, '^%d+$') then
     return redis.error_reply('WRONGTYPE the key ' .. KEYS[2] .. ' holds no fence')
 end
 
--- A name whose fence has expired begins above every fence, of any name, that is as old as that.
--- How old that is: three times as old as the marks that are made here in passing.
+-- A name whose fence has expired begins above all fences, of any name, that are at least as old.
+-- For that, the largest fence is marked once in each third of the retention, and the previous mark
+-- becomes the floor.
 local floor, top = known[3] + 0, known[4] + 0
 local keep, retention = (known[6] or 0) + 0, ARGV[7] + 0
 local notes = {}
@@ -99,7 +100,7 @@ if value ~= owner and (value or ARGV[8] == '1') then
     return {0, last, left, holder, now}
 end
 
--- The fence first: one that nobody was given does no harm, a lock that nobody knows of would.
+-- Writes the fence first: an unused fence is harmless, a lock without an owner is not.
 if asked > epoch then
     notes[#notes + 1] = 'epoch'
     notes[#notes + 1] = ARGV[6]

@@ -1,7 +1,8 @@
--- A member refuses requests of earlier epochs from here on, and says what it knows.
+-- Makes the member reject requests of earlier epochs, and returns its record.
 -- KEYS record of the member
 -- ARGV epoch
--- Returns {1: adopted, 0: no member; epoch, largest fence, longest lease (ms), server time in us}
+-- Returns {1: adopted, 0: not a member; epoch, largest fence, longest lease (ms), server time in
+-- us}
 local call, member = redis.call, KEYS[1]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]

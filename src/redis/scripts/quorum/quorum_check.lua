@@ -1,6 +1,6 @@
--- Whether this user may run, and this server knows, what the other scripts of the quorum
--- call. Where there is no harmless form, the arguments are wrong, which servers look at after the
--- rights.
+-- Checks that this user may run, and this server knows, the commands of the other scripts of the
+-- quorum. A command without a harmless form has wrong arguments: servers check the permissions
+-- first.
 local key = 'leasehold:check'
 local calls = {
     {'TIME'}, {'GET', key}, {'PTTL', key}, {'HMGET', key, '0'}, {'HGET', key, '0'},

@@ -1,7 +1,7 @@
--- Enters a held lock again. Does not prolong it: this member may be one of a minority.
+-- Acquires a held lock reentrantly. Does not extend it: only a minority of the members may have it.
 -- KEYS lock, entries, record of the member
--- ARGV owner, lease (ms), latest server time (us, 0: none), entry
--- Returns {status, server time in us}: 1 entered, -1 too late, -2 the owner is not in
+-- ARGV owner, lease (ms), latest server time (us, 0: any), entry
+-- Returns {status, server time in us}: 1 acquired, -1 too late, -2 the owner does not hold the lock
 local call, lock, owner = redis.call, KEYS[1], ARGV[1]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]

@@ -1,9 +1,9 @@
--- What a member knows of itself: first on every connection. A server that has restarted, or that
--- has no record, is a blank server from here on.
+-- Returns the record of a server. Called first on each connection. A server that has restarted, or
+-- that has no record, becomes a blank server.
 -- KEYS record of the member
--- ARGV a number that was not drawn before
+-- ARGV a new nonce
 -- Returns {1: a member, 0: a blank server; epoch, largest fence, longest lease (ms), nonce, ms
---          until it grants, what its seed said of a beginning, server time in us}
+--          until it grants, sum of nonces in its seed, server time in us}
 local call, member = redis.call, KEYS[1]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]

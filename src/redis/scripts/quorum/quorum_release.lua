@@ -1,9 +1,9 @@
--- Leaves a lock, and frees it when no other entry of its owner is in.
+-- Releases an entry, and frees the lock if its owner has no other entry.
 -- KEYS lock, entries, largest fence of the name
--- ARGV owner, entry ('' for the first), release channel ('': nobody is told)
--- Returns {status, receivers, largest fence}: 1 freed, 2 left but others are in, 0 not in (nothing
--- was touched)
--- receivers: how many were told; -1: nobody was, because this user may not publish
+-- ARGV owner, entry ('' for the first), release channel ('': no notification)
+-- Returns {status, receivers, largest fence}: 1 freed, 2 released but other entries hold the lock,
+-- 0 the owner or the entry does not hold the lock (nothing was changed)
+-- receivers: number of notified subscribers; -1: none, because this user may not publish
 local call, lock, entries, owner = redis.call, KEYS[1], KEYS[2], ARGV[1]
 if redis.pcall('GET', lock) ~= owner then
     return {0, 0, 0}
@@ -22,9 +22,9 @@ end
 call('DEL', lock)
 local fence = redis.pcall('GET', KEYS[3])
 fence = type(fence) == 'string' and string.find(fence, '^%d+$') and fence or '0'
--- The same at all members, so that those who are told by several know; it does not name the owner.
+-- The same at all members, so that a receiver detects duplicates. It does not reveal the owner.
 local text = fence .. ' ' .. string.sub(redis.sha1hex(owner), 1, 16)
--- pcall: a user that may not publish has still released; those who wait look again by themselves.
+-- pcall: without permission to publish, the release still counts, and waiters poll.
 local receivers = 0
 if ARGV[3] ~= '' then
     receivers = redis.pcall('PUBLISH', ARGV[3], text)

@@ -1,15 +1,15 @@
--- Prolongs many locks; never shortens a TTL. Creates a lock or an entry only where that is
--- asked for: a majority of the other members has it for this owner.
+-- Renews locks. Never shortens a TTL. Creates a lock or an entry only on request: then a majority
+-- of the other members has it for this owner.
 -- KEYS lock and its entries, of each
--- ARGV latest server time (us, 0: none) for what is created; then of each: owner, lease (ms),
+-- ARGV latest server time (us, 0: any) for a creation; then of each: owner, lease (ms),
 --      entry ('': the first), 1: create it
 -- Returns for each lock
---    2   nobody has it, or its owner has it and the entry is not in
+--    2   free, or held by the owner without this entry
 --    1   renewed, or created
---    0   gone: another has it, or the key holds another type
+--    0   gone: another owner holds it, or the key has another type
 --   -1   not renewed: nothing is known of it
--- or, when none could be looked at, the error of the first.
--- pcall: what befalls one lock must not end the renewal of the others.
+-- or, if all have failed, the first error.
+-- pcall: an error at one lock must not end the renewal of the others.
 local pcall = redis.pcall
 
 -- Returns the result, and the last reply: it may be an error.
@@ -24,8 +24,8 @@ local function renew(lock, entries, owner, lease, entry, create)
             return 2
         end
         said = pcall('SET', lock, owner, 'PX', lease)
-        -- After a DEL the server would accept writes even without memory, so the owner would have
-        -- the next entry and not this one.
+        -- The lock must be set before the DEL. After a DEL the server accepts writes even without
+        -- memory, so the owner would get the next entry and not this one.
         if said.err then
             return -1, said
         end
@@ -38,7 +38,7 @@ local function renew(lock, entries, owner, lease, entry, create)
             return 2
         end
         if ours and not listed then
-            -- The first entry is not listed before others enter.
+            -- The first entry is listed only when there is a second one.
             pcall('DEL', entries)
             pcall('HSET', entries, 'e:', 1)
         end
